@@ -57,6 +57,7 @@ from service.reading.feed_pages import FeedPages
 from service.reading.lanes import Lanes
 from service.reading.queries import Queries
 from service.reading.reads import Reader
+from service.running.instance import Deposing
 from service.running.process_memory import MemoryMark
 from service.running.runtime import Runtime
 from service.settings.settings import Settings
@@ -110,18 +111,30 @@ def create_app(
     sessions: Sessions | None = None,
     time: Time = system_time,
     otlp: Otlp | None = None,
+    on_deposed: Deposing = lambda: None,
 ) -> FastAPI:
     """The service as an ASGI app.
 
     The app uses Spark `sessions` that are passed in, and leaves them open. `time` is its clock. Without
-    `otlp`, the environment says what is exported.
+    `otlp`, the environment says what is exported. `on_deposed` is called when another service has taken its
+    place: then it has to end without doing anything more.
     """
     own = Sessions(settings.spark_options)
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         app.state.loop = asyncio.get_running_loop()
-        opening = asyncio.create_task(_open(app, settings, sessions or own, time, on_failure is not None))
+        starting = partial(
+            Runtime.open,
+            settings,
+            app.state.metrics,
+            app.state.memory,
+            sessions or own,
+            time,
+            on_deposed,
+            partial(_open_pipeline, app, sessions or own),
+        )
+        opening = asyncio.create_task(_open(app, starting, sessions or own, on_failure is not None))
         if on_failure is None:
             await opening
         else:
@@ -133,9 +146,11 @@ def create_app(
             app.state.turns.close()
             runtime, app.state.runtime = app.state.runtime, None
             if runtime is not None:
+                await asyncio.to_thread(runtime.stop_following)
                 await asyncio.to_thread(app.state.queries.close)
-                await asyncio.to_thread(app.state.backups.close)
-                await asyncio.to_thread(app.state.pipeline.close)
+                if app.state.pipeline is not None:
+                    await asyncio.to_thread(app.state.backups.close)
+                    await asyncio.to_thread(app.state.pipeline.close)
                 await asyncio.to_thread(runtime.close)
             await asyncio.to_thread(own.stop)
             await asyncio.to_thread(app.state.otlp.close)
@@ -150,7 +165,7 @@ def create_app(
         generate_unique_id_function=operation_id,
         responses=dict.fromkeys(("4XX", "5XX"), problems.DESCRIPTION),
     )
-    app.state.runtime = app.state.loop = None
+    app.state.runtime = app.state.loop = app.state.pipeline = None
     app.state.settings = settings
     app.state.memory = MemoryMark(settings.memory_high)
     app.state.turns = Turns(app.state.memory)
@@ -214,29 +229,38 @@ def _opened(on_failure: Callable[[], None], opening: asyncio.Task[None]) -> None
         on_failure()
 
 
-async def _open(app: FastAPI, settings: Settings, sessions: Sessions, time: Time, warm: bool) -> None:
+async def _open(app: FastAPI, starting: Callable[[], Runtime], sessions: Sessions, warm: bool) -> None:
     """Opens the runtime. `warm`: the workers of queries start now, not when the first query comes."""
-    runtime = await asyncio.to_thread(
-        Runtime.open, settings, app.state.metrics, app.state.memory, sessions, time
-    )
+    settings: Settings = app.state.settings
+    runtime = await asyncio.to_thread(starting)
     app.state.reader = Reader(runtime.dictionary, settings.read_cache_bytes)
     try:
         queries = await asyncio.to_thread(Queries, settings.query_limits, settings.spill)
-        app.state.pipeline = await asyncio.to_thread(Pipeline.open, runtime, sessions)
+        if not runtime.follows:
+            await asyncio.to_thread(_open_pipeline, app, sessions, runtime)
     except BaseException:
         await asyncio.to_thread(runtime.close)
         raise
-    app.state.backups = Backups(runtime, app.state.pipeline.jobs)
     app.state.queries = queries
     app.state.feeds = Feeds(runtime, FeedPages(runtime.dictionary, app.state.lanes.feeds))
     app.state.sql_door = SqlDoor(runtime, queries, app.state.lanes.planning, app.state.lanes.long_texts)
-    app.state.registry = registry_of(runtime, app.state.pipeline, app.state.reader, app.state.feeds, queries)
+    app.state.registry = registry_of(
+        runtime, lambda: app.state.pipeline, app.state.reader, app.state.feeds, queries
+    )
     if app.state.otlp.metrics is not None:
         app.state.otlp.metrics.start(app.state.registry)
     if warm:
         queries.warm()
     app.state.runtime = runtime
-    _log.info("ready at epoch %d", runtime.snapshot.upper - 1)
+    role = "following" if runtime.follows else "ready"
+    _log.info("%s at epoch %d", role, runtime.snapshot.upper - 1)
+
+
+def _open_pipeline(app: FastAPI, sessions: Sessions, runtime: Runtime) -> None:
+    """Continues with the loads, exports, sources, sinks and backups, which only a leader has. Blocks."""
+    pipeline = Pipeline.open(runtime, sessions)
+    app.state.backups = Backups(runtime, pipeline.jobs)
+    app.state.pipeline = pipeline
 
 
 def _openapi(app: FastAPI) -> dict[str, Any]:

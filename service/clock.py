@@ -113,7 +113,7 @@ class Clock:
         if not self.is_running:
             return {}
         upper = self._engine.snapshot.upper
-        return {CLOCK.name: self._delta((first, at) for first, at in self._catalog.times() if first >= upper)}
+        return {CLOCK.name: self._delta((first, at) for first, at in self._catalog.times(upper))}
 
     def _delta(self, times: Iterable[tuple[int, int]]) -> np.ndarray:
         """The clock's delta for epochs, given with their times, after what it has shown so far."""

@@ -15,6 +15,8 @@ ServiceError
 ├── Invalid             422  the request is well formed but not valid
 ├── Overloaded          429  too many requests are waiting
 └── Unavailable         503  the service is not ready, or cannot write the log
+    └── NotLeader            another service leads, and makes all changes
+        └── Deposed          ... and has taken the place of this one
 
 Every error has a stable snake_case `code`, a `message` (a lowercase fact), a `hint` that may be empty and,
 for SQL, a position. `problem_of` turns any exception, also of the engine and the planner, into the `Problem`
@@ -125,6 +127,19 @@ class Overloaded(ServiceError):
 class Unavailable(ServiceError):
     status = 503
     code = "not_ready"
+
+
+class NotLeader(Unavailable):
+    code = "not_leader"
+    fact = "this service is a standby: it makes no changes"
+
+    def __init__(self, address: str = "") -> None:
+        where = f"send it to the leader, {address}" if address else "send it to the leader"
+        super().__init__(self.fact, where)
+
+
+class Deposed(NotLeader):
+    fact = "this service does not lead any more: it makes no changes"
 
 
 @dataclass(frozen=True)

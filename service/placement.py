@@ -44,6 +44,8 @@ class Placement:
     settings: Settings
     sessions: Sessions
     directory: StateDirectory
+    is_here_only: bool = False
+    """Whether nothing may go to Spark, because only a leader writes files."""
     tally: Tally = field(default_factory=Tally)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -51,6 +53,9 @@ class Placement:
         """The executor for an advance with this many incoming rows; None runs it in the process."""
         where = Where(self.settings.spark)
         most = self.settings.spark_rows
+        if self.is_here_only:
+            self._here("a standby computes in its process")
+            return None
         if where is Where.NEVER:
             self._here("FRESHET_SPARK is never")
             return None

@@ -75,9 +75,18 @@ class Engine:
     ask for the number of `rows`, and write a `Capture`.
     """
 
-    def __init__(self, options: Options = DEFAULTS, order: Order = TOTAL, first: int = FIRST_EPOCH) -> None:
-        """`order` orders the times; if they are plain epochs, `first` is the first epoch."""
-        self.dictionary = Dictionary()
+    def __init__(
+        self,
+        options: Options = DEFAULTS,
+        order: Order = TOTAL,
+        first: int = FIRST_EPOCH,
+        dictionary: Dictionary | None = None,
+    ) -> None:
+        """`order` orders the times; if they are plain epochs, `first` is the first epoch.
+
+        An engine in the place of another may share its `dictionary`: snapshots of both then stay readable.
+        """
+        self.dictionary = dictionary or Dictionary()
         """The texts of all words, shared by sources, views and snapshots."""
         self._options = options
         self._order = order
@@ -469,9 +478,11 @@ class Engine:
 
         Raises EpochError if the engine is not empty.
         """
-        if self._registry.sources or self._snapshot.relations or len(self.dictionary):
+        if self._registry.sources or self._snapshot.relations:
             raise EpochError("only an empty engine can start from a saved state")
-        self._texts = state.absorb_texts(self.dictionary)
+        is_new = not len(self.dictionary)
+        texts = state.absorb_texts(self.dictionary)
+        self._texts = texts if is_new else ()  # files of entries in another order are of no use
         frontier = Frontier(self._order, (state.manifest.upper,))
         self._snapshot = Snapshot(frontier, {}, self.dictionary)
 
@@ -518,6 +529,15 @@ class Engine:
         states = kept_states(self._dataflow.operators.items())
         names = {file.name for _, state in states for file in state.trace.files()}
         return names | {part.file.name for part in self._texts}
+
+    def detach(self, kept: Collection[str]) -> None:
+        """Take all files but the `kept` ones for memory, which the next spill writes to files again: somebody
+        else may have removed them, though they are still mapped."""
+        for _, state in kept_states(self._dataflow.operators.items()):
+            if state.trace.detach(kept):
+                state.reset()
+        if any(part.file.name not in kept for part in self._texts):
+            self._texts = ()
 
     # Internals
 

@@ -132,6 +132,12 @@ class Trace:
         self._rebase([*(layer for layer in self._base if id(layer) not in gone), *mapped])
         return True
 
+    def detach(self, kept: Collection[str]) -> bool:
+        """Take mapped batches for batches in memory, unless the names of their files are `kept`; returns
+        whether there are any."""
+        gone = [layer for layer in self._base if layer.file is not None and layer.file.name not in kept]
+        return bool(gone) and self.exchange(gone, [Layer(layer.rows, layer.index) for layer in gone])
+
     def release(self) -> None:
         """Let insertions merge captured batches again that are in no file."""
         released = [layer for layer in self._base if layer.file is None]

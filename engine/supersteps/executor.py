@@ -134,7 +134,7 @@ class SuperstepExecutor:
             max_rounds=job.max_rounds,
             rebuild=job.rebuild,
             limits=self._limits,
-            prefix=job.prefix,
+            prefix=job.prefix or self.directory.prefix,
         )
 
     def _stored(self, delta: np.ndarray) -> Stored:

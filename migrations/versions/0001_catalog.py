@@ -1,4 +1,4 @@
-"""The catalog: definitions, the log and past commits, the state's files, the pipeline, accounts."""
+"""The catalog: definitions, the log and past commits, the state's files, the pipeline, accounts, leaders."""
 
 import sqlalchemy as sa
 from alembic import op
@@ -17,6 +17,7 @@ def upgrade() -> None:
     state()
     pipeline()
     accounts()
+    leadership()
 
 
 def definitions() -> None:
@@ -192,3 +193,19 @@ def accounts() -> None:
         sa.Column("outcome", sa.Text, nullable=False),
         sqlite_autoincrement=True,
     )
+
+
+def leadership() -> None:
+    table = op.create_table(
+        "leadership",
+        sa.Column("token", number, primary_key=True, autoincrement=False),
+        sa.Column("instance", sa.Text, nullable=False),
+        sa.Column("address", sa.Text, nullable=False),
+        sa.Column("since", sa.BigInteger, nullable=False),
+    )
+    op.bulk_insert(table, [{"token": 0, "instance": "", "address": "", "since": 0}])
+    table = op.create_table(
+        "revisions",
+        sa.Column("definitions", number, primary_key=True, autoincrement=False),
+    )
+    op.bulk_insert(table, [{"definitions": 0}])

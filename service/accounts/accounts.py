@@ -12,7 +12,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 
 import sqlalchemy as sa
@@ -24,7 +24,7 @@ from service.accounts.keys import ApiKey, parts_of
 from service.accounts.known_accounts import KnownAccounts
 from service.accounts.principals import Principal
 from service.accounts.privileges import PREDEFINED, Permission, Permissions, covers, overlap
-from service.errors import Conflict, Invalid, Unauthenticated
+from service.errors import Conflict, Invalid, NotLeader, Unauthenticated
 from service.names import check_name
 
 USED_SECONDS = 600
@@ -36,16 +36,26 @@ def _microseconds() -> int:
 
 
 class Accounts:
-    def __init__(self, transaction: Transaction, now: Callable[[], int] = _microseconds) -> None:
-        """Reads the catalog. `transaction` gives transactions of the catalog database, `now` is the time in
-        microseconds."""
+    def __init__(
+        self,
+        transaction: Transaction,
+        now: Callable[[], int] = _microseconds,
+        reading: Transaction | None = None,
+    ) -> None:
+        """Reads the catalog. `transaction` gives transactions of the catalog database, `reading` those that
+        only read, `now` is the time in microseconds."""
         self._transaction = transaction
+        self._reading = reading or transaction
         self._now = now
         self._lock = threading.Lock()
-        with transaction() as connection:
-            self.known = _read(connection)
+        self.read_again()
         self._noted = {id: key.used_at or 0 for id, key in self.known.keys.items()}
         self._used: dict[str, int] = {}
+
+    def read_again(self) -> None:
+        """Reads the accounts that another service has changed."""
+        with self._lock, self._reading() as connection:
+            self.known = _read(connection)
 
     @property
     def are_needed(self) -> bool:
@@ -76,9 +86,9 @@ class Accounts:
         return self._used.get(id, 0) - self._noted.get(id, 0) > USED_SECONDS * 1_000_000
 
     def note_use(self, id: str) -> None:
-        """Stores when a key was used last."""
+        """Stores when a key was used last, as far as that was here: a standby stores nothing."""
         at = self._noted[id] = self._used[id]
-        with self._transaction() as connection:
+        with suppress(NotLeader), self._transaction() as connection:
             records.mark_used(connection, id, at)
 
     def used_at(self, key: ApiKey) -> int | None:
@@ -187,13 +197,13 @@ class Accounts:
     # The audit log
 
     def record(self, act: Act, outcome: str) -> None:
-        """Writes the entry of an act that has changed nothing."""
-        with self._transaction() as connection:
+        """Writes the entry of an act that has changed nothing; a standby writes none."""
+        with suppress(NotLeader), self._transaction() as connection:
             record(connection, act, outcome)
 
     def entries(self, since: int, limit: int) -> list[AuditEntry]:
         """Entries of the audit log after number `since`, the oldest first."""
-        with self._transaction() as connection:
+        with self._reading() as connection:
             return entries(connection, since, limit)
 
     @contextmanager

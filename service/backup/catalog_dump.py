@@ -33,7 +33,7 @@ TABLES: Mapping[str, sa.Table] = {
         *(keys, roles, audit),
     )
 }
-"""All tables of the catalog, by name."""
+"""All tables of the catalog by name, but those about running services: who leads, what standbys follow."""
 _TOGETHER, _TOGETHER_OF_LOG = 1_000, 4
 """Rows that are read at once; a row of the log may be large."""
 

@@ -19,11 +19,11 @@ import sqlalchemy as sa
 from service.backup.backup_manifest import CATALOG, STATE, STREAMS, BackupManifest, read_backup, verify
 from service.backup.catalog_dump import TABLES, give_after, load_table
 from service.backup.file_copies import copy, sync
-from service.catalog.catalog import upgrade
+from service.catalog.connections import upgrade
 from service.catalog.manifests import read_manifest
 from service.errors import Conflict, Invalid, ServiceError
 from service.pipeline.source import streams_of
-from service.running.state import UNFINISHED, lock_directory
+from service.running.instance import UNFINISHED, lock_directory
 from service.settings.settings import Settings
 
 _HARMLESS = ("lock", "freshet.db")

@@ -2,7 +2,8 @@
 
 It is one SQL database, reached through SQLAlchemy Core: SQLite in the data directory, or PostgreSQL.
 SQLite runs in WAL mode and syncs on every commit, so a commit that has returned survives a crash.
-`migrations/` creates and upgrades the schema at start.
+`migrations/` creates and upgrades the schema at start. Several services may share a PostgreSQL catalog; the
+one that leads writes to it (`service/catalog/connections.py`).
 
 One thread at a time calls what changes the database or reads the log. Any thread may call `epoch_at`, and
 take a `snapshot` of all tables.
@@ -14,7 +15,7 @@ statement, one wait for the disk. After a checkpoint covers a commit, `commits` 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -22,17 +23,22 @@ from itertools import groupby
 from typing import Any
 
 import sqlalchemy as sa
-from alembic import command
-from alembic.config import Config
-from alembic.util import CommandError
 
-import migrations
 from service.catalog import manifests
+from service.catalog.connections import Connections
 from service.catalog.database import Number, metadata
+from service.catalog.leadership import Leader, leadership, read_leader
 from service.catalog.manifests import Saved
-from service.catalog.records import Definer, DefinitionRecord, Layout, layouts_of, records_of
+from service.catalog.records import (
+    Definer,
+    DefinitionRecord,
+    Layout,
+    layouts_of,
+    note_change,
+    records_of,
+    revision_of,
+)
 from service.changes.table_changes import Applied, Idempotency
-from service.errors import ServiceError
 
 PART = 64 << 20
 """Largest size of one part of a payload, in bytes."""
@@ -81,35 +87,23 @@ class CommittedEpochs:
 
 
 class Catalog:
-    def __init__(self, url: str) -> None:
-        """Connects and brings the schema up to date."""
-        self._database = sa.create_engine(url)
-        if self._database.dialect.name == "sqlite":
-            sa.event.listen(self._database, "connect", _prepare_sqlite)
-        self._connection = self._database.connect()
-        self._statement = self._database.connect().execution_options(isolation_level="AUTOCOMMIT")
+    def __init__(self, url: str, instance: str = "", *, follows: bool = False) -> None:
+        """Connects, and brings the schema up to date unless it follows another service. `instance` is the
+        name of this one among those that share the catalog."""
+        self.connections = Connections(url, instance, follows=follows)
+        self.transaction = self.connections.transaction
+        """A transaction on a connection of its own, for any thread, and for data that no epoch depends on."""
         self.witness: Callable[[sa.Connection], None] = lambda connection: None
         """Called at the end of each transaction that changes definitions."""
-        migrate(self._connection)
 
     def close(self) -> None:
-        self._connection.close()
-        self._statement.close()
-        self._database.dispose()
-
-    @contextmanager
-    def transaction(self) -> Iterator[sa.Connection]:
-        """A transaction on a connection of its own, for any thread, and for data that no epoch depends on."""
-        with self._database.begin() as connection:
-            yield connection
+        self.connections.close()
 
     @contextmanager
     def snapshot(self, call: Call = lambda job: job()) -> Iterator[sa.Connection]:
         """A connection that reads all tables as they are at one moment, whatever is committed meanwhile. Any
         thread may use it. `call` runs the job that takes the snapshot."""
-        with self._database.connect() as connection:
-            if connection.dialect.name != "sqlite":
-                connection = connection.execution_options(isolation_level="REPEATABLE READ")
+        with self.connections.repeatable() as connection:
             call(partial(_begin_reading, connection))
             yield connection
 
@@ -118,19 +112,27 @@ class Catalog:
     @contextmanager
     def changing(self) -> Iterator[Definer]:
         """A transaction that commits when its block ends and rolls back when the block raises."""
-        with self._connection.begin():
-            yield Definer(self._connection)
-            self.witness(self._connection)
+        with self.connections.writing() as connection:
+            definer = Definer(connection)
+            yield definer
+            if definer.has_changed:
+                note_change(connection)
+            self.witness(connection)
+
+    def revision(self) -> int:
+        """A number that grows with each change of definitions."""
+        with self.connections.reading() as connection:
+            return revision_of(connection)
 
     def records(self) -> list[DefinitionRecord]:
         """Every definition, in the order of creation."""
-        with self._connection.begin():
-            return records_of(self._connection)
+        with self.connections.reading() as connection:
+            return records_of(connection)
 
     def layouts(self) -> list[Layout]:
         """The layouts that tables had before they were altered, oldest first."""
-        with self._connection.begin():
-            return layouts_of(self._connection)
+        with self.connections.reading() as connection:
+            return layouts_of(connection)
 
     # The log
 
@@ -153,24 +155,52 @@ class Catalog:
             for part, at in enumerate(range(0, len(payload), PART))
         ]
         if len(rows) == 1 and not keys and not receipts:
-            with self._statement.begin():
-                self._statement.execute(_INSERT_LOG, rows[0])
+            self._append_row(rows[0])
             return
-        with self._connection.begin():
-            self._connection.execute(_INSERT_LOG, rows)
-            self._write_answers(commit, keys, receipts)
+        with self.connections.writing() as connection:
+            connection.execute(_INSERT_LOG, rows)
+            _write_answers(connection, commit, keys, receipts)
+
+    def _append_row(self, row: Mapping[str, object]) -> None:
+        """Inserts a row of the log in one statement, which passes the fence itself."""
+        token, statement = self.connections.token, self.connections.statement
+        self.connections.check_leads()
+        with statement.begin():
+            if token is None:
+                statement.execute(_INSERT_LOG, row)
+                return
+            inserted = statement.execute(_INSERT_LOG_AS_LEADER, {**row, "mine": token}).first()
+        if inserted is None:
+            raise self.connections.refused()
 
     def newest(self) -> CommittedEpochs | None:
         """The last commit that is or was in the log."""
-        with self._connection.begin():
-            return newest_commit(self._connection)
+        with self.connections.reading() as connection:
+            return newest_commit(connection)
 
-    def payloads(self) -> Iterator[bytes]:
-        """The payloads of the log, in order."""
+    def newest_of_mine(self) -> CommittedEpochs | None:
+        """The same, of a log that only this service has written to since it leads. Raises NotLeader."""
+        with self.connections.writing() as connection:
+            return newest_commit(connection)
+
+    def newest_epoch(self) -> int:
+        """The newest epoch in the log, as any thread may ask; 0 if there is none."""
+        with self.connections.reading_aside() as connection:
+            newest = newest_commit(connection)
+        return 0 if newest is None else newest.last
+
+    def leader(self) -> Leader:
+        """Who leads the services that share the catalog, as any thread may ask."""
+        with self.connections.reading_aside() as connection:
+            return read_leader(connection)
+
+    def payloads(self, since: int = 0) -> Iterator[bytes]:
+        """The payloads of the log from epoch `since` on, in order."""
         # yield_per is set on the query: on the connection it would turn every later statement into a cursor.
-        query = sa.select(log.c.last, log.c.payload).order_by(log.c.last, log.c.part)
-        with self._connection.begin():
-            rows = self._connection.execute(query.execution_options(yield_per=1000))
+        query = sa.select(log.c.last, log.c.payload).where(log.c.last >= since)
+        query = query.order_by(log.c.last, log.c.part).execution_options(yield_per=1000)
+        with self.connections.reading() as connection:
+            rows = connection.execute(query)
             for _, parts in groupby(rows, lambda row: row.last):
                 yield b"".join(part.payload for part in parts)
 
@@ -178,7 +208,7 @@ class Catalog:
         """The newest epoch committed at or before `at` (microseconds since 1970, UTC); 0 if there is none."""
         # Times never decrease from epoch to epoch, so each table can be searched by its sort column.
         searches = ((log, log.c.last), (commits, commits.c.committed_at))
-        with self._database.connect() as connection:
+        with self.connections.reading_aside() as connection:
             for table, sorted_by in searches:
                 query = sa.select(table.c.last).where(table.c.committed_at <= at)
                 newest = query.order_by(sorted_by.desc(), table.c.last.desc()).limit(1)
@@ -187,14 +217,15 @@ class Catalog:
                     return epoch
         return 0
 
-    def times(self) -> list[tuple[int, int]]:
-        """The first epoch of every known commit, in order, with its time in microseconds."""
+    def times(self, since: int = 0) -> list[tuple[int, int]]:
+        """The first epoch of every known commit from epoch `since` on, in order, with its time in
+        microseconds."""
         found: list[tuple[int, int]] = []
-        with self._connection.begin():
+        with self.connections.reading() as connection:
             for table in (commits, log):
-                query = sa.select(table.c.first, table.c.committed_at).order_by(table.c.last)
+                query = sa.select(table.c.first, table.c.committed_at).where(table.c.last >= since)
                 query = query.where(log.c.part == 0) if table is log else query
-                found += [(first, at) for first, at in self._connection.execute(query)]
+                found += [(first, at) for first, at in connection.execute(query.order_by(table.c.last))]
         return found
 
     # Idempotency keys
@@ -202,16 +233,27 @@ class Catalog:
     def answered(self, keys: Sequence[str]) -> dict[str, tuple[bytes, Applied]]:
         """For those of the keys that were used: the digest of the request and its answer."""
         query = sa.select(idempotency_keys).where(idempotency_keys.c.key.in_(keys))
-        with self._connection.begin():
-            rows = self._connection.execute(query).all()
+        with self.connections.reading() as connection:
+            rows = connection.execute(query).all()
         return {row.key: (row.digest, Applied(row.epoch, row.changes)) for row in rows}
 
     # The state
 
     def saved(self) -> Saved | None:
         """The manifest of the state, if there is one."""
-        with self._connection.begin():
-            return manifests.read_manifest(self._connection)
+        with self.connections.reading() as connection:
+            return manifests.read_manifest(connection)
+
+    def saved_by_me(self) -> Saved | None:
+        """The same. As long as this service leads, the manifest stays until it publishes another. Raises
+        NotLeader."""
+        with self.connections.writing() as connection:
+            return manifests.read_manifest(connection)
+
+    def covered(self) -> int:
+        """The first epoch after those that the manifest covers; 0 without one."""
+        with self.connections.reading() as connection:
+            return connection.execute(sa.select(manifests.manifests.c.upper)).scalar() or 0
 
     def publish(
         self,
@@ -229,36 +271,33 @@ class Catalog:
         `keys_before` (microseconds). `commit` has no payload in the log, because the manifest holds its data;
         `keys` and `receipts` belong to its requests.
         """
-        with self._connection.begin():
-            if not manifests.replace_manifest(self._connection, saved):
+        with self.connections.writing() as connection:
+            if not manifests.replace_manifest(connection, saved):
                 return False
             covered = log.c.last < saved.manifest.upper
             times = sa.select(log.c.last, log.c.first, log.c.committed_at).where(covered, log.c.part == 0)
-            self._connection.execute(sa.insert(commits).from_select(["last", "first", "committed_at"], times))
-            self._connection.execute(sa.delete(log).where(covered))
-            self._connection.execute(sa.delete(commits).where(commits.c.last < since))
+            connection.execute(sa.insert(commits).from_select(["last", "first", "committed_at"], times))
+            connection.execute(sa.delete(log).where(covered))
+            connection.execute(sa.delete(commits).where(commits.c.last < since))
             old = idempotency_keys.c.used_at < keys_before
-            self._connection.execute(sa.delete(idempotency_keys).where(old))
+            connection.execute(sa.delete(idempotency_keys).where(old))
             if commit is not None:
                 times_of = {"last": commit.last, "first": commit.first, "committed_at": commit.at}
-                self._connection.execute(sa.insert(commits), times_of)
-                self._write_answers(commit, keys, receipts)
+                connection.execute(sa.insert(commits), times_of)
+                _write_answers(connection, commit, keys, receipts)
         return True
-
-    def _write_answers(
-        self,
-        commit: CommittedEpochs,
-        keys: Sequence[tuple[Idempotency, Applied]],
-        receipts: Sequence[tuple[Receipt, Applied]],
-    ) -> None:
-        """Records the answers to a commit's requests. Call it inside the commit's transaction."""
-        if keys:
-            self._connection.execute(_INSERT_KEY, [_key_row(commit, *key) for key in keys])
-        for receipt, applied in receipts:
-            receipt(self._connection, applied)
 
 
 _INSERT_LOG = sa.insert(log)
+_LEADS = (
+    sa.select(*(sa.bindparam(column.name, type_=column.type) for column in log.columns))
+    .select_from(leadership)
+    .where(leadership.c.token == sa.bindparam("mine"))
+    .with_for_update(read=True)
+)
+_INSERT_LOG_AS_LEADER = (
+    sa.insert(log).from_select([column.name for column in log.columns], _LEADS).returning(log.c.last)
+)
 _INSERT_KEY = sa.insert(idempotency_keys)
 
 
@@ -279,32 +318,17 @@ def newest_commit(connection: sa.Connection) -> CommittedEpochs | None:
     return None
 
 
-def migrate(connection: sa.Connection) -> None:
-    """Brings the schema up to date."""
-    with connection.begin():
-        upgrade(connection)
-
-
-def upgrade(connection: sa.Connection, revision: str = "head") -> None:
-    """Brings the schema to a revision, in the connection's transaction."""
-    config = Config()
-    (place,) = migrations.__path__[:1]
-    config.set_main_option("script_location", place.replace("%", "%%"))
-    config.attributes["connection"] = connection
-    try:
-        command.upgrade(config, revision)
-    except CommandError as error:
-        raise ServiceError(
-            f"the database was made by a newer release: {error}", "start that release instead"
-        ) from None
-
-
-def _prepare_sqlite(connection: object, record: object) -> None:
-    cursor = connection.cursor()  # type: ignore[attr-defined]
-    cursor.execute("PRAGMA journal_mode = WAL")
-    cursor.execute("PRAGMA synchronous = FULL")
-    cursor.execute("PRAGMA busy_timeout = 10000")
-    cursor.close()
+def _write_answers(
+    connection: sa.Connection,
+    commit: CommittedEpochs,
+    keys: Sequence[tuple[Idempotency, Applied]],
+    receipts: Sequence[tuple[Receipt, Applied]],
+) -> None:
+    """Records the answers to a commit's requests. Call it inside the commit's transaction."""
+    if keys:
+        connection.execute(_INSERT_KEY, [_key_row(commit, *key) for key in keys])
+    for receipt, applied in receipts:
+        receipt(connection, applied)
 
 
 def _key_row(commit: CommittedEpochs, idempotency: Idempotency, applied: Applied) -> dict[str, object]:

@@ -40,6 +40,12 @@ layouts = sa.Table(
 )
 
 
+revisions = sa.Table(
+    "revisions", metadata, sa.Column("definitions", Number, primary_key=True, autoincrement=False)
+)
+"""One row: how often definitions were changed."""
+
+
 @dataclass(frozen=True)
 class DefinitionRecord:
     """A stored definition: a table has a `schema`, a view has its `sql` and `dialect`.
@@ -78,20 +84,25 @@ class Definer:
 
     def __init__(self, connection: sa.Connection) -> None:
         self.connection = connection
+        self.has_changed = False
+        """Whether definitions are changed."""
 
     def add(self, record: DefinitionRecord) -> int:
         """Stores a new definition and returns its id."""
+        self.has_changed = True
         statement = sa.insert(relations).values(**_row(record), created=record.created)
         (id,) = self.connection.execute(statement.returning(relations.c.id)).one()
         return id
 
     def change(self, record: DefinitionRecord) -> None:
         """Stores the current form of a definition under its id."""
+        self.has_changed = True
         values = _row(record) | {"layout": record.layout or None}
         self.connection.execute(sa.update(relations).where(relations.c.id == record.id).values(**values))
 
     def retire(self, layout: Layout) -> int:
         """Stores a table's old layout. Returns the number of its next one, new to all definitions."""
+        self.has_changed = True
         key = None if layout.key is None else orjson.dumps(layout.key).decode()
         values: dict[str, object] = {
             "name": layout.name,
@@ -107,8 +118,20 @@ class Definer:
         return id
 
     def remove(self, id: int) -> None:
+        self.has_changed = True
         self.connection.execute(sa.delete(relations).where(relations.c.id == id))
         self.connection.execute(sa.delete(layouts).where(layouts.c.relation == id))
+
+
+def note_change(connection: sa.Connection) -> None:
+    """Counts a change of definitions."""
+    connection.execute(sa.update(revisions).values(definitions=revisions.c.definitions + 1))
+
+
+def revision_of(connection: sa.Connection) -> int:
+    """How often definitions were changed."""
+    number: int = connection.execute(sa.select(revisions.c.definitions)).scalar_one()
+    return number
 
 
 def records_of(connection: sa.Connection) -> list[DefinitionRecord]:

@@ -31,7 +31,7 @@ types = sa.Table(
 class NamedTypes:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        with catalog.transaction() as connection:
+        with catalog.connections.reading() as connection:
             rows = connection.execute(sa.select(types)).all()
         self.all: Mapping[str, Type] = MappingProxyType(
             {row.name: enumeration(*orjson.loads(row.labels)) for row in rows}
@@ -47,6 +47,7 @@ class NamedTypes:
             raise NameInUse(f"there is a type called {name} already")
         labels = orjson.dumps(type.labels).decode()
         with self._catalog.changing() as changing:
+            changing.has_changed = True
             changing.connection.execute(sa.insert(types).values(name=name, labels=labels))
         self.all = MappingProxyType({**self.all, name: type})
 
@@ -57,5 +58,6 @@ class NamedTypes:
                 return
             raise NotFound(f"there is no type called {name}", did_you_mean(name, self.all))
         with self._catalog.changing() as changing:
+            changing.has_changed = True
             changing.connection.execute(sa.delete(types).where(types.c.name == name))
         self.all = MappingProxyType({n: type for n, type in self.all.items() if n != name})

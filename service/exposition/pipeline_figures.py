@@ -20,29 +20,31 @@ _log = logging.getLogger("freshet.metrics")
 
 @dataclass(frozen=True, eq=False)
 class PipelineFigures:
-    """A collector of Prometheus' client. At most `most` sources, and as many sinks, have series."""
+    """A collector of Prometheus' client. At most `most` sources, and as many sinks, have series. `pipeline`
+    finds none in a standby."""
 
-    pipeline: Pipeline
+    pipeline: Callable[[], Pipeline | None]
     most: int
 
     def collect(self) -> Iterator[Metric]:
-        yield from self._jobs()
-        session = self.pipeline.sessions.state
+        pipeline = self.pipeline()
+        if pipeline is None:
+            return
+        yield from self._jobs(pipeline)
+        session = pipeline.sessions.state
         yield gauges(
             "freshet_spark_session",
             "1 for the current state of Spark's session.",
             ("state",),
             {(session,): 1},
         )
-        yield from self._sources(dict(list(self.pipeline.sources.all.items())[: self.most]))
-        yield from self._sinks(dict(list(self.pipeline.sinks.all.items())[: self.most]))
+        yield from self._sources(dict(list(pipeline.sources.all.items())[: self.most]))
+        yield from self._sinks(dict(list(pipeline.sinks.all.items())[: self.most]), pipeline.upper - 1)
 
-    def _jobs(self) -> Iterator[Metric]:
+    def _jobs(self, pipeline: Pipeline) -> Iterator[Metric]:
         """The jobs, which are in the database. The other metrics are there without it."""
         try:
-            counts: Values = {
-                (kind, state): count for (kind, state), count in self.pipeline.jobs.counts().items()
-            }
+            counts: Values = {(kind, state): count for (kind, state), count in pipeline.jobs.counts().items()}
         except SQLAlchemyError as error:
             _log.warning("the metrics have no jobs, because the database does not answer: %s", error)
             return
@@ -78,11 +80,10 @@ class PipelineFigures:
             each(lambda source: source.progress.skipped),
         )
 
-    def _sinks(self, sinks: Mapping[str, Sink]) -> Iterator[Metric]:
+    def _sinks(self, sinks: Mapping[str, Sink], newest: int) -> Iterator[Metric]:
         def each(value: Callable[[Sink], float]) -> dict[tuple[str, ...], float]:
             return {(name,): value(sink) for name, sink in sinks.items()}
 
-        newest = self.pipeline.upper - 1
         yield gauges(
             "freshet_sink_behind_epochs",
             "Epochs that a sink has not looked at yet.",

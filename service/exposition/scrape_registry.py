@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from prometheus_client import CollectorRegistry, GCCollector, ProcessCollector
 
 from service.exposition.pipeline_figures import PipelineFigures
@@ -15,9 +17,12 @@ from service.running.runtime import Runtime
 
 
 def registry_of(
-    runtime: Runtime, pipeline: Pipeline, reader: Reader, feeds: Feeds, queries: Queries
+    runtime: Runtime, pipeline: Callable[[], Pipeline | None], reader: Reader, feeds: Feeds, queries: Queries
 ) -> CollectorRegistry:
-    """A registry that looks at a running service whenever it is asked. Any thread may ask."""
+    """A registry that looks at a running service whenever it is asked. Any thread may ask.
+
+    `pipeline` finds none in a standby.
+    """
     registry = CollectorRegistry(support_collectors_without_names=True)
     for collector in (
         runtime.metrics,

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.metadata import version
 
 from prometheus_client.core import Metric
+from sqlalchemy.exc import SQLAlchemyError
 
 from service.exposition.families import gauge, gauges
 from service.http.feeds import Feeds
@@ -42,6 +44,12 @@ class StateFigures:
         yield gauge("freshet_epoch", "The newest epoch.", runtime.snapshot.upper - 1)
         age = max(0.0, time.time() - runtime.newest_time / 1_000_000) if runtime.newest_time else 0.0
         yield gauge("freshet_epoch_age_seconds", "Time since the newest epoch was committed.", age)
+        yield gauge("freshet_leads", "1 in a service that leads, 0 in a standby.", runtime.leads)
+        with suppress(SQLAlchemyError):  # only the catalog knows it, and the other metrics are there without
+            lag = runtime.lag()
+            yield gauge(
+                "freshet_lag_epochs", "Epochs that a standby has still to follow; 0 in the leader.", lag
+            )
         yield gauge(
             "freshet_oldest_waiting_seconds",
             "Time since the request came that the writer has in hand; 0 if none waits.",

@@ -62,12 +62,19 @@ def queries_of(request: Request) -> Queries:
 
 
 def pipeline_of(request: Request) -> Pipeline:
-    """The pipeline of loads, exports, sources and sinks. Raises Unavailable like `runtime_of`."""
-    runtime_of(request)
+    """The pipeline of loads, exports, sources and sinks. Raises Unavailable like `runtime_of`, and NotLeader
+    in a standby."""
+    _check_leads(request)
     return request.app.state.pipeline
 
 
 def backups_of(request: Request) -> Backups:
-    """The backups of the runtime. Raises Unavailable like `runtime_of`."""
-    runtime_of(request)
+    """The backups of the runtime. Raises like `pipeline_of`."""
+    _check_leads(request)
     return request.app.state.backups
+
+
+def _check_leads(request: Request) -> None:
+    runtime_of(request).must_lead()
+    if request.app.state.pipeline is None:
+        raise Unavailable("the service is not ready: it is taking over", "try again soon")

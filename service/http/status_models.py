@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from pydantic import BaseModel, Field
 
 States = dict[str, int]
@@ -31,9 +33,19 @@ class HeldModel(BaseModel):
     log_commits: int = Field(description="Commits of the log since the last checkpoint.")
 
 
+class LeadershipModel(BaseModel):
+    """The role of a service among those that share its catalog. One that has it for itself leads."""
+
+    role: Literal["leader", "standby"]
+    token: int = Field(description="The leader's token, which grows with each other leader; 0 without any.")
+    leader: str = Field(description="The leader's address, `FRESHET_ADVERTISED_URL`; empty without any.")
+    lag: int = Field(description="The number of epochs that a standby has still to follow.")
+
+
 class StatusModel(BaseModel):
     """The newest epoch, and figures about the service."""
 
+    leadership: LeadershipModel
     epoch: int
     tables: int
     views: int

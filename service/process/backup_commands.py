@@ -5,11 +5,10 @@ A running service writes its backup itself, so `back_up` leaves it to the servic
 
 from __future__ import annotations
 
-import os
 import secrets
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -25,8 +24,8 @@ from service.errors import Conflict, ServiceError, start_failure
 from service.pipeline.source import streams_of
 from service.pipeline.targets import ERROR_IF_EXISTS, ExportTarget
 from service.privacy import keep_private
+from service.running.instance import DirectoryInUse, stopped
 from service.running.pinned_state import pinned
-from service.running.state import DirectoryInUse, lock_directory
 from service.settings.settings import Settings
 
 _ANY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}
@@ -39,26 +38,24 @@ def back_up(path: Path) -> int | None:
         if not settings.data.is_dir():
             raise Conflict(f"there is no data directory {settings.data}", "set FRESHET_DATA, or name a --url")
         try:
-            lock = lock_directory(settings)
+            with stopped(settings):
+                return _back_up_stopped(path, settings)
         except DirectoryInUse:
             return None
-        target = ExportTarget(path, secrets.token_hex(8))
-        try:
-            target.check(ERROR_IF_EXISTS)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            catalog = Catalog(settings.url)
-            try:
-                with pinned(catalog, StateDirectory(settings.state), lambda job: job()) as state:
-                    manifest = write_backup(
-                        state, target.staging, streams_of(settings), lambda progress: None
-                    )
-                put(target.staging, path)
-            finally:
-                catalog.close()
-                target.clear()
-        finally:
-            os.close(lock)
-        return manifest.epoch
+
+
+def _back_up_stopped(path: Path, settings: Settings) -> int:
+    target = ExportTarget(path, secrets.token_hex(8))
+    with ExitStack() as closing:
+        target.check(ERROR_IF_EXISTS)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        catalog = Catalog(settings.url)
+        closing.callback(catalog.close)
+        closing.callback(target.clear)
+        with pinned(catalog, StateDirectory(settings.state), lambda job: job()) as state:
+            manifest = write_backup(state, target.staging, streams_of(settings), lambda progress: None)
+        put(target.staging, path)
+    return manifest.epoch
 
 
 def restore(backup: Path, data: Path | None, database_url: str | None) -> None:

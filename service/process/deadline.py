@@ -1,4 +1,4 @@
-"""The deadline of the service's end: what it still does by then is given up.
+"""The end of the service's process: at a deadline, or because another service has taken its place.
 
 Whatever was acknowledged is in the log, so an end at any moment loses nothing; the next start reads the log
 from the last checkpoint on.
@@ -11,6 +11,10 @@ import logging
 import os
 import threading
 
+DEPOSED = 75
+"""The exit code of a service in whose place another leads: EX_TEMPFAIL of sysexits.h."""
+_LAST_ANSWERS = 0.5
+"""Seconds in which a deposed service refuses what waits."""
 _log = logging.getLogger("freshet.end")
 _GRACE = 1
 """Seconds after which the process ends even if no thread of Python can run."""
@@ -23,6 +27,20 @@ def end_by(seconds: float) -> None:
     timer.daemon = True
     timer.start()
     faulthandler.dump_traceback_later(seconds + _GRACE, exit=True)
+
+
+def leave_deposed() -> None:
+    """End the process soon, because another service leads in its place."""
+    _log.critical("another service leads now: this one ends")
+    faulthandler.dump_traceback_later(_LAST_ANSWERS + _GRACE, exit=True)
+    timer = threading.Timer(_LAST_ANSWERS, _leave_deposed)
+    timer.daemon = True
+    timer.start()
+
+
+def _leave_deposed() -> None:
+    logging.shutdown()
+    os._exit(DEPOSED)
 
 
 def _leave(seconds: float) -> None:

@@ -5,10 +5,9 @@ A running service keeps its accounts in memory, so its keys are changed through 
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -20,7 +19,7 @@ from service.catalog.catalog import Catalog
 from service.errors import Conflict, ServiceError, start_failure
 from service.names import fold_name, fold_pattern
 from service.privacy import keep_private
-from service.running.state import lock_directory
+from service.running.instance import DirectoryInUse, stopped
 from service.settings.settings import Settings
 
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
@@ -80,20 +79,16 @@ def _managing(action: str) -> Iterator[tuple[Accounts, Settings]]:
 def _accounts(settings: Settings) -> Iterator[Accounts]:
     """The accounts of the data directory. Raises Conflict if a service uses it."""
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    try:
-        lock = lock_directory(settings)
-    except ServiceError:
-        raise Conflict(
-            f"a service runs over {settings.data}", "name its address: freshet keys --url http://..."
-        ) from None
-    try:
-        catalog = Catalog(settings.url)
+    with ExitStack() as closing:
         try:
-            yield Accounts(catalog.transaction)
-        finally:
-            catalog.close()
-    finally:
-        os.close(lock)
+            closing.enter_context(stopped(settings))
+        except DirectoryInUse as error:
+            raise Conflict(
+                f"a service runs: {error.message}", "name its address: freshet keys --url http://..."
+            ) from None
+        catalog = Catalog(settings.url)
+        closing.callback(catalog.close)
+        yield Accounts(catalog.transaction)
 
 
 def _time(microseconds: int | None) -> str:

@@ -3,6 +3,9 @@
 One process: the state is in its memory. On a signal it takes no more requests, ends
 changefeeds, lets the others finish, finishes what the writer has, writes a checkpoint
 and closes the database.
+
+A service in whose place another leads ends at once with exit code 75: it may not change anything any more,
+and what it has acknowledged is in the log. Started again, it is a standby.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from service.http.protocol import LimitedProtocol
 from service.privacy import keep_private
 from service.process.certificates import Certificate
 from service.process.compiling import Compiling
-from service.process.deadline import end_by
+from service.process.deadline import end_by, leave_deposed
 from service.process.listening import BACKLOG, listen
 from service.running.heap import limit_arenas
 from service.settings.settings import Settings
@@ -75,7 +78,7 @@ def serve() -> None:
         failed.append(True)
         server.should_exit = True
 
-    app = create_app(settings, on_failure=stop)
+    app = create_app(settings, on_failure=stop, on_deposed=leave_deposed)
     config = uvicorn.Config(
         app,
         host=settings.host,

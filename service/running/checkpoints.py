@@ -137,7 +137,7 @@ class Checkpoints:
         """Drops the checkpoint and its files. Runs on the writer's thread."""
         state = self._state
         state.engine.release(plan.capture)
-        found = state.catalog.saved()
+        found = state.catalog.saved_by_me()
         state.directory.sweep(state.engine.files() | set(found.manifest.names() if found else ()))
 
 

@@ -28,26 +28,26 @@ from planner.relation import Relation
 from planner.statements.alterations import Action
 from service.catalog.catalog import Receipt
 from service.catalog.details import NO_DETAILS, Details
+from service.catalog.leadership import Leader
 from service.changes.constraints import table_of_index
 from service.changes.table_changes import Applied, Idempotency, TableChanges
 from service.clock import Time, system_time
-from service.definitions.altering import Alterations
 from service.definitions.definition import Definition
 from service.definitions.intended_view import intend, intend_again, same_view
 from service.definitions.readable import Readable
+from service.errors import NotLeader
 from service.metrics import Metrics
 from service.placement import Placement
 from service.reading.callers import Caller
 from service.reading.lanes import Lane
-from service.running.builds import Builds
-from service.running.checkpoints import Checkpoints
-from service.running.large_requests import LargeRequests
+from service.running.instance import Deposing
+from service.running.leading import Leading
+from service.running.log_follower import LogFollower
 from service.running.pinned_state import PinnedState, pinned
 from service.running.process_memory import MemoryMark
 from service.running.pulse import Pulse
 from service.running.state import State, recover
 from service.running.view_build import ViewBuild
-from service.running.view_checks import ViewChecks
 from service.running.view_comparison import ViewComparison
 from service.settings.settings import Settings
 from service.telemetry.exchange import current
@@ -55,7 +55,6 @@ from service.writing.epochs import Drafted
 from service.writing.large_changes import Check
 from service.writing.request import Load, Request
 from service.writing.transaction import Transaction
-from service.writing.writer import Writer, WriterLimits
 
 T = TypeVar("T")
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
@@ -64,7 +63,9 @@ _1970 = datetime(1970, 1, 1, tzinfo=UTC)
 class Runtime:
     """`pulse` beats whenever a new epoch or definition can be read; `memory` is the mark of the process."""
 
-    def __init__(self, state: State, memory: MemoryMark) -> None:
+    def __init__(
+        self, state: State, memory: MemoryMark, on_lead: Callable[[Runtime], None] = lambda runtime: None
+    ) -> None:
         self.memory = memory
         self.settings = state.settings
         self.metrics = state.metrics
@@ -73,19 +74,17 @@ class Runtime:
         self.closing = False
         """Whether the service is about to stop, so that endless responses end."""
         self._state = state
-        self._alterations = Alterations(state.definitions)
-        self._checkpoints = Checkpoints(state)
-        limits = WriterLimits(
-            state.settings.queue_requests, state.settings.queue_changes, state.settings.group_changes
-        )
-        self._writer = Writer(state.epochs, limits, self._show, self._after, state.metrics.queue_seconds)
-        self._builds = Builds(state, self._writer.call)
-        self._large = LargeRequests(state, self._writer.call)
-        self._checks = ViewChecks(state, self._writer.call, self._builds.turns)
+        self._on_lead = on_lead
         self._past = Lane("past", 2)
         self._judging = Lane("judging", 2)
-        self._show()
-        self._writer.start()
+        self._led: Leading | None = None
+        self._following: LogFollower | None = None
+        if state.instance.leads:
+            self._lead(state)
+        else:
+            self._show_followed(state)
+            self._following = LogFollower(state, self._show_followed, self._take_over)
+            self._following.start()
 
     @classmethod
     def open(
@@ -95,34 +94,92 @@ class Runtime:
         memory: MemoryMark,
         sessions: Sessions | None = None,
         time: Time = system_time,
+        on_deposed: Deposing = lambda: None,
+        on_lead: Callable[[Runtime], None] = lambda runtime: None,
     ) -> Runtime:
         """Recovers the data directory and starts the writer. Blocks until everything is readable.
 
         With `sessions`, which stay the caller's, large work runs on Spark. `time` is the clock.
+        `on_deposed` is as for `recover`. A standby calls `on_lead` on a thread of its own once it has taken
+        over.
         """
-        return cls(recover(settings, metrics, sessions, time), memory)
+        return cls(recover(settings, metrics, sessions, time, on_deposed), memory, on_lead)
 
     def end_feeds(self) -> None:
         """Tells those who follow the pulse that the service is about to stop."""
         self.closing = True
         self.pulse.beat()
 
+    def stop_following(self) -> None:
+        """Stays a standby from now on, if it is one. Blocks."""
+        if self._following is not None:
+            self._following.stop()
+
     def close(self) -> None:
         """Finishes waiting requests, writes a checkpoint and releases the data directory. Blocks."""
         self.end_feeds()
+        self.stop_following()
         self._past.close()
         self._judging.close()
-        self._checks.close()
-        self._builds.close()
-        self._large.close()
-        self._checkpoints.stop()
-        self._writer.close()
-        self._checkpoints.finish()
+        if self._led is not None:
+            self._led.close()
         self._state.close()
+
+    # The leader and its standby
+
+    def _lead(self, state: State) -> None:
+        """Begins to make changes."""
+        self._state = state
+        self._led = Leading.of(state, self._show, self._after)
+        self._show()
+        self._led.writer.start()
+
+    def _take_over(self, state: State) -> None:
+        """Begins to make changes in the place of the last leader. Runs on the thread that followed it."""
+        self._lead(state)
+        self.pulse.beat()
+        self._on_lead(self)
+
+    @property
+    def _leading(self) -> Leading:
+        """What makes changes. Raises NotLeader in a standby."""
+        if self._led is None:
+            raise NotLeader(self.leader.address)
+        return self._led
+
+    @property
+    def leads(self) -> bool:
+        """Whether the service makes changes."""
+        return self._led is not None
+
+    @property
+    def follows(self) -> bool:
+        """Whether it began as a standby, whatever it is now."""
+        return self._following is not None
+
+    @property
+    def token(self) -> int | None:
+        """The leader's token if this service leads others; None for one that has the catalog for itself."""
+        return self._state.catalog.connections.token
+
+    @property
+    def leader(self) -> Leader:
+        """Who leads. Blocks."""
+        return self._state.catalog.leader()
+
+    def lag(self) -> int:
+        """The number of epochs in the catalog that cannot be read here yet. Blocks."""
+        return 0 if self.leads else max(0, self._state.catalog.newest_epoch() - self.snapshot.upper + 1)
+
+    def _show_followed(self, state: State) -> None:
+        """Lets readers see what a standby has followed."""
+        self._state = state
+        self._readable = Readable(state.engine.snapshot, state.definitions.known, state.definitions.set_aside)
+        self.pulse.beat()
 
     def _show(self) -> None:
         """Lets readers see what the writer has done."""
-        state, builds = self._state, self._builds
+        state, builds = self._state, self._leading.builds
         if state.definitions.set_aside:
             builds.bring_back(state.definitions.set_aside)
             state.definitions.set_aside = set()
@@ -131,12 +188,12 @@ class Runtime:
 
     def _after(self) -> None:
         self.pulse.beat()
-        self._checkpoints.consider(self._writer.call)
+        self._leading.checkpoints.consider(self._leading.writer.call)
 
     @property
     def is_running(self) -> bool:
         """Whether changes can be made."""
-        return self._writer.is_running
+        return self._led is not None and self._led.writer.is_running
 
     @property
     def placement(self) -> Placement | None:
@@ -162,17 +219,17 @@ class Runtime:
     @property
     def waiting(self) -> int:
         """The number of requests that wait for the writer or are being processed."""
-        return self._writer.waiting
+        return 0 if self._led is None else self._led.writer.waiting
 
     @property
     def waiting_changes(self) -> int:
         """The number of their changes."""
-        return self._writer.waiting_changes
+        return 0 if self._led is None else self._led.writer.waiting_changes
 
     @property
     def oldest_waiting(self) -> float:
         """Seconds since the request came that the writer has in hand; 0 if it has none."""
-        return self._writer.oldest_waiting
+        return 0.0 if self._led is None else self._led.writer.oldest_waiting
 
     @property
     def newest_time(self) -> int:
@@ -208,7 +265,10 @@ class Runtime:
 
     def observe(self, view: str) -> tuple[Observed, ...]:
         """What each operator of a view holds and has done, taken between two epochs. Blocks."""
-        return self._writer.call(partial(self._state.engine.observe, view))
+        observe = partial(self._state.engine.observe, view)
+        if self._led is None and self._following is not None:
+            return self._following.call(observe)
+        return self._leading.writer.call(observe)
 
     def held(self) -> Held:
         """How much memory the engine holds, by kind. Costs a look at each operator."""
@@ -228,10 +288,15 @@ class Runtime:
         """The bytes and commits of the log since the last checkpoint."""
         return self._state.commits.log_bytes, self._state.commits.log_commits
 
+    def must_lead(self) -> None:
+        """Raises NotLeader in a standby, which makes no changes."""
+        _ = self._leading
+
     async def epoch_at(self, time: datetime) -> int:
         """The newest epoch committed at or before `time` (aware); 0 if there is none."""
         microseconds = (time - _1970) // timedelta(microseconds=1)
-        return await self._past.run(self._state.catalog.epoch_at, microseconds)
+        found = await self._past.run(self._state.catalog.epoch_at, microseconds)
+        return min(found, self._readable.newest)
 
     # Changing: awaited; runs on the writer's thread in the order of the calls.
 
@@ -246,7 +311,7 @@ class Runtime:
     ) -> Definition:
         """Creates an empty table. `key` has the columns of its primary key; without one it is a bag."""
         create = self._state.definitions.create_table
-        return await self._writer.run(partial(create, name, schema, key, exists_ok, details))
+        return await self._leading.writer.run(partial(create, name, schema, key, exists_ok, details))
 
     async def drop_table(self, *names: str, missing_ok: bool = False, cascade: bool = False) -> None:
         """Drops tables. Raises Conflict if views or foreign keys use them, unless `cascade` drops those."""
@@ -256,17 +321,18 @@ class Runtime:
         """Alters a table by all of the actions or none. Its history changes with it, and so do its views:
         large ones are built again beside the writer before this returns."""
         views = [view.name for view in self._readable.known.dependants(name)]
-        await self._writer.run(partial(self._alterations.alter_table, name, actions, missing_ok))
-        await self._builds.returned(views)
+        leading = self._leading
+        await leading.writer.run(partial(leading.alterations.alter_table, name, actions, missing_ok))
+        await leading.builds.returned(views)
 
     async def create_type(self, name: str, type: Type, *, exists_ok: bool = False) -> None:
         """Names a type."""
-        await self._writer.run(partial(self._state.types.create, name, type, exists_ok))
+        await self._leading.writer.run(partial(self._state.types.create, name, type, exists_ok))
 
     async def drop_type(self, *names: str, missing_ok: bool = False) -> None:
         """Drops the names of types. Columns of the types stay as they are."""
         for name in names:
-            await self._writer.run(partial(self._state.types.drop, name, missing_ok))
+            await self._leading.writer.run(partial(self._state.types.drop, name, missing_ok))
 
     async def create_view(
         self, name: str, sql: str, dialect: str = "postgres", *, or_replace: bool = False
@@ -277,6 +343,7 @@ class Runtime:
         replaced are computed anew, large ones beside the writer too. A view that has this query already
         stays as it is, with its history.
         """
+        leading = self._leading
         self.memory.check("a view")
         sql = await self._judging.run(spelled_out, sql, dialect, self.types())
         of = self._state.definitions
@@ -284,10 +351,11 @@ class Runtime:
             return same
         views = [view.name for view in self._readable.known.dependants(name)]
         if or_replace and views:
-            definition = await self._writer.run(partial(self._alterations.replace_view, name, sql, dialect))
-            await self._builds.returned([name, *views])
+            replacing = partial(leading.alterations.replace_view, name, sql, dialect)
+            definition = await leading.writer.run(replacing)
+            await leading.builds.returned([name, *views])
             return definition
-        return await self._builds.make(name, partial(intend, of, name, sql, dialect, or_replace))
+        return await leading.builds.make(name, partial(intend, of, name, sql, dialect, or_replace))
 
     async def rebuild_view(self, name: str) -> Definition:
         """Builds a view that has failed again; a view that has not failed stays as it is."""
@@ -295,34 +363,37 @@ class Runtime:
         if self.failure(name) is None:
             return definition
         self.memory.check("a view")
-        return await self._builds.make(name, partial(intend_again, self._state.definitions, name, False))
+        return await self._leading.builds.make(
+            name, partial(intend_again, self._state.definitions, name, False)
+        )
 
     def check_view(self, name: str, caller: Caller) -> ViewComparison:
         """Compares a view with a new computation of it, at the newest epoch. Blocks; the writer goes on."""
         self.memory.check("a check")
-        return self._checks.check(name, caller)
+        return self._leading.checks.check(name, caller)
 
     @property
     def builds(self) -> Mapping[str, ViewBuild]:
         """The views that are being built, without those that were dropped and end soon."""
-        return {name: build for name, build in self._builds.all.items() if build.is_wanted}
+        all = {} if self._led is None else self._led.builds.all
+        return {name: build for name, build in all.items() if build.is_wanted}
 
     async def drop_view(self, *names: str, missing_ok: bool = False, cascade: bool = False) -> None:
         """Drops views. Raises Conflict while other views read them, unless `cascade` drops those."""
-        building = {name for name in names if self._builds.cancel(name)}
+        building = {name for name in names if self._leading.builds.cancel(name)}
         names = tuple(name for name in names if name not in building or name in self.definitions())
         await self._drop(names, view=True, missing_ok=missing_ok, cascade=cascade)
 
     async def _drop(self, names: Sequence[str], **options: bool) -> None:
-        await self._writer.run(partial(self._state.definitions.drop, names, **options))
-        self._builds.cancel_dropped(self._readable.known.all)
+        await self._leading.writer.run(partial(self._state.definitions.drop, names, **options))
+        self._leading.builds.cancel_dropped(self._readable.known.all)
 
     async def rename_view(self, name: str, to: str, *, missing_ok: bool = False) -> None:
-        await self._writer.run(partial(self._alterations.rename_view, name, to, missing_ok))
+        await self._leading.writer.run(partial(self._leading.alterations.rename_view, name, to, missing_ok))
 
     async def comment(self, name: str, column: str | None, text: str | None, view: bool | None) -> None:
         """Sets the comment on a table, a view or one of its columns. Removes it if there is no text."""
-        await self._writer.run(partial(self._alterations.comment, name, column, text, view))
+        await self._leading.writer.run(partial(self._leading.alterations.comment, name, column, text, view))
 
     async def apply(
         self, changes: Mapping[str, TableChanges], idempotency: Idempotency | None = None, size: int = 0
@@ -331,13 +402,14 @@ class Runtime:
 
         `size` is about how many bytes they take, if that is known.
         """
+        leading = self._leading
         if any(self.definition(table).details.rules.judges for table in changes):
             request = await self._judging.run(self._request, changes, idempotency, None, size)
         else:
             request = self._request(changes, idempotency, size=size)
-        if self._large.takes(request):
-            return self._followed(await self._large.apply(request))
-        return self._followed(await self._writer.apply(request))
+        if leading.large.takes(request):
+            return self._followed(await leading.large.apply(request))
+        return self._followed(await leading.writer.apply(request))
 
     def commit(
         self, changes: Mapping[str, TableChanges], receipt: Receipt, check: Check = lambda: None
@@ -346,10 +418,11 @@ class Runtime:
 
         `check` raises if the changes are not wanted any more, which is asked while they are computed.
         """
+        leading = self._leading
         request = self._request(changes, receipt=receipt)
-        if self._large.takes(request):
-            return self._large.commit(request, check)
-        return self._writer.commit(request)
+        if leading.large.takes(request):
+            return leading.large.commit(request, check)
+        return leading.writer.commit(request)
 
     def _request(
         self,
@@ -365,7 +438,7 @@ class Runtime:
 
     def record(self, write: Callable[[Connection], T]) -> T:
         """Calls `write` with the catalog in one transaction. Blocks; not for the writer's thread."""
-        return self._writer.call(partial(self._recorded, write))
+        return self._leading.writer.call(partial(self._recorded, write))
 
     def transaction(self) -> AbstractContextManager[Connection]:
         """A transaction that does not wait for the writer, for data that no epoch depends on."""
@@ -373,7 +446,7 @@ class Runtime:
 
     def pinned(self) -> AbstractContextManager[PinnedState]:
         """All that the service stores, as it is at the newest epoch; the writer goes on meanwhile."""
-        return pinned(self._state.catalog, self._state.directory, self._writer.call)
+        return pinned(self._state.catalog, self._state.directory, self._leading.writer.call)
 
     def _recorded(self, write: Callable[[Connection], T]) -> T:
         with self._state.catalog.changing() as changing:
@@ -385,18 +458,19 @@ class Runtime:
         Raises Conflict if a key exists, Invalid if a row is bad, Declined if Spark cannot compute one of the
         table's views; nothing is then changed. `check` is as for `commit`.
         """
-        return self._large.load(load, check)
+        return self._leading.large.load(load, check)
 
     def draft(self, work: Callable[[Transaction], T]) -> Drafted[T]:
         """Calls `work` over the newest state beside the writer; `settle` then makes its changes."""
+        self.must_lead()
         return self._state.epochs.draft(self._readable, work)
 
     async def settle(self, draft: Drafted[T]) -> Applied | None:
         """Makes a draft's changes one epoch; None if what it has read has changed since."""
-        if self._large.takes_draft(draft):
-            applied = await self._large.settle(draft)
+        if self._leading.large.takes_draft(draft):
+            applied = await self._leading.large.settle(draft)
         else:
-            applied = await self._writer.run(partial(self._state.epochs.settle, draft))
+            applied = await self._leading.writer.run(partial(self._state.epochs.settle, draft))
         return None if applied is None else self._followed(applied)
 
     async def transact(self, work: Callable[[Transaction], T]) -> tuple[Applied, T]:
@@ -404,7 +478,7 @@ class Runtime:
 
         Work that applies nothing makes no epoch: `Applied` then has the newest epoch and 0 changes.
         """
-        applied, result = await self._writer.run(partial(self._state.epochs.transact, work))
+        applied, result = await self._leading.writer.run(partial(self._state.epochs.transact, work))
         return self._followed(applied), result
 
     def _followed(self, applied: Applied) -> Applied:

@@ -1,30 +1,31 @@
-"""The parts of a running service, and how it recovers from its data directory.
+"""The parts of a running service that hold its tables and views, and how they are recovered.
 
-Recovery takes the directory's lock, upgrades the catalog, and starts a new engine with the state that the
-manifest names, whose tables and views are available at once. Then it feeds the log after that state
-(`service/running/replaying.py`). Views that were not saved are then hydrated in the order of their creation.
+Recovery starts a new engine with the state that the manifest names, whose tables and views are available at
+once. Then it feeds the log after that state (`service/running/replaying.py`). Views that were not saved are
+then hydrated in the order of their creation. A standby feeds the log on and on
+(`service/running/log_follower.py`).
 """
 
 from __future__ import annotations
 
-import fcntl
 import logging
-import os
 import resource
 import shutil
-from contextlib import ExitStack, suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
 
+from engine.errors import StoreError
 from engine.runtime.engine import Engine, Options
 from engine.runtime.spill import SavedState
 from engine.spark.sessions import Sessions
+from engine.state.dictionary import Dictionary
 from engine.state.store.directory import StateDirectory
 from service.accounts.accounts import Accounts
-from service.accounts.audit import witness
 from service.catalog.catalog import Catalog
+from service.catalog.manifests import Saved
 from service.changes.payload import decode_payload
 from service.clock import Clock, Time, system_time
 from service.concealing import hide
@@ -32,35 +33,31 @@ from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
 from service.definitions.named_types import NamedTypes
 from service.definitions.restoring import Restoring
-from service.errors import ServiceError
 from service.metrics import Metrics
 from service.placement import Placement
 from service.privacy import tighten
+from service.running.instance import UNFINISHED, Deposing, Instance
 from service.running.replaying import replay
-from service.settings.doors import is_loopback
 from service.settings.settings import Settings
 from service.writing.commits import Commits
 from service.writing.epochs import Epochs
 
 _log = logging.getLogger("freshet.state")
-UNFINISHED = "restoring"
-"""A file in a data directory into which a backup is being restored, or was until the restore was killed."""
 _OWN = ("lock", "freshet.db*", "spark", "queries", UNFINISHED)
 """The service's own entries in the data directory, which may also contain clients' files."""
-
-
-class DirectoryInUse(ServiceError):
-    """Another process has locked the data directory."""
+_ATTEMPTS = 5
+"""Times that a standby may find that the leader has removed the files which it is about to map."""
 
 
 @dataclass(eq=False)
 class State:
-    """Only the writer's thread changes any of it."""
+    """Only the writer's thread changes any of it; in a standby, the thread that follows.
 
-    settings: Settings
-    metrics: Metrics
+    `revision` is that of the definitions, `covered` the first epoch after those of the manifest it is from.
+    """
+
+    instance: Instance
     engine: Engine
-    catalog: Catalog
     clock: Clock
     definitions: Definitions
     types: NamedTypes
@@ -68,21 +65,42 @@ class State:
     epochs: Epochs
     directory: StateDirectory
     placement: Placement | None
-    accounts: Accounts
-    lock: int
+    restoring: Restoring
+    revision: int
+    covered: int
+
+    @property
+    def settings(self) -> Settings:
+        return self.instance.settings
+
+    @property
+    def metrics(self) -> Metrics:
+        return self.instance.metrics
+
+    @property
+    def catalog(self) -> Catalog:
+        return self.instance.catalog
+
+    @property
+    def accounts(self) -> Accounts:
+        return self.instance.accounts
 
     def close(self) -> None:
         """Closes the database and releases the data directory."""
-        self.catalog.close()
-        os.close(self.lock)
+        self.instance.close()
 
 
 def recover(
-    settings: Settings, metrics: Metrics, sessions: Sessions | None = None, time: Time = system_time
+    settings: Settings,
+    metrics: Metrics,
+    sessions: Sessions | None = None,
+    time: Time = system_time,
+    on_deposed: Deposing = lambda: None,
 ) -> State:
     """The state in the data directory; an empty one for a new directory.
 
-    With `sessions`, large work runs on Spark. `time` is the clock.
+    With `sessions`, large work runs on Spark. `time` is the clock. `on_deposed` is called when another
+    service has taken the place of this one, which then has to end.
 
     Raises ServiceError if another process has the directory; DamagedPayload or StoreError if its contents
     are damaged.
@@ -92,55 +110,62 @@ def recover(
     tighten(settings.data, _OWN)
     tighten(settings.state, ("*",))
     _allow_open_files()
-    with ExitStack() as undo:
-        lock = lock_directory(settings)
-        undo.callback(os.close, lock)
-        catalog = Catalog(settings.url)
-        undo.callback(catalog.close)
-        catalog.witness = witness
-        accounts = Accounts(catalog.transaction)
-        _check_address(settings, accounts)
-        state = _recover(settings, metrics, catalog, accounts, lock, sessions, time)
-        undo.pop_all()
-    return state
+    instance = Instance.open(settings, metrics, sessions, time, on_deposed)
+    try:
+        return _recovered_at_last(instance)
+    except BaseException:
+        instance.close()
+        raise
 
 
-def _recover(
-    settings: Settings,
-    metrics: Metrics,
-    catalog: Catalog,
-    accounts: Accounts,
-    lock: int,
-    sessions: Sessions | None,
-    time: Time,
-) -> State:
+def _recovered_at_last(instance: Instance) -> State:
+    """The state; a standby tries again if the leader has removed the files of the manifest meanwhile."""
+    for _ in range(0 if instance.leads else _ATTEMPTS):
+        try:
+            return recovered(instance)
+        except StoreError as error:
+            _log.info("recovering again: %s", error.message)
+    return recovered(instance)
+
+
+def recovered(instance: Instance, dictionary: Dictionary | None = None) -> State:
+    """The state that the catalog and the directory have now. It takes over the `dictionary` of the one in
+    whose place it comes."""
     started = perf_counter()
-    engine = Engine(Options(settings.max_rounds, allowance=settings.view_allowance))
+    settings, catalog = instance.settings, instance.catalog
+    engine = Engine(Options(settings.max_rounds, allowance=settings.view_allowance), dictionary=dictionary)
     directory = StateDirectory(settings.state)
-    placement = None if sessions is None else Placement(settings, sessions, directory)
-    clock = Clock(engine, catalog, settings.clock_milliseconds * 1000, time)
+    if catalog.connections.token is not None:
+        directory.lead(catalog.connections.token)
+    placement = None if instance.sessions is None else Placement(settings, instance.sessions, directory)
+    if placement is not None:
+        placement.is_here_only = not instance.leads
+    clock = Clock(engine, catalog, settings.clock_milliseconds * 1000, instance.time)
     definitions = Definitions(engine, catalog, clock, settings, placement)
-    commits = Commits(engine, catalog, definitions, metrics, clock, placement)
-    epochs = Epochs(engine, definitions, commits, metrics, clock, placement)
-    state = State(
-        settings,
-        metrics,
-        engine,
-        catalog,
-        clock,
-        definitions,
-        NamedTypes(catalog),
-        commits,
-        epochs,
-        directory,
-        placement,
-        accounts,
-        lock,
-    )
-    restoring, rest = _restore(state)
-    _replay(state, restoring)
-    for definition in rest:
-        restoring.hydrate(definition)
+    commits = Commits(engine, catalog, definitions, instance.metrics, clock, placement)
+    epochs = Epochs(engine, definitions, commits, instance.metrics, clock, placement)
+    with nullcontext() if instance.leads else catalog.connections.frozen():
+        found = catalog.saved()
+        if found is not None:
+            engine.resume(SavedState(found.manifest, directory))
+        state = State(
+            instance,
+            engine,
+            clock,
+            definitions,
+            NamedTypes(catalog),
+            commits,
+            epochs,
+            directory,
+            placement,
+            Restoring(definitions),
+            catalog.revision(),
+            0 if found is None else found.manifest.upper,
+        )
+        rest = _restore(state, found)
+        catch_up(state)
+        for definition in rest:
+            state.restoring.hydrate(definition)
     for definition in definitions.all.values():
         failure = definition.failure or (definition.is_view and engine.snapshot.failure(definition.name))
         if failure:
@@ -151,35 +176,36 @@ def _recover(
     return state
 
 
-def _restore(state: State) -> tuple[Restoring, list[Definition]]:
-    """Restores the saved state. Returns the definitions that still have to be computed."""
-    found = state.catalog.saved()
-    saved: SavedState | None = None
-    if found is not None:
-        saved = SavedState(found.manifest, state.directory)
-        state.engine.resume(saved)
+def _restore(state: State, found: Saved | None) -> list[Definition]:
+    """Restores what the manifest has. Returns the definitions that still have to be computed."""
+    saved = None if found is None else SavedState(found.manifest, state.directory)
 
     def is_saved(id: int) -> bool:
         return found is not None and found.has(id)
 
-    restoring = Restoring(state.definitions)
-    rest = restoring.tables(saved, is_saved)
-    rest += restoring.views(saved, is_saved)
+    rest = state.restoring.tables(saved, is_saved)
+    rest += state.restoring.views(saved, is_saved)
+    if state.instance.leads:
+        clean(state, found)
+    return rest
+
+
+def clean(state: State, found: Saved | None) -> None:
+    """Removes the files that are no part of the state with this manifest, which earlier leaders have left."""
     state.directory.sweep(state.engine.files() | set(found.manifest.names() if found else ()))
     shutil.rmtree(state.settings.scratch, ignore_errors=True)  # of an epoch that nobody waits for any more
-    return restoring, rest
 
 
-def _replay(state: State, restoring: Restoring) -> None:
-    """Feeds the log to the engine."""
-    newest = state.catalog.newest()
+def catch_up(state: State) -> bool:
+    """Feeds the log to the engine, from the engine's newest epoch on. Returns whether there was something."""
+    newest, upper = state.catalog.newest(), state.engine.snapshot.upper
     if newest is None:
-        return
+        return False
     parts: dict[str, list[np.ndarray]] = {}
-    log_bytes = log_commits = 0
-    for payload in state.catalog.payloads():
+    log_bytes, log_commits = state.commits.log_bytes, state.commits.log_commits
+    for payload in state.catalog.payloads(upper):
         for id, delta in decode_payload(payload, state.engine.dictionary):
-            known = restoring.current(id, delta)
+            known = state.restoring.current(id, delta)
             if known is not None:
                 table, delta = known
                 parts.setdefault(table, []).append(delta)
@@ -189,6 +215,7 @@ def _replay(state: State, restoring: Restoring) -> None:
     timed = deltas | state.clock.replayed()
     state.definitions.set_aside |= replay(state.engine, timed, newest.last + 1)
     state.commits.resume(newest, log_bytes, log_commits)
+    return newest.last >= upper
 
 
 def _allow_open_files() -> None:
@@ -196,36 +223,3 @@ def _allow_open_files() -> None:
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError, OSError):  # the system has no such limit
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
-
-
-def _check_address(settings: Settings, accounts: Accounts) -> None:
-    """Raises ServiceError if others could reach a service that has no keys."""
-    if (
-        not accounts.are_needed
-        and not is_loopback(settings.host)
-        and settings.open_to_anyone.lower() != "yes"
-    ):
-        raise ServiceError(
-            f"the service would listen on {settings.host} (FRESHET_HOST), and there is no key",
-            "make one with freshet keys add, or let anyone do anything with FRESHET_OPEN_TO_ANYONE=yes",
-        )
-
-
-def lock_directory(settings: Settings, *, restoring: bool = False) -> int:
-    """Locks the data directory for this process, until the descriptor is closed.
-
-    Raises ServiceError if another process has it, or if a restore has not finished, unless this is one.
-    """
-    descriptor = os.open(settings.data / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(descriptor)
-        raise DirectoryInUse(f"another process uses the data directory {settings.data}") from None
-    if not restoring and (settings.data / UNFINISHED).exists():
-        os.close(descriptor)
-        raise ServiceError(
-            f"a backup was being restored into {settings.data}, and was not finished",
-            "run freshet restore again, or remove the directory",
-        )
-    return descriptor

@@ -19,6 +19,7 @@ from service.settings.doors import MIB, Doors
 from service.settings.observing_settings import LOG_FORMATS, LOGGED_REQUESTS, ObservingSettings
 from service.settings.planning_settings import PlanningSettings
 from service.settings.query_limits import QuerySettings
+from service.settings.standby_settings import StandbySettings
 
 
 def _as(variable: str, meaning: str) -> dict[str, str]:
@@ -26,7 +27,7 @@ def _as(variable: str, meaning: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Settings(Doors, BuildSettings, PlanningSettings, QuerySettings, ObservingSettings):
+class Settings(Doors, StandbySettings, BuildSettings, PlanningSettings, QuerySettings, ObservingSettings):
     host: str = field(default="127.0.0.1", metadata=_as("FRESHET_HOST", "address to listen on"))
     port: int = field(default=8000, metadata=_as("FRESHET_PORT", "port to listen on"))
     data: Path = field(
@@ -37,8 +38,8 @@ class Settings(Doors, BuildSettings, PlanningSettings, QuerySettings, ObservingS
         default="",
         metadata=_as(
             "FRESHET_STATE",
-            "directory of the state's files, for this service alone, on storage that Spark's workers share; "
-            "empty: state in the data directory",
+            "directory of the state's files, for this service and its standbys alone, on storage that "
+            "Spark's workers share; empty: state in the data directory",
         ),
     )
     shards: int = field(
@@ -202,6 +203,7 @@ class Settings(Doors, BuildSettings, PlanningSettings, QuerySettings, ObservingS
                 raise ValueError(f"{item.metadata['variable']} is {value!r}, not one of {', '.join(choices)}")
         if not all("=" in pair for pair in _pairs(self.spark_conf)):
             raise ValueError(f"FRESHET_SPARK_CONF is {self.spark_conf!r}, not key=value pairs")
+        self.check_standby(self.database_url, self.state_directory)
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Settings:
@@ -270,6 +272,7 @@ _CHOICES = {
     "log_requests": LOGGED_REQUESTS,
     "open_to_anyone": ("no", "yes"),
     "spark": ("auto", "always", "never"),
+    "standby": ("no", "yes"),
 }
 _MAY_BE_ZERO = frozenset(
     {

@@ -215,9 +215,10 @@ class Commits:
             self._doubt = None
 
     def _is_logged(self, epoch: int) -> bool:
-        """Whether the log holds the epoch. Raises Unavailable if the log cannot be reached."""
+        """Whether the log holds the epoch. Raises Unavailable if the log cannot be reached, or if another
+        service writes to it now: then nobody can tell whose epoch it is."""
         try:
-            newest = self._catalog.newest()
+            newest = self._catalog.newest_of_mine()
         except SQLAlchemyError as error:
             _log.warning("the log cannot be reached: %s", error)
             raise Unavailable("the log cannot be reached", _REASON, code="log_unavailable") from error

@@ -22,6 +22,7 @@ from engine.runtime.kept import kept_states
 from engine.runtime.rewriting import GROWTH
 from engine.runtime.spill import SavedState
 from engine.schema import BIGINT, TEXT, Column, Schema
+from engine.state.dictionary import Dictionary
 from engine.state.packed_times import Order
 from engine.state.store.directory import StateDirectory
 from engine.state.store.manifest import Manifest
@@ -99,7 +100,7 @@ def test_any_plan_goes_on_from_its_files(
     captures: list = []
     for epoch, changes in enumerate(history, 1):
         advance(engine, SOURCES, changes, epoch)
-        what = rng.randrange(6)
+        what = rng.randrange(7)
         if what == 0:
             engine.spill(directory, rng.choice((1, 2, 3)))
         elif what == 1:
@@ -113,6 +114,12 @@ def test_any_plan_goes_on_from_its_files(
             directory.sweep(set(manifest.names()))
             engine = resumed(manifest, directory, SOURCES, {"view": plan}, options)
             captures.clear()
+        elif what == 5:  # as after a take-over: whoever led before has removed files
+            while captures:
+                engine.release(captures.pop())
+            kept = set(rng.sample(sorted(engine.files()), rng.randint(0, len(engine.files()))))
+            engine.detach(kept)
+            directory.sweep(kept)
         assert bag(engine, "view") == bag(expected, "view", epoch), (seed, epoch, plan)
     assert engine.snapshot.changes("view", 0, EPOCHS).tolist() == (
         expected.snapshot.changes("view", 0, EPOCHS).tolist()
@@ -408,3 +415,38 @@ def test_files_that_others_wrote_are_merged(directory: StateDirectory) -> None:
         for key, _, diff in batch.tolist():
             found[key] += diff
     assert found == expected
+
+
+def test_what_was_detached_is_written_again(directory: StateDirectory) -> None:
+    """Somebody else has removed files that are still mapped, also of texts: the next spill needs none."""
+    engine = Engine()
+    engine.create_source(NAMES.name, NAMES.schema)
+    words = engine.dictionary.intern(["ada", "eve"])
+    insert(engine, "names", (1, int(words[0])), (2, int(words[1])))
+    engine.spill(directory, 2)
+    engine.detach(())
+    assert engine.files() == set()
+    directory.sweep(())
+    manifest = engine.spill(directory, 2)
+    again = resumed(manifest, directory, [NAMES], {})
+    assert again.dictionary.texts(words) == ["ada", "eve"]
+    assert rows(again, "names") == rows(engine, "names")
+
+
+def test_an_engine_shares_the_dictionary_of_the_last_one(directory: StateDirectory) -> None:
+    """Its texts may be in an order of their own, so its next spill writes all of them."""
+    last = Engine()
+    last.create_source(NAMES.name, NAMES.schema)
+    (ada,) = last.dictionary.intern(["ada"]).tolist()
+    insert(last, "names", (1, ada))
+    manifest = last.spill(directory, 1)
+    dictionary = Dictionary()
+    (eve,) = dictionary.intern(["eve"]).tolist()
+    engine = Engine(dictionary=dictionary)
+    state = SavedState(manifest, directory)
+    engine.resume(state)
+    engine.create_source(NAMES.name, NAMES.schema, state=state)
+    insert(engine, "names", (2, eve))
+    again = resumed(engine.spill(directory, 1), directory, [NAMES], {})
+    assert again.dictionary.texts(np.array([ada, eve])) == ["ada", "eve"]
+    assert len(rows(again, "names")) == 2

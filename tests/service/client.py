@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -167,7 +168,9 @@ class Process:
             except httpx.TransportError:
                 pass
             time.sleep(0.02)
-        raise RuntimeError(f"the service is not ready after {seconds} s")
+        os.kill(self.pid, signal.SIGABRT)  # Python's fault handler, if it is on, says what the threads do
+        self._process.wait(60)
+        raise RuntimeError(f"the service is not ready after {seconds} s:\n{self.output()}")
 
     def terminate(self) -> int:
         """Sends SIGTERM. Returns the exit code."""

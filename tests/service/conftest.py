@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 from engine.spark.sessions import Sessions
 from service.settings.settings import Settings
+from tests.postgres.server import Server, programs, running
 from tests.service.client import Client, Process
 from tests.service.jobs import ROWS
 
@@ -38,6 +40,25 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     yield start
     for process in started:
         process.kill()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """One PostgreSQL for all tests that share catalogs; they are skipped where its programs are missing."""
+    where = programs()
+    if where is None:
+        pytest.skip("initdb is not installed; on Debian it is in the package postgresql")
+    with running(where) as server:
+        yield server
+
+
+@pytest.fixture
+def shared_catalog(postgres: Server) -> str:
+    """The URL of an empty database."""
+    name = f"catalog_{time.time_ns()}"
+    with postgres.connect() as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return postgres.url(name)
 
 
 @pytest.fixture

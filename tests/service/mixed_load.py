@@ -37,6 +37,25 @@ _PASSING = (
 """Views that come and go."""
 
 
+class Gone(Exception):
+    """The service does not take the request any more, or does not know whether it has taken it."""
+
+
+GONE = (Gone, httpx.TransportError)
+_GONE_CODES = ("not_leader", "log_unavailable", "shutting_down")
+
+
+def must_be(answer: httpx.Response, status: int) -> None:
+    """Fails unless the answer has the status; a 503 is that of a service that has lost its place."""
+    if answer.status_code == 503 and answer.json()["code"] in (
+        "not_leader",
+        "log_unavailable",
+        "shutting_down",
+    ):
+        raise Gone
+    assert answer.status_code == status, answer.text
+
+
 @dataclass(frozen=True)
 class Change:
     """Rows that go and rows that come, by table; in one epoch."""
@@ -67,15 +86,16 @@ class Writer:
     edges: Counter[Row] = field(default_factory=Counter)
     open: Change | None = None
     requests: int = 0
+    is_stopped: bool = False
 
     def work(self, url: str) -> None:
-        """Writes until the service is killed."""
+        """Writes until the service is killed, or the writer is stopped."""
         with httpx.Client(base_url=url, timeout=60) as http:
             try:
-                while True:
+                while not self.is_stopped:
                     self.open = self._change()
                     self.close(self.send(http, self.open))
-            except httpx.TransportError:
+            except GONE:
                 pass
 
     def send(self, http: httpx.Client, change: Change) -> int:
@@ -145,7 +165,7 @@ class DeltaWriter(Writer):
             json={"tables": {"items": items, "edges": edges}},
             headers={"Idempotency-Key": f"{self.number}-{change.number}"},
         )
-        assert answer.status_code == 200, answer.text
+        must_be(answer, 200)
         return answer.json()["epoch"]
 
     def settle(self, http: httpx.Client, unknown: Mapping[int, Effect]) -> None:
@@ -163,7 +183,7 @@ class SqlWriter(Writer):
             rows = ", ".join(str(row) for name, row in change.inserted if name == table)
             script.append(f"INSERT INTO {table} VALUES {rows}")
         answer = http.post("/v1/sql", json={"sql": "; ".join(["BEGIN", *script, "COMMIT"])})
-        assert answer.status_code == 200, answer.text
+        must_be(answer, 200)
         return answer.json()["results"][-1]["epoch"]
 
     def settle(self, http: httpx.Client, unknown: Mapping[int, Effect]) -> None:
@@ -200,7 +220,7 @@ class Definer:
             try:
                 while True:
                     self._request(http)
-            except httpx.TransportError:
+            except GONE:
                 pass
 
     def _request(self, http: httpx.Client) -> None:
@@ -211,7 +231,7 @@ class Definer:
             name = self.chance.choice(known)
             self.open = kind, name
             answer = http.delete(f"/v1/{kind}/{name}")
-            assert answer.status_code == 204, answer.text
+            must_be(answer, 204)
         else:
             name = f"passing_{self.requests}"
             self.open = kind, name
@@ -222,7 +242,7 @@ class Definer:
             else:
                 self.views[name] = sql
             answer = http.post(f"/v1/{kind}", json=body)
-            assert answer.status_code == 201, answer.text
+            must_be(answer, 201)
             self.tables |= {name} if kind == "tables" else set()
             self.open = None
             return

@@ -18,7 +18,8 @@ from service.backup.restore import restore_backup
 from service.errors import Invalid, ServiceError
 from service.metrics import Metrics
 from service.process import backup_commands
-from service.running.state import UNFINISHED, recover
+from service.running.instance import UNFINISHED
+from service.running.state import recover
 from service.settings.settings import Settings
 from tests.seeds import SEED
 from tests.service.backups import back_up

@@ -155,7 +155,7 @@ def test_a_crash_loses_nothing(settings: Settings, hands: Hands, tmp_path) -> No
         table(client)
         first = insert(client, (1, timedelta(0)), (2, 30 * MINUTE))
         passed(client, hands, 40 * MINUTE)
-        client.runtime._checkpoints.finish = lambda: None
+        client.runtime._leading.checkpoints.finish = lambda: None
     with Client(settings, time=hands) as client:
         assert [live(client, as_of=at) for at in range(first, first + 2)] == [[1], [1, 2]]
         passed(client, hands, 61 * MINUTE)
@@ -171,7 +171,7 @@ def test_a_crash_after_a_checkpoint_loses_no_time(settings: Settings, hands: Han
     with Client(settings, time=hands) as client:
         second = insert(client, (2, 30 * MINUTE))
         before = [live(client, as_of=at) for at in (second - 1, second)]
-        client.runtime._checkpoints.finish = lambda: None
+        client.runtime._leading.checkpoints.finish = lambda: None
     with Client(settings, time=hands) as client:
         assert [live(client, as_of=at) for at in (second - 1, second)] == before == [[1], [1, 2]]
 

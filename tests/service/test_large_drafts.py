@@ -104,7 +104,7 @@ def test_a_checkpoint_changes_nothing_that_was_read(client: Client, pause: Pause
     sent = begun(client, pause, "DELETE FROM t WHERE id > 0")
     state = client.runtime._state
     directory, shards = state.directory, state.settings.shards
-    client.runtime._writer.call(lambda: state.engine.spill(directory, shards))
+    client.runtime._leading.writer.call(lambda: state.engine.spill(directory, shards))
     assert ended(sent, pause).status_code == 200
     assert pause.times == 1
     assert client.rows("t") == []

@@ -250,7 +250,7 @@ def test_a_constraint_that_comes_meanwhile(client: Client, pause: Pause) -> None
 def test_the_service_ends_meanwhile(client: Client, settings: Settings, pause: Pause) -> None:
     sent = begun(client, pause, *ROWS)
     waits = client.begin(client.http.post("/v1/tables/t/deltas", json=ROWS))
-    client.runtime._large._closed = True
+    client.runtime._leading.large._closed = True
     assert code(ended(sent, pause)) == (503, "shutting_down")
     assert code(waits.result(60)) == (503, "shutting_down")
     assert len(client.rows("t")) == 2

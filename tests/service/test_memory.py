@@ -49,7 +49,7 @@ def churned(settings: Settings) -> Iterator[Client]:
 def checkpoint(client: Client) -> None:
     """Forget what is old enough, and write a checkpoint."""
     runtime = client.runtime
-    runtime._writer.call(runtime._checkpoints.finish)
+    runtime._leading.writer.call(runtime._leading.checkpoints.finish)
 
 
 def look(client: Client) -> tuple[dict[str, int], Counter]:

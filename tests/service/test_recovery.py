@@ -349,7 +349,7 @@ def test_a_checkpoint_that_fails_keeps_the_log(
             define(client)
             fill(client, 1, 10)
             before = everything(client)
-            client.runtime._checkpoints.stop()
+            client.runtime._leading.checkpoints.stop()
             assert list(settings.state.iterdir()) == []
     assert saved(settings) is None
     with Client(settings) as client:
@@ -383,7 +383,7 @@ def test_epochs_go_on_while_a_checkpoint_is_written(
         client.delete("/v1/views/top")
         client.view("top", "SELECT max(n) AS most FROM summary")
         go_on.set()
-        client.runtime._checkpoints._thread.join()
+        client.runtime._leading.checkpoints._thread.join()
         before = everything(client)
         crash()
     manifest = saved(settings)

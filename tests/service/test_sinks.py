@@ -147,7 +147,7 @@ def test_a_crash_around_a_file(settings: Settings, out: Path, written: bool) -> 
 
 def forget(client: Client, name: str, epoch: int) -> None:
     runtime = client.runtime
-    runtime._writer.call(lambda: runtime._state.engine.forget(name, epoch))
+    runtime._leading.writer.call(lambda: runtime._state.engine.forget(name, epoch))
 
 
 def test_what_was_forgotten_comes_as_one_epoch(client: Client, out: Path) -> None:

@@ -8,6 +8,7 @@ failed attempts or from state that was replaced.
 from __future__ import annotations
 
 import os
+import re
 import uuid
 import zlib
 from collections.abc import Collection, Iterable, Iterator
@@ -23,6 +24,7 @@ from engine.state.store import text_files as texts
 from engine.state.store.files import BatchFile, TextFile
 
 _BATCH, _TEXTS = ".batch", ".texts"
+_TOKEN = re.compile(r"t(\d+)\.")
 
 
 class Writing:
@@ -77,9 +79,14 @@ class StateDirectory:
         """Make the folder if it does not exist. The names of new files begin with the prefix."""
         self.path = path
         self.prefix = prefix
+        self._token = 0
         path.mkdir(parents=True, exist_ok=True)
         self._reserved: dict[str, frozenset[str]] = {}
         self._unswept: set[object] = set()
+
+    def lead(self, token: int) -> None:
+        """Put the token of the leader into the names of all new files."""
+        self._token, self.prefix = token, f"t{token}."
 
     def prefixed(self, prefix: str) -> StateDirectory:
         """The same directory for a writer whose new files have the prefix."""
@@ -89,7 +96,7 @@ class StateDirectory:
     def reserving(self, names: Iterable[str] = ()) -> Iterator[str]:
         """In this context, no sweep removes these files, nor any whose name begins with the prefix that it
         gives."""
-        prefix = f"{uuid.uuid4().hex}-"
+        prefix = f"{self.prefix}{uuid.uuid4().hex}-"
         self._reserved[prefix] = frozenset(names)
         try:
             yield prefix
@@ -109,7 +116,7 @@ class StateDirectory:
     @contextmanager
     def scratch(self, prefix: str = "") -> Iterator[Writing]:
         """Files that exist only in this context, and need not be durable."""
-        writing = Writing(self.path, prefix)
+        writing = Writing(self.path, prefix or self.prefix)
         try:
             yield writing
         finally:
@@ -150,7 +157,8 @@ class StateDirectory:
         return texts.read_texts(self.path / file.name, file)
 
     def sweep(self, kept: Collection[str]) -> int:
-        """Remove the files whose names are neither among `kept` nor reserved; returns their number.
+        """Remove the files whose names are neither among `kept` nor reserved, nor a later leader's; returns
+        their number.
 
         No other thread or process may be writing a file that is to stay, unless it is reserved.
         """
@@ -160,8 +168,18 @@ class StateDirectory:
         reserved = dict(self._reserved)
         kept = set(kept).union(*reserved.values())
         orphans = [
-            path for path in found if path.name not in kept and not path.name.startswith(tuple(reserved))
+            path
+            for path in found
+            if path.name not in kept
+            and not path.name.startswith(tuple(reserved))
+            and _token_of(path.name) <= self._token
         ]
         for path in orphans:
             path.unlink(missing_ok=True)
         return len(orphans)
+
+
+def _token_of(name: str) -> int:
+    """The token of the leader that wrote a file; 0 where there are no leaders."""
+    found = _TOKEN.match(name)
+    return int(found[1]) if found else 0

@@ -98,6 +98,7 @@ _RESULT = {
     "rows": [[1]],
 }
 _STATUS = {
+    "leadership": {"role": "leader", "token": 0, "leader": "", "lag": 0},
     "epoch": 13,
     "tables": 1,
     "views": 1,

@@ -5,21 +5,23 @@ from __future__ import annotations
 import time
 from dataclasses import asdict
 from importlib.metadata import version
+from typing import Annotated, Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Query, Request
 from fastapi.responses import PlainTextResponse
 from prometheus_client.exposition import choose_encoder
 from starlette.responses import Response
 
 from service.definitions.definition import Definition
 from service.errors import Unavailable
-from service.http.access import lanes_of, pipeline_of, principal_of, reader_of, runtime_of
+from service.http.access import lanes_of, principal_of, reader_of, runtime_of
 from service.http.media_schemas import StateOfService
 from service.http.routes.strict import StrictRoute
 from service.http.status_models import StatusModel
 from service.pipeline.exports import KIND as EXPORT
 from service.pipeline.jobs import STATES
 from service.pipeline.loads import KIND as LOAD
+from service.pipeline.pipeline import Pipeline
 from service.running.process_memory import anonymous_bytes, resident_bytes
 from service.running.runtime import Runtime
 
@@ -28,6 +30,9 @@ router = APIRouter(route_class=StrictRoute, tags=["operations"])
 VERSION = version("freshet")
 OPENMETRICS = "application/openmetrics-text"
 _STARTED = time.monotonic()
+Role = Annotated[
+    Literal["any", "leader"], Query(description="`leader`: a standby, which makes no changes, is not ready.")
+]
 
 
 @router.get("/healthz", operation_id="check_health", response_model=StateOfService)
@@ -37,9 +42,14 @@ async def healthz() -> dict[str, str]:
 
 
 @router.get("/readyz", operation_id="check_readiness", response_model=StateOfService)
-async def readyz(request: Request) -> dict[str, str]:
-    """200 from the end of recovery, as long as changes can be made."""
-    if not runtime_of(request).is_running:
+async def readyz(request: Request, role: Role = "any") -> dict[str, str]:
+    """200 from the end of recovery: `ready` as long as changes can be made, `standby` in a standby, which can
+    be read. With `role=leader`, a standby answers 503."""
+    runtime = runtime_of(request)
+    if role == "any" and not runtime.leads:
+        return {"status": "standby"}
+    runtime.must_lead()
+    if not runtime.is_running:
         raise Unavailable("the writer has stopped", "restart the service")
     return {"status": "ready"}
 
@@ -47,13 +57,15 @@ async def readyz(request: Request) -> dict[str, str]:
 @router.get("/v1/status", operation_id="read_status", response_model=StatusModel)
 async def status(request: Request) -> dict[str, object]:
     """The newest epoch, and figures about the service."""
-    runtime, pipeline = runtime_of(request), pipeline_of(request)
+    runtime = runtime_of(request)
     definitions = runtime.definitions().values()
     views = [d for d in definitions if d.is_view]
     seen = [view for view in views if principal_of(request).sees(view.name)]
     snapshot = runtime.snapshot
-    jobs = await lanes_of(request).figures.run(pipeline.jobs.counts)
+    pipeline: Pipeline | None = request.app.state.pipeline
+    jobs = {} if pipeline is None else await lanes_of(request).figures.run(pipeline.jobs.counts)
     return {
+        "leadership": await lanes_of(request).figures.run(leadership_of, runtime),
         "epoch": snapshot.upper - 1,
         "tables": len(definitions) - len(views),
         "views": len(views),
@@ -61,7 +73,10 @@ async def status(request: Request) -> dict[str, object]:
         "waiting": runtime.waiting,
         "loads": {state: jobs.get((LOAD, state), 0) for state in STATES},
         "exports": {state: jobs.get((EXPORT, state), 0) for state in STATES},
-        "spark": {"session": pipeline.sessions.state, "advances": advances(runtime)},
+        "spark": {
+            "session": "none" if pipeline is None else pipeline.sessions.state,
+            "advances": advances(runtime),
+        },
         "texts": len(runtime.dictionary),
         "memory_bytes": resident_bytes(),
         "memory_high_bytes": runtime.memory.high,
@@ -84,6 +99,17 @@ async def metrics(request: Request) -> Response:
     encode, media_type = choose_encoder(request.headers.get("accept", ""))
     text = await lanes_of(request).figures.run(encode, request.app.state.registry)
     return Response(text, media_type=media_type)
+
+
+def leadership_of(runtime: Runtime) -> dict[str, object]:
+    """The role of this service among those that share the catalog, and who leads them. Blocks."""
+    leader = runtime.leader
+    return {
+        "role": "leader" if runtime.leads else "standby",
+        "token": leader.token,
+        "leader": leader.address,
+        "lag": runtime.lag(),
+    }
 
 
 def failed(runtime: Runtime, views: list[Definition]) -> list[str]:

@@ -164,3 +164,23 @@ def test_a_write_that_fails_leaves_no_file(
     with pytest.raises(OSError, match="full"):
         directory.write(batch(1))
     assert list(directory.path.iterdir()) == []
+
+
+def test_nobody_removes_the_files_of_a_later_leader(directory: StateDirectory) -> None:
+    """Whoever led before may sleep between its decision what is garbage and the removal."""
+    later = StateDirectory(directory.path)
+    alone = directory.write(batch(3))
+    directory.lead(9)
+    later.lead(10)
+    early, late = directory.write(batch(3)), later.write(batch(3))
+    with later.reserving() as prefix, later.scratch() as scratch:
+        reserved = later.prefixed(prefix).write(batch(3))
+        passing = scratch.write(batch(3))
+        assert directory.sweep([]) == 2
+        there = {path.name for path in directory.path.iterdir()}
+        assert there == {late.name, reserved.name, passing.name}
+        assert not there & {alone.name, early.name}
+    earlier = directory.write(batch(3))
+    assert later.sweep([late.name]) == 2
+    assert [path.name for path in directory.path.iterdir()] == [late.name]
+    assert earlier.name != late.name

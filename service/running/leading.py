@@ -1,0 +1,51 @@
+"""What only a service that leads has: the writer, and the work beside it.
+
+A standby gets it when it takes over."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from service.definitions.altering import Alterations
+from service.running.builds import Builds
+from service.running.checkpoints import Checkpoints
+from service.running.large_requests import LargeRequests
+from service.running.state import State
+from service.running.view_checks import ViewChecks
+from service.writing.writer import Writer, WriterLimits
+
+
+@dataclass(frozen=True, eq=False)
+class Leading:
+    alterations: Alterations
+    checkpoints: Checkpoints
+    writer: Writer
+    builds: Builds
+    large: LargeRequests
+    checks: ViewChecks
+
+    @classmethod
+    def of(cls, state: State, show: Callable[[], None], after: Callable[[], None]) -> Leading:
+        """`show` and `after` are as for `Writer`."""
+        settings = state.settings
+        limits = WriterLimits(settings.queue_requests, settings.queue_changes, settings.group_changes)
+        writer = Writer(state.epochs, limits, show, after, state.metrics.queue_seconds)
+        builds = Builds(state, writer.call)
+        return cls(
+            Alterations(state.definitions),
+            Checkpoints(state),
+            writer,
+            builds,
+            LargeRequests(state, writer.call),
+            ViewChecks(state, writer.call, builds.turns),
+        )
+
+    def close(self) -> None:
+        """Finishes waiting requests and writes a checkpoint. Blocks."""
+        self.checks.close()
+        self.builds.close()
+        self.large.close()
+        self.checkpoints.stop()
+        self.writer.close()
+        self.checkpoints.finish()

@@ -1,0 +1,89 @@
+"""Services that share a catalog in PostgreSQL and a state directory: one leads, the others wait."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+
+import httpx
+
+from tests.service.client import Process
+from tests.service.waiting import wait_until
+
+PATIENCE = 600.0
+"""Seconds in which a service starts on the busiest machine."""
+
+
+class Instances:
+    """Two services with the same `environment`. The silence after which a leader is deposed is long, unless
+    the environment says otherwise, because the machine of a test is busy."""
+
+    def __init__(self, place: Path, url: str, environment: Mapping[str, str]) -> None:
+        self._place = place
+        self._environment = {
+            "FRESHET_DATABASE_URL": url,
+            "FRESHET_STATE": str(place / "state"),
+            "FRESHET_STANDBY": "yes",
+            "FRESHET_LEADER_MILLISECONDS": "60000",
+            "PYTHONFAULTHANDLER": "1",
+            **environment,
+        }
+        self.processes = [self._started(0)]
+        self.processes[0].wait_ready(PATIENCE)
+        self.processes.append(self._started(1))
+        self.processes[1].wait_ready(PATIENCE)
+        self.leading = 0
+
+    def _started(self, number: int) -> Process:
+        return Process(self._place / f"data-{number}", self._environment)
+
+    @property
+    def leader(self) -> Process:
+        return self.processes[self.leading]
+
+    @property
+    def standby(self) -> Process:
+        return self.processes[1 - self.leading]
+
+    def kill_leader(self) -> None:
+        self.leader.kill()
+
+    def pause_leader(self) -> None:
+        os.kill(self.leader.pid, signal.SIGSTOP)
+
+    def wake_last_leader(self) -> None:
+        os.kill(self.standby.pid, signal.SIGCONT)
+
+    def switch(self) -> None:
+        """Waits until the standby leads."""
+        self.leading = 1 - self.leading
+        wait_until(lambda: leads(self.leader))
+
+    def start_standby(self) -> None:
+        """Starts the process again that has led last."""
+        self.processes[1 - self.leading] = self._started(1 - self.leading)
+        self.standby.wait_ready(PATIENCE)
+
+    def wait_followed(self) -> None:
+        """Waits until the standby has followed all epochs and definitions of a leader that is at rest."""
+        with httpx.Client(timeout=60) as http:
+
+            def newest(of: Process) -> list[object]:
+                found = http.get(f"{of.url}/v1/status").json()
+                return [found[name] for name in ("epoch", "tables", "views")]
+
+            wait_until(lambda: newest(self.standby) == newest(self.leader))
+
+    def close(self) -> None:
+        for process in self.processes:
+            process.kill()
+
+
+def leads(process: Process) -> bool:
+    try:
+        answer = httpx.get(f"{process.url}/readyz", params={"role": "leader"}, timeout=60)
+    except httpx.TransportError:
+        return False
+    return answer.status_code == 200
