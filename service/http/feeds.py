@@ -97,8 +97,8 @@ class _Feed:
         """The newest epoch when the last page was asked for, and the relation as it was then."""
 
     async def events(self) -> AsyncIterator[bytes]:
-        pulse = self._runtime.pulse
-        beat = pulse.waiter()
+        pulse, clock = self._runtime.pulse, asyncio.get_running_loop().time
+        beat, silent_since = pulse.waiter(), clock()
         try:
             while not self._runtime.closing:
                 try:
@@ -112,15 +112,18 @@ class _Feed:
                 if page is not None:
                     async for piece in page.pieces(self._pages.lane):
                         yield piece
+                        silent_since = clock()
                     self._since = page.until
                     if self._is_behind():
                         continue
                 try:
-                    async with asyncio.timeout(KEEP_ALIVE):
+                    # Beats may come all the time without a change of this relation.
+                    async with asyncio.timeout_at(silent_since + KEEP_ALIVE):
                         await beat.wait()
                     beat = pulse.waiter()
                 except TimeoutError:
                     yield b": alive\n\n"
+                    silent_since = clock()
         except Unavailable:
             return  # the service ends, maybe within an event: clients drop such an event
         finally:

@@ -27,6 +27,7 @@ from service.changes.constraints import Bonds
 from service.definitions.definition import Definition
 from service.definitions.known_relations import KnownRelations
 from service.definitions.readable import Readable
+from service.http import feeds
 from service.http.feeds import Feeds
 from service.reading.feed_pages import PAGE, PIECE_BYTES, FeedPages, event_pieces
 from service.reading.lanes import Lane
@@ -170,6 +171,30 @@ def test_a_feed_that_is_behind_sends_every_epoch_once() -> None:
     assert [(id, len(data)) for id, data in events] == [
         (epoch, size) for epoch, size in enumerate(sizes, 1) if size
     ]
+
+
+def test_a_feed_is_alive_while_only_others_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A client of a view that never changes would give up, as in a bank whose total never departs."""
+    monkeypatch.setattr(feeds, "KEEP_ALIVE", 0.05)
+
+    async def scenario() -> None:
+        house = House()
+        house.engine.create_source("other", SCHEMA)
+        feed = house.feed()
+
+        async def others() -> None:
+            while True:
+                delta = np.array([(1, 0, house.engine.snapshot.upper, 1)], np.int64).T
+                house.engine.stage({"other": delta}, house.engine.snapshot.upper + 1).publish()
+                house.pulse.beat()
+                await asyncio.sleep(0.005)
+
+        changing = asyncio.create_task(others())
+        async with asyncio.timeout(30):
+            assert [await anext(feed) for _ in range(3)] == [b": alive\n\n"] * 3
+        changing.cancel()
+
+    asyncio.run(scenario())
 
 
 def test_a_feed_that_waits_holds_no_snapshot() -> None:
