@@ -38,6 +38,14 @@ class Definition:
     layout: int = 0
     filling: Filling | None = None
 
+    def is_same(self, other: Definition) -> bool:
+        """Whether it means the same as a definition that was made from the catalog at another time."""
+        return (self.record(), self.relation, self.failure) == (
+            other.record(),
+            other.relation,
+            other.failure,
+        )
+
     @property
     def name(self) -> str:
         return self.relation.name

@@ -269,6 +269,12 @@ class Definitions:
         self.replace_all({**self.all, definition.name: definition})
         return definition
 
+    def keep(self, last: Mapping[str, Definition]) -> None:
+        """Puts definitions of `last` in the place of those that mean the same, for who follows a relation
+        follows its definition."""
+        same = {name: d for name, d in last.items() if name in self.all and d.is_same(self.all[name])}
+        self.replace_all({**self.all, **same})
+
     def replace_all(self, definitions: Mapping[str, Definition]) -> None:
         self.known = KnownRelations.of(definitions)
 

@@ -112,7 +112,7 @@ class LogFollower:
         return (is_much or is_lacking) and state.catalog.covered() > state.covered
 
     def _recover(self) -> None:
-        self._state = recovered(self._instance, self._state.engine.dictionary)
+        self._state = recovered(self._instance, self._state)
         self._is_whole = True
         self._show(self._state)
 

@@ -21,7 +21,6 @@ from engine.errors import StoreError
 from engine.runtime.engine import Engine, Options
 from engine.runtime.spill import SavedState
 from engine.spark.sessions import Sessions
-from engine.state.dictionary import Dictionary
 from engine.state.store.directory import StateDirectory
 from service.accounts.accounts import Accounts
 from service.catalog.catalog import Catalog
@@ -128,11 +127,12 @@ def _recovered_at_last(instance: Instance) -> State:
     return recovered(instance)
 
 
-def recovered(instance: Instance, dictionary: Dictionary | None = None) -> State:
-    """The state that the catalog and the directory have now. It takes over the `dictionary` of the one in
-    whose place it comes."""
+def recovered(instance: Instance, last: State | None = None) -> State:
+    """The state that the catalog and the directory have now. It shares the dictionary of the `last` one, and
+    the definitions that are still the same."""
     started = perf_counter()
     settings, catalog = instance.settings, instance.catalog
+    dictionary = None if last is None else last.engine.dictionary
     engine = Engine(Options(settings.max_rounds, allowance=settings.view_allowance), dictionary=dictionary)
     directory = StateDirectory(settings.state)
     if catalog.connections.token is not None:
@@ -166,6 +166,8 @@ def recovered(instance: Instance, dictionary: Dictionary | None = None) -> State
         catch_up(state)
         for definition in rest:
             state.restoring.hydrate(definition)
+    if last is not None:
+        definitions.keep(last.definitions.all)
     for definition in definitions.all.values():
         failure = definition.failure or (definition.is_view and engine.snapshot.failure(definition.name))
         if failure:

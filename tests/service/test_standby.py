@@ -28,6 +28,7 @@ WRITERS = (DeltaWriter, DeltaWriter, SqlWriter)
 OFTEN = {"FRESHET_CHECKPOINT_COMMITS": "20", "FRESHET_CHECKPOINT_BYTES": "20000"}
 """Checkpoints come so often that the standby meets them."""
 DEPOSED = 75
+EVENTS = {"Accept": "text/event-stream"}
 
 
 @pytest.fixture
@@ -181,7 +182,12 @@ def test_a_standby_reads_and_refuses_changes(instances: Callable[..., Instances]
             answer = standby.request(method, path, json=body)
             assert code(answer) == (503, "not_leader"), (method, path, answer.text)
             assert "https://freshet.example" in answer.json()["hint"]
-        check_definitions(two, leader, standby)
+        with standby.stream("GET", "/v1/tables/edges/changes?since=0", headers=EVENTS) as feed:
+            check_definitions(two, leader, standby)
+            leader.post("/v1/sql", json={"sql": "INSERT INTO edges VALUES (7, 8)"}).raise_for_status()
+            lines = feed.iter_lines()
+            assert next(line for line in lines if line.startswith("event:")) == "event: changes"
+            assert '"a":7,"b":8' in next(line for line in lines if line.startswith("data:"))
         check_keys(leader, standby)
 
 
