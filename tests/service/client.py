@@ -183,6 +183,10 @@ class Process:
         return self.wait(60)[1]
 
     @property
+    def has_ended(self) -> bool:
+        return self._process.poll() is not None
+
+    @property
     def pid(self) -> int:
         return self._process.pid
 

@@ -29,19 +29,15 @@ from tests.service.waiting import wait_until
 
 NO_SPARK = {"FRESHET_SPARK": "never"}
 KILLS = int(os.environ.get("FRESHET_KILLS", "1"))
-SCRIPT = (
-    "CREATE TABLE t (a BIGINT, b TEXT)",
-    "CREATE VIEW v AS SELECT b, sum(a) AS s FROM t GROUP BY b",
-    "INSERT INTO t SELECT i, 'text ' || i FROM generate_series(1, 20000) AS g (i)",
-)
 
 
 @pytest.fixture
 def filled(settings: Settings) -> list[str]:
     """A data directory without a service, and the rows of its view."""
     with Client(settings) as client:
-        for sql in SCRIPT:
-            assert client.post("/v1/sql", {"sql": sql}).status_code == 200
+        client.table("t", {"a": "BIGINT", "b": "TEXT"})
+        client.view("v", "SELECT b, sum(a) AS s FROM t GROUP BY b")
+        client.insert("t", *({"a": number, "b": f"text {number}"} for number in range(5_000)))
         return values(client, "/v1/views/v/rows")
 
 
@@ -103,10 +99,11 @@ def test_a_killed_restore_is_begun_again(filled: list[str], settings: Settings, 
     for number in range(KILLS):
         copy = replace(settings, data=tmp_path / f"copy{number}")
         process = Process(copy.data, NO_SPARK, ("-m", "freshet", "restore", str(backup)))
-        wait_until((copy.data / UNFINISHED).exists)
+        mark = copy.data / UNFINISHED
+        wait_until(lambda mark=mark, process=process: mark.exists() or process.has_ended)
         time.sleep(chance.random() * 0.03)
         process.kill()
-        if (copy.data / UNFINISHED).exists():
+        if mark.exists():
             with pytest.raises(ServiceError, match="was not finished"):
                 recover(copy, Metrics())
             restore_backup(backup, copy)

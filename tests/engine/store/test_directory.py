@@ -154,6 +154,20 @@ def test_a_sweep_leaves_what_is_named_and_what_is_not_ours(directory: StateDirec
     assert {path.name for path in directory.path.iterdir()} == {kept.name, "README"}
 
 
+def test_nothing_is_swept_while_somebody_looks_at_what_there_is(directory: StateDirectory) -> None:
+    first, second = directory.write(batch(1)), directory.write(batch(2))
+    with directory.unswept(), directory.unswept():
+        assert directory.sweep(()) == 0
+    with directory.unswept():
+        reserving = directory.reserving({first.name})
+        reserving.__enter__()
+        assert directory.sweep(()) == 0
+    assert directory.sweep(()) == 1
+    reserving.__exit__(None, None, None)
+    assert [path.name for path in directory.path.iterdir()] == [first.name] != [second.name]
+    assert directory.sweep(()) == 1
+
+
 def test_a_write_that_fails_leaves_no_file(
     directory: StateDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
