@@ -24,7 +24,15 @@ def filled(client: Client) -> Client:
 
 def gets(client: Client) -> list[str]:
     paths = client.get("/openapi.json").json()["paths"]
-    values = {"table": "t", "view": "v", "load": "1", "export": "1", "source": "s", "sink": "s"}
+    values = {
+        "table": "t",
+        "view": "v",
+        "load": "1",
+        "export": "1",
+        "source": "s",
+        "sink": "s",
+        "backup": "x",
+    }
     return [path.format(**values) for path, operations in paths.items() if "get" in operations]
 
 

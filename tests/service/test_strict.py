@@ -10,7 +10,8 @@ from service.http.routes import strict
 from service.settings.settings import Settings
 from tests.service.client import Client, code
 
-VALUES = {"table": "t", "view": "v", "load": "1", "export": "1", "source": "s", "sink": "s", "key": "k"}
+VALUES = {"table": "t", "view": "v", "load": "1", "export": "1", "source": "s", "sink": "s"}
+VALUES |= {"key": "k", "backup": "1"}
 SHOWN = {"/docs", "/redoc", "/openapi.json"}
 
 
