@@ -250,10 +250,10 @@ class Failing:
     """A log that fails before or after the commit, and may then not answer."""
 
     def __init__(self, catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.append, self.newest = catalog.append, catalog.newest
+        self.append, self.newest = catalog.append, catalog.newest_of_mine
         self.before = self.after = self.mute = False
         monkeypatch.setattr(catalog, "append", self._append)
-        monkeypatch.setattr(catalog, "newest", self._newest)
+        monkeypatch.setattr(catalog, "newest_of_mine", self._newest)
 
     def _append(self, *args) -> None:
         if self.before:

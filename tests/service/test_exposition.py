@@ -19,6 +19,7 @@ from service.exposition.pipeline_figures import PipelineFigures
 from service.exposition.relation_figures import _figures
 from service.settings.settings import Settings
 from tests.service.client import Client, code
+from tests.service.waiting import wait_until
 
 Series = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
@@ -147,7 +148,7 @@ def test_a_scrape_does_not_wait_for_the_writer(used: Client) -> None:
         begun.set()
         go.wait(60)
 
-    blocking = used.begin(used.runtime._writer.run(work))
+    blocking = used.begin(used.runtime._leading.writer.run(work))
     try:
         assert begun.wait(60)
         series = scraped(used)
@@ -156,7 +157,8 @@ def test_a_scrape_does_not_wait_for_the_writer(used: Client) -> None:
     finally:
         go.set()
     blocking.result(60)
-    assert value(scraped(used), "freshet_oldest_waiting_seconds") == 0
+    # Acknowledged first, counted afterwards.
+    wait_until(lambda: value(scraped(used), "freshet_oldest_waiting_seconds") == 0)
 
 
 def test_a_view_that_has_failed_is_behind(tmp_path: Path) -> None:
@@ -230,7 +232,7 @@ def test_the_jobs_are_missing_while_the_database_is_away() -> None:
         sinks=nothing(),
         upper=1,
     )
-    names = {family.name for family in PipelineFigures(cast(Any, pipeline), 10).collect()}
+    names = {family.name for family in PipelineFigures(lambda: cast(Any, pipeline), 10).collect()}
     assert "freshet_jobs" not in names and "freshet_sink_behind_epochs" in names
 
 
@@ -251,7 +253,7 @@ def test_sources_and_sinks_say_how_far_they_are(monkeypatch: pytest.MonkeyPatch)
         sinks=SimpleNamespace(all={"new": sink(None, None), "near": sink(8, None), "out": sink(9, "gone")}),
         upper=10,
     )
-    families = list(PipelineFigures(cast(Any, pipeline), 2).collect())
+    families = list(PipelineFigures(lambda: cast(Any, pipeline), 2).collect())
     found = {(it.name, *it.labels.values()): it.value for family in families for it in family.samples}
     assert found["freshet_jobs", "load", "done"] == 2
     assert found["freshet_source_behind_seconds", "calm"] == 0

@@ -253,7 +253,7 @@ def test_closing_ends_a_check(settings: Settings, monkeypatch: pytest.MonkeyPatc
         monkeypatch.setattr(ViewBuild, "compute", endless)
         waiting = client.begin(client.http.post("/v1/views/v/check"))
         assert begun.wait(60)
-        client.runtime._checks.close()
+        client.runtime._leading.checks.close()
         assert code(waiting.result(60)) == (503, "shutting_down")
         assert code(client.post("/v1/views/v/check")) == (503, "shutting_down")
 
