@@ -159,15 +159,16 @@ class Process:
     def wait_ready(self, seconds: float = 120) -> None:
         """Waits until `/readyz` is 200. Raises RuntimeError with the output if the process ends before."""
         end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            if self._process.poll() is not None:
-                raise RuntimeError(f"the service ended:\n{self.output()}")
-            try:
-                if httpx.get(f"{self.url}/readyz", timeout=60).status_code == 200:
-                    return
-            except httpx.TransportError:
-                pass
-            time.sleep(0.02)
+        with httpx.Client(timeout=60) as http:
+            while time.monotonic() < end:
+                if self._process.poll() is not None:
+                    raise RuntimeError(f"the service ended:\n{self.output()}")
+                try:
+                    if http.get(f"{self.url}/readyz").status_code == 200:
+                        return
+                except httpx.TransportError:
+                    pass
+                time.sleep(0.02)
         os.kill(self.pid, signal.SIGABRT)  # Python's fault handler, if it is on, says what the threads do
         self._process.wait(60)
         raise RuntimeError(f"the service is not ready after {seconds} s:\n{self.output()}")

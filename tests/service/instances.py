@@ -59,7 +59,8 @@ class Instances:
     def switch(self) -> None:
         """Waits until the standby leads."""
         self.leading = 1 - self.leading
-        wait_until(lambda: leads(self.leader))
+        with httpx.Client(timeout=60) as http:
+            wait_until(lambda: leads(self.leader, http))
 
     def start_standby(self) -> None:
         """Starts the process again that has led last."""
@@ -81,9 +82,9 @@ class Instances:
             process.kill()
 
 
-def leads(process: Process) -> bool:
+def leads(process: Process, http: httpx.Client) -> bool:
     try:
-        answer = httpx.get(f"{process.url}/readyz", params={"role": "leader"}, timeout=60)
+        answer = http.get(f"{process.url}/readyz", params={"role": "leader"})
     except httpx.TransportError:
         return False
     return answer.status_code == 200
