@@ -21,7 +21,7 @@ export interface EditorActions {
 }
 
 const colours = HighlightStyle.define([
-  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: 'var(--keyword)', fontWeight: '600' },
+  { tag: [tags.keyword, tags.operatorKeyword, tags.modifier], color: 'var(--keyword)' },
   { tag: [tags.string, tags.special(tags.string)], color: 'var(--literal)' },
   { tag: [tags.number, tags.bool, tags.null], color: 'var(--number)' },
   { tag: [tags.typeName, tags.standard(tags.name)], color: 'var(--keyword)' },

@@ -3,7 +3,8 @@ import type { Json } from '../api/exact';
 import type { Column } from '../api/types';
 import { compare, isNumeric, textOf } from './text';
 
-export type Flash = 'in' | 'out' | 'changed' | '';
+/** Just inserted, gone or changed; `plus` and `minus` are the two sides of a difference, which stay. */
+export type Flash = 'in' | 'out' | 'changed' | 'plus' | 'minus' | '';
 
 export interface Grid {
   readonly columns: Column[];

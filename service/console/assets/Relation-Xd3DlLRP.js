@@ -1,1 +1,0 @@
-import{V as e,z as t}from"./index-DKFquM9g.js";var n=e(`<p class="muted">Relation</p>`);function r(e){var r=n();t(e,r)}export{r as default};
