@@ -2,7 +2,7 @@
  * The SQL editor: CodeMirror in a shadow root, because its style sheets are then adopted ones, which the strict
  * Content-Security-Policy allows. Colours are the page's variables.
  */
-import { autocompletion, closeBrackets, closeBracketsKeymap, completionKeymap } from '@codemirror/autocomplete';
+import { autocompletion, closeBrackets, closeBracketsKeymap, closeCompletion, completionKeymap } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap, indentWithTab } from '@codemirror/commands';
 import { MySQL, PostgreSQL, sql, StandardSQL, type SQLDialect } from '@codemirror/lang-sql';
 import { bracketMatching, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
@@ -59,7 +59,8 @@ export class SqlEditor {
 
   constructor(host: HTMLElement, text: string, label: string, actions: EditorActions) {
     const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
-    const run = (action: () => void) => (): boolean => {
+    const run = (action: () => void) => (view: EditorView): boolean => {
+      closeCompletion(view);
       action();
       return true;
     };

@@ -1,1 +1,0 @@
-import{D as e,T as t}from"./disclose-version-BZmsjdGe.js";var n=e(`<p class="muted">Tour</p>`);function r(e){var r=n();t(e,r)}export{r as default};
