@@ -7,7 +7,6 @@ anything else.
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 
 from starlette.responses import Response
@@ -46,7 +45,6 @@ def console_file(name: str) -> Response:
     return Response(path.read_bytes(), headers=headers, media_type=MEDIA_TYPES[path.suffix])
 
 
-@cache
 def _served() -> dict[str, Path]:
     """The files of the build by their paths: a request finds these and no others."""
     files = (path for path in sorted(BUILT.rglob("*")) if path.suffix in MEDIA_TYPES)
