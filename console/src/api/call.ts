@@ -38,7 +38,7 @@ export async function call<T>(path: string, options: Options = {}): Promise<T> {
   return (text === '' ? null : parseExact(text)) as T;
 }
 
-/** A path whose parts are escaped: names of relations are any text. */
+/** A path whose parts are escaped. A relation's name stands in it as in SQL: see `quoteName`. */
 export function path(...parts: string[]): string {
   return '/' + parts.map(encodeURIComponent).join('/');
 }

@@ -30,7 +30,7 @@ export interface Rows {
 }
 
 export function place(relation: Relation, ...rest: string[]): string {
-  return path('v1', `${relation.kind}s`, relation.name, ...rest);
+  return path('v1', `${relation.kind}s`, quoteName(relation.name), ...rest);
 }
 
 export async function readRows(relation: Relation, asOf: number | null, where: string, signal: AbortSignal): Promise<Rows> {

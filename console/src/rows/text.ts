@@ -27,7 +27,7 @@ export function compare(a: Json | undefined, b: Json | undefined, numeric: boole
 function compareNumbers(a: Json, b: Json): number {
   const [left, right] = [Number(a), Number(b)];
   if (Number.isNaN(left) || Number.isNaN(right)) return Number(Number.isNaN(left)) - Number(Number.isNaN(right));
-  if (left !== right) return left - right;
+  if (left !== right) return left < right ? -1 : 1;
   return typeof a === 'number' && typeof b === 'number' ? 0 : compareDigits(textOf(a), textOf(b));
 }
 

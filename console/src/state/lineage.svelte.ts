@@ -1,6 +1,7 @@
 /** Which views read what: the scans of their plans, asked for once for each text of a view. */
 import { call, path } from '../api/call';
 import type { Plan, View } from '../api/types';
+import { quoteName } from '../sql/statements';
 
 /** Plans that are asked for at the same time. */
 const AT_ONCE = 3;
@@ -34,7 +35,7 @@ class Lineage {
   private async readsOf(view: View): Promise<string[]> {
     this.texts.set(view.name, view.sql);
     try {
-      const plan = await call<Plan>(`${path('v1', 'views', view.name, 'plan')}?stage=logical&format=json`);
+      const plan = await call<Plan>(`${path('v1', 'views', quoteName(view.name), 'plan')}?stage=logical&format=json`);
       return [...new Set(plan.nodes.flatMap((node) => SCAN.exec(node.operator)?.[1] ?? []))].sort();
     } catch {
       this.texts.delete(view.name);
