@@ -1,4 +1,4 @@
-"""The digests of the console's source and of its build, so that a build that is not that of its source is found.
+"""The digests of the console's source and of its build: they tell a build that is not that of its source.
 
 `python console/digest.py` writes both into the build; a test compares them, without Node.
 """
@@ -12,7 +12,15 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parent
 BUILT = SOURCE.parent / "service" / "console"
 DIGESTS = BUILT / "digests.txt"
-PARTS = ("index.html", "package.json", "package-lock.json", "vite.config.ts", "svelte.config.js", "src", "public")
+PARTS = (
+    "index.html",
+    "package.json",
+    "package-lock.json",
+    "vite.config.ts",
+    "svelte.config.js",
+    "src",
+    "public",
+)
 """What the build depends on."""
 
 
@@ -28,7 +36,9 @@ def digest(root: Path, paths: Iterable[Path]) -> str:
 def source_files() -> list[Path]:
     """The files of the source, tests left out."""
     files = [
-        file for part in PARTS for file in ((SOURCE / part).rglob("*") if (SOURCE / part).is_dir() else [SOURCE / part])
+        file
+        for part in PARTS
+        for file in ((SOURCE / part).rglob("*") if (SOURCE / part).is_dir() else [SOURCE / part])
     ]
     return [file for file in files if file.is_file() and not file.name.endswith(".test.ts")]
 

@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import Any
 
 try:
-    from playwright.sync_api import Error, expect, sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 except ImportError:
-    sync_playwright = expect = Error = None
+    sync_playwright = expect = None
 
 CHROMIUM = os.environ.get("FRESHET_CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 MISSING = (
     "Playwright is not installed: pip install playwright"
     if sync_playwright is None
-    else ("" if CHROMIUM else "there is no Chromium: apt-get install chromium, or name it in FRESHET_CHROMIUM")
+    else (
+        "" if CHROMIUM else "there is no Chromium: apt-get install chromium, or name it in FRESHET_CHROMIUM"
+    )
 )
 """Why there is no browser; empty if there is one."""
 AXE = Path(__file__).resolve().parents[2] / "console" / "node_modules" / "axe-core" / "axe.min.js"
@@ -40,7 +42,7 @@ def chromium() -> Iterator[Any]:
 
 
 class Witness:
-    """Notes what a page must never do: scripts that fail, dialogs, forbidden content, requests to elsewhere."""
+    """Notes what a page must not do: scripts that fail, dialogs, forbidden content, requests to elsewhere."""
 
     def __init__(self, page: Any, origin: str) -> None:
         self.faults: list[str] = []

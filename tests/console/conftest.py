@@ -56,7 +56,8 @@ def sales(db: Connection, name: str) -> str:
     """The name of a table with a key; `NAME_by` is a view of it. It has had two epochs."""
     db.script(
         f"CREATE TABLE {name} (id BIGINT PRIMARY KEY, customer TEXT, total NUMERIC(10, 2)); "
-        f"CREATE VIEW {name}_by AS SELECT customer, count(*) AS orders, sum(total) AS total FROM {name} GROUP BY customer"
+        f"CREATE VIEW {name}_by AS SELECT customer, count(*) AS orders, sum(total) AS total "
+        f"FROM {name} GROUP BY customer"
     )
     db.table(name).insert([{"id": 1, "customer": "ada", "total": "30.00"}])
     db.table(name).insert([{"id": 2, "customer": "bob", "total": "12.50"}])

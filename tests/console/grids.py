@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+_PASTE = """(element, text) => {
+  const clipboardData = new DataTransfer();
+  clipboardData.setData('text/plain', text);
+  element.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+}"""
+
 
 def cell(page: Any, row: int, column: int) -> Any:
     return page.locator(f"#cell-{row}-{column}")
@@ -15,11 +21,11 @@ def texts(page: Any, row: int) -> list[str]:
 
 
 def write_sql(page: Any, sql: str) -> None:
-    """Replaces the draft's text."""
+    """Replaces the draft's text, as a paste does."""
     page.wait_for_selector(".cm-content")
     page.locator(".cm-content").click()
     page.keyboard.press("Control+a")
-    page.keyboard.insert_text(sql)
+    page.locator(".cm-content").evaluate(_PASTE, sql)
 
 
 def run_sql(page: Any, sql: str) -> None:

@@ -39,7 +39,9 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
 
 def get(app: FastAPI, *paths: str) -> list[httpx.Response]:
     async def answers() -> list[httpx.Response]:
-        async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
+        async with httpx.AsyncClient(
+            transport=httpx.ASGITransport(app), base_url="http://localhost"
+        ) as client:
             return [await client.get(path) for path in paths]
 
     return asyncio.run(answers())
@@ -78,7 +80,14 @@ def test_every_file_of_the_build_is_served(app: FastAPI) -> None:
 
 
 def test_nothing_else_is_served(app: FastAPI) -> None:
-    names = ("digests.txt", "assets", "", "..%2fapp.py", "..%2f..%2fpyproject.toml", "assets%2f..%2findex.html")
+    names = (
+        "digests.txt",
+        "assets",
+        "",
+        "..%2fapp.py",
+        "..%2f..%2fpyproject.toml",
+        "assets%2f..%2findex.html",
+    )
     for name, answer in zip(names, get(app, *(f"/console/{name}" for name in names)), strict=True):
         assert answer.status_code == 404, name
 

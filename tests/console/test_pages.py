@@ -1,4 +1,4 @@
-"""The console in a browser: each page renders, by mouse and by keyboard, and executes nothing that is data."""
+"""The console in a browser: each page renders, the keyboard is enough, and no data are executed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ PLACES = {
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
 def test_each_page_renders_and_everybody_can_use_it(open_page: OpenPage, sales: str, theme: str) -> None:
-    """axe-core looks for what keeps people from using a page, such as faint text or a field without a name."""
+    """axe-core looks for what keeps people from using a page: faint text, a field without a name."""
     page, told = open_page(color_scheme=theme), []
     for place, title in PLACES.items():
         page.evaluate("place => { location.hash = place }", place.format(sales=sales))
@@ -105,8 +105,8 @@ def test_names_and_values_are_never_executed(open_page: OpenPage, db: Connection
     text = ATTACK.replace("'", "''")
     db.script(
         f'CREATE TABLE "{name}{quoted}" (id BIGINT PRIMARY KEY, "{quoted}" TEXT); '
-        f'INSERT INTO "{name}{quoted}" VALUES (1, \'{text}\'); '
-        f'COMMENT ON TABLE "{name}{quoted}" IS \'{text}\'; '
+        f"INSERT INTO \"{name}{quoted}\" VALUES (1, '{text}'); "
+        f"COMMENT ON TABLE \"{name}{quoted}\" IS '{text}'; "
         f'CREATE VIEW "{name}v{quoted}" AS SELECT "{quoted}", \'{text}\' AS b FROM "{name}{quoted}"'
     )
     page = open_page("#/query")

@@ -26,13 +26,38 @@ TYPES = {
     "l": "JSON",
     "m": "UUID",
 }
-VALUES = (
-    "1, 9007199254740993, 1.5, 'NaN', 12345678901234567890.12345, true, 'a,\"b', '2026-01-02', '01:02:03.000004', "
-    "'2026-01-02 03:04:05.123456', '1969-12-31T23:59:59.5Z', '{\"a\": [9007199254740993]}', "
-    "'00000000-0000-0000-0000-000000000001'",
-    "-32768, -9223372036854775807, -0.5, '-Infinity', -0.00001, false, '', '0001-01-01', '00:00:00', "
-    "'0001-01-01 00:00:00', '9999-12-31T23:59:59.999999Z', 'null', 'ffffffff-ffff-ffff-ffff-ffffffffffff'",
-    ", ".join(["NULL"] * len(TYPES)),
+VALUES: tuple[tuple[object, ...], ...] = (
+    (
+        1,
+        9007199254740993,
+        1.5,
+        "NaN",
+        "12345678901234567890.12345",
+        True,
+        'a,"b',
+        "2026-01-02",
+        "01:02:03.000004",
+        "2026-01-02T03:04:05.123456",
+        "1969-12-31T23:59:59.5Z",
+        {"a": [9007199254740993]},
+        "00000000-0000-0000-0000-000000000001",
+    ),
+    (
+        -32768,
+        -9223372036854775808,
+        -0.5,
+        "-Infinity",
+        "-0.00001",
+        False,
+        "",
+        "0001-01-01",
+        "00:00:00",
+        "0001-01-01T00:00:00",
+        "9999-12-31T23:59:59.999999Z",
+        [],
+        "ffffffff-ffff-ffff-ffff-ffffffffffff",
+    ),
+    (None,) * len(TYPES),
 )
 COPIES = 400
 
@@ -109,8 +134,9 @@ def test_rows_that_came_as_arrow_are_as_those_of_json(
     """The first 500 rows are read as JSON, the others as Arrow: of each type, extremes and NULL look the same."""
     columns = ", ".join(f"{column} {type}" for column, type in TYPES.items())
     db.sql(f"CREATE TABLE {name} (n BIGINT, {columns})")
-    rows = [f"({n}, {VALUES[n % 3]})" for n in range(3 * COPIES)]
-    db.sql(f"INSERT INTO {name} VALUES {', '.join(rows)}")
+    db.table(name).insert(
+        [{"n": n} | dict(zip(TYPES, VALUES[n % 3], strict=True)) for n in range(3 * COPIES)]
+    )
     page = open_page("#/query")
     run_sql(page, f"SELECT n, {', '.join(TYPES)} FROM {name} ORDER BY n")
     expect(page.locator(".facts")).to_contain_text("1,200 rows")

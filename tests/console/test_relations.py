@@ -20,7 +20,9 @@ def test_rows_are_live(open_page: OpenPage, db: Connection, sales: str) -> None:
     page = open_page(f"#/relation/{sales}_by", reduced_motion="no-preference")
     expect(page.locator(".state")).to_have_text("live")
     expect(page.locator(".facts")).to_contain_text("2 rows")
-    db.table(sales).insert([{"id": 3, "customer": "ada", "total": "1.00"}, {"id": 4, "customer": "eve", "total": 5}])
+    db.table(sales).insert(
+        [{"id": 3, "customer": "ada", "total": "1.00"}, {"id": 4, "customer": "eve", "total": 5}]
+    )
     expect(page.locator(".facts")).to_contain_text("3 rows")
     place = next(row for row in range(3) if "ada" in texts(page, row))
     expect(cell(page, place, 2)).to_have_text("31.00")
@@ -61,7 +63,9 @@ def test_filters_by_text_and_by_sql(open_page: OpenPage, db: Connection, sales: 
     page.get_by_role("searchbox").last.fill("total > 20")
     expect(cell(page, 0, 1)).to_have_text("ada")
     expect(page.locator("[data-column='0']")).to_have_count(1)
-    db.table(sales).insert([{"id": 7, "customer": "cy", "total": "70"}, {"id": 8, "customer": "di", "total": "2"}])
+    db.table(sales).insert(
+        [{"id": 7, "customer": "cy", "total": "70"}, {"id": 8, "customer": "di", "total": "2"}]
+    )
     expect(page.locator("[data-column='0']")).to_have_count(2)
     page.get_by_role("searchbox").last.fill("totl > 20")
     expect(page.get_by_role("alert")).to_contain_text("did you mean total?")
@@ -102,7 +106,9 @@ def test_equal_rows_of_a_bag_are_counted(open_page: OpenPage, db: Connection, na
     assert texts(page, 0) == ["1"]
 
 
-def test_a_restart_is_survived_and_nothing_is_missed(open_page: OpenPage, start: Callable[..., Process]) -> None:
+def test_a_restart_is_survived_and_nothing_is_missed(
+    open_page: OpenPage, start: Callable[..., Process]
+) -> None:
     process = start()
     with freshet.connect(process.url) as db:
         db.sql("CREATE TABLE t (id BIGINT PRIMARY KEY)")

@@ -1,8 +1,8 @@
 """The console: the static files that `make console` builds, and the headers under which a browser gets them.
 
-The files below `assets/` have their content's hash in their names, so a browser may keep them for ever. The page
-itself is asked for anew each time. Everything comes from the service: the policy forbids a browser to run or load
-anything else.
+The files below `assets/` have their content's hash in their names, so a browser may keep them for ever. The
+page itself is asked for anew each time. Everything comes from the service: the policy forbids a browser to
+run or load anything else.
 """
 
 from __future__ import annotations

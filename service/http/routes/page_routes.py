@@ -1,4 +1,5 @@
-"""The console, the reference for people, and the OpenAPI document. They need nothing from elsewhere, not even a ready service."""
+"""The console, the reference, and the OpenAPI document. They need nothing from elsewhere, not even a ready
+service."""
 
 from __future__ import annotations
 
