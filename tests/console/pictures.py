@@ -1,4 +1,4 @@
-"""Pictures of each page of the console, light and dark, for the documents: `python -m tests.console.pictures`.
+"""Pictures of the console, light and dark, for the documents: `python -m tests.console.pictures`.
 
 The service runs over a new data directory with the demo's packages, and some changes to look at.
 """
@@ -81,6 +81,8 @@ def draw(url: str) -> None:
 
 
 def _go(page: Any, place: str, awaited: str) -> None:
+    page.evaluate("location.hash = '#/nowhere'")  # a page that is left begins anew
+    page.wait_for_selector(".message")
     page.evaluate("place => { location.hash = place }", place)
     page.wait_for_selector(awaited)
 
@@ -125,7 +127,7 @@ def _catalog(page: Any, url: str) -> None:
 
 
 def _dataflow(page: Any, url: str) -> None:
-    _go(page, "#/dataflow/affected", ".svelte-flow__node .figures")
+    _go(page, "#/dataflow/affected", ".svelte-flow__node b")
 
 
 def _service(page: Any, url: str) -> None:

@@ -100,7 +100,7 @@ ATTACK = """<img src=x onerror='attacked=1'>"${1}"""
 
 
 def test_names_and_values_are_never_executed(open_page: OpenPage, db: Connection, name: str) -> None:
-    """What is data is text, wherever it is shown: names of tables, views, columns; values, comments, errors."""
+    """Names of tables, views and columns, values, comments and errors are texts wherever they are shown."""
     table, quoted = f"{name}{ATTACK}", ATTACK.replace('"', '""')
     text = ATTACK.replace("'", "''")
     db.script(

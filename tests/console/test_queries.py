@@ -1,4 +1,4 @@
-"""The query page: results, their order and filter, errors at their place, drafts, EXPLAIN, views out of queries."""
+"""The query page: results and their order, errors at their place, drafts, EXPLAIN, views out of queries."""
 
 from __future__ import annotations
 
@@ -131,7 +131,7 @@ def test_a_live_result_follows_the_epochs(open_page: OpenPage, db: Connection, s
 def test_rows_that_came_as_arrow_are_as_those_of_json(
     open_page: OpenPage, db: Connection, name: str, tmp_path: Path
 ) -> None:
-    """The first 500 rows are read as JSON, the others as Arrow: of each type, extremes and NULL look the same."""
+    """The first 500 rows come as JSON, the others as Arrow: extremes and NULL of each type look the same."""
     columns = ", ".join(f"{column} {type}" for column, type in TYPES.items())
     db.sql(f"CREATE TABLE {name} (n BIGINT, {columns})")
     db.table(name).insert(

@@ -1,4 +1,4 @@
-"""The relation page: live rows, the past, differences, rows that are inserted and edited, a service that restarts."""
+"""The relation page: live rows, the past, differences, edited rows, a service that restarts, keys."""
 
 from __future__ import annotations
 
