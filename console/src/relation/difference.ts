@@ -10,6 +10,14 @@ export interface Difference {
   removed: number;
 }
 
+/** The changes of whole epochs, where the reading broke off within the last one, and the epoch that they lead to. */
+export function wholeEpochs(changes: Change[], cutOff: boolean, since: number, until: number): { changes: Change[]; until: number } {
+  const last = changes.at(-1)?.epoch;
+  if (!cutOff || last === undefined) return { changes, until };
+  const whole = changes.filter((change) => change.epoch < last);
+  return { changes: whole, until: whole.length ? last - 1 : since };
+}
+
 export function difference(relation: Relation, changes: Change[]): Difference {
   const net = new Map<string, { values: Json[]; diff: number }>();
   for (const { row, diff } of changes) {
