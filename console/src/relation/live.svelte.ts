@@ -18,6 +18,8 @@ import { countRows, place, readRows, type Relation } from './reading';
 const ARRANGE = 200;
 const HIDDEN = 500;
 const REQUERY = 1000;
+/** Rows on the page, with those that have come since: so many that memory stays level however long it is open. */
+const MOST_LIVE = 25_000;
 
 export class LiveRows {
   state = $state<FeedState | 'loading' | 'past'>('loading');
@@ -51,9 +53,9 @@ export class LiveRows {
 
   constructor(readonly relation: Relation) {
     const key = relation.key.map((name) => relation.columns.findIndex((column) => column.name === name));
-    this.set = new RowSet(relation.columns, key);
+    this.set = new RowSet(relation.columns, key, MOST_LIVE);
     this.grid = this.gridWith(false);
-    this.remake = () => new RowSet(relation.columns, key);
+    this.remake = () => new RowSet(relation.columns, key, MOST_LIVE);
   }
 
   private remake: () => RowSet;
@@ -72,10 +74,10 @@ export class LiveRows {
     if (!wasShown) this.state = 'loading';
     try {
       const read = await readRows(this.relation, asOf, this.where, signal);
-      if (wasShown) this.set.become(read.rows, performance.now());
+      if (wasShown) this.set.become(read.rows, performance.now(), read.cutOff);
       else {
         this.set = this.remake();
-        this.set.fill(read.rows);
+        this.set.fill(read.rows, read.cutOff);
       }
       this.epoch = read.epoch;
       this.cutOff = read.cutOff;
@@ -164,6 +166,7 @@ export class LiveRows {
       this.epochs += 1;
       service.saw(epoch);
     }
+    if (!this.where) this.cutOff = this.set.isPartial;
     if (this.where) this.askAgain();
     else this.arrange(!this.sorting && !this.needle);
   }
@@ -188,7 +191,8 @@ export class LiveRows {
     const { signal } = this.stopping;
     this.requery = setTimeout(() => {
       readRows(this.relation, this.asOf, this.where, signal).then((read) => {
-        this.set.become(read.rows, performance.now());
+        this.set.become(read.rows, performance.now(), read.cutOff);
+        this.cutOff = read.cutOff;
         this.total = read.cutOff ? null : read.rows.length;
         this.arrange(true);
       }, (error: unknown) => {

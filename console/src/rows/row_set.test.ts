@@ -69,6 +69,19 @@ describe('a set of rows', () => {
     expect(shown(set)).toEqual(bag([['a', 1]]));
   });
 
+  it('is a part of the relation beyond its size: what it shows is exact, and it does not grow', () => {
+    const keyed = new RowSet(COLUMNS, [0], 3);
+    keyed.fill([['a', 1], ['b', 1]]);
+    keyed.apply(['c', 'd', 'e'].map((k) => ({ epoch: 1, diff: 1, row: { k, v: 1 } })), 10);
+    expect([shown(keyed).length, keyed.isPartial, keyed.inserted]).toEqual([3, true, 3]);
+    keyed.apply([{ epoch: 2, diff: -1, row: { k: 'e', v: 1 } }, { epoch: 2, diff: -1, row: { k: 'a', v: 1 } }, { epoch: 2, diff: 1, row: { k: 'a', v: 2 } }], 20);
+    expect(shown(keyed)).toContain('["a",2]');
+    const bagged = new RowSet(COLUMNS, [], 100);
+    bagged.fill([['a', 1], ['a', 1], ['b', 1], ['b', 1]], true); // there may be a third b
+    bagged.apply([{ epoch: 1, diff: 1, row: { k: 'a', v: 1 } }, { epoch: 1, diff: 1, row: { k: 'z', v: 1 } }], 10);
+    expect(shown(bagged)).toEqual(bag([['a', 1], ['a', 1], ['a', 1]]));
+  });
+
   it('takes the least leading columns that tell rows apart as their identity', () => {
     expect(leading([['a', 1, 1], ['b', 1, 1]], 3)).toEqual([0]);
     expect(leading([['a', 1, 1], ['a', 2, 1]], 3)).toEqual([0, 1]);

@@ -36,15 +36,25 @@ export class RowSet {
   private lastId = 0;
   private flashing: Entry[] = [];
   private lingering = 0;
+  private partial = false;
 
+  /** With more rows than `most`, the set is a part of the relation. */
   constructor(
     readonly columns: Column[],
     private readonly key: number[],
+    private readonly most = Infinity,
   ) {}
 
-  fill(rows: Json[][]): void {
+  /** Whether the relation has rows that the set has not. */
+  get isPartial(): boolean {
+    return this.partial;
+  }
+
+  /** Takes the rows that were read; `cutOff` if there are more. Of a bag, the last one may have copies beyond. */
+  fill(rows: Json[][], cutOff = false): void {
+    this.partial = cutOff;
     this.identity = this.key.length ? this.key : leading(rows, this.columns.length);
-    for (const values of rows) this.add(values, 1, '', 0);
+    for (const values of cutOff && !this.key.length ? withoutLast(rows) : rows) this.add(values, 1, '', 0);
   }
 
   has(values: Json[]): number {
@@ -60,7 +70,13 @@ export class RowSet {
   }
 
   /** Makes the rows those that are given; the difference flashes. */
-  become(rows: Json[][], now: number): void {
+  become(rows: Json[][], now: number, cutOff = false): void {
+    this.partial = false;
+    this.replace(cutOff && !this.key.length ? withoutLast(rows) : rows, now);
+    this.partial = cutOff;
+  }
+
+  private replace(rows: Json[][], now: number): void {
     const wanted = new Map<string, { values: Json[]; count: number }>();
     for (const values of rows) {
       const text = writeExact(values);
@@ -140,8 +156,10 @@ export class RowSet {
     }
     const identity = this.identityOf(values);
     const before = leaving.get(identity);
+    if (this.partial && !this.key.length) return; // it may have copies beyond the rows that are here
     if (!before || before.count > 0) {
-      this.add(values, count, 'in', now);
+      if (this.byRow.size < this.most) this.add(values, count, 'in', now);
+      else this.partial = true;
       return;
     }
     leaving.delete(identity);
@@ -172,6 +190,12 @@ export class RowSet {
     entry.changed = changed;
     entry.at = now;
   }
+}
+
+/** The rows before the last one and its copies. */
+function withoutLast(rows: Json[][]): Json[][] {
+  const last = writeExact(rows.at(-1) ?? null);
+  return rows.filter((row) => writeExact(row) !== last);
 }
 
 /** The least leading columns by which no two of the rows are equal; all columns if there are none. */

@@ -1,4 +1,4 @@
-/** Prometheus' text as numbers: histograms as their mean and quantiles between two looks. */
+/** Prometheus' text as numbers: histograms, and values by a label. */
 export interface Histogram {
   count: number;
   sum: number;
@@ -22,17 +22,6 @@ export function histograms(text: string): Map<string, Histogram> {
     else histogram.count = Number(value);
   }
   return found;
-}
-
-/** What came after `before`. */
-export function since(now: Histogram, before: Histogram | undefined): Histogram {
-  if (!before || before.count > now.count) return now;
-  const earlier = new Map(before.buckets);
-  return {
-    count: now.count - before.count,
-    sum: now.sum - before.sum,
-    buckets: now.buckets.map(([bound, count]) => [bound, count - (earlier.get(bound) ?? 0)]),
-  };
 }
 
 /** The bound of the bucket in which the quantile lies: no sample of that share is above it. */

@@ -7,7 +7,6 @@
 import { call } from '../api/call';
 import { asProblem, type Problem } from '../api/problem';
 import type { Status, Table, View } from '../api/types';
-import { keys } from './keys.svelte';
 
 export type Connection = 'connecting' | 'connected' | 'starting' | 'reconnecting' | 'locked';
 const EACH = 1000;
@@ -50,11 +49,6 @@ class Service {
     if (epoch <= this.epoch && this.seen.length) return;
     this.epoch = epoch;
     this.seen = [...this.seen.slice(-4999), [epoch, Date.now()]];
-  }
-
-  columnsOf(name: string): string[] {
-    const found = [...this.tables, ...this.views].find((relation) => relation.name === name);
-    return found ? found.columns.map((column) => column.name) : [];
   }
 
   private async poll(): Promise<void> {
@@ -107,8 +101,3 @@ class Service {
 }
 
 export const service = new Service();
-
-/** Whether the page may ask: no key is being asked for. */
-export function isOpen(): boolean {
-  return keys.refusal === null;
-}
