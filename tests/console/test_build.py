@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import re
+from concurrent.futures import ThreadPoolExecutor
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
@@ -44,7 +45,8 @@ def get(app: FastAPI, *paths: str) -> list[httpx.Response]:
         ) as client:
             return [await client.get(path) for path in paths]
 
-    return asyncio.run(answers())
+    with ThreadPoolExecutor(1) as thread:  # Playwright may have a loop running in this one
+        return thread.submit(lambda: asyncio.run(answers())).result()
 
 
 def test_the_build_is_that_of_its_source(digests: ModuleType) -> None:
