@@ -7,11 +7,11 @@ PIP := $(RUN) -m pip --disable-pip-version-check --quiet install
 TEST = echo "The tests take about twenty minutes on two cores." && $(RUN) -m pytest -n auto --maxprocesses 8
 
 .DEFAULT_GOAL := help
-.PHONY: help demo serve stop test check mutants soak bench kernels format clean
+.PHONY: help demo serve stop test check mutants soak bench kernels console console-test format clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while read -r name text; do \
-		printf '  make %-8s %s\n' "$$name" "$$text"; done
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while read -r name text; do \
+		printf '  make %-12s %s\n' "$$name" "$$text"; done
 
 demo: $(VENV)/.runtime ## start the service, load the packages of Debian 12 and show the main job, step by step
 	@$(RUN) -m freshet demo
@@ -51,6 +51,14 @@ bench: $(VENV)/.development ## the benchmarks
 
 kernels: $(VENV)/.development ## compile the kernels that the package brings, anew where their sources have changed
 	$(RUN) -m engine.kernels.build --ship
+
+console: $(VENV)/.runtime ## build the console anew into service/console; needs Node 20 or later
+	cd console && npm ci --no-audit --no-fund && npm run build
+	$(RUN) console/digest.py
+
+console-test: $(VENV)/.development ## the console's types and unit tests, and all its tests in a browser
+	cd console && npm ci --no-audit --no-fund && npm run check && npm test
+	FRESHET_BROWSER=1 $(RUN) -m pytest tests/console
 
 format: $(VENV)/.development ## put the code into its form
 	$(RUN) -m ruff format .

@@ -74,8 +74,13 @@ def test_it_holds_what_runs_and_nothing_else(wheel: Path) -> None:
     assert {Path(name).suffix for name in names if ".dist-info/" not in name} == {
         ".py",
         ".code",
+        ".css",
+        ".html",
+        ".js",
         ".parquet",
         ".sql",
+        ".svg",
+        ".txt",
         ".typed",
     }
     for package in PACKAGES:

@@ -115,6 +115,7 @@ NEEDS: dict[str, Need] = {
     "GET /healthz": OPEN,
     "GET /readyz": OPEN,
     "GET /": OPEN,
+    "GET /console/{name:path}": OPEN,
     "GET /docs": OPEN,
     "GET /openapi.json": OPEN,
 }

@@ -1,1 +1,1 @@
-"""The description of the interface: the OpenAPI document, and the pages `/` and `/docs`."""
+"""The description of the interface: the OpenAPI document, the page `/docs`, and the files of the console."""

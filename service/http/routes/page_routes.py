@@ -1,13 +1,12 @@
-"""Pages for people, and the OpenAPI document. They need nothing from elsewhere, not even a ready service."""
+"""The console, the reference, and the OpenAPI document. They need nothing from elsewhere, not even a ready
+service."""
 
 from __future__ import annotations
-
-from importlib.metadata import version
 
 from fastapi import APIRouter, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response
 
-from service.http.reference.front_page import front_page
+from service.http.reference.console_files import PAGE, console_file
 from service.http.reference.markup import HEADERS
 from service.http.reference.reference_page import reference_page
 from service.http.routes.strict import StrictRoute
@@ -16,8 +15,13 @@ router = APIRouter(route_class=StrictRoute, include_in_schema=False)
 
 
 @router.get("/")
-async def front(request: Request) -> Response:
-    return HTMLResponse(front_page(version("freshet")), headers=HEADERS)
+def console() -> Response:
+    return console_file(PAGE)
+
+
+@router.get("/console/{name:path}")
+def console_part(name: str) -> Response:
+    return console_file(name)
 
 
 @router.get("/docs")

@@ -1,0 +1,125 @@
+/** The shapes of the REST contract that the console uses (docs/http.md). */
+import type { Json } from './exact';
+
+export interface Column {
+  name: string;
+  type: string;
+  nullable?: boolean;
+  default?: string;
+  generated?: string;
+  comment?: string;
+}
+
+export interface Constraint {
+  name: string;
+  type: string;
+  definition: string;
+}
+
+export interface Table {
+  name: string;
+  columns: Column[];
+  primary_key: string[];
+  constraints?: Constraint[];
+  comment?: string;
+}
+
+export interface Build {
+  reads: number;
+  rows: number;
+  rounds: number;
+  share: number;
+}
+
+export interface View {
+  name: string;
+  sql: string;
+  dialect: string;
+  columns: Column[];
+  state: 'ready' | 'building' | 'errors' | 'failed';
+  reason: string | null;
+  comment?: string;
+  progress?: Build;
+}
+
+export type Row = Record<string, Json>;
+
+export interface Result {
+  statement: string;
+  epoch: number;
+  count?: number;
+  columns?: Column[];
+  rows?: Json[][];
+  next?: string;
+}
+
+export interface Change {
+  epoch: number;
+  diff: number;
+  row: Row;
+}
+
+export interface Position {
+  line: number;
+  column: number;
+}
+
+/** An RFC 9457 problem as the service sends it. */
+export interface ProblemBody {
+  title: string;
+  status: number;
+  detail: string;
+  code: string;
+  hint?: string;
+  position?: Position | null;
+  index?: number;
+}
+
+export interface Job {
+  id: string;
+  state: 'running' | 'done' | 'failed' | 'cancelled';
+  progress: number;
+  rows: number | null;
+  epoch: number | null;
+  error: ProblemBody | null;
+  created: string;
+  ended: string | null;
+  table?: string;
+  view?: string;
+  path?: string;
+  format?: string;
+}
+
+export interface Status {
+  epoch: number;
+  tables: number;
+  views: number;
+  failed: string[];
+  waiting: number;
+  loads: Record<string, number>;
+  exports: Record<string, number>;
+  spark: { session: string; advances: Record<string, number | string> };
+  texts: number;
+  memory_bytes: number;
+  memory_high_bytes: number;
+  memory_high: boolean;
+  held: Record<string, number>;
+  uptime_seconds: number;
+  version: string;
+}
+
+export interface PlanNode {
+  id: string;
+  operator: string;
+  details: string[];
+  inputs: string[];
+  depth: number;
+  columns: Column[];
+  figures?: Record<string, number>;
+}
+
+export interface Plan {
+  stage: string;
+  nodes: PlanNode[];
+  result: string;
+}

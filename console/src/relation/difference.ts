@@ -1,0 +1,46 @@
+/** The difference between two epochs: the changes in between, summed row by row. */
+import { writeExact, type Json } from '../api/exact';
+import type { Change } from '../api/types';
+import type { Flash, Grid } from '../rows/grid';
+import type { Relation } from './reading';
+
+export interface Difference {
+  grid: Grid;
+  added: number;
+  removed: number;
+}
+
+/** The changes of whole epochs, where the reading broke off within the last one, and the epoch that they lead to. */
+export function wholeEpochs(changes: Change[], cutOff: boolean, since: number, until: number): { changes: Change[]; until: number } {
+  const last = changes.at(-1)?.epoch;
+  if (!cutOff || last === undefined) return { changes, until };
+  const whole = changes.filter((change) => change.epoch < last);
+  return { changes: whole, until: whole.length ? last - 1 : since };
+}
+
+export function difference(relation: Relation, changes: Change[]): Difference {
+  const net = new Map<string, { values: Json[]; diff: number }>();
+  for (const { row, diff } of changes) {
+    const values = relation.columns.map((column) => row[column.name] ?? null);
+    const text = writeExact(values);
+    const found = net.get(text);
+    if (found) found.diff += diff;
+    else net.set(text, { values, diff });
+  }
+  const left = [...net].filter(([, { diff }]) => diff !== 0).sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  const sum = (sign: number): number => left.reduce((total, { diff }) => total + Math.max(0, sign * diff), 0);
+  return { grid: gridOf(relation, left), added: sum(1), removed: sum(-1) };
+}
+
+function gridOf(relation: Relation, rows: { values: Json[]; diff: number }[]): Grid {
+  return {
+    columns: [{ name: 'diff', type: 'BIGINT' }, ...relation.columns],
+    size: rows.length,
+    cell: (row, column) => (column === 0 ? signed(rows[row]?.diff ?? 0) : rows[row]?.values[column - 1]),
+    flash: (row, column): Flash => (column >= 0 ? '' : (rows[row]?.diff ?? 0) > 0 ? 'plus' : 'minus'),
+  };
+}
+
+function signed(diff: number): string {
+  return diff > 0 ? `+${diff}` : `−${-diff}`;
+}

@@ -1,0 +1,103 @@
+/**
+ * The service as the whole page knows it: whether it answers, its newest epoch, and its tables and views.
+ *
+ * Until the API has a feed of the catalog, the status is polled, and the catalog read again when an epoch or a
+ * definition has been made.
+ */
+import { call } from '../api/call';
+import { asProblem, type Problem } from '../api/problem';
+import type { Status, Table, View } from '../api/types';
+
+export type Connection = 'connecting' | 'connected' | 'starting' | 'reconnecting' | 'locked';
+const EACH = 1000;
+const AWAY = 2000;
+const CATALOG_EACH = 5000;
+/** Seconds over which epochs a second are counted. */
+const WINDOW = 10;
+
+class Service {
+  connection = $state<Connection>('connecting');
+  status = $state<Status | null>(null);
+  epoch = $state(0);
+  rate = $state(0);
+  problem = $state<Problem | null>(null);
+  tables = $state.raw<Table[]>([]);
+  views = $state.raw<View[]>([]);
+  /** Whether the catalog has been read at least once. */
+  known = $state(false);
+  /** The clock times at which this page first saw an epoch: [epoch, milliseconds since 1970]. */
+  seen = $state.raw<[number, number][]>([]);
+  private counted: [number, number][] = [];
+  private read = 0;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  start(): void {
+    document.addEventListener('visibilitychange', () => {
+      if (!document.hidden) void this.poll();
+    });
+    void this.poll();
+  }
+
+  /** Looks now, and reads the catalog anew: after a statement that may have changed it. */
+  async refresh(): Promise<void> {
+    this.read = 0;
+    await this.poll();
+  }
+
+  /** An epoch that an answer or a feed has told of. */
+  saw(epoch: number): void {
+    if (epoch <= this.epoch && this.seen.length) return;
+    this.epoch = epoch;
+    this.seen = [...this.seen.slice(-4999), [epoch, Date.now()]];
+  }
+
+  private async poll(): Promise<void> {
+    clearTimeout(this.timer);
+    let pause = EACH;
+    try {
+      const status = await call<Status>('/v1/status');
+      this.status = status;
+      this.connection = 'connected';
+      this.problem = null;
+      this.count(status.epoch);
+      await this.readCatalog();
+    } catch (error) {
+      this.problem = asProblem(error);
+      this.connection = this.stateFor(this.problem);
+      this.counted = [];
+      this.rate = 0;
+      pause = AWAY;
+    }
+    if (!document.hidden) this.timer = setTimeout(() => void this.poll(), pause);
+  }
+
+  private stateFor(problem: Problem): Connection {
+    if (problem.wantsKey) return 'locked';
+    return problem.status === 503 ? 'starting' : 'reconnecting';
+  }
+
+  private count(epoch: number): void {
+    const now = performance.now() / 1000;
+    if (epoch < this.epoch) this.counted = []; // another service, or another data directory
+    if (epoch !== this.epoch) this.read = 0;
+    if (epoch < this.epoch) this.epoch = epoch;
+    this.saw(epoch);
+    this.counted = [...this.counted.filter(([, at]) => now - at <= WINDOW), [epoch, now]];
+    const [first] = this.counted;
+    this.rate = first && now > first[1] ? (epoch - first[0]) / (now - first[1]) : 0;
+  }
+
+  private async readCatalog(): Promise<void> {
+    if (Date.now() - this.read < CATALOG_EACH) return;
+    this.read = Date.now();
+    const [{ tables }, { views }] = await Promise.all([
+      call<{ tables: Table[] }>('/v1/tables'),
+      call<{ views: View[] }>('/v1/views'),
+    ]);
+    this.tables = tables;
+    this.views = views;
+    this.known = true;
+  }
+}
+
+export const service = new Service();
