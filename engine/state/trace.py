@@ -217,7 +217,8 @@ class Trace:
             layers.pop()
         if len(batch):
             layers.append(Layer(batch, index))
-        if not len(batch) or self._is_unbalanced() or (self._merges and self._work(size)):
+        ended = bool(self._merges) and self._work(size)
+        if ended or not len(batch) or self._is_unbalanced():
             while self._balance():
                 pass
             self._retable(0)

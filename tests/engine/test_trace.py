@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import log2
+from random import Random
 
 import numpy as np
 import pytest
@@ -95,12 +97,22 @@ def test_rows_that_go_at_a_later_epoch_cancel_in_a_compacted_trace() -> None:
     assert trace.batches()[0].tolist() == [[0, 1_999, -1], [1_999, 1_999, 1]]
 
 
-def test_the_number_of_batches_is_logarithmic() -> None:
-    rng = np.random.default_rng(SEED + 2)
+def repeated_sizes(random: Random) -> list[int]:
+    """Sizes of insertions, small and large by turns, as they come from posts that follow a pattern."""
+    sizes = [int(2 ** random.uniform(0, 13)) for _ in range(random.randint(1, 4))]
+    return [random.choice(sizes) for _ in range(random.randint(2, 9))] * 100
+
+
+@pytest.mark.parametrize("case", range(20))
+def test_the_number_of_batches_is_logarithmic_whatever_the_sizes(case: int) -> None:
+    rng = np.random.default_rng(SEED + case)
+    sizes = repeated_sizes(Random(SEED + case)) if case else [1_000, 1] * 500
     trace = Trace(1)
-    for epoch in range(3_000):
-        trace.insert(batch(rng, 40, epoch, 10**9))
-    assert trace.count <= 24
+    inserted = 0
+    for epoch, size in enumerate(sizes):
+        trace.insert(batch(rng, size, epoch, 10**12))
+        inserted += size
+        assert trace.count <= 2 + log2(inserted), sizes[:9]
 
 
 # The base
