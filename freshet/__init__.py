@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         OverloadedError,
         UnauthorizedError,
         UnavailableError,
+        UnexpectedAnswerError,
         UnreachableError,
     )
     from freshet.sending.following import AsyncFeed, Feed
@@ -74,6 +75,7 @@ __all__ = [
     "TableDescription",
     "UnauthorizedError",
     "UnavailableError",
+    "UnexpectedAnswerError",
     "UnreachableError",
     "View",
     "ViewDescription",
@@ -94,7 +96,7 @@ _MODULES = {
     "freshet.contract.plan": "Plan",
     "freshet.errors": (
         "ConflictError Error HistoryGoneError InvalidRequestError NotFoundError OverloadedError "
-        "UnauthorizedError UnavailableError UnreachableError"
+        "UnauthorizedError UnavailableError UnexpectedAnswerError UnreachableError"
     ),
     "freshet.sending.following": "AsyncFeed Feed",
     "freshet.values.rows": "Rows SqlRows",

@@ -8,6 +8,7 @@ Error
 ├── HistoryGoneError      410                 the epoch is no longer kept
 ├── OverloadedError       429                 too many requests are waiting
 ├── UnavailableError      5xx                 the service is not ready, or failed
+├── UnexpectedAnswerError 2xx, 3xx          the answer is not one of Freshet's
 └── UnreachableError      no answer           the connection could not be made, or ended before the answer
 
 Every error has the service's stable `code`, a `message`, a `hint` that may be empty and, for SQL, the place
@@ -78,6 +79,18 @@ class UnavailableError(Error):
     """The service is not ready, or failed. The client has tried again as often as it may."""
 
 
+class UnexpectedAnswerError(Error):
+    """What answers is not Freshet, or another release of it."""
+
+    def __init__(self, status: int, why: str) -> None:
+        super().__init__(
+            f"the answer, of status {status}, is not one of Freshet's: {why}",
+            "check the address: another program, or a proxy, may answer there",
+            code="unexpected_answer",
+            status=status,
+        )
+
+
 class UnreachableError(Error):
     """No answer came. `began` says whether the service may have received the request."""
 
@@ -102,14 +115,19 @@ def error_of(status: int, problem: Mapping[str, Any], lines_before: int = 0) -> 
     `lines_before` is how many lines the client has put before the caller's SQL.
     """
     kind = _KINDS.get(status, InvalidRequestError if status < 500 else UnavailableError)
-    position = problem.get("position") or {}
-    line = position.get("line")
+    position = problem.get("position")
+    found = position if isinstance(position, Mapping) else {}
+    line = _number(found.get("line"))
     return kind(
         str(problem.get("detail") or f"the service answered with status {status}"),
         str(problem.get("hint") or ""),
         code=str(problem.get("code") or f"http_{status}"),
         status=status,
         line=None if line is None else max(1, line - lines_before),
-        column=position.get("column"),
-        index=problem.get("index"),
+        column=_number(found.get("column")),
+        index=_number(problem.get("index")),
     )
+
+
+def _number(value: object) -> int | None:
+    return value if type(value) is int else None

@@ -26,6 +26,11 @@ def hide(directories: Iterable[Path]) -> None:
     _hidden = tuple(sorted({*_hidden, *found} - {"/"}, key=lambda path: (-len(path), path)))
 
 
+def on_one_line(text: str) -> str:
+    """The text with line breaks and control characters escaped, so that nobody can forge lines of a log."""
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
 def without_secrets(text: str) -> str:
     """The text without secrets of keys."""
     return _SECRET.sub(r"\1...", text) if "fr_" in text else text

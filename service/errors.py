@@ -8,6 +8,7 @@ ServiceError
 ├── NotFound            404  the name does not exist
 ├── NotAcceptable       406  the service has no format that the Accept header allows
 ├── Conflict            409  the current state forbids the request
+│   └── NamingConflict       ... and the error names a relation that the request does not
 ├── HistoryGone         410  the epoch is no longer kept
 ├── TooLarge            413  the request exceeds a limit of bytes
 ├── UnsupportedFormat   415  the service cannot read the content type or encoding
@@ -25,6 +26,7 @@ that the client gets.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
@@ -92,6 +94,16 @@ class NotAcceptable(ServiceError):
 class Conflict(ServiceError):
     status = 409
     code = "conflict"
+
+
+class NamingConflict(Conflict):
+    """A conflict with a `relation` that the request does not name. `veiled` says the same without the name,
+    for those who do not see that relation."""
+
+    def __init__(self, message: str, hint: str, relation: str, veiled: Conflict) -> None:
+        super().__init__(message, hint, code=veiled.code)
+        self.relation = relation
+        self.veiled = veiled
 
 
 class HistoryGone(ServiceError):
@@ -184,6 +196,11 @@ def problem_of(error: BaseException) -> Problem | None:
     if isinstance(error, SQLAlchemyError):
         return Problem(503, code="log_unavailable", detail="the catalog database cannot be used now")
     return None
+
+
+def as_seen(error: Exception, sees: Callable[[str], bool]) -> Exception:
+    """The error as somebody may read it who `sees` some relations."""
+    return error.veiled if isinstance(error, NamingConflict) and not sees(error.relation) else error
 
 
 def start_failure(error: BaseException) -> str:

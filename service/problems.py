@@ -21,7 +21,7 @@ from starlette.types import Scope
 from engine.errors import EngineError
 from planner.errors import PlannerError
 from service.concealing import conceal
-from service.errors import Problem, ServiceError, problem_of
+from service.errors import Problem, ServiceError, as_seen, problem_of
 from service.telemetry.exchange import note_problem
 
 MEDIA_TYPE = "application/problem+json"
@@ -97,10 +97,17 @@ def _asked(request: Request) -> str:
 
 def failed(scope: Scope, error: Exception) -> Response:
     """The response to a request that an exception has ended, which the log gets unless it is the client's."""
+    error = _seen(scope, error)
     problem = problem_of(error)
     if problem is None or isinstance(error, SQLAlchemyError):
         _log.error("%s failed", _asked(Request(scope)), exc_info=error)
     return response(problem or INTERNAL)
+
+
+def _seen(scope: Scope, error: Exception) -> Exception:
+    """The error as whoever has sent the request may read it."""
+    principal = scope.get("principal")
+    return error if principal is None else as_seen(error, principal.sees)
 
 
 async def _any(request: Request, error: Exception) -> Response:

@@ -10,6 +10,7 @@ import typer
 
 from freshet.command.connection_options import Certificate, Key, connection_of
 from freshet.command.following_jobs import finish
+from freshet.command.terminal_text import say
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
 
@@ -44,4 +45,4 @@ def backup(
         with connection_of(url, key, certificate) as connection:
             begun = connection.begin_backup(str(path))
             epoch = finish(begun, connection.backup, connection.cancel_backup).epoch
-    print(f"the backup {path} holds epoch {epoch}")
+    say(f"the backup {path} holds epoch {epoch}")

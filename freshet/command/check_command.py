@@ -9,7 +9,7 @@ import typer
 
 from freshet.command.connection_options import DEFAULT_URL, Certificate, Key, Url, connection_of
 from freshet.command.reporting import REFUSED, report
-from freshet.command.terminal_text import harmless
+from freshet.command.terminal_text import harmless, say
 from freshet.connection import Connection
 from freshet.contract.operation_descriptions import CheckDescription
 from freshet.errors import Error
@@ -51,7 +51,7 @@ def _check(connection: Connection, name: str, by: str) -> bool:
     except Error as error:
         report(error)
         return False
-    print(_sentence(found))
+    say(_sentence(found))
     for row in found.rows:
         print(harmless(f"  {json.dumps(row['row'])}: {row['maintained']} kept, {row['recomputed']} computed"))
     for failed in found.errors:

@@ -11,6 +11,7 @@ from rich.console import Console
 from freshet.command.connection_options import DEFAULT_URL, Certificate, Key, Url, connection_of
 from freshet.command.plan_trees import plan_tree
 from freshet.command.reporting import report
+from freshet.command.terminal_text import say
 from freshet.connection import Connection
 from freshet.contract import calls
 from freshet.errors import Error
@@ -53,7 +54,7 @@ def explain(
     if sys.stdout.isatty():
         Console(soft_wrap=True).print(plan_tree(text), highlight=False)
     else:
-        print(text)
+        say(text)
 
 
 def _of_view(connection: Connection, view: str | None, stage: str) -> str:

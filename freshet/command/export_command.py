@@ -14,6 +14,7 @@ from rich.progress import DownloadColumn, Progress, SpinnerColumn, TimeElapsedCo
 
 from freshet.command.connection_options import DEFAULT_URL, Certificate, Key, Url, connection_of, relation_of
 from freshet.command.following_jobs import finish
+from freshet.command.terminal_text import say
 from freshet.connection import Connection, Table, View
 from freshet.contract import calls
 
@@ -110,4 +111,4 @@ def _export_there(
     options = {"header": "true"} if format == "csv" else {}
     job = connection.begin_export(relation, spark, path, as_of=as_of, mode=mode, options=options)
     done = finish(job, connection.export, connection.cancel_export)
-    print(f"{done.rows or 0:,} rows of epoch {done.epoch} in {path}")
+    say(f"{done.rows or 0:,} rows of epoch {done.epoch} in {path}")

@@ -10,6 +10,7 @@ import typer
 
 from freshet.command.connection_options import Certificate, Key, connection_of
 from freshet.command.printing import chosen, print_objects
+from freshet.command.terminal_text import say
 from freshet.connection import Connection
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
@@ -67,7 +68,7 @@ def add(
         raise typer.BadParameter("it is for the data directory: leave out --url", param_hint="--if-none")
     with _service(url, key, certificate) as connection:
         made = connection.make_key(name, role, limits)
-    print(f"key {made.name} of role {made.role}, id {made.id}. {_ONCE}\n{made.key}")
+    say(f"key {made.name} of role {made.role}, id {made.id}. {_ONCE}\n{made.key}")
 
 
 @app.command("list")
@@ -93,7 +94,7 @@ def rotate(
         return _directory().rotate(id, grace)
     with _service(url, key, certificate) as connection:
         made = connection.rotate_key(id, grace)
-    print(f"key {made.name}, id {made.id}, has a new secret. {_ONCE}\n{made.key}")
+    say(f"key {made.name}, id {made.id}, has a new secret. {_ONCE}\n{made.key}")
 
 
 @app.command()

@@ -11,6 +11,7 @@ from rich.console import Console
 
 from freshet.command.connection_options import DEFAULT_URL, Certificate, Key, Url, connection_of
 from freshet.command.following_jobs import finish
+from freshet.command.terminal_text import say
 from freshet.connection import Connection
 from freshet.contract import calls
 from freshet.values.row_bodies import ARROW, NDJSON
@@ -89,7 +90,7 @@ def _send(connection: Connection, table: str, file: Path, content_type: str, key
     began = time.monotonic()
     with Console(stderr=True).status(f"sending {len(body) / 2**20:,.1f} MB"):
         done = connection.run(calls.change(table, (content_type, body), key))
-    print(f"{done.changes:,} changes in epoch {done.epoch}, {time.monotonic() - began:.1f} s")
+    say(f"{done.changes:,} changes in epoch {done.epoch}, {time.monotonic() - began:.1f} s")
 
 
 def _load_there(connection: Connection, table: str, format: str, path: str, bad_rows: str) -> None:
@@ -97,4 +98,4 @@ def _load_there(connection: Connection, table: str, format: str, path: str, bad_
     job = connection.begin_load(table, format, path, bad_rows=bad_rows, options=options)
     done = finish(job, connection.load, connection.cancel_load)
     skipped = f", {done.skipped:,} skipped" if done.skipped else ""
-    print(f"{done.rows or 0:,} rows in epoch {done.epoch}{skipped}")
+    say(f"{done.rows or 0:,} rows in epoch {done.epoch}{skipped}")

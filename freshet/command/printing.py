@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from freshet.command.connection_options import OutputFormat
-from freshet.command.terminal_text import harmless
+from freshet.command.terminal_text import harmless, json_line
 from freshet.errors import InvalidRequestError
 
 SHOWN = 1000
@@ -40,8 +40,9 @@ def print_rows(
         console = Console(file=stream)
         console.print(row_table(columns, rows), highlight=False)
     elif format == "csv":
-        stream.write(csv_line([name for name, _ in columns]))
-        stream.writelines(csv_line(documents(columns, row)) for row in rows)
+        tame = stream.isatty()
+        stream.write(csv_line([name for name, _ in columns], tame))
+        stream.writelines(csv_line(documents(columns, row), tame) for row in rows)
     else:
         _check_names([name for name, _ in columns])
         objects = ({name: value for (name, _), value in zip(columns, row, strict=True)} for row in rows)
@@ -88,9 +89,12 @@ def shown_text(value: Any) -> str:
     return harmless(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
 
 
-def csv_line(row: Row) -> str:
-    """A line of CSV as the service writes it: NULL is an empty field, and an empty text is in quotes."""
-    return ",".join(map(_field, row)) + "\r\n"
+def csv_line(row: Row, tame: bool = False) -> str:
+    """A line of CSV as the service writes it: NULL is an empty field, and an empty text is in quotes.
+
+    A `tame` one is for a terminal, which no field may command."""
+    fields = map(_field, row)
+    return ",".join(map(harmless, fields) if tame else fields) + "\r\n"
 
 
 def _field(value: Any) -> str:
@@ -117,10 +121,9 @@ def documents(columns: Columns, row: Row) -> list[Any]:
 
 def _write_objects(objects: Iterable[Mapping[str, Any]], format: OutputFormat, stream: TextIO) -> None:
     if format == "json":
-        stream.write(json.dumps(list(objects), ensure_ascii=False) + "\n")
+        stream.write(json_line(list(objects)))
         return
-    for found in objects:
-        stream.write(json.dumps(found, ensure_ascii=False) + "\n")
+    stream.writelines(map(json_line, objects))
 
 
 def _check_names(names: Sequence[str]) -> None:

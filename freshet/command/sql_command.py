@@ -20,6 +20,7 @@ from freshet.command.connection_options import (
 )
 from freshet.command.printing import chosen, print_rows
 from freshet.command.reporting import report
+from freshet.command.terminal_text import say
 from freshet.connection import Connection
 from freshet.contract import calls
 from freshet.errors import Error
@@ -84,7 +85,7 @@ def run_script(
                 columns = [(column["name"], column["type"]) for column in result["columns"]]
                 print_rows(columns, result["rows"], format)
             elif format == "table":
-                print(summary(result["statement"], result.get("count"), result["epoch"]))
+                say(summary(result["statement"], result.get("count"), result["epoch"]))
     except Error as error:
         return report(error, script)
     return 0

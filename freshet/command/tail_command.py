@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from rich.text import Text
 
 from freshet.command.connection_options import DEFAULT_URL, Certificate, Key, Url, connection_of, relation_of
 from freshet.command.printing import Columns, chosen, csv_line, documents, shown_text
+from freshet.command.terminal_text import harmless, json_line
 from freshet.contract import calls
 from freshet.contract.changefeed import Epoch
 from freshet.sending.following import Feed, FeedSource
@@ -106,7 +106,7 @@ def _lines(columns: Columns) -> Show:
         for change in epoch:
             style, sign = ("green", "+") if change.diff > 0 else ("red", "-")
             times = "" if abs(change.diff) == 1 else f" {abs(change.diff)} times"
-            row = ", ".join(f"{name}={shown_text(value)}" for name, value in change.row.items())
+            row = ", ".join(f"{harmless(name)}={shown_text(value)}" for name, value in change.row.items())
             console.print(Text(f"  {sign} {row}{times}", style))
 
     return show
@@ -116,19 +116,20 @@ def _ndjson(columns: Columns) -> Show:
     def show(epoch: Epoch) -> None:
         for change in epoch:
             document = {"epoch": change.epoch, "diff": change.diff, "row": change.row}
-            sys.stdout.write(json.dumps(document, ensure_ascii=False) + "\n")
+            sys.stdout.write(json_line(document))
 
     return show
 
 
 def _csv(columns: Columns) -> Show:
     """Columns `epoch` and `diff`, then those of the row."""
-    sys.stdout.write(csv_line(["epoch", "diff", *(name for name, _ in columns)]))
+    tame = sys.stdout.isatty()
+    sys.stdout.write(csv_line(["epoch", "diff", *(name for name, _ in columns)], tame))
 
     def show(epoch: Epoch) -> None:
         for change in epoch:
             row = documents(columns, [change.row.get(name) for name, _ in columns])
-            sys.stdout.write(csv_line([change.epoch, change.diff, *row]))
+            sys.stdout.write(csv_line([change.epoch, change.diff, *row], tame))
 
     return show
 

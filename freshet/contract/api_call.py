@@ -7,13 +7,28 @@ the call itself knows how to read its answer. So the blocking and the asynchrono
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from freshet.errors import error_of
+from freshet.errors import UnexpectedAnswerError, error_of
 
 T = TypeVar("T")
+_UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError, RecursionError)
+"""What reading raises if an answer has another form than the contract says."""
+
+
+@contextmanager
+def answered_by_freshet(status: int) -> Iterator[None]:
+    """Turns what reading an answer raises into an UnexpectedAnswerError. A redirection is not followed: the
+    key is for the address that was given."""
+    if not 200 <= status < 300:
+        raise UnexpectedAnswerError(status, "it redirects, and redirections are not followed")
+    try:
+        yield
+    except _UNREADABLE as error:
+        raise UnexpectedAnswerError(status, type(error).__name__) from error
 
 
 @dataclass(frozen=True)
@@ -32,7 +47,7 @@ class ApiAnswer:
         """The members of the problem document; none if the answer, of a proxy for instance, is no such."""
         try:
             found = self.json()
-        except ValueError:
+        except (ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
 
@@ -54,7 +69,8 @@ class ApiCall(Generic[T]):
     lines_before: int = 0
 
     def result(self, answer: ApiAnswer) -> T:
-        """The result. Raises the Error of an answer that is a problem."""
+        """The result. Raises the Error of an answer that is a problem, or that no Freshet gives."""
         if answer.status >= 400:
             raise error_of(answer.status, answer.problem(), self.lines_before)
-        return self.read(answer)
+        with answered_by_freshet(answer.status):
+            return self.read(answer)

@@ -234,7 +234,20 @@ def script_document(sql: str, dialect: str, as_of: str | None = None) -> ApiCall
     """The same as the JSON that the service sends: each with `statement` and `epoch`, and what it has of
     `columns`, `rows` and `count`."""
     body = {"sql": sql, "dialect": dialect} | ({} if as_of is None else {"as_of": as_of})
-    return post_call("/v1/sql", body, lambda answer: answer.json()["results"])
+    return post_call("/v1/sql", body, _documents)
+
+
+def _documents(answer: ApiAnswer) -> list[dict[str, Any]]:
+    """The results, which have the members that all of them have."""
+    found: list[dict[str, Any]] = answer.json()["results"]
+    for result in found:
+        columns = result.get("columns") or []
+        if {type(column["name"] + column["type"]) for column in columns} - {str}:
+            raise TypeError(columns)
+        if any(len(row) != len(columns) for row in result.get("rows") or []):
+            raise ValueError("a row has other columns")
+        result["statement"], result["epoch"]
+    return found
 
 
 def _script(

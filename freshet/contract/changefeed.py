@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from freshet.contract.api_call import answered_by_freshet
 from freshet.contract.descriptions import ColumnDescription
 from freshet.errors import error_of
 from freshet.values.sql_values import Convert, python_value
@@ -100,7 +101,16 @@ class FeedPosition:
 
     def epochs(self, piece: bytes) -> Iterator[Epoch]:
         """The epochs that are whole with this piece. Raises the Error of a problem that ends the feed."""
-        for event in self._events.events(piece):
+        events = self._events.events(piece)
+        while True:
+            with answered_by_freshet(200):
+                epoch = next(self._read(events), None)
+            if epoch is None:
+                return
+            yield epoch
+
+    def _read(self, events: Iterator[FeedEvent]) -> Iterator[Epoch]:
+        for event in events:
             if event.kind == "problem":
                 problem = json.loads(event.data)
                 raise error_of(problem["status"], problem)

@@ -72,6 +72,7 @@ def _told(outcome: ApiOutcome) -> float:
     if isinstance(outcome, UnreachableError):
         return 0.0
     try:
-        return min(60.0, float(outcome.headers.get("retry-after", "0")))
+        told = float(outcome.headers.get("retry-after", "0"))
     except ValueError:
         return 0.0
+    return min(60.0, told) if told > 0 else 0.0

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import httpx
 
 from freshet.contract.api_call import ApiAnswer, ApiCall
-from freshet.errors import UnreachableError, error_of
+from freshet.errors import UnexpectedAnswerError, UnreachableError, error_of
 
 _CONNECT_SECONDS = 10.0
 FEED_SECONDS = 60.0
@@ -76,6 +76,8 @@ def _answer(response: httpx.Response) -> ApiAnswer:
 
 def _refuse(response: httpx.Response) -> None:
     answer = _answer(response)
+    if answer.status < 400:
+        raise UnexpectedAnswerError(answer.status, "it redirects, and redirections are not followed")
     raise error_of(answer.status, answer.problem())
 
 
@@ -94,7 +96,7 @@ class HttpSender:
         with _reaching(self._url):
             response = self._http.send(_stream_request(self._http, call), stream=True)
             try:
-                if response.status_code >= 400:
+                if not response.is_success:
                     response.read()
                     _refuse(response)
                 yield from response.iter_bytes()
@@ -120,7 +122,7 @@ class AsyncHttpSender:
         with _reaching(self._url):
             response = await self._http.send(_stream_request(self._http, call), stream=True)
             try:
-                if response.status_code >= 400:
+                if not response.is_success:
                     await response.aread()
                     _refuse(response)
                 async for piece in response.aiter_bytes():

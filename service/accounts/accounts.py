@@ -70,16 +70,40 @@ class Accounts:
         if parts is not None:
             id, secret = parts
             key, principal, now = known.keys.get(id), known.principals.get(id), self._now()
-            if key is not None and key.fits(secret, now) and principal is not None:
+            kept = None if key is None else key.fitting(secret, now)
+            if kept is not None and principal is not None:
                 self._used[id] = now
-                return principal
+                return _holding(principal, kept.salt, kept.until)
         raise Unauthenticated("the key is not valid", "ask an admin for another", code="key_invalid")
 
     def is_current(self, principal: Principal) -> bool:
-        """Whether a principal still has the key and the rights that it had when it was looked up."""
+        """Whether a principal still has the key and the rights that it had when it was looked up.
+
+        A rotation ends that, and for those who have come with the old secret since then, the end of its time.
+        """
         if not principal.id:
             return not self.are_needed
-        return principal.is_same(self.known.principals.get(principal.id))
+        found = self.known.principals.get(principal.id)
+        if found is None or not principal.has_rights_of(found):
+            return False
+        if principal.until is None:
+            return principal.stamp == found.stamp
+        return self.known.keys[principal.id].has_valid(principal.stamp, self._now())
+
+    def renewed(self, principal: Principal) -> Principal:
+        """The principal with the rights of this moment, for what has taken a while since it was looked up.
+
+        Raises Unauthenticated if its key is not valid any more.
+        """
+        known, id = self.known, principal.id
+        if not id and not self.are_needed:
+            return principal
+        found = known.principals.get(id)
+        if found is None or not known.keys[id].has_valid(principal.stamp, self._now()):
+            raise Unauthenticated(
+                "the key is not valid any more", "ask an admin for another", code="key_invalid"
+            )
+        return _holding(found, principal.stamp, principal.until)
 
     def is_use_due(self, id: str) -> bool:
         """Whether the stored time of a key's last use is too old."""
@@ -215,6 +239,12 @@ class Accounts:
                 witness(connection)
                 found = _read(connection)
             self.known = found
+
+
+def _holding(principal: Principal, stamp: bytes, until: int | None) -> Principal:
+    """The principal as one who has sent the secret with this salt."""
+    is_it = (principal.stamp, principal.until) == (stamp, until)
+    return principal if is_it else replace(principal, stamp=stamp, until=until)
 
 
 def _read(connection: sa.Connection) -> KnownAccounts:

@@ -63,12 +63,17 @@ class ApiKey:
         old = replace(self.secret, until=until)
         return replace(self, secret=KeptSecret.of(secret), old=old), text_of(self.id, secret)
 
-    def fits(self, secret: str, now: int) -> bool:
-        """Whether the secret is the key's and the key is not revoked."""
-        fits = self.secret.fits(secret, now)
-        if not fits and self.old is not None:
-            fits = self.old.fits(secret, now)
-        return fits and self.revoked_at is None
+    def fitting(self, secret: str, now: int) -> KeptSecret | None:
+        """What is kept of this secret, if it is the key's and the key is not revoked."""
+        kept = (self.secret,) if self.old is None else (self.secret, self.old)
+        found = next((one for one in kept if one.fits(secret, now)), None)
+        return found if self.revoked_at is None else None
+
+    def has_valid(self, salt: bytes, now: int) -> bool:
+        """Whether the secret with this salt is valid still."""
+        old = self.old
+        is_old = old is not None and old.salt == salt and (old.until is None or now <= old.until)
+        return self.revoked_at is None and (self.secret.salt == salt or is_old)
 
 
 def text_of(id: str, secret: str) -> str:

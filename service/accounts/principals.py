@@ -28,20 +28,18 @@ class Principal:
     permissions: Permissions
     limits: tuple[str, ...] | None = None
     stamp: bytes = b""
-    """Tells the secrets of a key apart."""
+    """The salt of the secret that was sent: it tells the secrets of a key apart."""
+    until: int | None = None
+    """The last microsecond of a secret that was replaced before it was sent."""
 
     @cached_property
     def is_admin(self) -> bool:
         return self.limits is None and PREDEFINED["admin"] <= self.permissions
 
-    def is_same(self, other: Principal | None) -> bool:
-        """Whether it is the same key with the same rights and secret."""
-        return other is not None and (self.id, self.permissions, self.limits, self.stamp) == (
-            other.id,
-            other.permissions,
-            other.limits,
-            other.stamp,
-        )
+    def has_rights_of(self, other: Principal) -> bool:
+        """Whether it is the same key with the same rights."""
+        rights = self.id, self.permissions, self.limits
+        return rights == (other.id, other.permissions, other.limits)
 
     @cached_property
     def defines(self) -> bool:

@@ -45,9 +45,21 @@ PREDEFINED: dict[str, Permissions] = {
 
 
 def matcher(patterns: Iterable[str]) -> re.Pattern[str]:
-    """A pattern of `re` whose full matches are the names that one of the patterns matches."""
-    parts = [".*".join(map(re.escape, pattern.split(EVERY))) for pattern in sorted(set(patterns))]
-    return re.compile("|".join(parts) if parts else "(?!)", re.DOTALL)
+    """A pattern of `re` whose full matches are the names that one of the patterns matches.
+
+    It goes through a name once, whatever the name: each part between two `*` is looked for once, and where it
+    is found first it stays (an atomic group), for a later place would leave less for the parts behind it.
+    """
+    found = sorted(set(patterns))
+    return re.compile("|".join(map(_as_regex, found)) if found else "(?!)", re.DOTALL)
+
+
+def _as_regex(pattern: str) -> str:
+    first, *parts = map(re.escape, re.split(r"\*+", pattern))
+    if not parts:
+        return first
+    inner = "".join(f"(?>.*?{part})" for part in parts[:-1])
+    return f"{first}{inner}.*{parts[-1]}"
 
 
 def covers(pattern: str, other: str) -> bool:

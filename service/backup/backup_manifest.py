@@ -24,6 +24,7 @@ NAME = "manifest.json"
 CATALOG, STATE, STREAMS = "catalog", "state", "streams"
 """The directories of a backup: tables of the catalog, files of the state, checkpoints of sources."""
 _PATH = re.compile(rf"(?:{CATALOG}|{STATE}|{STREAMS})(?:/\.?[\w-][\w.-]*)+")
+_LONGEST_PATH = 1_000
 _AGAIN = "restore another backup"
 
 
@@ -91,7 +92,7 @@ def read_backup(backup: Path) -> BackupManifest:
     try:
         document = orjson.loads(content)
         stated, format = document.pop("sha256"), document.pop("format")
-        if not isinstance(format, int) or format > FORMAT:
+        if type(format) is not int or format > FORMAT:
             raise Invalid(
                 f"{str(path)!r} has format {format}, and this release reads formats up to {FORMAT}",
                 "restore it with the release that made it, or a newer one",
@@ -99,7 +100,7 @@ def read_backup(backup: Path) -> BackupManifest:
             )
         files = tuple(BackupFile(**file) for file in document.pop("files"))
         found = BackupManifest(files=files, **document)
-        is_whole = found.sha256 == stated and all(_PATH.fullmatch(file.path) for file in files)
+        is_whole = found.sha256 == stated and _is_sane(found)
     except (orjson.JSONDecodeError, AttributeError, KeyError, TypeError):
         is_whole = False
     if not is_whole:
@@ -107,11 +108,24 @@ def read_backup(backup: Path) -> BackupManifest:
     return found
 
 
+def _is_sane(manifest: BackupManifest) -> bool:
+    """Whether a manifest, which anybody may have written, has what a backup has, and paths inside of it."""
+    files = manifest.files
+    texts = (manifest.made, manifest.release, manifest.revision, *(file.sha256 for file in files))
+    counts = (manifest.epoch, *manifest.numbers.values(), *(file.size for file in files))
+    return (
+        all(type(text) is str for text in texts)
+        and all(type(count) is int and 0 <= count < 1 << 63 for count in counts)
+        and all(_PATH.fullmatch(file.path) and len(file.path) <= _LONGEST_PATH for file in files)
+        and len({file.path for file in files}) == len(files)
+    )
+
+
 def verify(backup: Path, manifest: BackupManifest, passed: Passed) -> None:
     """Reads all files of a backup. Raises Invalid, with the name of the file, if one is not as it was."""
     for file in manifest.files:
         path = backup / file.path
-        if not path.is_file():
+        if not path.is_file() or not path.resolve().is_relative_to(backup.resolve()):
             raise Invalid(f"the backup's file {str(path)!r} is missing", _AGAIN, code="backup_damaged")
         if path.stat().st_size != file.size or hash_of(path, passed) != file.sha256:
             raise Invalid(

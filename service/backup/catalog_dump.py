@@ -78,10 +78,15 @@ def dump_table(connection: sa.Connection, table: sa.Table, path: Path) -> None:
 
 
 def load_table(connection: sa.Connection, name: str, path: Path) -> None:
-    """Inserts the rows of a file into the table of this name, which the database has."""
+    """Inserts the rows of a file into the table of this name, which the database has.
+
+    Raises pa.ArrowException, OSError, ValueError or SQLAlchemyError for a file that has no such rows: anybody
+    may have written it, so that nothing in it is trusted.
+    """
     table = sa.Table(name, sa.MetaData(), autoload_with=connection)
     with pa.OSFile(str(path)) as file, pa.ipc.open_stream(file) as reader:
         for batch in reader:
+            batch.validate(full=True)
             connection.execute(sa.insert(table), batch.to_pylist())
 
 

@@ -14,20 +14,24 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import pyarrow as pa
 import sqlalchemy as sa
+from sqlalchemy.exc import InterfaceError, OperationalError, SQLAlchemyError
 
 from service.backup.backup_manifest import CATALOG, STATE, STREAMS, BackupManifest, read_backup, verify
 from service.backup.catalog_dump import TABLES, give_after, load_table
 from service.backup.file_copies import copy, sync
-from service.catalog.connections import upgrade
+from service.catalog.connections import revisions, upgrade
 from service.catalog.manifests import read_manifest
-from service.errors import Conflict, Invalid, ServiceError
+from service.errors import Conflict, Invalid
 from service.pipeline.source import streams_of
 from service.running.instance import UNFINISHED, lock_directory
 from service.settings.settings import Settings
 
 _HARMLESS = ("lock", "freshet.db")
 """What a data directory may have; the second is left, and empty, by a restore that was killed as it began."""
+_OF_DATABASE = (OperationalError, InterfaceError)
+"""Errors for which the backup is not to blame."""
 Advance = Callable[[float], None]
 """Takes the progress, from 0 to 1; whatever it raises ends the restore."""
 
@@ -40,6 +44,7 @@ def restore_backup(
     Raises Invalid for a backup that is damaged, Conflict if the place is not empty; then nothing is changed.
     """
     manifest = read_backup(backup)
+    _check_catalog(backup, manifest)
     counted = _Counted(2 * manifest.size, advance)
     verify(backup, manifest, counted)
     settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -161,18 +166,51 @@ def _write_files(backup: Path, manifest: BackupManifest, settings: Settings, cou
             sync(directory)
 
 
-def _write_catalog(backup: Path, manifest: BackupManifest, connection: sa.Connection) -> None:
-    """Makes the tables as the backup's release had them, and fills them. The next start upgrades them."""
-    try:
-        upgrade(connection, manifest.revision)
-    except ServiceError:
+def _check_catalog(backup: Path, manifest: BackupManifest) -> None:
+    """Raises Invalid unless this release knows the catalog's schema and the tables that have files."""
+    if manifest.revision not in revisions():
         raise Invalid(
             f"the backup {str(backup)!r} was made by a newer release, {manifest.release}",
             "restore it with that release",
             code="backup_damaged",
-        ) from None
-    for file in manifest.of(CATALOG):
-        load_table(connection, Path(file.path).stem, backup / file.path)
+        )
+    others = {file.path for file in manifest.of(CATALOG)} - set(_tables_of(manifest).values())
+    if others:
+        raise Invalid(
+            f"the backup's file {str(backup / min(others))!r} is not of the catalog",
+            "restore another backup",
+            code="backup_damaged",
+        )
+
+
+def _tables_of(manifest: BackupManifest) -> dict[str, str]:
+    """The catalog's tables that the backup has, with their files."""
+    paths = {file.path for file in manifest.of(CATALOG)}
+    return {name: path for name in TABLES if (path := f"{CATALOG}/{name}.arrow") in paths}
+
+
+def _write_catalog(backup: Path, manifest: BackupManifest, connection: sa.Connection) -> None:
+    """Makes the tables as the backup's release had them, and fills them. The next start upgrades them."""
+    upgrade(connection, manifest.revision)
+    lacking = _tables(connection) - _tables_of(manifest).keys()
+    if lacking:  # without the table of keys, for instance, the service would be open to anyone
+        raise Invalid(
+            f"the backup lacks the catalog's table {min(lacking)}",
+            "restore another backup",
+            code="backup_damaged",
+        )
+    for name, path in _tables_of(manifest).items():
+        try:
+            load_table(connection, name, backup / path)
+        except _OF_DATABASE:
+            raise
+        except (pa.ArrowException, SQLAlchemyError, OSError, ValueError, OverflowError) as error:
+            raise Invalid(
+                f"the backup's file {str(backup / path)!r} has no rows of the table {name}: "
+                f"{type(error).__name__}",
+                "restore another backup",
+                code="backup_damaged",
+            ) from None
     give_after(connection, manifest.numbers)
     saved = read_manifest(connection)
     there = {Path(file.path).name for file in manifest.of(STATE)}

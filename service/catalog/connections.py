@@ -163,6 +163,12 @@ def upgrade(connection: sa.Connection, revision: str = "head") -> None:
         raise _newer(error) from None
 
 
+def revisions() -> frozenset[str]:
+    """The revisions of the schema that this release knows."""
+    script = ScriptDirectory.from_config(_config())
+    return frozenset(found.revision for found in script.walk_revisions())
+
+
 def _config() -> Config:
     config = Config()
     (place,) = migrations.__path__[:1]

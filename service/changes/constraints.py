@@ -25,7 +25,7 @@ from engine.state.dictionary import Dictionary
 from planner.relation import Relation
 from planner.statements.table_rules import Action, ForeignKey, TableRules, Unique
 from service.changes.resolve import Net, named_row
-from service.errors import Conflict
+from service.errors import Conflict, NamingConflict
 
 _INDEX = "\0"
 """Begins the name of an index in the engine, and divides it. No relation has such a name."""
@@ -271,11 +271,16 @@ def _error(bond: Bond, key: np.ndarray, counts: _Counts, place: int, dictionary:
         )
     child, parent = bond.child, bond.parent
     if counts.before[1][counts.group[place]]:
-        return Conflict(
-            f"table {parent.table} cannot lose {named_row(parent.key_schema, key, dictionary)}: table "
-            f"{child.table} refers to it by constraint {bond.name}",
+        lost = f"table {parent.table} cannot lose {named_row(parent.key_schema, key, dictionary)}"
+        return NamingConflict(
+            f"{lost}: table {child.table} refers to it by constraint {bond.name}",
             f"delete the rows of {child.table} first, or declare ON DELETE CASCADE",
-            code="foreign_key_violated",
+            child.table,
+            Conflict(
+                f"{lost}: another table refers to it",
+                "this key does not see the table: ask an admin",
+                code="foreign_key_violated",
+            ),
         )
     return Conflict(
         f"a row of table {child.table} has {named_row(child.key_schema, key, dictionary)}, which table "

@@ -94,6 +94,10 @@ class TableChanges:
                 yield column.name, null
 
 
+_OWNED = "\n"
+"""Divides the owner of an idempotency key from its text, for no header has a line break."""
+
+
 @dataclass(frozen=True)
 class Applied:
     """The epoch of a request's changes, and how many changes its author sent."""
@@ -104,7 +108,17 @@ class Applied:
 
 @dataclass(frozen=True)
 class Idempotency:
-    """A client's key for one request, and the request's digest."""
+    """A client's key for one request, and the request's digest. `key` begins with its owner, if any."""
 
     key: str
     digest: bytes
+
+    @classmethod
+    def of(cls, owner: str, text: str, digest: bytes) -> Idempotency:
+        """`text` is what the client calls the request; each owner, an API key, has its own names."""
+        return cls(f"{owner}{_OWNED}{text}" if owner else text, digest)
+
+    @property
+    def text(self) -> str:
+        """What the client calls the request."""
+        return self.key.rpartition(_OWNED)[2]

@@ -58,7 +58,7 @@ OPEN = Need(None)
 IN_ROUTE = Need(_pass)
 READ_ALL = Need(_all_of(Principal.require_reading_all))
 DEFINE = Need(_all_of(Principal.require_defining), audited=True)
-WRITE_FILES = Need(_all_of(Principal.require_defining))
+FILES = Need(_all_of(Principal.require_defining))
 ADMIN = Need(_all_of(Principal.require_admin))
 ACCOUNTS = Need(_all_of(Principal.require_admin), audited=True)
 OPERATE = Need(_all_of(Principal.require_admin), audited=True)
@@ -79,18 +79,18 @@ NEEDS: dict[str, Need] = {
     "GET /v1/views/{view}": _sees(of="view"),
     "DELETE /v1/views/{view}": DEFINE,
     "POST /v1/views/{view}/rebuild": DEFINE,
-    "POST /v1/views/{view}/check": WRITE_FILES,
+    "POST /v1/views/{view}/check": FILES,
     "GET /v1/views/{view}/plan": _reads(of="view"),
     "GET /v1/views/{view}/rows": _reads(of="view"),
     "GET /v1/views/{view}/changes": _reads(of="view"),
     "GET /v1/loads": IN_ROUTE,
-    "POST /v1/loads": IN_ROUTE,
+    "POST /v1/loads": FILES,
     "GET /v1/loads/{load}": IN_ROUTE,
     "DELETE /v1/loads/{load}": IN_ROUTE,
     "GET /v1/exports": IN_ROUTE,
-    "POST /v1/exports": WRITE_FILES,
+    "POST /v1/exports": FILES,
     "GET /v1/exports/{export}": IN_ROUTE,
-    "DELETE /v1/exports/{export}": WRITE_FILES,
+    "DELETE /v1/exports/{export}": FILES,
     "GET /v1/sources": IN_ROUTE,
     "POST /v1/sources": DEFINE,
     "GET /v1/sources/{source}": IN_ROUTE,

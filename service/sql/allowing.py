@@ -7,11 +7,12 @@ relations exist that its author sees, so that no message tells of others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
+from engine.runtime.observation import Observed
 from planner.adhoc.adhoc_query import AdhocQuery
 from planner.identifiers import fold
 from planner.statements.statements import (
@@ -98,6 +99,13 @@ def seen_of(
         definitions = {name: d for name, d in definitions.items() if principal.may(_SELECT, name)}
     relations = {name: known.relations[name] for name in definitions}
     return replace(known, all=definitions, relations=relations)
+
+
+def observed_by(principal: Principal, operators: Sequence[Observed]) -> Sequence[Observed]:
+    """The operators of a view without the names of views that a principal does not see."""
+    if principal.reads_all:
+        return operators
+    return [replace(one, shared=tuple(filter(principal.sees, one.shared))) for one in operators]
 
 
 def _require(principal: Principal, table: str, privileges: Iterable[Privilege]) -> None:

@@ -51,7 +51,7 @@ from service.reading.kept_answers import KeptAnswers
 from service.reading.lanes import Lane
 from service.reading.queries import Queries
 from service.running.runtime import Runtime
-from service.sql.allowing import ACCOUNTS, allow, allow_queries, seen, seen_of
+from service.sql.allowing import ACCOUNTS, allow, allow_queries, observed_by, seen, seen_of
 from service.sql.defining import DEFINING, define
 from service.sql.granting import change_accounts
 from service.sql.recorded import recorded
@@ -173,8 +173,8 @@ class _Script:
         return await define(statement, runtime, self._ask)
 
     async def _check_allowed(self, statement: Statement) -> None:
-        """Raises Forbidden if the caller may not run the statement."""
-        principal = self.caller.principal
+        """Raises Forbidden if the caller may not run the statement, Unauthenticated if its key is gone."""
+        principal = self.caller.principal = self.runtime.accounts.renewed(self.caller.principal)
         if isinstance(statement, DEFINING | ACCOUNTS) and not principal.is_admin:
             async with self._recorded(statement, changes=False):
                 allow(statement, principal)
@@ -271,7 +271,7 @@ class _Script:
             times,
             duck,
             runtime.dictionary,
-            runtime.observe,
+            lambda view: observed_by(self.caller.principal, runtime.observe(view)),
             runtime.size,
             self._limits,
             transaction,

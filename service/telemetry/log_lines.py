@@ -8,8 +8,9 @@ from __future__ import annotations
 import json
 import logging
 import time
+from typing import Any
 
-from service.concealing import without_secrets
+from service.concealing import on_one_line, without_secrets
 from service.telemetry.exchange import HttpExchange, current
 
 _TEXT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -17,15 +18,20 @@ requests = logging.getLogger("freshet.requests")
 
 
 class TextLines(logging.Formatter):
-    """The time, the level, the logger and the message, and the request's id at the end."""
+    """The time, the level, the logger and the message, and the request's id at the end. An exception follows,
+    each line of it indented: what clients have sent begins no line."""
 
     def __init__(self) -> None:
         super().__init__(_TEXT)
 
     def formatMessage(self, record: logging.LogRecord) -> str:
         exchange = current.get()
-        line = super().formatMessage(record)
+        line = on_one_line(super().formatMessage(record))
         return line if exchange is None else f"{line} [{exchange.id}]"
+
+    def formatException(self, info: Any) -> str:
+        lines = super().formatException(info).splitlines()
+        return "\n".join(f"  {on_one_line(line)}" for line in lines)
 
     def format(self, record: logging.LogRecord) -> str:
         return without_secrets(super().format(record))

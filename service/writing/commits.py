@@ -240,7 +240,7 @@ def _repeat(idempotency: Idempotency, digest: bytes, applied: Applied) -> Outcom
     """The first answer again if the request is the same; an error otherwise."""
     if digest != idempotency.digest:
         return Invalid(
-            f"Idempotency-Key {idempotency.key!r} was used with another request",
+            f"Idempotency-Key {idempotency.text!r} was used with another request",
             code="idempotency_key_reused",
         )
     return applied

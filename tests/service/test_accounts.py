@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from time import process_time
 
 import pytest
 
 from service.accounts.account_tables import keys as key_table
 from service.accounts.accounts import USED_SECONDS, Accounts
 from service.accounts.keys import parts_of
-from service.accounts.principals import Principal
-from service.accounts.privileges import OF_ROWS, PREDEFINED, Permission, Privilege, covers, overlap
+from service.accounts.principals import ANYONE, Principal
+from service.accounts.privileges import OF_ROWS, PREDEFINED, Permission, Privilege, covers, matcher, overlap
 from service.catalog.catalog import Catalog
 from service.concealing import conceal
 from service.errors import Conflict, Invalid, NotFound, Unauthenticated
@@ -116,6 +117,37 @@ def test_a_rotated_key_has_a_time_of_grace(accounts: Accounts, clock: Clock) -> 
         accounts.rotate("000000000000")
 
 
+def test_grace_ends_what_was_opened_in_it(accounts: Accounts, clock: Clock) -> None:
+    """Whoever has a leaked secret cannot keep a feed open beyond the secret's time."""
+    key, first = accounts.add("boss", "admin")
+    accounts.rotate(key.id, 10)
+    late = accounts.principal(first)
+    assert accounts.is_current(late) and accounts.renewed(late).is_admin
+    clock.now += 10 * SECOND
+    assert not accounts.is_current(late)
+    with pytest.raises(Unauthenticated):
+        accounts.renewed(late)
+
+
+def test_what_takes_long_goes_on_with_the_rights_of_the_moment(accounts: Accounts) -> None:
+    assert accounts.renewed(ANYONE) is ANYONE
+    boss, text = accounts.add("boss", "admin")
+    with pytest.raises(Unauthenticated):
+        accounts.renewed(ANYONE)
+    accounts.create_role("r")
+    key, one = accounts.add("one", "r")
+    begun, other = accounts.principal(one), accounts.principal(text)
+    accounts.grant(["r"], PREDEFINED["read"])
+    assert not begun.reads_all and accounts.renewed(begun).reads_all
+    accounts.rotate(boss.id, 10)
+    assert accounts.renewed(other).is_admin, "what has begun before a rotation has the time of grace too"
+    accounts.rotate(key.id)
+    for account in (begun, accounts.known.principals[key.id]):
+        accounts.revoke(key.id) if account is not begun else None
+        with pytest.raises(Unauthenticated):
+            accounts.renewed(account)
+
+
 def test_a_principal_is_current_as_long_as_its_rights_are_the_same(accounts: Accounts) -> None:
     accounts.add("boss", "admin")
     accounts.create_role("r")
@@ -209,3 +241,13 @@ def test_a_key_in_the_wrong_place_is_shown_without_its_secret(accounts: Accounts
     shown = conceal(f"there is no table called {text}, {text[:40]}")
     assert parts_of(text)[1] not in shown and text[16:30] not in shown
     assert parts_of(text)[0] in shown
+
+
+@pytest.mark.parametrize("pattern", ["s*_eu_*_x", "*a*a*a*a*b", "*_*_*_*_*", "**a**b**"])
+def test_names_are_matched_in_one_pass(pattern: str) -> None:
+    """A backtracking match of this name takes longer than anybody waits, and the event loop waits with it."""
+    words = {"s*_eu_*_x": "_eu_", "*_*_*_*_*": "-"}
+    name = "s" + words.get(pattern, "a") * 200_000
+    began = process_time()
+    assert matcher([pattern, "other"]).fullmatch(name) is None
+    assert process_time() - began < 2

@@ -152,10 +152,28 @@ def test_formats() -> None:
     exchange = HttpExchange("id-1", "GET", "/", "/")
     token = current.set(exchange)
     try:
-        assert TextLines().format(record).endswith("INFO a.b: half \ud800 [id-1]")
+        assert TextLines().format(record).endswith(r"INFO a.b: half \ud800 [id-1]")
         assert json.loads(JsonLines().format(record))["request"] == "id-1"
     finally:
         current.reset(token)
     line = json.loads(JsonLines().format(record))
     assert line.keys() == {"time", "level", "logger", "message"}
     assert line["message"] == "half \ud800"
+
+
+@pytest.mark.parametrize("lines", ["text", "json"], indirect=True)
+@pytest.mark.parametrize("mark", ["\n", "\r\n", "\x1b[2K", "\x85", "\u2028", "\u202e"])
+def test_nobody_forges_a_line(lines: list[str], mark: str) -> None:
+    """Names, paths and values that clients send come into messages and exceptions; none begins a line."""
+    forged = f"x{mark}2026-01-01 00:00:00,000 CRITICAL freshet: forged"
+    logger = logging.getLogger("freshet.accounts")
+    logger.warning("key may not read %s", forged)
+    try:
+        raise ValueError(forged)
+    except ValueError:
+        logger.exception("it failed for %s", forged)
+    assert len(lines) == 2
+    for written in "\n".join(lines).split("\n"):
+        assert written.isprintable()
+        assert "forged" not in written or not written.startswith("2026-01-01")
+    assert "ValueError" in lines[1]

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 
 import httpx
 import orjson
@@ -13,6 +14,8 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
+from service.accounts.principals import ANYONE, Principal
+from service.accounts.privileges import PREDEFINED
 from service.decoding.parsing import JSON
 from service.errors import HistoryGone, Invalid
 from service.reading.kept_answers import KeptAnswers
@@ -206,6 +209,19 @@ def test_what_is_kept_has_a_budget_and_a_time() -> None:
         kept.keep(Bytes(101))
     assert refused.value.code == "answer_too_large"
     assert len({kept.keep(Bytes(b"")) for _ in range(50)}) == 50
+
+
+def test_what_is_kept_is_for_the_one_who_has_asked() -> None:
+    """Another key does not get it, nor the same one with other rights, nor anybody once there are keys."""
+    kept = KeptAnswers[Bytes](100, 10)
+    one = Principal("1", "one", "read", PREDEFINED["read"], ("t",), b"salt")
+    name = kept.keep(Bytes(b"a"), one)
+    assert kept.get(name, replace(one, stamp=b"of a new secret")) == b"a"
+    for other in (replace(one, id="2"), replace(one, limits=("u",)), replace(one, limits=None), ANYONE):
+        with pytest.raises(HistoryGone):
+            kept.get(name, other)
+    with pytest.raises(HistoryGone):
+        kept.get(kept.keep(Bytes(b"b")), one)
 
 
 @pytest.mark.parametrize(

@@ -94,11 +94,11 @@ async def _change(
         if key is None:
             return changes, None, len(plain)
         digest = hashlib.sha256(request.url.path.encode() + b"\0" + plain).digest()
-        return changes, Idempotency(key, digest), len(plain)
+        return changes, Idempotency.of(principal_of(request).id, key, digest), len(plain)
 
     with runtime.dictionary.holding():
         changes, idempotency, size = await turns_of(request).work_on(body, work, may_grow)
-        check_changes(principal_of(request), changes)
+        check_changes(runtime.accounts.renewed(principal_of(request)), changes)
         reached("decode")
         return _answer(await runtime.apply(changes, idempotency, size))
 
@@ -144,7 +144,8 @@ _KEY = {
     "name": "Idempotency-Key",
     "in": "header",
     "schema": {"type": "string", "maxLength": _LONGEST_KEY},
-    "description": "A repetition with the same body gets the first answer, and nothing is applied twice.",
+    "description": "A repetition with the same body gets the first answer, and nothing is applied "
+    "twice. Each API key has its own.",
 }
 _ANSWERS = {
     "200": {

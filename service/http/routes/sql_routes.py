@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -12,10 +14,11 @@ from starlette.responses import Response, StreamingResponse
 
 from engine.errors import InvalidValue
 from planner.errors import PlannerError
+from service.accounts.principals import Principal
 from service.decoding.parsing import JSON
 from service.decoding.pieces import check_values
-from service.errors import HistoryGone, Invalid, problem_of
-from service.http.access import door_of, lanes_of, runtime_of
+from service.errors import HistoryGone, Invalid, as_seen, problem_of
+from service.http.access import door_of, lanes_of, principal_of, runtime_of
 from service.http.attending import attended, caller_of
 from service.http.bodies import read_body
 from service.http.given_parameters import parameters_of
@@ -25,7 +28,7 @@ from service.http.routes.row_routes import epoch_of
 from service.http.routes.strict import StrictRoute
 from service.problems import MEDIA_TYPE, members
 from service.reading.answer_readings import answer_reading
-from service.reading.kept_answers import AnswerPlace, KeptAnswers
+from service.reading.kept_answers import AnswerPlace
 from service.reading.row_formats import OFFERED, STREAMS
 from service.running.runtime import Runtime
 from service.sql.script_door import ScriptFailed
@@ -114,20 +117,21 @@ async def run_sql(request: Request, format: Format = None) -> Response:
     door, lanes = door_of(request), lanes_of(request)
     if script.cursor is not None:
         place = AnswerPlace.decode(script.cursor)
-        results, start = [door.kept.get(place.answer)], place.start
+        results, start = [door.kept.get(place.answer, principal_of(request))], place.start
     else:
         place, start = None, 0
         try:
             results = await _run(request, script, media_type != JSON and not or_json)
         except ScriptFailed as failed:
-            return _failure(failed)
+            return _failure(failed, principal_of(request))
     if media_type != JSON and results:
         try:
             return await _stream(request, results[-1], media_type, start, script.limit)
         except (Invalid, InvalidValue, PlannerError):
             if not or_json:
                 raise
-    body = await lanes.answers.run(_document, results, script.limit, place, door.kept)
+    keep = partial(door.kept.keep, owner=principal_of(request))
+    body = await lanes.answers.run(_document, results, script.limit, place, keep)
     return Response(body, media_type=JSON)
 
 
@@ -160,16 +164,16 @@ async def _epoch(runtime: Runtime, as_of: int | str | None) -> int | None:
 
 
 def _document(
-    results: list[Result], limit: int | None, place: AnswerPlace | None, kept: KeptAnswers[Result]
+    results: list[Result], limit: int | None, place: AnswerPlace | None, keep: Callable[[Result], str]
 ) -> bytes:
-    """The results as JSON; with a `place`, those of a kept answer from there on."""
+    """The results as JSON; with a `place`, those of a kept answer from there on. `keep` names a new one."""
     documents = []
     for result in results:
         start = 0 if place is None else place.start
         stop = result.size if limit is None else min(start + limit, result.size)
         document = result.document(start, stop)
         if stop < result.size:
-            name = kept.keep(result) if place is None else place.answer
+            name = keep(result) if place is None else place.answer
             document["next"] = AnswerPlace(name, stop).encode()
         documents.append(document)
     return orjson.dumps({"results": documents})
@@ -195,9 +199,9 @@ def _told(result: Result) -> dict[str, str]:
     return {"Freshet-Epoch": str(result.epoch), "Freshet-Statement": result.statement, **count}
 
 
-def _failure(failed: ScriptFailed) -> Response:
+def _failure(failed: ScriptFailed, principal: Principal) -> Response:
     """The failed statement's problem, with its index. Raises the error if it is a fault of the service."""
-    problem = problem_of(failed.error)
+    problem = problem_of(as_seen(failed.error, principal.sees))
     if problem is None or problem.status == 500:
         raise failed.error
     document = members(problem) | {"index": failed.index}

@@ -24,6 +24,7 @@ from service.http.routes.strict import StrictRoute
 from service.names import fold_name
 from service.running.runtime import Runtime
 from service.running.view_build import ViewBuild
+from service.sql.allowing import observed_by
 
 Stage = Annotated[
     Literal["logical", "optimized", "dataflow", "supersteps", "analyze"],
@@ -93,7 +94,8 @@ async def explain_view(
         raise Conflict(f"view {view} cannot run: {reason}", code="view_failed")
     if stage == "analyze":
         operators = await lanes_of(request).observing.run(runtime.observe, definition.name)
-        explained = await lanes_of(request).planning.run(planned.analyze, operators, format)
+        shown = observed_by(principal_of(request), operators)
+        explained = await lanes_of(request).planning.run(planned.analyze, shown, format)
     else:
         explained = await lanes_of(request).planning.run(planned.explain, stage, format)
     media_type = "application/json" if format == "json" else "text/plain; charset=utf-8"
