@@ -2,6 +2,9 @@
 
 A child starts in milliseconds and shares the loaded code. The server is multiprocessing's forkserver: it has
 no threads, so a fork of it is safe whatever the threads of the service do.
+
+A terminal sends Ctrl-C to all processes of the service. The server begins with that signal blocked, and its
+children inherit this: the service ends them itself, and none of them prints where it was interrupted.
 """
 
 from __future__ import annotations
@@ -10,8 +13,9 @@ import ctypes
 import multiprocessing
 import signal
 import threading
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -45,7 +49,7 @@ def start(name: str, target: Callable[..., None], *arguments: object) -> BasePro
     Its name begins with `freshet-`: see `without_main.py`.
     """
     child = _CONTEXT.Process(target=_live, args=(target, *arguments), name=name, daemon=True)
-    with _LOCK:
+    with _LOCK, _interrupts_blocked():
         child.start()
     return child
 
@@ -56,9 +60,19 @@ def join(child: BaseProcess) -> None:
         child.join()
 
 
+@contextmanager
+def _interrupts_blocked() -> Iterator[None]:
+    """Blocks SIGINT in this thread, and for good in processes that begin meanwhile."""
+    resource_tracker.ensure_running()  # when that begins, it unblocks the signal
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
 def _live(target: Callable[..., None], *arguments: object) -> None:
     """The life of a child, which the server of children ends with: that watches this process."""
     with suppress(AttributeError, OSError):  # other systems than Linux
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the service ends its children itself
     target(*arguments)

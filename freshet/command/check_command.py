@@ -62,5 +62,7 @@ def _check(connection: Connection, name: str, by: str) -> bool:
 
 
 def _sentence(found: CheckDescription) -> str:
-    outcome = "right" if found.equal else f"wrong: {found.differing:,} rows differ"
-    return harmless(f"{found.view}: {found.size:,} rows at epoch {found.epoch}, {outcome}")
+    differing = "1 row differs" if found.differing == 1 else f"{found.differing:,} rows differ"
+    rows = "1 row" if found.size == 1 else f"{found.size:,} rows"
+    outcome = "right" if found.equal else f"wrong: {differing}"
+    return harmless(f"{found.view}: {rows} at epoch {found.epoch}, {outcome}")

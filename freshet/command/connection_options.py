@@ -71,7 +71,11 @@ def relation_of(connection: Connection, name: str) -> Table | View:
     view = connection.view(name)
     try:
         connection.run(calls.columns(view.kind, name))
-    except NotFoundError:
-        connection.run(calls.columns(calls.TABLES, name))
+    except NotFoundError as no_view:
+        try:
+            connection.run(calls.columns(calls.TABLES, name))
+        except NotFoundError as no_table:
+            message = f"there is no table or view called {name}"
+            raise NotFoundError(message, no_view.hint or no_table.hint, code=no_table.code) from None
         return connection.table(name)
     return view

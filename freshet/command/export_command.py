@@ -85,7 +85,8 @@ def _write(pieces: Iterator[bytes], file: Path) -> None:
     """Writes the file beside its place, and moves it there when it is whole."""
     new = file.with_name(f".{file.name}.part")
     columns = (SpinnerColumn(), DownloadColumn(), TransferSpeedColumn(), TimeElapsedColumn())
-    showing = Progress(*columns, console=Console(stderr=True), transient=True)
+    console = Console(stderr=True)
+    showing = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
     try:
         with new.open("wb") as sink, showing as progress:
             bar = progress.add_task(str(file), total=None)

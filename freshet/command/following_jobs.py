@@ -19,7 +19,8 @@ _PAUSE = 0.25
 def finish(job: J, describe: Callable[[str], J], cancel: Callable[[str], J]) -> J:
     """The job once it is done. Raises the Error that it fails with; Ctrl-C cancels it."""
     columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         bar = progress.add_task(job.id, total=1.0)
         try:
             while job.state == "running":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,7 +11,7 @@ import typer
 
 from freshet.command.connection_options import Certificate, Key, connection_of
 from freshet.command.printing import chosen, print_objects
-from freshet.command.terminal_text import say
+from freshet.command.terminal_text import harmless
 from freshet.connection import Connection
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown", no_args_is_help=True)
@@ -47,6 +48,7 @@ def _service(url: str, key: str | None, certificate: Path | None) -> Connection:
 
 @app.command()
 def add(
+    context: typer.Context,
     name: Annotated[str, typer.Argument(help="What the key is for.")],
     role: Annotated[str, typer.Option(help="read, write, admin, or a role of CREATE ROLE.")] = "read",
     relations: Annotated[
@@ -62,13 +64,16 @@ def add(
 ) -> None:
     """Make a key, and show it once."""
     limits = None if relations is None else [relation.strip() for relation in relations.split(",")]
+    source = context.get_parameter_source("url")
+    if if_none and source is not None and source.name == "ENVIRONMENT":
+        url = None  # a container may have the variable for its other commands
     if url is None:
         return _directory().add(name, role, limits, if_none)
     if if_none:
         raise typer.BadParameter("it is for the data directory: leave out --url", param_hint="--if-none")
     with _service(url, key, certificate) as connection:
         made = connection.make_key(name, role, limits)
-    say(f"key {made.name} of role {made.role}, id {made.id}. {_ONCE}\n{made.key}")
+    _print_key(f"key {made.name} of role {made.role}, id {made.id}. {_ONCE}", made.key)
 
 
 @app.command("list")
@@ -94,7 +99,7 @@ def rotate(
         return _directory().rotate(id, grace)
     with _service(url, key, certificate) as connection:
         made = connection.rotate_key(id, grace)
-    say(f"key {made.name}, id {made.id}, has a new secret. {_ONCE}\n{made.key}")
+    _print_key(f"key {made.name}, id {made.id}, has a new secret. {_ONCE}", made.key)
 
 
 @app.command()
@@ -110,3 +115,9 @@ def revoke(
     with _service(url, key, certificate) as connection:
         connection.revoke_key(id)
     print(f"key {id} is revoked")
+
+
+def _print_key(sentence: str, text: str) -> None:
+    """The key alone goes to standard output, so that `$(freshet keys add ...)` is the key."""
+    print(harmless(sentence), file=sys.stderr)
+    print(harmless(text))

@@ -75,6 +75,10 @@ def load(
     names = _SPARK if remote else _TYPES
     if suffix not in names:
         raise typer.BadParameter(f"the name tells no type: {', '.join(names)} are known", param_hint="--type")
+    if remote and idempotency_key is not None:
+        raise typer.BadParameter("it is for files of this machine", param_hint="--idempotency-key")
+    if not remote and bad_rows != "fail":
+        raise typer.BadParameter("it needs --remote", param_hint="--bad-rows")
     with connection_of(url, key, certificate) as connection:
         if remote:
             _load_there(connection, table, _SPARK[suffix], file, bad_rows)

@@ -10,6 +10,12 @@ from freshet.command.terminal_text import harmless
 from freshet.errors import Error, UnreachableError
 
 REFUSED, UNREACHABLE = 1, 3
+_HINTS = {
+    "key_missing": "put a key into FRESHET_KEY, or pass it as --key",
+    "unknown_key": "freshet keys list shows the keys",
+    "bad_rows": "pass --bad-rows skip to leave them out and count them",
+}
+"""Ways out on the command line, for errors whose own hints are about requests."""
 _WIDTH = 100
 
 
@@ -20,8 +26,8 @@ def report(error: Error, sql: str = "", console: Console | None = None) -> int:
     console.print(line, highlight=False)
     for shown in place(sql, error.line, error.column):
         console.print(Text(shown), highlight=False)
-    if error.hint:
-        console.print(Text.assemble(("hint: ", "cyan"), harmless(error.hint)), highlight=False)
+    if hint := _HINTS.get(error.code, error.hint):
+        console.print(Text.assemble(("hint: ", "cyan"), harmless(hint)), highlight=False)
     return UNREACHABLE if isinstance(error, UnreachableError) else REFUSED
 
 

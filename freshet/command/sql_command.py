@@ -61,6 +61,11 @@ def sql(
             shell = import_module("freshet.command.shell.shell")  # prompt_toolkit takes a while to load
             raise typer.Exit(shell.converse(connection, dialect, as_of))
         script = command if command is not None else _script(file)
+        if script.lstrip().startswith("\\"):
+            raise typer.BadParameter(
+                "commands with a backslash are the shell's: call freshet sql alone, on a terminal",
+                param_hint="SQL",
+            )
         raise typer.Exit(run_script(connection, script, dialect, as_of, chosen(format)))
 
 

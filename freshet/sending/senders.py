@@ -148,10 +148,27 @@ def _reaching(url: str) -> Iterator[None]:
         ) from None
     except (httpx.TransportError, httpx.InvalidURL) as error:
         began = not isinstance(error, (*_NOT_BEGUN, httpx.InvalidURL))
-        hint = (
-            "the connection ended before the answer: whether the request was carried out is not known"
-            if began
-            else "start the service with `freshet serve`, or pass its address to connect"
-        )
         reason = str(error) or type(error).__name__
-        raise UnreachableError(f"{url} cannot be reached: {reason}", hint, began=began) from None
+        raise UnreachableError(
+            f"{url} cannot be reached: {reason}", _way_out(error, began), began=began
+        ) from None
+
+
+def _way_out(error: Exception, began: bool) -> str:
+    """The hint for a service that is not reached."""
+    if isinstance(error, (httpx.UnsupportedProtocol, httpx.InvalidURL)):
+        return "an address begins with http:// or https://"
+    if "CERTIFICATE_VERIFY_FAILED" in str(error):
+        return (
+            "name who signed its certificate: FRESHET_CERTIFICATE=file.pem, or connect(verify=...) in Python"
+        )
+    if isinstance(error, httpx.RemoteProtocolError):
+        return (
+            "the connection ended before the answer: whether the request was carried out is not known; "
+            "if the service speaks TLS, its address begins with https://"
+        )
+    if began:
+        return "the connection ended before the answer: whether the request was carried out is not known"
+    return (
+        "start the service with `freshet serve`, or name its address: FRESHET_URL, or connect(url) in Python"
+    )

@@ -266,7 +266,9 @@ def _hint(message: str, said: str) -> str:
     unknown = re.search(r'"([^"]+)"', message)
     if unknown and said.startswith("Candidate bindings:"):
         names = re.findall(r'"([^"]+)"', said)
-        return did_you_mean(unknown[1].split(".")[-1], names, f"visible are {', '.join(names)}")
+        return did_you_mean(
+            unknown[1].split(".")[-1], names, f"{', '.join(names)} are among the visible columns"
+        )
     return re.sub(r'^Did you mean "([^"]+)"', r"did you mean \1", said)
 
 

@@ -222,7 +222,7 @@ def conflict_of(table: str, op: ChangeOp, place: int, row: str) -> RowConflict:
     return RowConflict(
         place,
         f"change {place} inserts a key that table {table} has already: {row}",
-        "use upsert to replace the row",
+        "use upsert, or in SQL INSERT ... ON CONFLICT, to replace the row",
         code="key_exists",
     )
 

@@ -119,6 +119,6 @@ def _check_own(real: Path, path: str, settings: Settings) -> None:
     data = settings.data.resolve()
     inside = real.relative_to(data).parts if real.is_relative_to(data) else ()
     if any((directory / BACKUP_MARK).exists() for directory in (real, *real.parents)):
-        raise Invalid(f"{path!r} belongs to a backup", code="path_not_allowed")
+        raise Invalid(f"{path!r} is a backup, or lies in one", "choose another path", code="path_not_allowed")
     if real.is_relative_to(settings.state.resolve()) or (inside and _OWN.fullmatch(inside[0])):
         raise Invalid(f"{path!r} belongs to the service", code="path_not_allowed")

@@ -33,7 +33,7 @@ def add(name: str, role: str, relations: Sequence[str] | None, if_none: bool) ->
             return
         limits = None if relations is None else [fold_pattern(relation) for relation in relations]
         key, text = accounts.add(name, fold_name(role), limits)
-        print(f"key {key.name} of role {key.role}, id {key.id}. {ONCE}\n{text}")
+        _print_key(f"key {key.name} of role {key.role}, id {key.id}. {ONCE}", text)
 
 
 def list_keys() -> None:
@@ -49,7 +49,7 @@ def rotate(id: str, grace_seconds: float) -> None:
     """Gives a key a new secret, and prints it."""
     with _managing("rotate") as (accounts, _):
         key, text = accounts.rotate(id, grace_seconds)
-        print(f"key {key.name}, id {key.id}, has a new secret. {ONCE}\n{text}")
+        _print_key(f"key {key.name}, id {key.id}, has a new secret. {ONCE}", text)
 
 
 def revoke(id: str) -> None:
@@ -84,7 +84,7 @@ def _accounts(settings: Settings) -> Iterator[Accounts]:
             closing.enter_context(stopped(settings))
         except DirectoryInUse as error:
             raise Conflict(
-                f"a service runs: {error.message}", "name its address: freshet keys --url http://..."
+                f"a service runs: {error.message}", "name its address: --url http://..., or FRESHET_URL"
             ) from None
         catalog = Catalog(settings.url)
         closing.callback(catalog.close)
@@ -95,3 +95,9 @@ def _time(microseconds: int | None) -> str:
     if microseconds is None:
         return "never"
     return (_1970 + timedelta(microseconds=microseconds)).isoformat(timespec="seconds")
+
+
+def _print_key(sentence: str, text: str) -> None:
+    """The key alone goes to standard output, so that `$(freshet keys add ...)` is the key."""
+    print(sentence, file=sys.stderr)
+    print(text)

@@ -12,7 +12,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import pickle
-import signal
 import threading
 from dataclasses import dataclass
 from io import RawIOBase
@@ -66,7 +65,6 @@ class WorkerRules:
 
 def work(connection: Connection, rules: WorkerRules) -> None:
     """Answers queries until the connection ends."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_service, daemon=True).start()
     os.nice(rules.niceness)
     duck = Duck(rules.limits, rules.spill)

@@ -2,51 +2,27 @@
 
 from __future__ import annotations
 
-import io
 import re
-import shlex
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from freshet.command.application import Commands, main
+from freshet.command.application import Commands
 from freshet.command.shell.backslash import COMMANDS
 from tests.docs.markdown import ROOT, first_cells
-from tests.docs.transcript import matches, steps
+from tests.docs.terminal import Terminal
 from tests.service.client import Process
 
 DOCUMENT = "docs/cli.md"
 
 
 def test_the_guide_works_as_shown(
-    start: Callable[..., Process],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
+    start: Callable[..., Process], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     service = start()
     service.wait_ready()
-    monkeypatch.setenv("FRESHET_URL", service.url)
-    monkeypatch.setattr("sys.stdin", io.StringIO(""))
-    monkeypatch.chdir(tmp_path)
-    compared = 0
-    for step in steps(DOCUMENT):
-        words = shlex.split(step.command)
-        if words[0] == "printf":
-            Path(words[-1]).write_text(words[1].replace("\\n", "\n"))
-        if words[0] != "freshet":
-            continue
-        with pytest.raises(SystemExit) as ended:
-            main(words[1:])
-        shown = capfd.readouterr()
-        fails = step.shown is not None and step.shown.text.startswith("error: ")
-        assert (ended.value.code or 0) == int(fails), f"{step.command}\n{shown.err}"
-        if step.shown is not None:
-            printed = "\n".join(line.rstrip() for line in (shown.err if fails else shown.out).splitlines())
-            assert matches(step.shown, printed), f"{DOCUMENT}:{step.shown.line}\n{printed}"
-            compared += 1
-    assert compared > 6
+    assert Terminal(service.url, tmp_path, monkeypatch, is_pipe=True).play(DOCUMENT) > 6
     assert (tmp_path / "totals.epoch").read_text() == "2\n"
 
 

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -21,6 +22,7 @@ from freshet.command.application import Commands, main
 from freshet.command.plan_trees import plan_steps, plan_tree
 from freshet.command.reporting import place
 from freshet.command.shell.shell import Shell
+from service.concealing import KEY_FORM
 from service.settings.settings import SETTINGS
 from tests.docs.markdown import ROOT
 from tests.ports import free_port
@@ -160,6 +162,9 @@ def test_exit_codes(run: Run, tmp_path: Path) -> None:
         (2, ["load", "t", str(tmp_path / "absent.csv")]),
         (2, ["load", "t", "x.xyz"]),
         (2, ["export", "t", "x.xyz"]),
+        (2, ["load", "t", "x.csv", "--bad-rows", "skip"]),
+        (2, ["load", "t", "x.csv", "--remote", "--idempotency-key", "x"]),
+        (2, ["sql", "-c", "\\d"]),
         (2, ["explain"]),
         (2, ["explain", "v", "-c", "SELECT 1"]),
         (2, ["status", "--key", "not a key"]),
@@ -178,9 +183,11 @@ def test_keys_of_a_service(start: Callable[..., Process], run: Run, monkeypatch:
     service = start()
     service.wait_ready()
     monkeypatch.setenv("FRESHET_URL", service.url)
-    boss = run("keys", "add", "boss", "--role", "admin")[1].split()[-1]
+    _, boss, said = run("keys", "add", "boss", "--role", "admin")
+    boss = boss.removesuffix("\n")
+    assert re.fullmatch(KEY_FORM, boss) and "only time" in said
     code, _, said = run("keys", "list")
-    assert code == 1 and "key_missing" in said
+    assert code == 1 and "key_missing" in said and "FRESHET_KEY" in said
     monkeypatch.setenv("FRESHET_KEY", boss)
     assert run("keys", "add", "shop", "--relations", "sales_*, prices")[0] == 0
     listed = [json.loads(line) for line in run("keys", "list")[1].splitlines()]
@@ -189,11 +196,17 @@ def test_keys_of_a_service(start: Callable[..., Process], run: Run, monkeypatch:
         ("shop", ["sales_*", "prices"]),
     ]
     shop = listed[1]["id"]
-    assert "has a new secret" in run("keys", "rotate", shop, "--grace", "5")[1]
+    assert "has a new secret" in run("keys", "rotate", shop, "--grace", "5")[2]
     assert run("keys", "revoke", shop)[1] == f"key {shop} is revoked\n"
-    assert run("keys", "add", "x", "--if-none")[0] == 2
+    assert run("keys", "add", "x", "--if-none", "--url", service.url)[0] == 2
     for arguments in (["status"], ["status", "--help"], ["status", "--url", "http://127.0.0.1:9"]):
         assert boss not in "".join(map(str, run(*arguments)))
+
+
+def test_a_name_that_nothing_has(run: Run, orders: str) -> None:
+    said = run("tail", f"{orders}_w")[2]
+    assert said.startswith(f"error: there is no table or view called {orders}_w [unknown_name]\n")
+    assert f"did you mean {orders}_v?" in said
 
 
 def test_loads_and_exports(run: Run, orders: str, db: Connection, tmp_path: Path) -> None:

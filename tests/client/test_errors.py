@@ -87,5 +87,10 @@ def test_a_service_that_is_not_there() -> None:
 
 
 def test_an_address_that_is_none() -> None:
-    with freshet.connect("localhost:8000", retries=0) as db, pytest.raises(freshet.UnreachableError):
-        db.status()
+    for address in ("localhost:8000", "nonsense"):
+        with (
+            freshet.connect(address, retries=0) as db,
+            pytest.raises(freshet.UnreachableError) as raised,
+        ):
+            db.status()
+        assert raised.value.hint == "an address begins with http:// or https://"

@@ -14,9 +14,9 @@ import duckdb
 import pytest
 
 from freshet import Connection
-from tests.client.test_guide import ADDRESS, run
 from tests.dbt_adapter.conftest import Dbt, Outcome
 from tests.docs.markdown import blocks
+from tests.docs.terminal import ADDRESS, Terminal
 from tests.service.client import Process
 
 VIEWS = ("stg_members", "stg_orders", "stg_items", "orders", "members", "daily_sales")
@@ -62,10 +62,15 @@ def assert_rows_are_duckdbs(db: Connection, project: Path) -> None:
 
 
 def test_changes_arrive_and_alert_without_dbt(
-    db: Connection, dbt: Dbt, service: Process, project: Path
+    db: Connection,
+    dbt: Dbt,
+    service: Process,
+    project: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert run(service.url, "examples/dbt/README.md") == 1
-    assert run(service.url, "docs/dbt.md") == 1
+    for document in ("examples/dbt/README.md", "docs/dbt.md"):
+        assert Terminal(service.url, tmp_path, monkeypatch).play(document, programs_alone=True) == 1
     assert db.view(f'"{URGENT}"').rows().tuples() == [(8, Decimal("63.00"))]
     assert_rows_are_duckdbs(db, project)
     outcome = dbt.run("test", "--select", "large_orders_are_packed")
@@ -171,7 +176,7 @@ def test_schemas_keep_developers_apart(db: Connection, dbt: Dbt):
 def test_the_profiles_of_the_guide_are_profiles(dbt: Dbt, service: Process, project: Path):
     profile = next(block.text for block in blocks("docs/dbt.md") if block.text.startswith("shop:"))
     (project / "guide").mkdir()
-    text = profile.replace("shop:", "roastery:").replace(ADDRESS, service.url)
+    text = ADDRESS.sub(service.url, profile.replace("shop:", "roastery:"))
     (project / "guide/profiles.yml").write_text(text)
     dbt.succeed("debug", "--profiles-dir", "guide")
 

@@ -27,6 +27,7 @@ PROGRAMS = (
     "mkdir",
     "printf",
     "cat",
+    "export",
 )
 TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 

@@ -27,19 +27,25 @@ ELSEWHERE = "..."
 
 @dataclass(frozen=True)
 class Step:
-    """A command, and the answer that the document shows; None if it shows none."""
+    """A command, and the answer that the document shows; None if it shows none. Or a whole program."""
 
     command: str
     shown: Block | None
+    language: str = "sh"
+    line: int = 0
 
 
-def steps(document: str) -> Iterator[Step]:
+def steps(document: str, *languages: str) -> Iterator[Step]:
+    """The commands of a document in order, and its programs in these languages."""
     found = [*blocks(document), Block("", "", 0)]
     for block, following in pairwise(found):
+        shown = following if following.language in ANSWERS else None
         if block.language == "sh":
             *others, last = commands(block.text)
             yield from (Step(command, None) for command in others)
-            yield Step(last, following if following.language in ANSWERS else None)
+            yield Step(last, shown)
+        elif block.language in languages:
+            yield Step(block.text, shown, block.language, block.line)
 
 
 def play(service: Client, document: str) -> int:

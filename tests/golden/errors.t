@@ -80,7 +80,7 @@ INSERT INTO orders VALUES (1, 'Bob', 5)
 --
 409 key_exists: change 0 inserts a key that table orders has already: id = 1
 at statement 0
-hint: use upsert to replace the row
+hint: use upsert, or in SQL INSERT ... ON CONFLICT, to replace the row
 
 delta orders
 {"insert": {"id": 7, "customer": "Dia", "amount": "1.00"}}

@@ -44,7 +44,7 @@ COMMIT
 --
 409 key_exists: change 0 inserts a key that table accounts has already: owner = Bob
 at statement 2
-hint: use upsert to replace the row
+hint: use upsert, or in SQL INSERT ... ON CONFLICT, to replace the row
 
 read accounts
 --
@@ -64,7 +64,7 @@ INSERT INTO accounts VALUES ('Dia', 9)
 --
 409 key_exists: change 0 inserts a key that table accounts has already: owner = Ann
 at statement 1
-hint: use upsert to replace the row
+hint: use upsert, or in SQL INSERT ... ON CONFLICT, to replace the row
 
 read accounts
 --

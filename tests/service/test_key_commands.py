@@ -76,8 +76,10 @@ def test_the_first_start_of_the_image(keys: Callable[..., str], monkeypatch: pyt
     monkeypatch.setenv("FRESHET_OPEN_TO_ANYONE", "yes")
     assert keys(*command.split()) == ""
     monkeypatch.delenv("FRESHET_OPEN_TO_ANYONE")
+    monkeypatch.setenv("FRESHET_URL", "http://127.0.0.1:9")  # for other commands in the container
     assert KEY.search(keys(*command.split()))
     assert keys(*command.split()) == ""
+    monkeypatch.delenv("FRESHET_URL")
     assert keys("list").count("\n") == 1
 
 

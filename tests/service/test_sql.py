@@ -272,7 +272,7 @@ def test_a_query_has_a_point_in_its_script(door: Door):
 
 
 def test_an_unknown_column_is_told_what_there_is(door: Door):
-    assert "visible are b" in door.problem("SELECT a FROM t WHERE bb = 'x'")["hint"]
+    assert "b are among the visible columns" in door.problem("SELECT a FROM t WHERE bb = 'x'")["hint"]
 
 
 @pytest.mark.parametrize(
