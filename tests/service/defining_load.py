@@ -172,7 +172,7 @@ class KeyKeeper(Definer):
             self._doubtful.add(self._touched)
             self.made.pop(self._touched, None)
         valid = {key.name for key in keys if key.revoked is None and key.name.startswith("key")}
-        assert valid - self._doubtful == set(self.made)
+        assert valid - self._doubtful == set(self.made), (self._doubtful, keys)
         texts = sorted(key.key for key in self.made.values())
         assert all(is_valid(door.of(text)) for text in self._sample(texts))
         assert not any(is_valid(door.of(text)) for text in self._sample(sorted(self.void)))

@@ -53,6 +53,7 @@ def loaded(two: Instances) -> Load:
     """Clients of both services, a reader of each among them."""
     with two.door.connect() as db:
         define(db)
+    two.wait_followed()
     return Load(two.door, PAUSE, {process.url: Reader() for process in two.processes})
 
 
