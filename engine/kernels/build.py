@@ -15,6 +15,7 @@ from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
 
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.registry import cpu_target
 
 from engine import kernels
@@ -30,8 +31,13 @@ def load_modules() -> None:
 
 
 def file_of(kernel: Kernel) -> str:
-    """The name of the file that holds the kernel's code for this machine."""
-    return kernel.files.name(kernel.signature, cpu_target.target_context.codegen())
+    """The name of the file that holds the kernel's code for this machine.
+
+    A name needs the syntax of the sources, and Python 3.11 fails now and then to build that in two threads at
+    once (python/cpython#106905). numba asks for names with its own lock held, so this takes it too.
+    """
+    with global_compiler_lock:
+        return kernel.files.name(kernel.signature, cpu_target.target_context.codegen())
 
 
 def missing() -> list[int]:

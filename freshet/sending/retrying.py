@@ -22,8 +22,8 @@ _FIRST_PAUSE = 0.1
 _LONGEST_PAUSE = 5.0
 _PASSING = frozenset({429, 503})
 """Statuses that pass by themselves."""
-_UNTOUCHED = frozenset({"not_ready", "too_many_connections"})
-"""Codes of 503 that the service gives before it looks at the request."""
+_UNTOUCHED = frozenset({"not_ready", "too_many_connections", "not_leader"})
+"""Codes of 503 that say that the service has done nothing."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Senders: how calls become answers. These two send over HTTP; `freshet/sending/embedded.py` has one without.
 
 A sender does not repeat calls and does not look into answers. It raises UnreachableError if no answer comes.
+`freshet/sending/leader_senders.py` chooses among several of them.
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ from freshet.contract.api_call import ApiAnswer, ApiCall
 from freshet.errors import UnexpectedAnswerError, UnreachableError, error_of
 
 _CONNECT_SECONDS = 10.0
+_ASKING_SECONDS = 3.0
+"""A service that does not say for so long whether it leads is one that hangs."""
 FEED_SECONDS = 60.0
 """A feed is never silent for longer: the service sends a sign of life every 15 seconds."""
 _NOT_BEGUN = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.UnsupportedProtocol)
@@ -70,6 +73,10 @@ def _stream_request(http: httpx.Client | httpx.AsyncClient, call: ApiCall[Any]) 
     return _request(http, call, timeout=timeout)
 
 
+def _leads_request(http: httpx.Client | httpx.AsyncClient) -> httpx.Request:
+    return http.build_request("GET", "/readyz", params={"role": "leader"}, timeout=_ASKING_SECONDS)
+
+
 def _answer(response: httpx.Response) -> ApiAnswer:
     return ApiAnswer(response.status_code, response.headers, response.content)
 
@@ -85,15 +92,22 @@ class HttpSender:
     """Keeps connections open between calls."""
 
     def __init__(self, url: str, key: str | None, timeout: float, verify: Verify) -> None:
-        self._url = url
+        self.url = url
         self._http = httpx.Client(**_options(url, key, timeout, verify))
 
     def send(self, call: ApiCall[Any]) -> ApiAnswer:
-        with _reaching(self._url):
+        with _reaching(self.url):
             return _answer(self._http.send(_request(self._http, call)))
 
+    def leads(self) -> bool:
+        """Whether the service answers, and makes changes."""
+        try:
+            return self._http.send(_leads_request(self._http)).status_code == 200
+        except httpx.TransportError:
+            return False
+
     def stream(self, call: ApiCall[Any]) -> Iterator[bytes]:
-        with _reaching(self._url):
+        with _reaching(self.url):
             response = self._http.send(_stream_request(self._http, call), stream=True)
             try:
                 if not response.is_success:
@@ -111,15 +125,21 @@ class AsyncHttpSender:
     """The same on an event loop."""
 
     def __init__(self, url: str, key: str | None, timeout: float, verify: Verify) -> None:
-        self._url = url
+        self.url = url
         self._http = httpx.AsyncClient(**_options(url, key, timeout, verify))
 
     async def send(self, call: ApiCall[Any]) -> ApiAnswer:
-        with _reaching(self._url):
+        with _reaching(self.url):
             return _answer(await self._http.send(_request(self._http, call)))
 
+    async def leads(self) -> bool:
+        try:
+            return (await self._http.send(_leads_request(self._http))).status_code == 200
+        except httpx.TransportError:
+            return False
+
     async def stream(self, call: ApiCall[Any]) -> AsyncIterator[bytes]:
-        with _reaching(self._url):
+        with _reaching(self.url):
             response = await self._http.send(_stream_request(self._http, call), stream=True)
             try:
                 if not response.is_success:

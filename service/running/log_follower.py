@@ -133,6 +133,8 @@ class LogFollower:
         started = time.perf_counter()
         with self._lock:
             self._instance.lead()
+            # The last leader changes nothing any more, so these are its last keys, and no revoked one counts.
+            self._instance.accounts.read_again()
             if self._is_whole and self._is_next(self._state):
                 self._keep()
             else:

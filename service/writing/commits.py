@@ -26,7 +26,7 @@ from service.changes.payload import encode_payload
 from service.changes.table_changes import Applied, Idempotency
 from service.clock import Clock
 from service.definitions.definitions import Definitions
-from service.errors import Invalid, Unavailable
+from service.errors import Invalid, NotLeader, Unavailable
 from service.metrics import Metrics
 from service.placement import Placement
 from service.telemetry.journey import CommitRecord
@@ -222,6 +222,13 @@ class Commits:
         except SQLAlchemyError as error:
             _log.warning("the log cannot be reached: %s", error)
             raise Unavailable("the log cannot be reached", _REASON, code="log_unavailable") from error
+        except NotLeader as error:
+            # A client takes not_leader for a promise that nothing was done.
+            raise Unavailable(
+                "another service leads, and may have taken over the epoch",
+                "look there whether the change was made; with an Idempotency-Key, send it there again",
+                code="log_unavailable",
+            ) from error
         return newest is not None and newest.last >= epoch
 
     def settle_doubt(self) -> None:

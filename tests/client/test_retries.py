@@ -44,6 +44,8 @@ def problem(status: int, code: str = "overloaded", **members: object) -> ApiAnsw
         (problem(429, index=1), True, False),
         (problem(503, "not_ready"), True, True),
         (problem(503, "not_ready", index=2), True, False),
+        (problem(503, "not_leader"), True, True),
+        (problem(503, "not_leader", index=1), True, False),
         (problem(503, "log_unavailable"), True, False),
         (ApiAnswer(503, {}, b"<html>"), True, False),
         (problem(500), False, False),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -138,16 +139,19 @@ def code(answer: httpx.Response) -> tuple[int, str]:
 
 
 class Process:
-    """A service in a process of its own, on a free port of the loopback.
+    """A service in a process of its own, on the loopback: on `FRESHET_PORT`, or on a free port.
 
-    `program` is what Python runs. Its output goes to a file, so that it never waits for a reader.
+    `verify` trusts the certificate that the environment names. `program` is what Python runs. Its output goes
+    to a file, so that it never waits for a reader.
     """
 
     def __init__(
         self, data: Path, environment: Mapping[str, str], program: Sequence[str] = ("-m", "service")
     ) -> None:
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.port = int(environment.get("FRESHET_PORT") or free_port())
+        certificate = environment.get("FRESHET_TLS_CERTIFICATE")
+        self.url = f"{'https' if certificate else 'http'}://127.0.0.1:{self.port}"
+        self.verify = ssl.create_default_context(cafile=certificate) if certificate else True
         self._output = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
             [sys.executable, *program],
@@ -159,7 +163,7 @@ class Process:
     def wait_ready(self, seconds: float = 120) -> None:
         """Waits until `/readyz` is 200. Raises RuntimeError with the output if the process ends before."""
         end = time.monotonic() + seconds
-        with httpx.Client(timeout=60) as http:
+        with httpx.Client(timeout=60, verify=self.verify) as http:
             while time.monotonic() < end:
                 if self._process.poll() is not None:
                     raise RuntimeError(f"the service ended:\n{self.output()}")

@@ -1,62 +1,64 @@
-"""The guarantee, held against what the clients of a mixed load know after a service has ended under them.
+"""The guarantee, held against what the clients of a load know after a service has ended under them.
 
 Acknowledged changes exist once; others exist in full or not at all. The tables' changefeeds show what each
-epoch holds, and every view is compared with DuckDB's answer from scratch.
+epoch holds, and every view is compared with DuckDB's answer from scratch. Keys and definitions are as they
+were acknowledged, and the audit log has one line for each.
 """
 
 from __future__ import annotations
 
-import random
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import duckdb
-import httpx
-import orjson
 
-from tests.service.mixed_load import VIEWS, Definer, Effect, Row, Writer
+from freshet import AuditDescription, Connection
+from tests.service.defining_load import VIEWS
+from tests.service.load import Load
+from tests.service.mixed_load import Effect, rows
 
 TABLES = {"items": ("id", "writer", "value"), "edges": ("a", "b")}
+PAGE = 1000
+"""Lines of the audit log that are read at once."""
 
 
-def define(http: httpx.Client) -> None:
+def define(db: Connection) -> None:
     for name, columns in TABLES.items():
-        body: dict = {"name": name, "columns": [{"name": column, "type": "BIGINT"} for column in columns]}
-        if name == "items":
-            body["primary_key"] = ["id"]
-        assert http.post("/v1/tables", json=body).status_code == 201
+        key = ["id"] if name == "items" else []
+        db.table(name).create(dict.fromkeys(columns, "BIGINT"), key)
     for name, sql in VIEWS.items():
-        assert http.post("/v1/views", json={"name": name, "sql": sql}).status_code == 201
+        db.create_view(name, sql)
 
 
-def effects(http: httpx.Client) -> dict[int, Effect]:
+def effects(db: Connection) -> dict[int, Effect]:
     """The effect of each epoch, from the tables' changefeeds."""
     found: dict[int, Effect] = {}
     for table in TABLES:
-        answer = http.get(f"/v1/tables/{table}/changes", params={"since": 0})
-        for line in answer.content.splitlines():
-            change = orjson.loads(line)
-            found.setdefault(change["epoch"], Counter())[table, *change["row"].values()] += change["diff"]
+        for change in db.table(table).changes():
+            found.setdefault(change.epoch, Counter())[table, *change.row.values()] += change.diff
     return found
 
 
-def rows(http: httpx.Client, path: str, epoch: int) -> list[Row]:
-    answer = http.get(path, params={"as_of": epoch}, headers={"Accept": "application/x-ndjson"})
-    assert answer.status_code == 200, answer.text
-    found = (orjson.loads(line).values() for line in answer.content.splitlines())
-    return sorted(tuple(0 if value is None else int(value) for value in row) for row in found)
+def recorded(db: Connection) -> Counter[str]:
+    """How often the audit log has each action that was done."""
+    lines = list(_audit(db))
+    numbers = [line.number for line in lines]
+    assert numbers == sorted(set(numbers))
+    return Counter(line.action for line in lines if line.outcome == "done")
 
 
-def names(http: httpx.Client, kind: str) -> set[str]:
-    """What clients have defined besides what is always there."""
-    found = {relation["name"] for relation in http.get(f"/v1/{kind}").json()[kind]}
-    return found - TABLES.keys() - VIEWS.keys()
+def _audit(db: Connection) -> Iterator[AuditDescription]:
+    since = 0
+    while page := db.audit(since, PAGE):
+        yield from page
+        since = page[-1].number
 
 
-def check(http: httpx.Client, writers: list[Writer], definer: Definer, chance: random.Random) -> None:
+def check(db: Connection, load: Load) -> None:
     """Checks the guarantee against what the clients know, and settles their open requests."""
-    found = effects(http)
-    newest = http.get("/v1/status").json()["epoch"]
+    found = effects(db)
+    newest = db.status()["epoch"]
+    writers = load.writers
     known = {epoch: effect for writer in writers for epoch, effect in writer.applied.items()}
     assert sum(len(writer.applied) for writer in writers) == len(known), "two requests share an epoch"
     for epoch, effect in known.items():
@@ -65,23 +67,32 @@ def check(http: httpx.Client, writers: list[Writer], definer: Definer, chance: r
     offered = [writer.open.effect for writer in writers if writer.open is not None]
     for effect in unknown.values():
         assert effect in offered, f"nobody asked for {effect}"
-    assert len(unknown) <= len(offered)
+    assert len(unknown) <= len(offered), "a request was made twice"
     assert newest <= len(known) + len(offered)
     for writer in writers:
-        writer.settle(http, unknown)
-    definer.settle(names(http, "views"), names(http, "tables"))
-    assert effects(http) == {epoch: e for writer in writers for epoch, e in writer.applied.items() if e}
-    newest = http.get("/v1/status").json()["epoch"]
-    for epoch in {newest, *chance.sample(range(newest + 1), min(5, newest + 1))}:
-        check_views(http, epoch, VIEWS | definer.views)
+        writer.settle(unknown)
+    assert effects(db) == {epoch: e for writer in writers for epoch, e in writer.applied.items() if e}
+    check_definitions(db, load)
+    for epoch in {newest, *load.chance.sample(range(newest + 1), min(5, newest + 1))}:
+        check_views(db, epoch, VIEWS | load.definer.views)
 
 
-def check_views(http: httpx.Client, epoch: int, views: Mapping[str, str]) -> None:
+def check_definitions(db: Connection, load: Load) -> None:
+    """Compares relations, keys and the audit log with what was acknowledged."""
+    views = {view.name for view in db.views()} - VIEWS.keys()
+    load.definer.settle(views, {table.name for table in db.tables()} - TABLES.keys())
+    load.keeper.settle(db.keys(), load.door)
+    actions = recorded(db)
+    load.definer.settle_actions(actions)
+    load.keeper.settle_actions(actions)
+
+
+def check_views(db: Connection, epoch: int, views: Mapping[str, str]) -> None:
     """Compares all views at an epoch with DuckDB's answers over the tables at that epoch."""
     with duckdb.connect() as duck:
         for table, columns in TABLES.items():
             duck.execute(f"CREATE TABLE {table} ({', '.join(f'{column} BIGINT' for column in columns)})")
-            if content := rows(http, f"/v1/tables/{table}/rows", epoch):
+            if content := rows(db.table(table), epoch):
                 duck.execute(f"INSERT INTO {table} VALUES {', '.join(map(str, content))}")
         for name, sql in VIEWS.items():
             duck.execute(f"CREATE VIEW {name} AS {sql}")
@@ -89,4 +100,4 @@ def check_views(http: httpx.Client, epoch: int, views: Mapping[str, str]) -> Non
             expected = sorted(
                 tuple(0 if v is None else int(v) for v in row) for row in duck.sql(sql).fetchall()
             )
-            assert rows(http, f"/v1/views/{name}/rows", epoch) == expected, (name, epoch)
+            assert rows(db.view(name), epoch) == expected, (name, epoch)

@@ -9,16 +9,21 @@ from pathlib import Path
 
 import httpx
 
+from freshet import Connection
+from tests.ports import free_port
 from tests.service.client import Process
+from tests.service.door import Door
 from tests.service.waiting import wait_until
 
 PATIENCE = 600.0
 """Seconds in which a service starts on the busiest machine."""
+SILENCE = os.environ.get("FRESHET_LEADER_MILLISECONDS", "60000")
+"""Milliseconds after which a silent leader is deposed: many, because the machine of a test is busy."""
 
 
 class Instances:
-    """Two services with the same `environment`. The silence after which a leader is deposed is long, unless
-    the environment says otherwise, because the machine of a test is busy."""
+    """Two services with the same `environment`, each on a port of its own. `door` has both addresses and the
+    key of an admin."""
 
     def __init__(self, place: Path, url: str, environment: Mapping[str, str]) -> None:
         self._place = place
@@ -26,18 +31,21 @@ class Instances:
             "FRESHET_DATABASE_URL": url,
             "FRESHET_STATE": str(place / "state"),
             "FRESHET_STANDBY": "yes",
-            "FRESHET_LEADER_MILLISECONDS": "60000",
+            "FRESHET_LEADER_MILLISECONDS": SILENCE,
             "PYTHONFAULTHANDLER": "1",
             **environment,
         }
+        self._ports = [free_port() for _ in range(2)]
         self.processes = [self._started(0)]
         self.processes[0].wait_ready(PATIENCE)
         self.processes.append(self._started(1))
         self.processes[1].wait_ready(PATIENCE)
         self.leading = 0
+        self.door = Door.guarded([process.url for process in self.processes])
 
     def _started(self, number: int) -> Process:
-        return Process(self._place / f"data-{number}", self._environment)
+        environment = {**self._environment, "FRESHET_PORT": str(self._ports[number])}
+        return Process(self._place / f"data-{number}", environment)
 
     @property
     def leader(self) -> Process:
@@ -46,6 +54,10 @@ class Instances:
     @property
     def standby(self) -> Process:
         return self.processes[1 - self.leading]
+
+    def of(self, process: Process) -> Connection:
+        """A connection to one of the services alone."""
+        return self.door.at(process.url).connect()
 
     def kill_leader(self) -> None:
         self.leader.kill()
@@ -69,13 +81,13 @@ class Instances:
 
     def wait_followed(self) -> None:
         """Waits until the standby has followed all epochs and definitions of a leader that is at rest."""
-        with httpx.Client(timeout=60) as http:
+        with self.of(self.leader) as leader, self.of(self.standby) as standby:
 
-            def newest(of: Process) -> list[object]:
-                found = http.get(f"{of.url}/v1/status").json()
+            def newest(of: Connection) -> list[object]:
+                found = of.status()
                 return [found[name] for name in ("epoch", "tables", "views")]
 
-            wait_until(lambda: newest(self.standby) == newest(self.leader))
+            wait_until(lambda: newest(standby) == newest(leader))
 
     def close(self) -> None:
         for process in self.processes:

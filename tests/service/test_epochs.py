@@ -22,7 +22,7 @@ from service.catalog.catalog import Catalog, CommittedEpochs
 from service.catalog.details import Details
 from service.changes.table_changes import Applied, ChangeOp, Idempotency, TableChanges
 from service.definitions.intended_view import intend
-from service.errors import Conflict, Invalid, Unavailable
+from service.errors import Conflict, Deposed, Invalid, Unavailable
 from service.metrics import Metrics
 from service.running.state import State, recover
 from service.settings.settings import Settings
@@ -251,7 +251,7 @@ class Failing:
 
     def __init__(self, catalog: Catalog, monkeypatch: pytest.MonkeyPatch) -> None:
         self.append, self.newest = catalog.append, catalog.newest_of_mine
-        self.before = self.after = self.mute = False
+        self.before = self.after = self.mute = self.deposed = False
         monkeypatch.setattr(catalog, "append", self._append)
         monkeypatch.setattr(catalog, "newest_of_mine", self._newest)
 
@@ -265,6 +265,8 @@ class Failing:
     def _newest(self):
         if self.mute:
             raise OperationalError("SELECT", {}, Exception("gone"))
+        if self.deposed:
+            raise Deposed("http://second")
         return self.newest()
 
 
@@ -283,6 +285,17 @@ def test_a_commit_that_was_not_confirmed_but_kept(state: State, monkeypatch: pyt
     failing.after = True
     assert state.epochs.commit([request(state, (ChangeOp.INSERT, 1, "a"))]) == [Applied(1, 1)]
     assert rows(state, "t") == [(1, "a")]
+
+
+def test_who_is_deposed_before_it_knows_does_not_promise_that_nothing_was_done(
+    state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`not_leader` would: a client sends statements again that get it."""
+    failing = Failing(state.catalog, monkeypatch)
+    failing.after, failing.deposed = True, True
+    [outcome] = state.epochs.commit([request(state, (ChangeOp.INSERT, 1, "a"))])
+    assert isinstance(outcome, Unavailable)
+    assert outcome.code == "log_unavailable" and "may have taken over" in outcome.message
 
 
 @pytest.mark.parametrize("kept", [False, True])

@@ -16,12 +16,14 @@ from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-import httpx
 import pytest
 
+import freshet
+from freshet import Connection
 from service.settings.settings import Settings
 from tests.seeds import SEED
 from tests.service.client import Client, Process
+from tests.service.door import Door
 
 DAMAGES = int(os.environ.get("FRESHET_DAMAGES", "20"))
 VIEW = "SELECT name, count(*) AS n, sum(id)::BIGINT AS total FROM t GROUP BY name"
@@ -145,25 +147,26 @@ def test_a_log_that_is_cut_ends_earlier(settings: Settings, tmp_path: Path) -> N
     assert len(lengths) > 1, "no cut has taken an epoch"
 
 
-def posted(http: httpx.Client, id: int) -> int:
-    """The status of a post of one row."""
-    body = [{"insert": {"id": id, "name": "x" * 2000}}]
-    return http.post("/v1/tables/t/deltas", json=body).status_code
+def posted(db: Connection, id: int) -> bool:
+    """Whether the post of one row is acknowledged. Else the service says that it cannot write."""
+    try:
+        db.table("t").insert({"id": id, "name": "x" * 2000})
+    except freshet.UnavailableError as error:
+        assert error.status == 503
+        return False
+    return True
 
 
-def define(http: httpx.Client) -> None:
+def define(db: Connection) -> None:
     view = "SELECT id % 7 AS rest, count(*) AS n, sum(id)::BIGINT AS total FROM t GROUP BY id % 7"
-    sql = f"CREATE TABLE t (id BIGINT PRIMARY KEY, name TEXT); CREATE VIEW v AS {view}"
-    assert http.post("/v1/sql", json={"sql": sql}).status_code == 200
+    db.script(f"CREATE TABLE t (id BIGINT PRIMARY KEY, name TEXT); CREATE VIEW v AS {view}")
 
 
-def check(http: httpx.Client, ids: set[int]) -> None:
+def check(db: Connection, ids: set[int]) -> None:
     """The table has these rows, and the view what follows from them."""
-    answer = http.post("/v1/sql", json={"sql": "SELECT id FROM t ORDER BY id"})
-    assert [id for (id,) in answer.json()["results"][0]["rows"]] == sorted(ids)
+    assert [id for (id,) in db.sql("SELECT id FROM t ORDER BY id").tuples()] == sorted(ids)
     expected = {(r, len(found), sum(found)) for r in range(7) if (found := [i for i in ids if i % 7 == r])}
-    view = http.get("/v1/views/v/rows").json()["rows"]
-    assert {tuple(row.values()) for row in view} == expected
+    assert set(db.view("v").rows().tuples()) == expected
 
 
 def test_a_full_disk_refuses_changes_and_loses_none(start: Callable[..., Process]) -> None:
@@ -172,31 +175,31 @@ def test_a_full_disk_refuses_changes_and_loses_none(start: Callable[..., Process
     service.wait_ready()
     _, most = resource.prlimit(service.pid, resource.RLIMIT_FSIZE)
     taken: set[int] = set()
-    with httpx.Client(base_url=service.url, timeout=60) as http:
-        define(http)
+    door = Door.guarded([service.url])
+    with door.connect(retries=0) as db:
+        define(db)
         for round in range(3):
             for number in range(20):
                 id = round * 1000 + number
-                assert posted(http, id) == 200
+                assert posted(db, id)
                 taken.add(id)
             resource.prlimit(service.pid, resource.RLIMIT_FSIZE, (4096, most))
             refused = 0
             for number in range(100, 130):
                 id = round * 1000 + number
-                status = posted(http, id)
-                assert status in (200, 503), status
-                taken |= {id} if status == 200 else set()
-                refused += status != 200
+                is_taken = posted(db, id)
+                taken |= {id} if is_taken else set()
+                refused += not is_taken
             assert refused
-            check(http, taken)
+            check(db, taken)
             resource.prlimit(service.pid, resource.RLIMIT_FSIZE, (most, most))
-        check(http, taken)
+        check(db, taken)
     service.kill()
     again = start()
     again.wait_ready()
-    with httpx.Client(base_url=again.url, timeout=60) as http:
-        check(http, taken)
-        assert posted(http, 9999) == 200
+    with door.at(again.url).connect() as db:
+        check(db, taken)
+        assert posted(db, 9999)
 
 
 def test_an_fsync_that_fails_leaves_the_log_as_it_is(tmp_path: Path) -> None:
@@ -204,24 +207,24 @@ def test_an_fsync_that_fails_leaves_the_log_as_it_is(tmp_path: Path) -> None:
     control = tmp_path / "fails"
     program = ("-m", "tests.service.failing", str(control))
     settings = {"FRESHET_CHECKPOINT_COMMITS": "5", "FRESHET_DATA": str(tmp_path / "data")}
+    door: Door | None = None
     taken: set[int] = set()
     for round in range(3):
         control.touch()
         service = Process(tmp_path / "data", settings, program)
         try:
             service.wait_ready()
-            with httpx.Client(base_url=service.url, timeout=60) as http:
+            door = Door.guarded([service.url]) if door is None else door.at(service.url)
+            with door.connect(retries=0) as db:
                 if round == 0:
-                    define(http)
-                check(http, taken)
+                    define(db)
+                check(db, taken)
                 for number in range(40):
                     if number == 20 and round == 1:
                         control.unlink()
                     id = round * 1000 + number
-                    status = posted(http, id)
-                    assert status in (200, 503)
-                    taken |= {id} if status == 200 else set()
-                check(http, taken)
+                    taken |= {id} if posted(db, id) else set()
+                check(db, taken)
         finally:
             service.kill()
     assert taken

@@ -1,6 +1,7 @@
 """kill -9 while large requests are computed: each is there as a whole, or not at all.
 
-FRESHET_KILLS sets how often the service is killed.
+The client sends what was under way again, once the service has started again. `FRESHET_KILLS` sets how often
+the service is killed.
 """
 
 from __future__ import annotations
@@ -12,10 +13,10 @@ import time
 from collections import Counter
 from collections.abc import Callable
 
-import httpx
-
+from freshet import Connection
 from tests.seeds import SEED
 from tests.service.client import Process
+from tests.service.door import Door
 from tests.service.waiting import wait_until
 
 KILLS = int(os.environ.get("FRESHET_KILLS", "1"))
@@ -28,64 +29,57 @@ CREATE VIEW v AS SELECT batch, count(*) AS n FROM t GROUP BY batch;
 
 
 class Sender:
-    """Sends batches of rows with new keys, until the service is gone. `answered` are those it confirmed."""
+    """Sends batches of rows with new keys, until it is stopped. `answered` are those it was acknowledged."""
 
     def __init__(self, size: int, batches: range) -> None:
         self.answered: set[int] = set()
+        self.is_stopped = False
         self._size = size
         self._batches = iter(batches)
 
-    def work(self, url: str) -> None:
-        with httpx.Client(base_url=url, timeout=60) as http:
-            for batch in self._batches:
-                rows = [{"insert": {"id": 1000 * batch + i, "batch": batch}} for i in range(self._size)]
-                try:
-                    answer = http.post("/v1/tables/t/deltas", json=rows)
-                except httpx.TransportError:
-                    return
-                assert answer.status_code == 200, answer.text
+    def work(self, door: Door) -> None:
+        with door.connect() as db:
+            while not self.is_stopped:
+                batch = next(self._batches)
+                db.table("t").insert([{"id": 1000 * batch + i, "batch": batch} for i in range(self._size)])
                 self.answered.add(batch)
-
-    def check(self, counts: dict[int, int]) -> None:
-        """AssertionError unless all that was confirmed is there."""
-        assert all(counts.get(batch) == self._size for batch in self.answered)
 
 
 def test_kills(start: Callable[..., Process]) -> None:
     chance = random.Random(SEED)
     large = [Sender(LARGE, range(first, 10**6, 10)) for first in (1, 2)]
     senders = [*large, Sender(1, range(0, 10**6, 10))]
-    for kill in range(KILLS + 1):
-        service = start(**SETTINGS)
-        service.wait_ready()
-        with httpx.Client(base_url=service.url, timeout=60) as http:
-            if kill == 0:
-                assert http.post("/v1/sql", json={"sql": SCRIPT}).status_code == 200
-            check(http, senders)
-        if kill == KILLS:
-            break
-        threads = [threading.Thread(target=sender.work, args=(service.url,)) for sender in senders]
-        for thread in threads:
-            thread.start()
-        before = sum(len(sender.answered) for sender in large)
-        wait_until(lambda before=before: sum(len(sender.answered) for sender in large) > before)
-        time.sleep(chance.uniform(0, 0.5))
-        service.kill()
-        for thread in threads:
-            thread.join(60)
-            assert not thread.is_alive()
+    service = start(**SETTINGS)
+    service.wait_ready()
+    door = Door.guarded([service.url])
+    with door.connect() as db:
+        db.script(SCRIPT)
+        for _ in range(KILLS):
+            threads = begun(senders, door)
+            before = sum(len(sender.answered) for sender in large)
+            wait_until(lambda before=before: sum(len(sender.answered) for sender in large) > before)
+            time.sleep(chance.uniform(0, 0.5))
+            service.kill()
+            service = start(**SETTINGS, FRESHET_PORT=str(service.port))
+            service.wait_ready()
+            for sender, thread in zip(senders, threads, strict=True):
+                sender.is_stopped = True
+                thread.join(300)
+                assert not thread.is_alive()
+            check(db, senders)
     assert all(sender.answered for sender in senders)
 
 
-def check(http: httpx.Client, senders: list[Sender]) -> None:
-    """The table has whole batches, all that were confirmed, and the view counts them."""
-    pages = [
-        http.get(f"/v1/{kind}/rows", headers={"Accept": "application/json"}, params={"limit": 100_000})
-        for kind in ("tables/t", "views/v")
-    ]
-    rows, groups = (page.json()["rows"] for page in pages)
-    counts = Counter(row["batch"] for row in rows)
-    assert {row["batch"]: row["n"] for row in groups} == counts
-    assert all(count == (LARGE if batch % 10 else 1) for batch, count in counts.items())
-    for sender in senders:
-        sender.check(counts)
+def begun(senders: list[Sender], door: Door) -> list[threading.Thread]:
+    threads = [threading.Thread(target=sender.work, args=(door,)) for sender in senders]
+    for sender, thread in zip(senders, threads, strict=True):
+        sender.is_stopped = False
+        thread.start()
+    return threads
+
+
+def check(db: Connection, senders: list[Sender]) -> None:
+    """The table has the batches that were acknowledged, whole, and the view counts them."""
+    counts = Counter(batch for _, batch in db.table("t").rows().tuples())
+    assert dict(db.view("v").rows().tuples()) == counts
+    assert counts == {batch: LARGE if batch % 10 else 1 for sender in senders for batch in sender.answered}

@@ -1,14 +1,13 @@
 """Two services over one catalog: the standby follows and takes the leader's place, and nothing is lost.
 
-`FRESHET_TAKEOVERS` sets how often a leader is killed under load, and how often one is paused.
+Writers know both addresses, and find the leader by themselves. `FRESHET_TAKEOVERS` sets how often a leader is
+killed under load, and how often one is paused; `FRESHET_LEADER_MILLISECONDS`, how long one may be silent.
 """
 
 from __future__ import annotations
 
 import os
-import random
 import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,19 +15,24 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.seeds import SEED
 from tests.service.client import code
-from tests.service.guarantee import TABLES, check, define, rows
+from tests.service.defining_load import VIEWS, is_valid
+from tests.service.guarantee import TABLES, check, define
 from tests.service.instances import Instances
-from tests.service.mixed_load import VIEWS, Definer, DeltaWriter, SqlWriter, Writer
+from tests.service.load import Load
+from tests.service.mixed_load import rows
+from tests.service.reading_load import Reader, check_seen
 from tests.service.waiting import wait_until
 
 TAKEOVERS = int(os.environ.get("FRESHET_TAKEOVERS", "1"))
-WRITERS = (DeltaWriter, DeltaWriter, SqlWriter)
 OFTEN = {"FRESHET_CHECKPOINT_COMMITS": "20", "FRESHET_CHECKPOINT_BYTES": "20000"}
 """Checkpoints come so often that the standby meets them."""
 DEPOSED = 75
 EVENTS = {"Accept": "text/event-stream"}
+PAUSE = 0.02
+"""Seconds between two requests of a writer, so that the history of many take-overs stays small."""
+SEEN = 50
+"""The epochs of readers that are read again after a take-over."""
 
 
 @pytest.fixture
@@ -45,99 +49,81 @@ def instances(shared_catalog: str, tmp_path: Path) -> Iterator[Callable[..., Ins
         each.close()
 
 
-class Load:
-    """Clients that write and define until their service is gone."""
-
-    def __init__(self) -> None:
-        self.chance = random.Random(SEED)
-        self.writers: list[Writer] = [
-            kind(i, len(WRITERS) + 1, random.Random(self.chance.random()))
-            for i, kind in enumerate((*WRITERS, DeltaWriter))
-        ]
-        self.definer = Definer(random.Random(self.chance.random()))
-        self._threads: list[threading.Thread] = []
-
-    def begin(self, url: str, defines: bool = True) -> None:
-        *early, _ = self.writers
-        clients = [*early, self.definer] if defines else early
-        self._threads = [threading.Thread(target=client.work, args=(url,)) for client in clients]
-        for thread in self._threads:
-            thread.start()
-
-    def write_meanwhile(self, url: str) -> None:
-        """The last writer makes epochs of its own, while the others wait for a service that sleeps."""
-        *_, late = self.writers
-        before, late.is_stopped = len(late.applied), False
-        thread = threading.Thread(target=late.work, args=(url,))
-        thread.start()
-        wait_until(lambda: len(late.applied) > before + 3)
-        late.is_stopped = True
-        thread.join()
-
-    def join(self) -> None:
-        for thread in self._threads:
-            thread.join(120)
-            assert not thread.is_alive()
-
-    def check(self, url: str) -> None:
-        with httpx.Client(base_url=url, timeout=60) as http:
-            check(http, self.writers, self.definer, self.chance)
+def loaded(two: Instances) -> Load:
+    """Clients of both services, a reader of each among them."""
+    with two.door.connect() as db:
+        define(db)
+    two.wait_followed()
+    return Load(two.door, PAUSE, {process.url: Reader() for process in two.processes})
 
 
-def check_reads_alike(instances: Instances) -> None:
+def settle(two: Instances, load: Load) -> None:
+    """Lets the load end, and checks the guarantee and the new standby."""
+    load.end()
+    with two.door.connect() as db:
+        check(db, load)
+        check_seen(db, load.readers.values(), SEEN)
+    check_reads_alike(two)
+
+
+def check_reads_alike(two: Instances) -> None:
     """What the standby has followed is what the leader has."""
-    instances.wait_followed()
-    with (
-        httpx.Client(base_url=instances.leader.url, timeout=60) as leader,
-        httpx.Client(base_url=instances.standby.url, timeout=60) as standby,
-    ):
-        epoch = leader.get("/v1/status").json()["epoch"]
+    two.wait_followed()
+    with two.of(two.leader) as leader, two.of(two.standby) as standby:
+        epoch = leader.status()["epoch"]
         for at in {epoch, epoch // 2}:
-            for path in [f"/v1/tables/{t}/rows" for t in TABLES] + [f"/v1/views/{v}/rows" for v in VIEWS]:
-                assert rows(standby, path, at) == rows(leader, path, at), (path, at)
-        for path in (f"/v1/tables/{t}/changes" for t in TABLES):
-            asked = {"since": 0}
-            assert standby.get(path, params=asked).content == leader.get(path, params=asked).content
+            for name in TABLES:
+                assert rows(standby.table(name), at) == rows(leader.table(name), at), (name, at)
+            for name in VIEWS:
+                assert rows(standby.view(name), at) == rows(leader.view(name), at), (name, at)
+        for name in TABLES:
+            assert standby.table(name).changes() == leader.table(name).changes()
 
 
 def test_takeovers(instances: Callable[..., Instances]) -> None:
-    two, load, seconds = instances(**OFTEN), Load(), []
-    with httpx.Client(base_url=two.leader.url, timeout=60) as http:
-        define(http)
+    two = instances(**OFTEN)
+    load, leading, writing = loaded(two), [], []
     for _ in range(TAKEOVERS):
-        load.begin(two.leader.url)
-        time.sleep(load.chance.uniform(0.3, 3))
+        before = load.acknowledged
+        load.begin()
+        wait_until(lambda before=before: load.has_posted(before))
+        time.sleep(load.chance.uniform(0, 2))
         two.kill_leader()
         killed = time.monotonic()
         two.switch()
-        seconds.append(time.monotonic() - killed)
-        load.join()
-        load.check(two.leader.url)
+        leading.append(time.monotonic() - killed)
+        wait_until(lambda killed=killed: load.answered_at > killed + 0.1)
+        writing.append(load.answered_at - killed)
         two.start_standby()
-        check_reads_alike(two)
-    print(f"{TAKEOVERS} take-overs: {sorted(seconds)[len(seconds) // 2]:.2f} s, at most {max(seconds):.2f} s")
+        settle(two, load)
+    seen = sum(len(reader.seen) for reader in load.readers.values())
+    print(f"{TAKEOVERS} take-overs under {load.acknowledged} posts and {seen} readings")
+    print(
+        f"seconds until the standby led {figures(leading)}, until a post was acknowledged {figures(writing)}"
+    )
+
+
+def figures(seconds: list[float]) -> str:
+    """The median, the 95th percentile and the worst."""
+    found = sorted(seconds)
+    return " ".join(f"{found[min(len(found) - 1, int(len(found) * part))]:.2f}" for part in (0.5, 0.95, 1))
 
 
 def test_a_leader_that_wakes_up_again(instances: Callable[..., Instances]) -> None:
-    two, load = instances(**OFTEN, FRESHET_LEADER_MILLISECONDS="3000"), Load()
-    with httpx.Client(base_url=two.leader.url, timeout=60) as http:
-        define(http)
+    two = instances(**OFTEN, FRESHET_LEADER_MILLISECONDS="3000")
+    load = loaded(two)
     for _ in range(TAKEOVERS):
-        load.begin(two.leader.url)
-        time.sleep(load.chance.uniform(0.3, 2))
+        before = load.acknowledged
+        load.begin()
+        wait_until(lambda before=before: load.has_posted(before))
+        time.sleep(load.chance.uniform(0, 1))
         two.pause_leader()
         two.switch()
         load.write_meanwhile(two.leader.url)
         two.wake_last_leader()
         assert two.standby.wait(60)[0] == DEPOSED
-        load.join()
-        load.check(two.leader.url)
         two.start_standby()
-        check_reads_alike(two)
-
-
-def newest(two: Instances) -> int:
-    return httpx.get(f"{two.leader.url}/v1/status", timeout=60).json()["epoch"]
+        settle(two, load)
 
 
 CHANGES = (
@@ -161,14 +147,13 @@ CHANGES = (
 
 def test_a_standby_reads_and_refuses_changes(instances: Callable[..., Instances]) -> None:
     two = instances(FRESHET_ADVERTISED_URL="https://freshet.example")
-    with (
-        httpx.Client(base_url=two.leader.url, timeout=60) as leader,
-        httpx.Client(base_url=two.standby.url, timeout=60) as standby,
-    ):
-        define(leader)
-        leader.post("/v1/sql", json={"sql": "INSERT INTO items VALUES (1, 1, 5)"}).raise_for_status()
-        two.wait_followed()
-        assert rows(standby, "/v1/views/groups/rows", newest(two)) == [(1, 1, 5)]
+    with two.door.connect() as db:
+        define(db)
+        epoch = db.sql("INSERT INTO items VALUES (1, 1, 5)").epoch
+    two.wait_followed()
+    with two.of(two.standby) as db:
+        assert rows(db.view("groups"), epoch) == [(1, 1, 5)]
+    with two.door.at(two.leader.url).http() as leader, two.door.at(two.standby.url).http() as standby:
         asked = standby.post("/v1/sql", json={"sql": "SELECT sum(value) AS s FROM items"}).json()
         assert asked["results"][0]["rows"] == [[5]]
         assert standby.get("/readyz").json() == {"status": "standby"}
@@ -188,7 +173,7 @@ def test_a_standby_reads_and_refuses_changes(instances: Callable[..., Instances]
             lines = feed.iter_lines()
             assert next(line for line in lines if line.startswith("event:")) == "event: changes"
             assert '"a":7,"b":8' in next(line for line in lines if line.startswith("data:"))
-        check_keys(leader, standby)
+        check_keys(two)
 
 
 def check_definitions(two: Instances, leader: httpx.Client, standby: httpx.Client) -> None:
@@ -207,27 +192,25 @@ def check_definitions(two: Instances, leader: httpx.Client, standby: httpx.Clien
         assert http.post("/v1/sql", json=reading).json()["results"][0]["rows"] == [["none", "happy"]]
 
 
-def check_keys(leader: httpx.Client, standby: httpx.Client) -> None:
+def check_keys(two: Instances) -> None:
     """Keys reach the standby, and their end does."""
-    boss = leader.post("/v1/keys", json={"name": "boss", "role": "admin"}).json()
-    wait_until(lambda: standby.get("/v1/tables").status_code == 401)
-    as_boss = {"Authorization": f"Bearer {boss['key']}"}
-    assert standby.get("/v1/tables", headers=as_boss).status_code == 200
-    made = leader.post("/v1/keys", json={"name": "k", "role": "read"}, headers=as_boss).json()
-    as_reader = {"Authorization": f"Bearer {made['key']}"}
-    wait_until(lambda: standby.get("/v1/tables", headers=as_reader).status_code == 200)
-    leader.delete(f"/v1/keys/{made['id']}", headers=as_boss).raise_for_status()
-    wait_until(lambda: standby.get("/v1/tables", headers=as_reader).status_code == 401)
+    assert httpx.get(f"{two.standby.url}/v1/tables").status_code == 401
+    with two.of(two.leader) as leader:
+        made = leader.make_key("k", "read")
+        door = two.door.at(two.standby.url).of(made.key)
+        wait_until(lambda: is_valid(door))
+        leader.revoke_key(made.id)
+        wait_until(lambda: not is_valid(door))
 
 
 def test_the_end_of_a_leader_by_a_signal(instances: Callable[..., Instances]) -> None:
     """It writes its last checkpoint, and then the standby goes on from it."""
-    two, load = instances(**OFTEN, FRESHET_SHUTDOWN_SECONDS="120"), Load()
-    with httpx.Client(base_url=two.leader.url, timeout=60) as http:
-        define(http)
-    load.begin(two.leader.url, defines=False)
+    two = instances(**OFTEN, FRESHET_SHUTDOWN_SECONDS="120")
+    load = loaded(two)
+    load.begin()
     time.sleep(1)
     os.kill(two.leader.pid, signal.SIGTERM)
     two.switch()
-    load.join()
-    load.check(two.leader.url)
+    load.end()
+    with two.door.connect() as db:
+        check(db, load)

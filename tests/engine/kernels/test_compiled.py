@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import shutil
 import subprocess
 import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from threading import Barrier, Lock
+
+import pytest
 
 import engine
-from engine.kernels.build import load_modules
-from engine.kernels.compiled import KERNELS, SHIPPED
+from engine.kernels import compiled
+from engine.kernels.build import file_of, load_modules
+from engine.kernels.compiled import KERNELS, SHIPPED, Kernel
 
 MIX = "0x9E3779B97F4A7C15"
 """What `index.hash_key` mixes with, which the kernel of `shards` calls."""
@@ -33,6 +42,33 @@ def call(_):
 with ThreadPoolExecutor(8) as threads:
     print(len(list(threads.map(call, range(8)))))
 """
+
+
+def test_sources_are_parsed_by_one_thread_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python 3.11 fails otherwise, and with it the view whose kernel is loaded while a service starts."""
+    load_modules()
+    by_module = list({kernel.function.__module__: kernel for kernel in KERNELS}.values())
+    looked_up, loaded = by_module[:4], by_module[4:8]
+    again = [Kernel(k.function, k.signature, dict(k.files._options)) for k in loaded]
+    together, parse, parsing = Barrier(8), ast.parse, Lock()
+
+    def alone(source: bytes) -> ast.Module:
+        assert parsing.acquire(blocking=False), "two threads parse"
+        time.sleep(0.001)
+        try:
+            return parse(source)
+        finally:
+            parsing.release()
+
+    def work(ask: Callable[[], object]) -> None:
+        together.wait()
+        ask()
+
+    compiled._sources.cache_clear()
+    asked = [partial(file_of, kernel) for kernel in looked_up] + [kernel.ready for kernel in again]
+    with monkeypatch.context() as patched, ThreadPoolExecutor(8) as threads:
+        patched.setattr(ast, "parse", alone)
+        list(threads.map(work, asked))
 
 
 def test_what_is_shipped_is_of_these_sources() -> None:
