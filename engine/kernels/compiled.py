@@ -21,6 +21,7 @@ import zlib
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from time import thread_time
 from typing import Any
 
 import llvmlite
@@ -42,6 +43,18 @@ KERNELS: list[Kernel] = []
 """All kernels of imported modules, in the order in which they were declared."""
 
 
+class _Spent(threading.local):
+    seconds = 0.0
+
+
+_spent = _Spent()
+
+
+def loading_seconds() -> float:
+    """The processor time that this thread has taken to load and compile kernels."""
+    return _spent.seconds
+
+
 def kernel(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Declares a kernel with one signature, in the form of `numba.njit`. It runs without Python's lock."""
 
@@ -59,7 +72,8 @@ class Kernel:
     def __init__(self, function: Callable[..., Any], signature: Any, options: dict[str, Any]) -> None:
         self.function = function
         self.signature = signature
-        self.dispatcher = njit(nogil=True, **options)(function)
+        options = {"nogil": True, **options}
+        self.dispatcher = njit(**options)(function)
         self.files = Files(function, options)
         self.dispatcher._cache = self.files
         # numba calls these on a dispatcher that has no code for some arguments.
@@ -71,9 +85,11 @@ class Kernel:
         with _COMPILING:
             own = self.dispatcher.__dict__
             if "_compile_for_args" in own:
+                before, began = _spent.seconds, thread_time()
                 self.dispatcher.compile(self.signature)
                 self.dispatcher.disable_compile()
                 del own["_compile_for_args"], own["get_call_template"]
+                _spent.seconds = before + thread_time() - began  # with those that it needed
 
     def _called(self, *args: Any, **kwargs: Any) -> Any:
         """Returns what numba should call with the arguments."""
@@ -154,8 +170,11 @@ def cache_directory() -> Path:
 
 @cache
 def _sources(module: str) -> str:
-    """A digest of the code of the module and of the modules it imports from; comments do not count."""
-    found: dict[str, str] = {}
+    """A digest of the code of the module and of the modules it imports from; comments do not count.
+
+    Nor does this module: what of it determines machine code stands in the options.
+    """
+    found: dict[str, str] = {__name__: ""}
     waiting = [module]
     while waiting:
         name = waiting.pop()

@@ -5,6 +5,7 @@ views that never end do not take as many times the seconds of one.
 
 A recursion, with all that is inside it, counts as one operator. The check comes between two steps, so that
 the last one is done before it is noticed; kernels that could explode in one step have limits of their own.
+What kernels take to be loaded or compiled at their first call is nobody's spending.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from math import inf
 from time import thread_time
 
 from engine.errors import BuildCancelled, OverBudget
+from engine.kernels.compiled import loading_seconds
 from engine.operators.operator import Operator
 
 _LEAST_SECONDS = 0.02
@@ -46,6 +48,10 @@ class Allowance:
 UNLIMITED = Allowance()
 
 
+def _clock() -> float:
+    return thread_time() - loading_seconds()
+
+
 class Spending:
     """What the operator that runs now has used of its allowance. One thread runs the operators."""
 
@@ -65,7 +71,7 @@ class Spending:
     def begin(self, operator: Operator) -> None:
         """The operator's step begins, with a fresh allowance. Raises BuildCancelled after `stop`."""
         self._check_stopped()
-        now = thread_time()
+        now = _clock()
         if self._operator is not None:
             self._left -= now - self._began
         self._operator = operator
@@ -85,7 +91,7 @@ class Spending:
         """A round of a loop begins. Raises OverBudget if the time is up, BuildCancelled after `stop`."""
         self._check_stopped()
         self.rounds += 1
-        if thread_time() > self._until:
+        if _clock() > self._until:
             raise self._over()
 
     def _check_stopped(self) -> None:
@@ -94,5 +100,5 @@ class Spending:
 
     def _over(self) -> OverBudget:
         what = "" if self._operator is None else getattr(self._operator, "name", self._operator.kind)
-        seconds = thread_time() - self._began
+        seconds = _clock() - self._began
         return OverBudget.of(what, seconds, self.rows, self.bytes, self.rounds)

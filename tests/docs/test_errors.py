@@ -11,7 +11,7 @@ from pathlib import Path
 import engine.errors
 import planner.errors
 import service.errors
-from service.errors import problem_of
+from service.errors import ServiceError, problem_of
 from service.settings.settings import Settings
 from tests.docs.markdown import ROOT, blocks
 from tests.service.client import Client
@@ -25,7 +25,10 @@ def of_classes() -> Iterator[tuple[str, int]]:
     for module in MODULES:
         for _, kind in inspect.getmembers(module, inspect.isclass):
             if issubclass(kind, Exception) and kind.__module__ == module.__name__:
-                yield kind.code, problem_of(kind("")).status
+                yield (
+                    kind.code,
+                    kind.status if issubclass(kind, ServiceError) else problem_of(kind("")).status,
+                )
 
 
 def of_calls() -> Iterator[tuple[str, int]]:
