@@ -19,13 +19,15 @@ import sqlalchemy as sa
 
 from service.accounts import account_records as records
 from service.accounts.account_records import Role
-from service.accounts.audit import Act, AuditEntry, Transaction, entries, record, witness
+from service.accounts.audit import DONE, Act, AuditEntry, Transaction, entries, record, witness
 from service.accounts.keys import ApiKey, parts_of
 from service.accounts.known_accounts import KnownAccounts
 from service.accounts.principals import Principal
 from service.accounts.privileges import PREDEFINED, Permission, Permissions, covers, overlap
+from service.accounts.refusals import Refusals
 from service.errors import Conflict, Invalid, NotLeader, Unauthenticated
 from service.names import check_name
+from service.settings.observing_settings import AUDIT_REFUSALS
 
 USED_SECONDS = 600
 """The last use of a key is known to this precision, so that requests write nothing."""
@@ -41,12 +43,14 @@ class Accounts:
         transaction: Transaction,
         now: Callable[[], int] = _microseconds,
         reading: Transaction | None = None,
+        refusals: int = AUDIT_REFUSALS,
     ) -> None:
         """Reads the catalog. `transaction` gives transactions of the catalog database, `reading` those that
-        only read, `now` is the time in microseconds."""
+        only read, `now` is the time in microseconds. `refusals` of one key have entries in the audit log."""
         self._transaction = transaction
         self._reading = reading or transaction
         self._now = now
+        self._refusals = Refusals(refusals)
         self._lock = threading.Lock()
         self.read_again()
         self._noted = {id: key.used_at or 0 for id, key in self.known.keys.items()}
@@ -221,7 +225,14 @@ class Accounts:
     # The audit log
 
     def record(self, act: Act, outcome: str) -> None:
-        """Writes the entry of an act that has changed nothing; a standby writes none."""
+        """Writes the entry of an act that has changed nothing; a standby writes none. Of many refusals of one
+        key, not each has an entry."""
+        if outcome != DONE:
+            left_out = self._refusals.entered(act.principal.id)
+            if left_out is None:
+                return
+            if left_out:
+                act.action = f"({left_out} refusals before this one have no entry) {act.action}"
         with suppress(NotLeader), self._transaction() as connection:
             record(connection, act, outcome)
 

@@ -10,9 +10,12 @@ and what it has acknowledged is in the log. Started again, it is a standby.
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import signal
+import socket
 import sys
+from functools import partial
 from types import FrameType
 
 import uvicorn
@@ -42,6 +45,16 @@ class _Server(uvicorn.Server):
     """A server that tells the app of a signal before it waits for open requests, and then ends in peace."""
 
     app: FastAPI
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listens. With TLS, the handshake has the time of a head: a connection counts only after it."""
+        if self.config.ssl is not None:
+            loop = asyncio.get_running_loop()
+            seconds = self.app.state.settings.head_seconds
+            loop.create_server = partial(  # type: ignore[method-assign]
+                loop.create_server, ssl_handshake_timeout=seconds
+            )
+        await super().startup(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if not self.should_exit:

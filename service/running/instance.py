@@ -76,7 +76,11 @@ class Instance:
             catalog = _opened(settings, leadership)
             undo.callback(catalog.close)
             catalog.witness = witness
-            accounts = Accounts(catalog.transaction, reading=catalog.connections.reading_aside)
+            accounts = Accounts(
+                catalog.transaction,
+                reading=catalog.connections.reading_aside,
+                refusals=settings.audit_refusals,
+            )
             _check_address(settings, accounts)
             parts = (settings, metrics, catalog, accounts, lock, leadership, sessions, time, on_deposed)
             instance = cls(*parts)

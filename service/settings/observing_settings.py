@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from service.settings.doors import setting
 
+AUDIT_REFUSALS = 1_000
 LOG_FORMATS = ("text", "json")
 LOGGED_REQUESTS = ("none", "failed", "all")
 
@@ -22,6 +23,11 @@ class ObservingSettings:
         "failed",
         "FRESHET_LOG_REQUESTS",
         "requests that have a line in the log: none, failed (those answered with 400 and above) or all",
+    )
+    audit_refusals: int = setting(
+        AUDIT_REFUSALS,
+        "FRESHET_AUDIT_REFUSALS",
+        "refusals of one key in ten minutes that have entries in the audit log; the next counts the others",
     )
     metrics_relations: int = setting(
         200,

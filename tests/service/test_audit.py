@@ -10,6 +10,7 @@ import sqlalchemy as sa
 
 from service.accounts import audit as module
 from service.accounts.account_tables import audit
+from service.accounts.refusals import SPAN_SECONDS, Refusals
 from service.http.needs import NEEDS
 from service.settings.settings import Settings
 from tests.service.client import Client, code
@@ -146,6 +147,31 @@ def test_without_its_entry_there_is_no_change(
     assert sql(audited, statement, audited.boss).status_code == 200
     clean = "DROP ROLE n" if "ROLE" in statement else f"DROP {statement.split()[1]} n"
     assert sql(audited, clean, audited.boss).status_code == 200
+
+
+def test_nobody_fills_the_log(tmp_path: Path) -> None:
+    """Refusals of a key beyond the setting have no entry, in either door; those of others have, and all that
+    was done has."""
+    with Client(Settings(data=tmp_path / "data", audit_refusals=5)) as client:
+        client.boss = make_key(client, "boss", "admin")["key"]
+        loud = make_key(client, "loud", "read", by=client.boss)["key"]
+        quiet = make_key(client, "quiet", "read", by=client.boss)["key"]
+        for _ in range(10):
+            assert sql(client, "DROP TABLE t", loud).status_code == 403
+            assert ask(client, "DELETE /v1/tables/{table}", loud).status_code == 403
+        assert sql(client, "DROP TABLE t", quiet).status_code == 403
+        assert sql(client, "CREATE TABLE t (a BIGINT)", client.boss).status_code == 200
+        found = [entry["name"] for entry in entries(client)]
+        assert (found.count("loud"), found.count("quiet"), found.count("boss")) == (5, 1, 3)
+
+
+def test_left_out_refusals_are_counted() -> None:
+    now = [0.0]
+    refusals = Refusals(2, lambda: now[0])
+    assert [refusals.entered("a") for _ in range(5)] == [0, 0, None, None, None]
+    assert refusals.entered("b") == 0
+    now[0] = SPAN_SECONDS
+    assert [refusals.entered("a") for _ in range(3)] == [3, 0, None]
 
 
 def test_pages_and_parameters(audited: Client) -> None:

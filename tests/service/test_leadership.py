@@ -6,17 +6,19 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
+import psycopg
 import pytest
 import sqlalchemy as sa
 
 from engine.schema import BIGINT, Column, Schema
 from engine.state.store.manifest import Manifest
 from service.catalog.catalog import Catalog, CommittedEpochs, log
-from service.catalog.leadership import Leadership, read_leader
+from service.catalog.leadership import Leadership, read_leader, session_of
 from service.catalog.manifests import Saved
 from service.catalog.records import DefinitionRecord
 from service.changes.table_changes import Applied, Idempotency
@@ -284,3 +286,13 @@ def test_what_a_standby_needs(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="FRESHET_STATE"):
         replace(settings, standby="yes", database_url=url)
     assert replace(settings, standby="yes", database_url=url, state_directory="s").is_standby
+
+
+def test_a_connection_to_a_machine_that_is_gone_ends(shared_catalog: str) -> None:
+    """No test can take a machine away. libpq takes the options, of the lock and of the catalog."""
+    url = shared_catalog.replace("+psycopg", "")
+    with closing(psycopg.connect(url, **session_of("x"))) as connection:
+        found = connection.info.get_parameters()
+    assert found["application_name"] == "freshet x" and found["connect_timeout"] == "10"
+    assert 0 < int(found["tcp_user_timeout"]) <= 15_000
+    assert int(found["keepalives_idle"]) + int(found["keepalives_count"]) <= 15

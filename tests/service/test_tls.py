@@ -8,6 +8,7 @@ import ssl
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import pytest
 from service.process.certificates import Certificate
 from service.settings.settings import Settings
 from tests.service.client import Process
+from tests.service.waiting import wait_until
 
 pytestmark = pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the certificates")
 
@@ -98,6 +100,31 @@ def test_a_certificate_is_replaced_while_connections_are_open(
     with socket.create_connection(("127.0.0.1", service.port), 30) as plain:
         plain.sendall(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
         assert b"200" not in plain.recv(100), "nothing is served without TLS"
+
+
+def test_a_handshake_has_the_time_of_a_head(start: Callable[..., Process], tmp_path: Path) -> None:
+    """Connections that say nothing, or half a greeting, end as slow heads do; others are served meanwhile."""
+    certificate, key = make(tmp_path, "slow")
+    limits = {"FRESHET_HEAD_SECONDS": "2", "FRESHET_SPARK": "never"}
+    service = start(FRESHET_TLS_CERTIFICATE=certificate, FRESHET_TLS_KEY=key, **limits)
+
+    def answers() -> bool:
+        with suppress(OSError):
+            return ask(connect(service.port)) == b"HTTP/1.1 200 OK"
+        return False
+
+    wait_until(answers, 120)
+    silent = [socket.create_connection(("127.0.0.1", service.port), 30) for _ in range(20)]
+    for connection in silent[10:]:
+        connection.sendall(b"\x16\x03\x01\x02\x00\x01")
+    assert answers()
+    began = time.monotonic()
+    for connection in silent:
+        with suppress(ConnectionError):
+            while connection.recv(100):
+                pass
+        connection.close()
+    assert time.monotonic() - began < 20, "the default is a minute"
 
 
 def test_what_is_no_certificate_is_a_sentence(tmp_path: Path) -> None:
