@@ -3,8 +3,8 @@
 A child starts in milliseconds and shares the loaded code. The server is multiprocessing's forkserver: it has
 no threads, so a fork of it is safe whatever the threads of the service do.
 
-A terminal sends Ctrl-C to all processes of the service. The server begins with that signal blocked, and its children
-inherit this: the service ends them itself, and none of them prints where it was interrupted.
+A terminal sends Ctrl-C to all processes of the service. The server begins with that signal blocked, and its
+children inherit this: the service ends them itself, and none of them prints where it was interrupted.
 """
 
 from __future__ import annotations
