@@ -8,6 +8,8 @@ only values of float columns are rounded.
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -100,6 +102,10 @@ def _values(words: np.ndarray, type: Type) -> pa.Buffer:
             return pa.py_buffer(np.ascontiguousarray(words))
 
 
+_UNREAD = re.compile(r"Failed to parse (?:string: '(.*)' as a scalar of type .*|value: (.*))", re.DOTALL)
+"""How Arrow refuses a text; it names a type of its own, or none."""
+
+
 def encode_arrow(table: pa.Table | pa.RecordBatch, schema: Schema, dictionary: Dictionary) -> np.ndarray:
     """The words int64[W, n] of a table's rows, columns by position; InvalidValue names the column."""
     if table.num_columns != len(schema):
@@ -111,7 +117,9 @@ def encode_arrow(table: pa.Table | pa.RecordBatch, schema: Schema, dictionary: D
         except InvalidValue as error:
             raise InvalidValue(f"column {column.name}: {error.message}", error.hint) from None
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-            raise InvalidValue(f"column {column.name}: {error}") from None
+            unread = _UNREAD.match(str(error))
+            reason = invalid(unread[unread.lastindex or 0], column.type).message if unread else str(error)
+            raise InvalidValue(f"column {column.name}: {reason}") from None
     return words
 
 

@@ -80,7 +80,7 @@ class Principal:
         """Raises Forbidden unless the principal may define."""
         if not self.defines:
             raise self.refusal(
-                "the role write, or another with ALL on all tables, without limits",
+                "a key without limits, of the role write or of one with ALL on all tables",
                 f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {self.role}",
             )
 
@@ -88,7 +88,7 @@ class Principal:
         """Raises Forbidden unless the principal may read every relation."""
         if not self.reads_all:
             raise self.refusal(
-                "SELECT on all tables, without limits",
+                "a key without limits, of a role with SELECT on all tables",
                 f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {self.role}",
             )
 

@@ -119,7 +119,8 @@ class Authorization:
         what = conceal(f"{scope['method']} {scope['path']}".lower())
         methods = self._needs.methods(scope["path"])
         if methods:
-            problem = Problem(405, code="method_not_allowed", detail=f"{what}: method not allowed")
+            hint = f"this route takes {', '.join(methods)}"
+            problem = Problem(405, code="method_not_allowed", detail=f"{what}: method not allowed", hint=hint)
             await response(problem, {"Allow": ", ".join(methods)})(scope, receive, send)
             return
         await response(Problem(404, code="no_such_route", detail=f"{what}: not found"))(scope, receive, send)

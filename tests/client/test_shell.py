@@ -104,6 +104,8 @@ def test_reading_the_past(type: Type, table: str, db: Connection) -> None:
     epoch = db.status()["epoch"]
     db.table(table).insert({"id": 3, "customer": "cy"})
     query = f"SELECT count(*) AS n FROM {table};"
+    shown = type("\\as_of nonsense", query)
+    assert "as_of is 'nonsense' [invalid_as_of]" in shown and "read as of" not in shown and "3 │" in shown
     shown = type(f"\\as_of {epoch}", query, f"DELETE FROM {table};", "\\as_of", "\\as_of off", query)
     assert shown.index("2 │") < shown.index("cannot run as of an epoch") < shown.index("3 │")
     assert f"queries read as of {epoch}" in shown and "queries read the newest epoch" in shown

@@ -359,3 +359,26 @@ def test_a_null_decimal_is_the_null_word() -> None:
     )
     assert words.tolist() == [NULL, 15, NULL]
     assert not wide.any()
+
+
+@pytest.mark.parametrize(
+    "type",
+    [
+        s.SMALLINT,
+        s.BIGINT,
+        s.REAL,
+        s.DOUBLE,
+        s.BOOLEAN,
+        s.DATE,
+        s.TIME,
+        s.TIMESTAMP,
+        s.TIMESTAMPTZ,
+        numeric(5, 2),
+    ],
+    ids=str,
+)
+def test_a_text_that_is_no_value_is_told_with_the_name_of_the_sql_type(type: Type):
+    """Whether Arrow refuses it, which has names of its own, or the codec."""
+    with pytest.raises(InvalidValue) as refused:
+        encode_arrow(pa.table({"x": pa.array(["non'sense"])}), one(type), Dictionary())
+    assert refused.value.message.endswith(f'"non\'sense" is not a valid {type}')

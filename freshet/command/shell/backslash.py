@@ -12,6 +12,7 @@ from freshet.command.printing import row_table
 from freshet.command.shell.watching import watch
 from freshet.command.terminal_text import harmless
 from freshet.connection import Connection
+from freshet.contract import calls
 from freshet.contract.descriptions import ViewDescription
 from freshet.errors import InvalidRequestError
 
@@ -93,8 +94,11 @@ def _watch(state: ShellState, name: str) -> None:
 
 
 def _as_of(state: ShellState, moment: str) -> None:
-    if moment:
-        state.as_of = None if moment.lower() == "off" else moment
+    if moment.lower() == "off":
+        state.as_of = None
+    elif moment:
+        state.connection.run(calls.script_document("SELECT 1", calls.DIALECT, moment))  # refuses what is none
+        state.as_of = moment
     reads = "the newest epoch" if state.as_of is None else f"as of {state.as_of}; nothing can be changed"
     state.console.print(f"queries read {reads}", markup=False)
 
