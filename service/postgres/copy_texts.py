@@ -1,5 +1,8 @@
 """The three formats of COPY TO: what comes before the rows, the rows, and what comes after.
 
+Each row travels in a message of its own, as clients expect; what comes before the rows of the binary format
+travels with the first of them.
+
 Source: PostgreSQL's manual, "COPY".
 """
 
@@ -26,6 +29,8 @@ _ESCAPED = re.compile(b"[\\\\\b\f\n\r\t\v]")
 _NULL = b"\xff\xff\xff\xff"
 Fields = Sequence[Sequence[bytes | None]]
 """The fields of each column; None for NULL."""
+HEAD = SIGNATURE + struct.pack("!ii", 0, 0)
+END = b"\xff\xff"
 
 
 def format_of(form: CopyFormat) -> int:
@@ -33,20 +38,8 @@ def format_of(form: CopyFormat) -> int:
     return BINARY if form.kind == "BINARY" else TEXT
 
 
-def before(form: CopyFormat, columns: Sequence[WireColumn]) -> bytes:
-    if form.kind == "BINARY":
-        return SIGNATURE + struct.pack("!ii", 0, 0)
-    if not form.header:
-        return b""
-    return rows_of(form, columns)([[column.name.encode()] for column in columns])
-
-
-def after(form: CopyFormat) -> bytes:
-    return b"\xff\xff" if form.kind == "BINARY" else b""
-
-
-def rows_of(form: CopyFormat, columns: Sequence[WireColumn]) -> Callable[[Fields], bytes]:
-    """A function from fields to the bytes of their rows."""
+def rows_of(form: CopyFormat, columns: Sequence[WireColumn]) -> Callable[[Fields], list[bytes]]:
+    """A function from fields to the bytes of each row."""
     if form.kind == "BINARY":
         return _binary
     null = form.null.encode()
@@ -57,23 +50,23 @@ def rows_of(form: CopyFormat, columns: Sequence[WireColumn]) -> Callable[[Fields
     else:
         writers = [_quoting(form, column.name, len(columns) == 1) for column in columns]
 
-    def write(fields: Fields) -> bytes:
+    def write(fields: Fields) -> list[bytes]:
         written = [
             [null if field is None else write_field(field) for field in column]
             for write_field, column in zip(writers, fields, strict=True)
         ]
-        return b"".join(delimiter.join(row) + b"\n" for row in zip(*written, strict=True))
+        return [delimiter.join(row) + b"\n" for row in zip(*written, strict=True)]
 
     return write
 
 
-def _binary(fields: Fields) -> bytes:
+def _binary(fields: Fields) -> list[bytes]:
     count = struct.pack("!h", len(fields))
     sized = [
         [_NULL if field is None else struct.pack("!i", len(field)) + field for field in column]
         for column in fields
     ]
-    return b"".join(count + b"".join(row) for row in zip(*sized, strict=True))
+    return [count + b"".join(row) for row in zip(*sized, strict=True)]
 
 
 def _text_escape(delimiter: bytes) -> Callable[[bytes], bytes]:

@@ -19,7 +19,7 @@ from service.postgres import backend_messages as out
 from service.postgres import frontend_messages as f
 from service.postgres.copy_bodies import changes_of_copy
 from service.postgres.copy_statements import Copy, CopyFormat, copy_of
-from service.postgres.copy_texts import after, before, format_of, rows_of
+from service.postgres.copy_texts import END, HEAD, format_of, rows_of
 from service.postgres.data_rows import AnswerRows
 from service.postgres.session import Session
 from service.postgres.session_statements import SubscribeStatement, session_statement
@@ -140,13 +140,10 @@ async def _copy_out(session: Session, copy: Copy) -> int:
     if result.answer is None:
         raise Invalid("the statement inside COPY returns no rows", "add RETURNING", code="invalid_query")
     rows = AnswerRows.of(result.answer)
-    _begin(session, copy.format, rows)
+    sending = CopySending(session, copy.format, rows)
     for start in range(0, rows.size, _PIECE):
-        stop = min(start + _PIECE, rows.size)
-        data = await session.hall.lanes.answers.run(_written, copy.format, rows, start, stop)
-        session.outlet.write(out.copy_data(data))
-        await session.outlet.drain()
-    _end(session, copy.format)
+        await sending.send(rows, start, min(start + _PIECE, rows.size))
+    sending.end()
     return rows.size
 
 
@@ -158,21 +155,35 @@ async def _query(session: Session, copy: Copy) -> Piece:
     return piece
 
 
-def _begin(session: Session, form: CopyFormat, rows: AnswerRows) -> None:
-    session.outlet.write(out.copy_response(b"H", format_of(form), len(rows.columns)))
-    head = before(form, rows.columns)
-    if head:
-        session.outlet.write(out.copy_data(head))
+class CopySending:
+    """Sends rows, each in a message. `rows` have the columns of all that follow."""
 
+    def __init__(self, session: Session, form: CopyFormat, rows: AnswerRows) -> None:
+        self._session = session
+        self._form = form
+        self._field_format = format_of(form)
+        self._write = rows_of(form, rows.columns)
+        self._head = HEAD if form.kind == "BINARY" else b""
+        session.outlet.write(out.copy_response(b"H", self._field_format, len(rows.columns)))
+        if form.header:
+            (names,) = self._write([[column.name.encode()] for column in rows.columns])
+            session.outlet.write(out.copy_data(names))
 
-def _written(form: CopyFormat, rows: AnswerRows, start: int, stop: int) -> bytes:
-    fields = rows.fields((format_of(form),) * len(rows.columns), start, stop)
-    return rows_of(form, rows.columns)(fields)
+    async def send(self, rows: AnswerRows, start: int, stop: int) -> None:
+        """Sends the rows from `start` to `stop`, and waits until the client has read most of them."""
+        data = await self._session.hall.lanes.answers.run(self._messages, rows, start, stop)
+        self._session.outlet.write(data)
+        await self._session.outlet.drain()
 
+    def _messages(self, rows: AnswerRows, start: int, stop: int) -> bytes:
+        written = self._write(rows.fields((self._field_format,) * len(rows.columns), start, stop))
+        if written:
+            written[0], self._head = self._head + written[0], b""
+        return b"".join(map(out.copy_data, written))
 
-def _end(session: Session, form: CopyFormat) -> None:
-    end = after(form)
-    session.outlet.write((out.copy_data(end) if end else b"") + out.COPY_DONE)
+    def end(self) -> None:
+        end = out.copy_data(self._head + END) if self._form.kind == "BINARY" else b""
+        self._session.outlet.write(end + out.COPY_DONE)
 
 
 async def _copy_changes(session: Session, piece: Piece, form: CopyFormat) -> int:
@@ -181,14 +192,13 @@ async def _copy_changes(session: Session, piece: Piece, form: CopyFormat) -> int
     sent = 0
     try:
         with session.runs.calling() as caller:
-            _begin(session, form, AnswerRows.of(await subscription.take(0, 0, caller), subscription.columns))
+            first = AnswerRows.of(await subscription.take(0, 0, caller), subscription.columns)
+            sending = CopySending(session, form, first)
             while not subscription.is_done:
                 rows = AnswerRows.of(await subscription.take(_PIECE, None, caller), subscription.columns)
-                if rows.size:
-                    session.outlet.write(out.copy_data(_written(form, rows, 0, rows.size)))
-                    sent += rows.size
-                await session.outlet.drain()
-        _end(session, form)
+                await sending.send(rows, 0, rows.size)
+                sent += rows.size
+        sending.end()
     finally:
         subscription.close()
     return sent
