@@ -35,7 +35,7 @@ async def run_own(session: Session, statement: s.SessionStatement) -> OwnResult:
     return await run(session, statement)
 
 
-def answer_of_texts(names: tuple[str, ...], rows: list[tuple[str, ...]]) -> Answer:
+def answer_of_texts(names: tuple[str, ...], rows: list[tuple[str | None, ...]]) -> Answer:
     columns = [pa.array([row[place] for row in rows], pa.string()) for place in range(len(names))]
     return Answer(names, ("VARCHAR",) * len(names), pa.Table.from_arrays(columns, list(names)))
 
@@ -170,6 +170,25 @@ def _column_name(name: str) -> str:
     return {"timezone": "TimeZone", "datestyle": "DateStyle", "intervalstyle": "IntervalStyle"}.get(
         name.lower(), name.lower()
     )
+
+
+async def _setting_calls(session: Session, statement: s.SettingCalls) -> OwnResult:
+    values: list[str | None] = []
+    for call in statement.calls:
+        if call.value is not None:
+            value = call.value
+            if value.startswith("$"):
+                given = session.parameters.given.get(value[1:])
+                value = "" if given is None or given.value is None else str(given.value)
+            session.settings.set(call.name, value, call.local)
+        try:
+            values.append(session.settings.get(call.name))
+        except Invalid:
+            if not call.missing_ok:
+                raise
+            values.append(None)
+    names = tuple(call.column for call in statement.calls)
+    return OwnResult("SELECT 1", AnswerRows.of(answer_of_texts(names, [tuple(values)])))
 
 
 async def _reset(session: Session, statement: s.ResetSetting) -> OwnResult:
@@ -368,6 +387,7 @@ _RUNNERS: dict[type, Callable[[Session, Any], Awaitable[OwnResult]]] = {
     s.SetConstraints: _nothing,
     s.ShowSetting: _show,
     s.ResetSetting: _reset,
+    s.SettingCalls: _setting_calls,
     s.Discard: _discard,
     s.PrepareStatement: _prepare,
     s.ExecuteStatement: _execute,

@@ -168,6 +168,8 @@ class Session:
                 return await self.columns_of(self.objects.statement(name))
             case s.ShowSetting():
                 return (await self._shown(prepared.own)).columns
+            case s.SettingCalls(calls=calls):
+                return tuple(out.WireColumn(call.column, WIRE_TEXT) for call in calls)
         if prepared.own is not None or prepared.piece is None:
             return None
         if not prepared.is_described:
@@ -260,6 +262,8 @@ def _inner(prepared: PreparedStatement) -> Piece | None:
     """The piece whose parameters count: of DECLARE and COPY, that of their query."""
     if isinstance(prepared.own, s.DeclareCursor):
         return prepared.own.query
+    if isinstance(prepared.own, s.SettingCalls | s.CopyStatement):
+        return prepared.piece
     return None if prepared.own is not None else prepared.piece
 
 

@@ -79,6 +79,24 @@ class ShowSetting:
 
 
 @dataclass(frozen=True)
+class SettingCall:
+    """A call of `current_setting` or, with a `value`, of `set_config`. A value may be a parameter, `$1`."""
+
+    column: str
+    name: str
+    value: str | None = None
+    local: bool = False
+    missing_ok: bool = False
+
+
+@dataclass(frozen=True)
+class SettingCalls:
+    """SELECT of such calls alone, which only the session can answer."""
+
+    calls: tuple[SettingCall, ...]
+
+
+@dataclass(frozen=True)
 class ResetSetting:
     name: str
 
@@ -172,6 +190,7 @@ SessionStatement = (
     | SetConstraints
     | ShowSetting
     | ResetSetting
+    | SettingCalls
     | Discard
     | PrepareStatement
     | ExecuteStatement
@@ -263,6 +282,12 @@ class TokenReader:
         word, token, _ = self._words[self._at]
         self._at += 1
         return sign + (token.text if token.token_type is TokenType.STRING or _is_quoted(token) else word)
+
+    def text(self) -> str:
+        """The next token, which has to be a text between quotes."""
+        if self.is_done or self._words[self._at][1].token_type is not TokenType.STRING:
+            raise self.failure()
+        return self.value()
 
     def rest(self) -> Piece:
         """The statement that begins at the next word. Raises InvalidSyntax if there is none."""
@@ -420,6 +445,36 @@ def _show(reader: TokenReader) -> ShowSetting | None:
     return ShowSetting("ALL" if name == "all" else name)
 
 
+def _select(reader: TokenReader) -> SettingCalls | None:
+    """A SELECT that has nothing but calls about settings; None for any other."""
+    calls: list[SettingCall] = []
+    try:
+        while not calls or reader.took(","):
+            reader.took("PG_CATALOG", ".")
+            function = reader.took_any("CURRENT_SETTING", "SET_CONFIG")
+            if function is None or not reader.took("("):
+                return None
+            calls.append(_setting_call(reader, function == "SET_CONFIG"))
+    except InvalidSyntax:
+        return None
+    return SettingCalls(tuple(calls)) if reader.is_done else None
+
+
+def _setting_call(reader: TokenReader, sets: bool) -> SettingCall:
+    """The arguments of a call, and the name of its column."""
+    name, value, flag = reader.text(), None, False
+    if sets:
+        if not reader.took(","):
+            raise reader.failure()
+        value = "$" + reader.value() if reader.took("$") else reader.text()
+    if reader.took(","):
+        flag = reader.took_any("TRUE", "FALSE") == "TRUE"
+    if not reader.took(")"):
+        raise reader.failure()
+    column = reader.name() if reader.took("AS") else "set_config" if sets else "current_setting"
+    return SettingCall(column, name, value, sets and flag, flag and not sets)
+
+
 def _reset(reader: TokenReader) -> ResetSetting | SetConstraints:
     if reader.took("SESSION", "AUTHORIZATION") or reader.took("ROLE"):
         return SetConstraints()
@@ -566,6 +621,7 @@ _READERS: dict[str, Callable[[TokenReader], SessionStatement | None]] = {
     "SET": _set,
     "SHOW": _show,
     "RESET": _reset,
+    "SELECT": _select,
     "DISCARD": _discard,
     "PREPARE": _prepare,
     "EXECUTE": _execute,

@@ -132,7 +132,15 @@ _OTHER, _INTERNAL = "22000", "XX000"
 CANCELED = "57014"
 
 
+_OF_FACTS = (("division by zero", "22012"), ("out of range", "22003"), ("overflow", "22003"))
+"""SQLSTATEs of `invalid_value` that PostgreSQL tells apart, by words of the fact."""
+
+
 def sqlstate_of(problem: Problem) -> str:
+    if problem.code == "invalid_value":
+        for words, sqlstate in _OF_FACTS:
+            if words in problem.detail.lower():
+                return sqlstate
     found = SQLSTATES.get(problem.code) or _OF_STATUS.get(problem.status)
     return found or (_INTERNAL if problem.status == 500 else "53000" if problem.status > 428 else _OTHER)
 

@@ -48,6 +48,7 @@ _UNITS = {
 _PART = re.compile(r"\s*([+-]?[0-9]+(?:\.[0-9]*)?|[+-]?\.[0-9]+)\s*([a-z]+)")
 _CLOCK = re.compile(r"\s*([+-]?)([0-9]+):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,6}))?)?")
 _EXPANDED = re.compile(r"([0-9]{4,})(-[0-9]{2}-[0-9]{2})(.*?)( BC)?")
+_DAY = re.compile(r"([0-9]{4,}-[0-9]{2}-[0-9]{2})(?:[ T]?[0-9:.]*\s*(?:Z|[+-][0-9:]+)?)?( BC)?")
 _ZONE = re.compile(r"(.*[0-9])\s*(Z|[+-][0-9]{2}(?::?[0-9]{2}){0,2}|UTC)?", re.DOTALL)
 
 
@@ -222,9 +223,10 @@ def _escaped_bytes(text: str) -> bytes:
 
 
 def day_of(text: str) -> int:
-    return _moment_by(
-        lambda iso: date_word(iso[:-9] if iso.endswith("T00:00:00") else iso, _NO_TEXTS), text, "date"
-    )
+    """A clock and a zone in the text do not count, as in PostgreSQL."""
+    day = _DAY.fullmatch(text.strip())
+    bare = text if day is None else day[1] + (day[2] or "")
+    return _moment_by(lambda iso: date_word(iso, _NO_TEXTS), bare, "date")
 
 
 def clock_of(text: str) -> int:
