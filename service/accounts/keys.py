@@ -21,8 +21,10 @@ _ID_BYTES, _SECRET_BYTES, _SALT_BYTES = 6, 32, 16
 
 @dataclass(frozen=True)
 class KeptSecret:
-    """What is kept of a secret. `until` is its last microsecond (since 1970, UTC); None for no end. `scram` is
-    kept of the key's whole text, as PostgreSQL's clients prove that they know it; None for older keys."""
+    """What is kept of a secret. `until` is its last microsecond (since 1970, UTC); None for no end.
+
+    `scram` is kept of the key's whole text, as PostgreSQL's clients prove that they know it; None for older
+    keys."""
 
     salt: bytes
     digest: bytes

@@ -32,8 +32,8 @@ from service.postgres.backend_messages import BINARY
 from service.postgres.copy_statements import CopyFormat
 from service.postgres.copy_texts import SIGNATURE
 from service.postgres.parameter_values import said
+from service.postgres.text_values import IN
 from service.postgres.value_formats import reader
-from service.postgres.value_texts import IN
 from service.postgres.wire_types import wire_type
 from service.settings.budget import Budget
 

@@ -14,7 +14,7 @@ from sqlglot.tokens import TokenType
 
 from planner.errors import InvalidQuery, Unsupported
 from planner.parsing.script import Piece
-from service.postgres.session_statements import TokenReader
+from service.postgres.token_reader import TokenReader
 
 FORMATS = ("TEXT", "CSV", "BINARY")
 _SWITCHES = ("HEADER", "FREEZE")

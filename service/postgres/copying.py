@@ -22,7 +22,8 @@ from service.postgres.copy_statements import Copy, CopyFormat, copy_of
 from service.postgres.copy_texts import END, HEAD, format_of, rows_of
 from service.postgres.data_rows import AnswerRows
 from service.postgres.session import Session
-from service.postgres.session_statements import SubscribeStatement, session_statement
+from service.postgres.session_readers import session_statement
+from service.postgres.session_statements import SubscribeStatement
 from service.settings.budget import too_large
 
 _PIECE = 4_000

@@ -1,4 +1,4 @@
-"""What all sessions of the PostgreSQL door share: the parts of the app, limits, counts, and who can be cancelled."""
+"""What all sessions of the PostgreSQL door share: the parts of the app, and who can be cancelled."""
 
 from __future__ import annotations
 

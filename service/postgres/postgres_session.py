@@ -1,7 +1,7 @@
 """The protocol after the start-up: simple and extended queries, errors and the way back to Sync.
 
-Statements of one message, and those up to a Sync, are one block, unless BEGIN opens another. A statement whose
-Sync has arrived with it commits by itself.
+Statements of one message, and those up to a Sync, are one block, unless BEGIN opens another. A statement
+whose Sync has arrived with it commits by itself.
 """
 
 from __future__ import annotations
@@ -194,8 +194,8 @@ class PostgresSession:
         self._write(out.command_complete(tag))
 
     def _open_block(self, executed: int) -> None:
-        """Opens a block for the statements up to Sync, unless only this one comes before it: `executed` is the
-        number of messages until it has been executed."""
+        """Opens a block for the statements up to Sync, unless only this one comes before it: `executed` is
+        the number of messages until it has been executed."""
         ahead = [self._inlet.peek(place) for place in range(executed + 1)]
         is_alone = isinstance(ahead[-1], f.Sync) and all(isinstance(it, f.Execute) for it in ahead[:-1])
         if self._session.runs.block is None and not is_alone:

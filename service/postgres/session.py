@@ -26,6 +26,7 @@ from service.postgres.hall import Hall
 from service.postgres.parameter_values import bound, engine_type
 from service.postgres.prepared_statements import Portal, PreparedStatement, SessionObjects
 from service.postgres.row_sending import Outlet
+from service.postgres.session_readers import session_statement
 from service.postgres.session_settings import SessionSettings
 from service.postgres.sqlstates import error_fields
 from service.postgres.statement_runs import StatementRuns
@@ -138,7 +139,7 @@ class Session:
             raise pieces[1].failure("a prepared statement is one statement", "prepare each by itself")
         if not pieces:
             return PreparedStatement(sql, None, types=())
-        own = s.session_statement(pieces[0])
+        own = session_statement(pieces[0])
         return PreparedStatement(sql, pieces[0], own, tuple(declared))
 
     async def types_of(self, prepared: PreparedStatement) -> tuple[WireType, ...]:

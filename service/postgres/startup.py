@@ -1,7 +1,7 @@
 """The start-up of a connection: TLS, who the client is, and what it is told first.
 
-As long as no key was ever made, everybody is let in, as over HTTP. From the first key on, the user name is the
-name of a key, or its id, and the password is the key. The password travels as SCRAM-SHA-256 says; a key that
+As long as no key was ever made, everybody is let in, as over HTTP. From the first key on, the user name is
+the name of a key, or its id, and the password is the key. The password travels as SCRAM-SHA-256 says; a key that
 was made before there was SCRAM can be sent as it is, but only over TLS.
 """
 
@@ -20,9 +20,9 @@ from service.errors import Unauthenticated
 from service.postgres import backend_messages as out
 from service.postgres import frontend_messages as f
 from service.postgres.hall import CancelKey, Hall
+from service.postgres.known_settings import REPORTED
 from service.postgres.row_sending import Outlet
 from service.postgres.session import Session
-from service.postgres.session_settings import REPORTED
 
 _log = logging.getLogger("freshet.accounts")
 _MOCK = secrets.token_bytes(32)

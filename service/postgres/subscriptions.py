@@ -28,7 +28,7 @@ from service.errors import NotFound, Unauthenticated, Unavailable
 from service.postgres.backend_messages import WireColumn
 from service.postgres.data_rows import columns_of
 from service.postgres.hall import Hall
-from service.postgres.session_statements import TokenReader
+from service.postgres.token_reader import TokenReader
 from service.reading.callers import Caller
 from service.reading.duck import Answer
 from service.reading.given_tables import arrow_table

@@ -16,7 +16,7 @@ from typing import Any
 from engine.errors import InvalidValue
 from engine.schema import Kind
 from service.errors import Invalid
-from service.postgres import value_binaries, value_texts
+from service.postgres import text_values, value_binaries, value_texts
 from service.postgres.backend_messages import BINARY
 from service.postgres.wire_types import JSONB, WireType
 
@@ -54,7 +54,7 @@ def reader(type: WireType, form: int) -> Callable[[bytes], Any]:
     if form == BINARY:
         special = {JSONB: value_binaries.jsonb_of, _OID: value_binaries.oid_of}
         return special.get(type.oid) or value_binaries.IN[type.kind]
-    read = value_texts.IN[type.kind]
+    read = text_values.IN[type.kind]
     return lambda data: read(_decoded(data))
 
 
@@ -153,7 +153,7 @@ def _array_of_binary(data: bytes, element: WireType) -> list[Any]:
 
 
 def _array_of_text(text: str, element: WireType) -> list[Any]:
-    read = value_texts.IN[element.kind]
+    read = text_values.IN[element.kind]
     bare = re.sub(r"^\s*(\[[-0-9:\[\]]+\]\s*=)?", "", text)
     stack: list[list[Any]] = []
     found: list[Any] | None = None
@@ -162,7 +162,7 @@ def _array_of_text(text: str, element: WireType) -> list[Any]:
     while at < len(bare):
         token = _TOKEN.match(bare, at)
         if token is None or found is not None:
-            raise value_texts.not_a("array", text)
+            raise text_values.not_a("array", text)
         at = token.end()
         mark, quoted, plain = token.groups()
         if mark == "{" and expects_value:
@@ -187,9 +187,9 @@ def _array_of_text(text: str, element: WireType) -> list[Any]:
             else:
                 stack[-1].append(read(re.sub(r"\\(.)", r"\1", plain.rstrip(), flags=re.DOTALL)))
         else:
-            raise value_texts.not_a("array", text)
+            raise text_values.not_a("array", text)
     if found is None:
-        raise value_texts.not_a("array", text)
+        raise text_values.not_a("array", text)
     return found
 
 
