@@ -183,7 +183,7 @@ def _of_binary(
     schema = definition.schema
     types = [schema.types[place] for place in columns]
     part = Schema(tuple(definition.loose.columns[place] for place in columns))
-    rows: list[list[object]] = []
+    rows: list[list[bytes | None]] = []
     first = 1
     for values in _tuples(body, len(columns)):
         rows.append(values)

@@ -50,7 +50,8 @@ def copy_of(piece: Piece) -> Copy:
     """The COPY of a piece. Raises a PlannerError with the place."""
     reader = TokenReader(piece)
     query: Piece | None = None
-    relation, columns = "", ()
+    relation = ""
+    columns: tuple[str, ...] = ()
     if reader.word == "(":
         query = _inside(reader)
     else:
@@ -128,8 +129,8 @@ def _option(reader: TokenReader, given: dict[str, object], is_listed: bool) -> N
         if kind not in FORMATS:
             raise reader.failure("a format is text, csv or binary")
         given["kind"] = kind
-    elif not is_listed and (kind := reader.took_any("CSV", "BINARY")) is not None:
-        given["kind"] = kind
+    elif not is_listed and (plain := reader.took_any("CSV", "BINARY")) is not None:
+        given["kind"] = plain
     elif (switch := reader.took_any(*_SWITCHES)) is not None:
         is_off = reader.took_any("FALSE", "OFF", "0") is not None
         if not is_off and is_listed:

@@ -2,8 +2,8 @@
 
 `read_message` and `read_startup` turn the bytes of one whole message into its record. They trust nothing:
 each length is held against the bytes that are there before anything is taken. A message that is not well
-formed is `Malformed`, which ends the connection; one whose text is not UTF-8 is `Unreadable`, which is an error of the
-statement.
+formed is `Malformed`, which ends the connection; one whose text is not UTF-8 is `Unreadable`, which is an
+error of the statement.
 
 Source: PostgreSQL's manual, "Message Formats".
 """

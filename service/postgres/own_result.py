@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -18,6 +19,6 @@ class OwnResult:
     rows: AnswerRows | None = None
 
 
-def answer_of_texts(names: tuple[str, ...], rows: list[tuple[str | None, ...]]) -> Answer:
+def answer_of_texts(names: tuple[str, ...], rows: Sequence[tuple[str | None, ...]]) -> Answer:
     columns = [pa.array([row[place] for row in rows], pa.string()) for place in range(len(names))]
     return Answer(names, ("VARCHAR",) * len(names), pa.Table.from_arrays(columns, list(names)))

@@ -6,7 +6,7 @@ plain INSERT stays plain, and a read by key can be told as such. Any other is of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -28,7 +28,7 @@ _NUMBERS = frozenset({*_WIDTHS, Kind.NUMERIC, Kind.DOUBLE})
 _MOST_DIGITS = 38
 _TYPED = frozenset({Kind.REAL, Kind.INTERVAL, Kind.BYTEA, Kind.JSON, Kind.ARRAY})
 """Kinds whose literals DuckDB and a plain INSERT read in different forms."""
-_TEXTS = {
+_TEXTS: dict[Kind, Callable[[Any], str]] = {
     Kind.DATE: date_text,
     Kind.TIME: time_text,
     Kind.TIMESTAMP: timestamp_text,

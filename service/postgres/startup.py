@@ -1,8 +1,8 @@
 """The start-up of a connection: TLS, who the client is, and what it is told first.
 
 As long as no key was ever made, everybody is let in, as over HTTP. From the first key on, the user name is
-the name of a key, or its id, and the password is the key. The password travels as SCRAM-SHA-256 says; a key that
-was made before there was SCRAM can be sent as it is, but only over TLS.
+the name of a key, or its id, and the password is the key. The password travels as SCRAM-SHA-256 says; a key
+that was made before there was SCRAM can be sent as it is, but only over TLS.
 """
 
 from __future__ import annotations

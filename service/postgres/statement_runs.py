@@ -20,6 +20,8 @@ from service.errors import Conflict, Unauthenticated, Unavailable
 from service.postgres.hall import Hall
 from service.postgres.session_settings import SessionSettings
 from service.reading.callers import Caller
+from service.reading.lanes import Lane
+from service.reading.queries import Queries
 from service.reading.duck import Answer
 from service.running.runtime import Runtime
 from service.sql.describing import DescribingRun
@@ -112,7 +114,7 @@ class StatementRuns:
         parts = self._parts()
         with self.calling() as caller:
             if self.block is not None:
-                return await BlockRun(*parts, caller, block=self.block).run_in_block(piece)
+                return await BlockRun(*parts, caller, None, self.block).run_in_block(piece)
             (result,) = await ScriptRun(*parts, caller).run([piece])
             return result
 
@@ -128,7 +130,7 @@ class StatementRuns:
         with self.calling() as caller:
             return await DescribingRun(*parts, caller).answer(piece, types)
 
-    def _parts(self) -> tuple:
+    def _parts(self) -> tuple[Runtime, Queries, Lane, Lane]:
         _ = self.runtime
         return self.hall.door.parts
 
@@ -143,7 +145,7 @@ class StatementRuns:
         if block is not None:
             parts = self._parts()
             with self.calling() as caller:
-                await BlockRun(*parts, caller, block=block).commit()
+                await BlockRun(*parts, caller, None, block).commit()
 
     def roll_back(self) -> bool:
         """Ends the block and discards its changes; whether definitions in it stay."""

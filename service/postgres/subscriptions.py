@@ -128,8 +128,12 @@ class Subscription:
         deadline = None if seconds is None else loop.time() + seconds
         pulse = self._runtime.pulse
         beat = pulse.waiter()
+
+        def woken() -> None:
+            loop.call_soon_threadsafe(beat.set)
+
         try:
-            with caller.ending(lambda: loop.call_soon_threadsafe(beat.set)):
+            with caller.ending(woken):
                 while not await self._load() and not self.is_done and not self._buffer:
                     try:
                         async with asyncio.timeout_at(deadline):

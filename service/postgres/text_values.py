@@ -26,9 +26,9 @@ _UNITS = {
     **dict.fromkeys(("d", "day", "days"), ("days", 1)),
     **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), ("microseconds", 3_600_000_000)),
     **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), ("microseconds", 60_000_000)),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), ("microseconds", 1_000_000)),
+    **dict.fromkeys(("s", "sec", "secs", "second", "seconds", ""), ("microseconds", 1_000_000)),
 }
-_PART = re.compile(r"\s*([+-]?[0-9]+(?:\.[0-9]*)?|[+-]?\.[0-9]+)\s*([a-z]+)")
+_PART = re.compile(r"\s*([+-]?[0-9]+(?:\.[0-9]*)?|[+-]?\.[0-9]+)\s*([a-z]+|$)")
 _CLOCK = re.compile(r"\s*([+-]?)([0-9]+):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,6}))?)?")
 _EXPANDED = re.compile(r"([0-9]{4,})(-[0-9]{2}-[0-9]{2})(.*?)( BC)?")
 _DAY = re.compile(r"([0-9]{4,}-[0-9]{2}-[0-9]{2})(?:[ T]?[0-9:.]*\s*(?:Z|[+-][0-9:]+)?)?( BC)?")
@@ -145,9 +145,19 @@ def _moment_by(read: Callable[[str], int], text: str, kind: str) -> int:
         rest = re.sub(r"([+-][0-9]{2})$", r"\1:00", rest).replace("UTC", "Z")
         if kind != "date" and not rest:
             rest = "T00:00:00"
-        return read(f"{sign}{abs(number):04}{day}{rest}")
+        rest, offset = _without_offset(rest) if sign else (rest, 0)
+        return read(f"{sign}{abs(number):04}{day}{rest}") - offset
     except InvalidValue as error:
         raise InvalidValue(error.message if "finer" in error.message else not_a(kind, text).message) from None
+
+
+def _without_offset(rest: str) -> tuple[str, int]:
+    """A clock without its offset from UTC, and that in microseconds: years outside 1 to 9999 have none."""
+    match = re.fullmatch(r"(.*)([+-])([0-9]{2}):([0-9]{2})", rest)
+    if match is None:
+        return rest, 0
+    minutes = int(match[3]) * 60 + int(match[4])
+    return match[1], (-minutes if match[2] == "-" else minutes) * 60_000_000
 
 
 def interval_of_text(text: str) -> Interval:
