@@ -106,7 +106,12 @@ def service(directory: Path, more: Mapping[str, str] = MappingProxyType({})) -> 
     port = _free_port()
     command = [sys.executable, "-m", "service"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FRESHET_")}
-    settings = {"FRESHET_DATA": str(directory), "FRESHET_PORT": str(port), "FRESHET_HOST": "127.0.0.1"}
+    settings = {
+        "FRESHET_DATA": str(directory),
+        "FRESHET_PORT": str(port),
+        "FRESHET_POSTGRES_PORT": "0",
+        "FRESHET_HOST": "127.0.0.1",
+    }
     settings |= more
     with (directory / "output").open("wb") as output:
         process = subprocess.Popen(command, env=environment | settings, stdout=output, stderr=output)

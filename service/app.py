@@ -10,6 +10,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import socket
+import ssl
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from functools import partial
@@ -53,6 +55,8 @@ from service.http.routes import table_routes as tables
 from service.http.routes import view_routes as views
 from service.metrics import Metrics
 from service.pipeline.pipeline import Pipeline
+from service.postgres.hall import Hall
+from service.postgres.postgres_server import PostgresServer
 from service.reading.feed_pages import FeedPages
 from service.reading.lanes import Lanes
 from service.reading.queries import Queries
@@ -112,12 +116,15 @@ def create_app(
     time: Time = system_time,
     otlp: Otlp | None = None,
     on_deposed: Deposing = lambda: None,
+    postgres: socket.socket | None = None,
+    certificate: Callable[[], ssl.SSLContext] | None = None,
 ) -> FastAPI:
     """The service as an ASGI app.
 
     The app uses Spark `sessions` that are passed in, and leaves them open. `time` is its clock. Without
     `otlp`, the environment says what is exported. `on_deposed` is called when another service has taken its
-    place: then it has to end without doing anything more.
+    place: then it has to end without doing anything more. PostgreSQL's clients connect to the socket
+    `postgres`, with TLS if there is a `certificate`.
     """
     own = Sessions(settings.spark_options)
 
@@ -134,6 +141,10 @@ def create_app(
             on_deposed,
             partial(_open_pipeline, app, sessions or own),
         )
+        door = PostgresServer(Hall(app.state, certificate))
+        app.state.postgres = door
+        if postgres is not None:
+            await door.start(postgres)
         opening = asyncio.create_task(_open(app, starting, sessions or own, on_failure is not None))
         if on_failure is None:
             await opening
@@ -143,6 +154,7 @@ def create_app(
             yield
         finally:
             await asyncio.wait([opening])
+            await door.stop()
             app.state.turns.close()
             runtime, app.state.runtime = app.state.runtime, None
             if runtime is not None:

@@ -122,6 +122,23 @@ class Metrics:
             "freshet_problems_total", "Requests answered with an error, by the error's code.", "code"
         )
     )
+    postgres_connections: Counter = field(
+        default_factory=lambda: Counter(
+            "freshet_postgres_connections_total", "Connections that PostgreSQL's clients have made."
+        )
+    )
+    postgres_statements: Counter = field(
+        default_factory=lambda: Counter(
+            "freshet_postgres_statements_total",
+            "Statements that PostgreSQL's clients have run, by the first word of their tag.",
+            "tag",
+        )
+    )
+    postgres_errors: Counter = field(
+        default_factory=lambda: Counter(
+            "freshet_postgres_errors_total", "Errors sent to PostgreSQL's clients, by code.", "code"
+        )
+    )
     epochs: Counter = field(default_factory=lambda: Counter("freshet_epochs_total", "Epochs committed."))
     changes: Counter = field(
         default_factory=lambda: Counter("freshet_changes_total", "Changes of tables applied.")

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 
 import sqlglot
 from sqlglot import exp
@@ -163,8 +164,9 @@ def _plain(value: object) -> exp.Expr:
             return _typed(str(value), DOUBLE)
         case int() if abs(value) >= _MOST:
             raise InvalidQuery("the value of a parameter has more than 38 digits", "send it as a DOUBLE")
-        case int() | float():
-            number = exp.Literal.number(repr(abs(value)))
+        case int() | float() | Decimal():
+            digits = format(abs(value), "f") if isinstance(value, Decimal) else repr(abs(value))
+            number = exp.Literal.number(digits)
             return exp.Neg(this=number) if value < 0 else number
         case str() if "\0" in value:
             raise InvalidQuery("the value of a parameter has a character that SQL cannot have: U+0000")

@@ -30,6 +30,9 @@ from planner.parsing.nesting import check_nesting
 from planner.parsing.parameters import NO_PARAMETERS, Parameters, check_used, with_values
 
 _CANDIDATES = 100
+_MARK = "\ue000"
+"""A character for private use."""
+_NUMBERED = re.compile(r"(?<![\w$])\$(?=[0-9])")
 _SEARCHED = 1 << 22
 """Characters that are read at most to find where a quotation begins."""
 _PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
@@ -174,7 +177,8 @@ _VERSIONS = (TokenType.NUMBER, TokenType.STRING, TokenType.PARAMETER, TokenType.
 def _tokens(script: str, dialect: Dialect) -> list[Token]:
     """Every token of the script."""
     try:
-        return _tokenizer(dialect.tokenizer_class)(dialect=dialect).tokenize(script)
+        tokens = _tokenizer(dialect.tokenizer_class)(dialect=dialect).tokenize(_marked(script, dialect))
+        return [_unmarked(token) if _MARK in token.text else token for token in tokens]
     except TokenError as error:
         if isinstance(error.__cause__, MemoryError):
             raise error.__cause__ from None
@@ -188,7 +192,21 @@ def _tokens(script: str, dialect: Dialect) -> list[Token]:
 def _tokenizer(of_dialect: type[Tokenizer]) -> type[Tokenizer]:
     """The dialect's tokenizer without its commands: what follows EXPLAIN or SHOW is tokens too, not one text
     that ends at the next semicolon, quoted or not."""
-    return type(of_dialect.__name__, (of_dialect,), {"COMMANDS": set()})
+    singles = {**of_dialect.SINGLE_TOKENS, _MARK: TokenType.PARAMETER}
+    return type(of_dialect.__name__, (of_dialect,), {"COMMANDS": set(), "SINGLE_TOKENS": singles})
+
+
+def _marked(script: str, dialect: Dialect) -> str:
+    """The script with another character for the `$` of numbered parameters where `$` also begins quotations:
+    sqlglot would take `$1,$` for the beginning of one."""
+    if "$" not in dialect.tokenizer_class.HEREDOC_STRINGS or _MARK in script:
+        return script
+    return _NUMBERED.sub(_MARK, script)
+
+
+def _unmarked(token: Token) -> Token:
+    text = token.text.replace(_MARK, "$")
+    return Token(token.token_type, text, token.line, token.col, token.start, token.end, token.comments)
 
 
 def _unclosed(script: str, dialect: Dialect) -> int:

@@ -69,13 +69,19 @@ def _key_row(key: ApiKey) -> dict[str, object]:
         "created_at": key.created_at,
         "used_at": key.used_at,
         "revoked_at": key.revoked_at,
+        "scram": key.secret.scram,
+        "old_scram": None if old is None else old.scram,
     }
 
 
 def _key(row: sa.Row) -> ApiKey:
     relations = None if row.relations is None else tuple(orjson.loads(row.relations))
-    old = None if row.old_salt is None else KeptSecret(row.old_salt, row.old_digest, row.old_until)
-    secret = KeptSecret(row.salt, row.digest)
+    old = (
+        None
+        if row.old_salt is None
+        else KeptSecret(row.old_salt, row.old_digest, row.old_until, row.old_scram)
+    )
+    secret = KeptSecret(row.salt, row.digest, scram=row.scram)
     times = (row.created_at, old, row.used_at, row.revoked_at)
     return ApiKey(row.id, row.name, row.role, relations, secret, *times)
 

@@ -21,8 +21,11 @@ keys = sa.Table(
     sa.Column("created_at", sa.BigInteger, nullable=False),
     sa.Column("used_at", sa.BigInteger),
     sa.Column("revoked_at", sa.BigInteger),
+    sa.Column("scram", sa.Text),
+    sa.Column("old_scram", sa.Text),
 )
-"""`relations` is a JSON list. The old secret is the one before the last rotation, valid until `old_until`."""
+"""`relations` is a JSON list. The old secret is the one before the last rotation, valid until `old_until`.
+`scram` and `old_scram` are what SCRAM compares with, NULL for keys that are older than it."""
 
 roles = sa.Table(
     "roles",

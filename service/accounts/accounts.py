@@ -25,6 +25,7 @@ from service.accounts.known_accounts import KnownAccounts
 from service.accounts.principals import Principal
 from service.accounts.privileges import PREDEFINED, Permission, Permissions, covers, overlap
 from service.accounts.refusals import Refusals
+from service.accounts.scram import Verifier
 from service.errors import Conflict, Invalid, NotLeader, Unauthenticated
 from service.names import check_name
 from service.settings.observing_settings import AUDIT_REFUSALS
@@ -79,6 +80,32 @@ class Accounts:
                 self._used[id] = now
                 return _holding(principal, kept.salt, kept.until)
         raise Unauthenticated("the key is not valid", "ask an admin for another", code="key_invalid")
+
+    def verifiers(self, user: str) -> list[tuple[Verifier, Principal]]:
+        """What SCRAM compares with for a user, the id or the name of a key. Of several keys of one name, the
+        newest counts."""
+        key = self._key_of_user(user)
+        principal = None if key is None else self.known.principals.get(key.id)
+        if key is None or principal is None:
+            return []
+        verifiers = key.verifiers(self._now())
+        return [(verifier, _holding(principal, kept.salt, kept.until)) for verifier, kept in verifiers]
+
+    def has_plain_only(self, user: str) -> bool:
+        """Whether the user's key is valid and older than SCRAM."""
+        key = self._key_of_user(user)
+        return key is not None and key.secret.scram is None
+
+    def used(self, principal: Principal) -> Principal:
+        """Notes that the key of the principal was used now."""
+        self._used[principal.id] = self._now()
+        return principal
+
+    def _key_of_user(self, user: str) -> ApiKey | None:
+        valid = [key for key in self.known.keys.values() if key.revoked_at is None]
+        named = [key for key in valid if user in (key.id, f"fr_{key.id}")]
+        named = named or [key for key in valid if key.name == user]
+        return max(named, key=lambda key: key.created_at, default=None)
 
     def is_current(self, principal: Principal) -> bool:
         """Whether a principal still has the key and the rights that it had when it was looked up.

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import io
 import secrets
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 import pyarrow as pa
 import pyarrow.csv
@@ -46,22 +47,100 @@ def _batches(body: bytes) -> Iterator[pa.RecordBatch]:
         header = reader.schema.names
     if len(set(header)) != len(header):
         raise Invalid("the header names a column twice", code="duplicate_column")
-    converting = pyarrow.csv.ConvertOptions(
-        column_types={name: pa.large_string() for name in header},
-        null_values=[""],
-        strings_can_be_null=True,
-        quoted_strings_can_be_null=False,
-    )
+    converting = _as_texts(header, "")
     mark = secrets.token_hex(16)
     marked = pa.PythonFile(_Followed(body, f"\n{mark}{',' * (len(header) - 1)}\n".encode()), "r")
     with pyarrow.csv.open_csv(marked, _READING, _PARSING, converting) as reader:
-        last = no_rows(reader.schema)
-        for batch in reader:
-            yield last
-            last = batch
+        try:
+            yield from _until_mark(reader, mark)
+        except _NoMark:
+            raise _unclosed(csv_lines.unclosed(body)) from None
+
+
+@dataclass(frozen=True)
+class CsvForm:
+    """CSV in a form of its own: its columns, its marks, the text of NULL if it is not quoted, and whether a
+    line of names comes first. Without a `quote` nothing is quoted, and a row is a line."""
+
+    columns: tuple[str, ...]
+    delimiter: str
+    quote: str | None
+    escape: str | None
+    null: str
+    header: bool
+
+    def rows(self, body: bytes) -> Iterator[tuple[int, int]]:
+        """The line, from 1, and the number of fields of each row, for error messages."""
+        return csv_lines.rows_of(body, self.delimiter, self.quote, self.escape)
+
+    def line_of(self, body: bytes, row: int) -> int | None:
+        """The line at which a row begins; rows count from 0, without the header."""
+        found = (line for number, (line, _) in enumerate(self.rows(body)) if number == row + self.header)
+        return next(found, None)
+
+
+def read_formed(body: bytes, form: CsvForm) -> Iterator[pa.RecordBatch]:
+    """Reads all columns as text, in a form that the reader of the body has been told."""
+    parsing = pyarrow.csv.ParseOptions(
+        delimiter=form.delimiter,
+        quote_char=form.quote or False,
+        double_quote=form.escape == form.quote,
+        escape_char=form.escape if form.escape != form.quote else False,
+        newlines_in_values=form.quote is not None,
+        ignore_empty_lines=False,
+    )
+    reading = pyarrow.csv.ReadOptions(
+        use_threads=False, block_size=_BLOCK, column_names=form.columns, skip_rows=int(form.header)
+    )
+    converting = _as_texts(form.columns, form.null)
+    mark = secrets.token_hex(16)
+    begin = "" if not body or body.endswith((b"\n", b"\r")) else "\n"
+    last_row = f"{begin}{mark}{form.delimiter * (len(form.columns) - 1)}\n".encode()
+    try:
+        marked = pa.PythonFile(_Followed(body, last_row), "r")
+        with pyarrow.csv.open_csv(marked, reading, parsing, converting) as reader:
+            yield from _until_mark(reader, mark)
+    except pa.ArrowInvalid as error:
+        raise _broken_form(body, form, error) from None
+    except _NoMark:
+        raise _unclosed(None) from None
+
+
+def _broken_form(body: bytes, form: CsvForm, error: pa.ArrowInvalid) -> BadRequest:
+    width = len(form.columns)
+    for line, count in form.rows(body):
+        if count != width:
+            return BadRequest(
+                f"line {line} has {count} fields, and {width} are expected", code="invalid_body"
+            )
+    bad = csv_lines.undecodable(body)
+    reason = f"line {bad} is not UTF-8" if bad is not None else f"the data cannot be read: {error}"
+    return BadRequest(reason, code="invalid_body")
+
+
+class _NoMark(Exception):
+    """The last row is not the mark."""
+
+
+def _until_mark(reader: pa.RecordBatchReader, mark: str) -> Iterator[pa.RecordBatch]:
+    """The batches without the last row, which has to be the mark."""
+    last = no_rows(reader.schema)
+    for batch in reader:
+        yield last
+        last = batch
     if not last.num_rows or last.column(0)[-1].as_py() != mark:
-        raise _unclosed(csv_lines.unclosed(body))
+        raise _NoMark
     yield last.slice(0, last.num_rows - 1)
+
+
+def _as_texts(names: Iterable[str], null: str) -> pyarrow.csv.ConvertOptions:
+    """All columns as text; a field is NULL if it is `null` and not quoted."""
+    return pyarrow.csv.ConvertOptions(
+        column_types={name: pa.large_string() for name in names},
+        null_values=[null],
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+    )
 
 
 class _Followed(io.RawIOBase):

@@ -57,6 +57,28 @@ def undecodable(body: bytes) -> int | None:
     return None
 
 
+def rows_of(body: bytes, delimiter: str, quote: str | None, escape: str | None) -> Iterator[tuple[int, int]]:
+    """The line and the number of fields of each row in a form of its own, where blank lines are rows too."""
+    if quote is None:
+        for line, text in enumerate(_BREAK.split(body.decode(errors="replace").rstrip("\r\n")), 1):
+            yield line, text.count(delimiter) + 1
+        return
+    reader = csv.reader(
+        _text(body),
+        delimiter=delimiter,
+        quotechar=quote,
+        doublequote=escape == quote,
+        escapechar=None if escape == quote else escape,
+    )
+    begins = 1
+    try:
+        for fields in reader:
+            yield begins, max(len(fields), 1)
+            begins = reader.line_num + 1
+    except csv.Error:
+        return
+
+
 def _rows(body: bytes) -> Iterator[tuple[int, int]]:
     """The line and the number of fields of each row. Blank lines are not rows."""
     reader = csv.reader(_text(body))

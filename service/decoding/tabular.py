@@ -70,7 +70,7 @@ def _changes(
     """The changes of a batch whose rows are numbered from `first`. `csv` is the body if it is CSV: errors
     name its lines, and its fields are texts."""
     place = _row if csv is None else _line(csv)
-    encode = partial(_encode_texts if csv is not None else encode_arrow, schema=definition.loose)
+    encode = partial(encode_texts if csv is not None else encode_arrow, schema=definition.loose)
     ops = np.zeros(batch.num_rows, np.int8)
     columns: list[pa.Array | None] = [None] * len(definition.schema)
     for name, column in zip(batch.schema.names, batch.columns, strict=True):
@@ -90,17 +90,18 @@ def _changes(
     try:
         words = encode(named, dictionary=dictionary)
     except InvalidValue as error:
-        bad, found = _first_bad(named, partial(encode, dictionary=dictionary), error)
+        bad, found = first_bad(named, partial(encode, dictionary=dictionary), error)
         raise InvalidValue(f"{place(first + bad)}: {found.message}", found.hint) from None
     words[left_out] = definition.defaults()[left_out, np.newaxis]
     return TableChanges(definition.schema, ops, words)
 
 
-def _encode_texts(batch: pa.RecordBatch, schema: Schema, dictionary: Dictionary) -> np.ndarray:
+def encode_texts(batch: pa.RecordBatch, schema: Schema, dictionary: Dictionary) -> np.ndarray:
+    """The words of fields of CSV."""
     return encode_arrow(plain_texts(batch, schema), schema, dictionary)
 
 
-def _first_bad(
+def first_bad(
     batch: pa.RecordBatch, encode: Callable[[pa.RecordBatch], np.ndarray], error: InvalidValue
 ) -> tuple[int, InvalidValue]:
     """The first row of a batch that does not fit, and the error. Searches by halves, trying each once."""

@@ -27,7 +27,7 @@ from service.privacy import keep_private
 from service.process.certificates import Certificate
 from service.process.compiling import Compiling
 from service.process.deadline import end_by, leave_deposed
-from service.process.listening import BACKLOG, listen
+from service.process.listening import BACKLOG, listen, listen_for_postgres
 from service.running.heap import limit_arenas
 from service.settings.settings import Settings
 from service.telemetry.log_lines import configure
@@ -81,6 +81,10 @@ def serve() -> None:
     except ValueError as error:
         sys.exit(f"freshet: {error}")
     configure(settings.log_level, settings.log_format.lower())
+    try:
+        postgres = listen_for_postgres(settings)
+    except ValueError as error:
+        sys.exit(f"freshet: {error}")
     limit_arenas()
     sys.setswitchinterval(SWITCH_INTERVAL)
     gc.set_threshold(*GC_THRESHOLD)
@@ -91,7 +95,13 @@ def serve() -> None:
         failed.append(True)
         server.should_exit = True
 
-    app = create_app(settings, on_failure=stop, on_deposed=leave_deposed)
+    app = create_app(
+        settings,
+        on_failure=stop,
+        on_deposed=leave_deposed,
+        postgres=postgres,
+        certificate=None if certificate is None else lambda: certificate.context,
+    )
     config = uvicorn.Config(
         app,
         host=settings.host,

@@ -6,20 +6,26 @@ What runs for a caller registers how it can be ended. When the caller leaves, al
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from types import MappingProxyType
 
 from service.accounts.principals import ANYONE, Principal
 from service.reading.query_errors import CallerGone
 
+NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
+
 
 class Caller:
-    """`address` says with whom the caller shares its turns, `principal` what it may do. Any thread may use a
-    caller."""
+    """`address` says with whom the caller shares its turns, `principal` what it may do, and `settings` what
+    its session has set, by name. Any thread may use a caller."""
 
-    def __init__(self, address: str = "", principal: Principal = ANYONE) -> None:
+    def __init__(
+        self, address: str = "", principal: Principal = ANYONE, settings: Mapping[str, str] = NO_SETTINGS
+    ) -> None:
         self.address = address
         self.principal = principal
+        self.settings = settings
         self._lock = threading.Lock()
         self._endings: dict[int, Callable[[], None]] = {}
         self._number = 0

@@ -18,6 +18,7 @@ from service.settings.build_settings import BuildSettings
 from service.settings.doors import MIB, Doors
 from service.settings.observing_settings import LOG_FORMATS, LOGGED_REQUESTS, ObservingSettings
 from service.settings.planning_settings import PlanningSettings
+from service.settings.postgres_settings import PostgresSettings
 from service.settings.query_limits import QuerySettings
 from service.settings.standby_settings import StandbySettings
 
@@ -27,7 +28,15 @@ def _as(variable: str, meaning: str) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Settings(Doors, StandbySettings, BuildSettings, PlanningSettings, QuerySettings, ObservingSettings):
+class Settings(
+    Doors,
+    StandbySettings,
+    BuildSettings,
+    PlanningSettings,
+    QuerySettings,
+    ObservingSettings,
+    PostgresSettings,
+):
     host: str = field(default="127.0.0.1", metadata=_as("FRESHET_HOST", "address to listen on"))
     port: int = field(default=8000, metadata=_as("FRESHET_PORT", "port to listen on"))
     data: Path = field(
@@ -284,6 +293,9 @@ _MAY_BE_ZERO = frozenset(
         "query_workers",
         "queries_waiting",
         "query_disk",
+        "postgres_port",
+        "postgres_idle_seconds",
+        "postgres_block_seconds",
     }
 )
 

@@ -85,6 +85,11 @@ class SqlDoor:
         self.kept = KeptAnswers[Result](settings.kept_answer_bytes, settings.kept_answer_seconds)
         """Results whose rows are read page by page."""
 
+    @property
+    def parts(self) -> tuple[Runtime, Queries, Lane, Lane]:
+        """What every run of statements needs."""
+        return self._runtime, self._queries, self._planning, self._long_texts
+
     async def run(
         self,
         script: str,
@@ -99,12 +104,12 @@ class SqlDoor:
         With `rows_last`, the last statement has to return rows; else InvalidQuery, before anything runs. With
         `as_of`, queries read that epoch, and no statement may change anything.
         """
-        run = _Script(self._runtime, self._queries, self._planning, self._long_texts, caller, as_of)
+        run = ScriptRun(*self.parts, caller, as_of)
         return await run.run(await run.pieces(script, dialect, parameters, rows_last))
 
 
 @dataclass(frozen=True, eq=False)
-class _Script:
+class ScriptRun:
     """One run of a script, for a caller."""
 
     runtime: Runtime
@@ -131,7 +136,7 @@ class _Script:
         results: list[Result] = []
         block: list[Statement] = []
         for piece in pieces:
-            with _numbered(piece):
+            with numbered(piece):
                 self.caller.check()
                 statement = await self._lane(piece.length).run(self._parsed, piece)
                 await self._check_allowed(statement)
@@ -146,7 +151,7 @@ class _Script:
                 elif not block:
                     results.append(await self._alone(statement))
         if block:
-            with _numbered(block[0].piece):
+            with numbered(block[0].piece):
                 raise InvalidQuery("BEGIN has no COMMIT: no statement after it has run", "add COMMIT")
         return results
 
@@ -189,11 +194,11 @@ class _Script:
         tasks = []
         with self.runtime.dictionary.holding():
             for statement in block[1:-1]:
-                with _numbered(statement.piece):
+                with numbered(statement.piece):
                     lane = self._lane(statement.piece.length)
                     tasks.append(await lane.run(self._task, statement))
             end = block[-1]
-            with _numbered(end.piece):
+            with numbered(end.piece):
                 epoch, results = await self._transact(tasks, isinstance(end, Rollback))
         return [Result("BEGIN", epoch), *results, Result(name_of(end), epoch)]
 
@@ -219,7 +224,7 @@ class _Script:
             sight = self._sight(times, duck, transaction)
             results = []
             for task in tasks:
-                with _numbered(task.statement.piece):
+                with numbered(task.statement.piece):
                     self.caller.check()
                     results.append(task.run(sight))
                     self.caller.check()
@@ -238,7 +243,7 @@ class _Script:
             applied, results = await runtime.transact(partial(work, self.queries.of_writer(self.caller)))
         except ScriptFailed as failed:
             if getattr(failed.error, "code", "") == "query_timeout":
-                raise ScriptFailed(failed.index, _restless()) from None
+                raise ScriptFailed(failed.index, restless()) from None
             raise
         return applied.epoch, [replace(result, epoch=applied.epoch) for result in results]
 
@@ -312,7 +317,8 @@ class _Script:
         return task
 
 
-def _restless() -> Conflict:
+def restless() -> Conflict:
+    """The error of changes that never fit the newest state."""
     return Conflict(
         "what the statement reads changes faster than it can be computed",
         "send it again, or name the rows by their key",
@@ -336,7 +342,7 @@ def _check_block(statement: Statement, block: Sequence[Statement]) -> None:
 
 
 @contextmanager
-def _numbered(piece: Piece) -> Iterator[None]:
+def numbered(piece: Piece) -> Iterator[None]:
     """Turns an exception into the failure of the piece's statement."""
     try:
         yield

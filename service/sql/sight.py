@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+import numpy as np
 import pyarrow as pa
 
 from engine.runtime.engine import Snapshot
@@ -35,7 +36,7 @@ class Sight:
     """`times` has the epoch of every time that a statement refers to, 0 for a time before all epochs;
     `observe` measures a view's running operators; `size` is the approximate row count of a relation;
     `limits` are those of planning; `as_of` is the epoch of references without a version, if it is not the
-    newest."""
+    newest. With `is_empty`, no relation has rows: statements are described, not run."""
 
     readable: Readable
     times: Mapping[datetime, int]
@@ -46,6 +47,7 @@ class Sight:
     limits: PlanningLimits
     transaction: Transaction | None = None
     as_of: int | None = None
+    is_empty: bool = False
 
     @property
     def snapshot(self) -> Snapshot:
@@ -87,6 +89,10 @@ class Sight:
         # Asking again with all columns gives an error that names the existing ones.
         return self.ask(replace(query, columns=None), carried, given)
 
+    def describe(self, query: AdhocQuery, carried: Carried = anything) -> Answer:
+        """The names and types of the query's columns: an answer without rows."""
+        return self.ask(replace(query, sql=f"({query.sql}) LIMIT 0"), carried)
+
     def rows(self, name: str) -> Rows:
         """The newest rows of a table: distinct words int64[W, n] and counts [n]."""
         return self.snapshot.rows(name) if self.transaction is None else self.transaction.rows(name)
@@ -117,6 +123,8 @@ class Sight:
         """The relation's rows at an epoch, or its newest; only those that matter, if they can be looked
         up."""
         name, schema = definition.name, definition.schema
+        if self.is_empty:
+            return np.zeros((len(schema), 0), np.int64), np.zeros(0, np.int64)
         literals = {
             schema.index(name): values for name, values in reference.demanded.items() if name in schema.names
         }

@@ -27,6 +27,8 @@ from service.definitions.known_relations import KnownRelations
 
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Words int64[W, j], counts [j], and for each row the position [j] of its key among those asked for."""
+Mark = tuple[dict[str, Rows], int]
+"""The changes of a transaction at one moment, and their number."""
 _ALIVE = np.ones(1, np.bool_)
 
 
@@ -81,6 +83,14 @@ class Transaction:
         """Discards all changes."""
         self._pending = {}
         self.changes = 0
+
+    def mark(self) -> Mark:
+        """What has been changed so far, for `return_to`."""
+        return dict(self._pending), self.changes
+
+    def return_to(self, mark: Mark) -> None:
+        """Discards the changes since `mark`."""
+        self._pending, self.changes = dict(mark[0]), mark[1]
 
     def check_references(self) -> None:
         """Raises Conflict if a foreign key is broken."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import ssl
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from pathlib import Path
 
@@ -31,10 +32,17 @@ class Client:
     """The app on an event loop in a thread. Calls wait for their responses."""
 
     def __init__(
-        self, settings: Settings, sessions: Sessions | None = None, time: Time = system_time
+        self,
+        settings: Settings,
+        sessions: Sessions | None = None,
+        time: Time = system_time,
+        postgres: socket.socket | None = None,
+        certificate: Callable[[], ssl.SSLContext] | None = None,
     ) -> None:
         self.time = time
-        self.app = create_app(settings, sessions=sessions, time=time)
+        self.app = create_app(
+            settings, sessions=sessions, time=time, postgres=postgres, certificate=certificate
+        )
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever)
 
@@ -155,7 +163,13 @@ class Process:
         self._output = tempfile.TemporaryFile()  # noqa: SIM115
         self._process = subprocess.Popen(
             [sys.executable, *program],
-            env={**os.environ, "FRESHET_DATA": str(data), "FRESHET_PORT": str(self.port), **environment},
+            env={
+                **os.environ,
+                "FRESHET_DATA": str(data),
+                "FRESHET_PORT": str(self.port),
+                "FRESHET_POSTGRES_PORT": "0",
+                **environment,
+            },
             stdout=subprocess.DEVNULL,
             stderr=self._output,
         )

@@ -1,0 +1,205 @@
+"""COPY: the sub-protocol in both directions, and what is done with the data.
+
+Into a table, the whole body is taken first, within the budget of a body, and becomes one epoch, or a part of
+the block. Out of a query, rows go piece by piece, as fast as the client reads. A COPY of a SUBSCRIBE has no
+end but UP TO, or a cancel.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from planner.parsing.script import Piece
+from planner.suggestions import did_you_mean
+from service.accounts.privileges import Privilege
+from service.changes.table_changes import TableChanges
+from service.definitions.definition import Definition
+from service.errors import Invalid, ServiceError
+from service.postgres import backend_messages as out
+from service.postgres import frontend_messages as f
+from service.postgres.copy_bodies import changes_of_copy
+from service.postgres.copy_statements import Copy, CopyFormat, copy_of
+from service.postgres.copy_texts import END, HEAD, format_of, rows_of
+from service.postgres.data_rows import AnswerRows
+from service.postgres.session import Session
+from service.postgres.session_readers import session_statement
+from service.postgres.session_statements import SubscribeStatement
+from service.settings.budget import too_large
+
+_PIECE = 4_000
+"""Rows that are written together."""
+
+
+class CopyFailed(ServiceError):
+    """The client has ended its data with CopyFail."""
+
+    status = 422
+    code = "copy_cancelled"
+
+
+class CopyInlet(Protocol):
+    """Where the data comes from."""
+
+    async def next(self) -> f.Frontend | f.Startup | None: ...
+
+
+async def run_copy(session: Session, piece: Piece, inlet: CopyInlet) -> str:
+    """Runs a COPY. Returns its tag."""
+    copy = copy_of(piece)
+    if copy.is_from:
+        return f"COPY {await _copy_in(session, copy, piece, inlet)}"
+    if copy.query is not None and isinstance(session_statement(copy.query), SubscribeStatement):
+        return f"COPY {await _copy_changes(session, copy.query, copy.format)}"
+    return f"COPY {await _copy_out(session, copy)}"
+
+
+# In
+
+
+async def _copy_in(session: Session, copy: Copy, piece: Piece, inlet: CopyInlet) -> int:
+    runs = session.runs
+    runtime, principal = runs.runtime, runs.principal
+    assert principal is not None
+    definition = runtime.definition(copy.relation, view=False)
+    principal.require(Privilege.INSERT, definition.name)
+    places = _places(copy, definition)
+    if runs.block is not None:
+        runs.block.must_write()
+    runtime.must_lead()
+    form = format_of(copy.format)
+    session.outlet.write(out.copy_response(b"G", form, len(places)))
+    body = await _received(session, inlet)
+    budget, dictionary = session.hall.settings.budget, runtime.dictionary
+    with runs.calling() as caller, dictionary.holding():
+        changes = await session.hall.lanes.planning.run(
+            changes_of_copy, body, copy.format, definition, places, dictionary, budget
+        )
+        caller.check()
+        await _apply(session, definition, changes, len(body))
+    return len(changes)
+
+
+async def _apply(session: Session, definition: Definition, changes: TableChanges, size: int) -> None:
+    """Makes the changes an epoch, or a part of the block."""
+    runs = session.runs
+    if runs.block is None:
+        await runs.runtime.apply({definition.name: changes}, size=size)
+    else:
+        await session.hall.lanes.planning.run(runs.block.apply, {definition.name: changes})
+
+
+async def _received(session: Session, inlet: CopyInlet) -> bytes:
+    """The whole body. After an error, the rest of it is read and dropped, as the protocol wants it."""
+    most = session.hall.settings.body_limit
+    parts: list[bytes] = []
+    size = 0
+    while True:
+        await session.outlet.drain()
+        message = await inlet.next()
+        match message:
+            case f.CopyData(data=data):
+                size += len(data)
+                if size > most:
+                    raise too_large(most)
+                parts.append(data)
+            case f.CopyDone():
+                return b"".join(parts)
+            case f.CopyFail(reason=reason):
+                raise CopyFailed(f"the client has ended the COPY: {reason[:200]}")
+            case f.Flush() | f.Sync():
+                continue
+            case None:
+                raise ConnectionResetError
+            case _:
+                raise f.Malformed(f"a message {type(message).__name__} is out of place in a COPY")
+
+
+def _places(copy: Copy, definition: Definition) -> tuple[int, ...]:
+    """The columns of a COPY. Raises Invalid for an unknown one, and for one that is named twice."""
+    schema = definition.schema
+    for number, name in enumerate(copy.columns):
+        if name not in schema.names:
+            raise Invalid(
+                f'table "{definition.name}" has no column "{name}"',
+                did_you_mean(name, schema.names),
+                code="unknown_column",
+            )
+        if name in copy.columns[:number]:
+            raise Invalid(f"column {name} is named twice", code="duplicate_column")
+    if copy.columns:
+        return tuple(schema.index(name) for name in copy.columns)
+    generated = () if definition.filling is None else definition.filling.generated
+    return tuple(place for place in range(len(schema)) if place not in generated)
+
+
+# Out
+
+
+async def _copy_out(session: Session, copy: Copy) -> int:
+    piece = copy.query or await _query(session, copy)
+    result = await session.runs.run(piece, session.parameters)
+    if result.answer is None:
+        raise Invalid("the statement inside COPY returns no rows", "add RETURNING", code="invalid_query")
+    rows = AnswerRows.of(result.answer)
+    sending = CopySending(session, copy.format, rows)
+    for start in range(0, rows.size, _PIECE):
+        await sending.send(rows, start, min(start + _PIECE, rows.size))
+    sending.end()
+    return rows.size
+
+
+async def _query(session: Session, copy: Copy) -> Piece:
+    """The query for the rows of a relation, in the order of its columns."""
+    quoted = ['"' + name.replace('"', '""') + '"' for name in copy.columns]
+    parts = ".".join('"' + part.replace('"', '""') + '"' for part in copy.relation.split("."))
+    (piece,) = await session.runs.pieces(f"SELECT {', '.join(quoted) or '*'} FROM {parts}")
+    return piece
+
+
+class CopySending:
+    """Sends rows, each in a message. `rows` have the columns of all that follow."""
+
+    def __init__(self, session: Session, form: CopyFormat, rows: AnswerRows) -> None:
+        self._session = session
+        self._form = form
+        self._field_format = format_of(form)
+        self._write = rows_of(form, rows.columns)
+        self._head = HEAD if form.kind == "BINARY" else b""
+        session.outlet.write(out.copy_response(b"H", self._field_format, len(rows.columns)))
+        if form.header:
+            (names,) = self._write([[column.name.encode()] for column in rows.columns])
+            session.outlet.write(out.copy_data(names))
+
+    async def send(self, rows: AnswerRows, start: int, stop: int) -> None:
+        """Sends the rows from `start` to `stop`, and waits until the client has read most of them."""
+        data = await self._session.hall.lanes.answers.run(self._messages, rows, start, stop)
+        self._session.outlet.write(data)
+        await self._session.outlet.drain()
+
+    def _messages(self, rows: AnswerRows, start: int, stop: int) -> bytes:
+        written = self._write(rows.fields((self._field_format,) * len(rows.columns), start, stop))
+        if written:
+            written[0], self._head = self._head + written[0], b""
+        return b"".join(map(out.copy_data, written))
+
+    def end(self) -> None:
+        end = out.copy_data(self._head + END) if self._form.kind == "BINARY" else b""
+        self._session.outlet.write(end + out.COPY_DONE)
+
+
+async def _copy_changes(session: Session, piece: Piece, form: CopyFormat) -> int:
+    """Sends changes until UP TO is reached, or the statement is cancelled."""
+    subscription = session.subscription(piece)
+    sent = 0
+    try:
+        with session.runs.calling() as caller:
+            first = AnswerRows.of(await subscription.take(0, 0, caller), subscription.columns)
+            sending = CopySending(session, form, first)
+            while not subscription.is_done:
+                rows = AnswerRows.of(await subscription.take(_PIECE, None, caller), subscription.columns)
+                await sending.send(rows, 0, rows.size)
+                sent += rows.size
+        sending.end()
+    finally:
+        subscription.close()
+    return sent

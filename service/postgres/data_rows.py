@@ -1,0 +1,104 @@
+"""Rows of answers as DataRow messages, each column in the format that the client has asked for."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+
+from engine.schema import Kind
+from service.errors import Conflict
+from service.postgres.answer_values import values_of_column
+from service.postgres.backend_messages import WireColumn
+from service.postgres.value_formats import writer
+from service.postgres.wire_types import WIRE_NUMERIC, modifier_of, of_duckdb
+from service.reading.duck import Answer
+from service.reading.results import column_type
+
+_NULL = b"\xff\xff\xff\xff"
+_length = struct.Struct("!i").pack
+_INTEGERS = frozenset({Kind.SMALLINT, Kind.INTEGER, Kind.BIGINT})
+
+
+def columns_of(answer: Answer) -> tuple[WireColumn, ...]:
+    """The columns of an answer. A HUGEINT is a NUMERIC if a value needs it."""
+    return tuple(_column(answer, place) for place in range(len(answer.names)))
+
+
+def _column(answer: Answer, place: int) -> WireColumn:
+    name, type = answer.names[place], answer.types[place]
+    if type == "HUGEINT" and column_type(answer, place) != "BIGINT":
+        return WireColumn(name, WIRE_NUMERIC)
+    return WireColumn(name, of_duckdb(type), modifier_of(type))
+
+
+@dataclass(frozen=True, eq=False)
+class AnswerRows:
+    """The rows of an answer, with the columns that the client knows."""
+
+    answer: Answer
+    columns: tuple[WireColumn, ...]
+
+    @classmethod
+    def of(cls, answer: Answer, described: tuple[WireColumn, ...] | None = None) -> AnswerRows:
+        """With the columns as they were `described`. Raises Conflict if the answer has others."""
+        columns = columns_of(answer)
+        if described is None:
+            return cls(answer, columns)
+        if len(described) != len(columns) or not all(map(_fits, columns, described)):
+            raise Conflict(
+                "the columns of the statement have changed since it was prepared",
+                "prepare it again",
+                code="columns_changed",
+            )
+        return cls(answer, described)
+
+    @property
+    def size(self) -> int:
+        return self.answer.table.num_rows
+
+    def fields(self, formats: Sequence[int], start: int, stop: int) -> list[list[bytes | None]]:
+        """The values of each column from row `start` to `stop` as bytes; None for NULL."""
+        part = self.answer.table.slice(start, stop - start)
+        return [
+            _fields(part.column(place).combine_chunks(), self.answer.types[place], column, form)
+            for place, (column, form) in enumerate(zip(self.columns, formats, strict=True))
+        ]
+
+    def messages(self, formats: Sequence[int], start: int, stop: int) -> bytes:
+        """The rows from `start` to `stop` as DataRow messages."""
+        return b"".join(data_rows(self.fields(formats, start, stop), stop - start))
+
+
+def data_rows(columns: Sequence[Sequence[bytes | None]], rows: int) -> Iterator[bytes]:
+    """DataRow messages of so many rows from the fields of each column."""
+    if not columns:
+        yield from [b"D\0\0\0\x06\0\0"] * rows
+        return
+    count = struct.pack("!H", len(columns))
+    sized = [
+        [_NULL if field is None else _length(len(field)) + field for field in fields] for fields in columns
+    ]
+    for row in zip(*sized, strict=True):
+        body = b"".join(row)
+        yield b"D" + _length(len(body) + 6) + count + body
+
+
+def _fields(array: pa.Array, duckdb_type: str, column: WireColumn, form: int) -> list[bytes | None]:
+    write = writer(column.type, form)
+    values: list[Any] = values_of_column(array, duckdb_type, column.type)
+    return [None if value is None else write(value) for value in values]
+
+
+def _fits(actual: WireColumn, described: WireColumn) -> bool:
+    """Whether values of the actual type can be written as the described one."""
+    actual_kind, kind = actual.type.kind, described.type.kind
+    both_integers = {actual_kind, kind} <= _INTEGERS
+    return (
+        actual.type.oid == described.type.oid
+        or both_integers
+        or (actual_kind in _INTEGERS | {Kind.NUMERIC} and kind in (Kind.NUMERIC, Kind.BIGINT))
+    )

@@ -1,0 +1,294 @@
+"""What clients send: each message of PostgreSQL's protocol 3.0 as a frozen record.
+
+`read_message` and `read_startup` turn the bytes of one whole message into its record. They trust nothing:
+each length is held against the bytes that are there before anything is taken. A message that is not well
+formed is `Malformed`, which ends the connection; one whose text is not UTF-8 is `Unreadable`, which is an
+error of the statement.
+
+Source: PostgreSQL's manual, "Message Formats".
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+PROTOCOL_MAJOR = 3
+_SSL, _GSSENC, _CANCEL = 80877103, 80877104, 80877102
+_PARAMETERS = 1_000
+"""The most parameters of a start-up."""
+
+
+class Malformed(Exception):
+    """Bytes that are no message of the protocol."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+# The start-up, whose messages have no type
+
+
+@dataclass(frozen=True)
+class SslRequest:
+    pass
+
+
+@dataclass(frozen=True)
+class GssEncRequest:
+    pass
+
+
+@dataclass(frozen=True)
+class CancelRequest:
+    pid: int
+    secret: bytes
+
+
+@dataclass(frozen=True)
+class StartupMessage:
+    """`minor` is the minor version of the protocol that the client speaks."""
+
+    minor: int
+    parameters: dict[str, str] = field(default_factory=dict)
+
+
+Startup = SslRequest | GssEncRequest | CancelRequest | StartupMessage
+
+
+# Afterwards
+
+
+@dataclass(frozen=True)
+class Query:
+    sql: str
+
+
+@dataclass(frozen=True)
+class Parse:
+    """`types` are OIDs, 0 for a type that the service has to find out."""
+
+    name: str
+    sql: str
+    types: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Bind:
+    """`values` are None for NULL. Formats are 0 for text and 1 for binary: none, one for all, or one each."""
+
+    portal: str
+    statement: str
+    formats: tuple[int, ...]
+    values: tuple[bytes | None, ...]
+    result_formats: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Describe:
+    """Of a statement (`S`) or a portal (`P`)."""
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Close:
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Execute:
+    """`limit` is the most rows; 0 for all."""
+
+    portal: str
+    limit: int
+
+
+@dataclass(frozen=True)
+class Sync:
+    pass
+
+
+@dataclass(frozen=True)
+class Flush:
+    pass
+
+
+@dataclass(frozen=True)
+class Terminate:
+    pass
+
+
+@dataclass(frozen=True)
+class CopyData:
+    data: bytes
+
+
+@dataclass(frozen=True)
+class CopyDone:
+    pass
+
+
+@dataclass(frozen=True)
+class CopyFail:
+    reason: str
+
+
+@dataclass(frozen=True)
+class Credentials:
+    """A password, or a step of SASL; the state of the authentication says which."""
+
+    data: bytes
+
+
+@dataclass(frozen=True)
+class FunctionCall:
+    pass
+
+
+@dataclass(frozen=True)
+class Unreadable:
+    """A message of this type whose text is not UTF-8."""
+
+    type: str
+
+
+Frontend = (
+    Query
+    | Parse
+    | Bind
+    | Describe
+    | Close
+    | Execute
+    | Sync
+    | Flush
+    | Terminate
+    | CopyData
+    | CopyDone
+    | CopyFail
+    | Credentials
+    | FunctionCall
+    | Unreadable
+)
+
+
+def read_message(type: int, body: bytes) -> Frontend:
+    """The message of a type and a body. Raises Malformed."""
+    reader = _READERS.get(type)
+    if reader is None:
+        raise Malformed(f"there is no message of type {type}")
+    cursor = _Cursor(body)
+    try:
+        found = reader(cursor)
+    except UnicodeDecodeError:
+        return Unreadable(chr(type))
+    if cursor.left:
+        raise Malformed(f"a message of type {chr(type)} has {cursor.left} bytes too many")
+    return found
+
+
+def read_startup(body: bytes) -> Startup:
+    """The first message of a connection. Raises Malformed."""
+    cursor = _Cursor(body)
+    code = cursor.int32()
+    if code == _SSL:
+        return SslRequest()
+    if code == _GSSENC:
+        return GssEncRequest()
+    if code == _CANCEL:
+        return CancelRequest(cursor.int32(), cursor.rest())
+    if code >> 16 != PROTOCOL_MAJOR:
+        raise Malformed(f"protocol {code >> 16}.{code & 0xFFFF} is not spoken here: use version 3.0")
+    parameters: dict[str, str] = {}
+    try:
+        while name := cursor.text():
+            parameters[name] = cursor.text()
+            if len(parameters) > _PARAMETERS:
+                raise Malformed(f"the start-up has more than {_PARAMETERS} parameters")
+    except UnicodeDecodeError:
+        raise Malformed("a parameter of the start-up is not UTF-8") from None
+    return StartupMessage(code & 0xFFFF, parameters)
+
+
+class _Cursor:
+    """Reads the parts of a body one after another."""
+
+    def __init__(self, body: bytes) -> None:
+        self._body = body
+        self._at = 0
+
+    @property
+    def left(self) -> int:
+        return len(self._body) - self._at
+
+    def take(self, size: int) -> bytes:
+        if not 0 <= size <= self.left:
+            raise Malformed("a message ends before its parts do")
+        self._at += size
+        return self._body[self._at - size : self._at]
+
+    def rest(self) -> bytes:
+        return self.take(self.left)
+
+    def int16(self) -> int:
+        return int.from_bytes(self.take(2), "big", signed=True)
+
+    def int32(self) -> int:
+        return int.from_bytes(self.take(4), "big", signed=True)
+
+    def text(self) -> str:
+        end = self._body.find(b"\0", self._at)
+        if end < 0:
+            raise Malformed("a text in a message does not end")
+        found = self._body[self._at : end]
+        self._at = end + 1
+        return found.decode()
+
+    def numbers(self, form: str) -> tuple[int, ...]:
+        """A count of 16 bits without a sign, and so many numbers."""
+        count = int.from_bytes(self.take(2), "big")
+        size = struct.calcsize(form)
+        return struct.unpack(f"!{count}{form}", self.take(count * size))
+
+    def values(self) -> tuple[bytes | None, ...]:
+        count = int.from_bytes(self.take(2), "big")
+        if count * 4 > self.left:
+            raise Malformed("a message ends before its parts do")
+        return tuple(self._value() for _ in range(count))
+
+    def _value(self) -> bytes | None:
+        size = self.int32()
+        return None if size == -1 else self.take(size)
+
+    def kind(self) -> str:
+        found = self.take(1)
+        if found not in (b"S", b"P"):
+            raise Malformed("what is described or closed is neither a statement nor a portal")
+        return found.decode()
+
+
+_READERS: dict[int, Callable[[_Cursor], Frontend]] = {
+    ord("Q"): lambda c: Query(c.text()),
+    ord("P"): lambda c: Parse(c.text(), c.text(), c.numbers("I")),
+    ord("B"): lambda c: Bind(c.text(), c.text(), c.numbers("h"), c.values(), c.numbers("h")),
+    ord("D"): lambda c: Describe(c.kind(), c.text()),
+    ord("C"): lambda c: Close(c.kind(), c.text()),
+    ord("E"): lambda c: Execute(c.text(), c.int32()),
+    ord("S"): lambda c: Sync(),
+    ord("H"): lambda c: Flush(),
+    ord("X"): lambda c: Terminate(),
+    ord("d"): lambda c: CopyData(c.rest()),
+    ord("c"): lambda c: CopyDone(),
+    ord("f"): lambda c: CopyFail(c.text()),
+    ord("p"): lambda c: Credentials(c.rest()),
+    ord("F"): lambda c: _function_call(c),
+}
+
+
+def _function_call(cursor: _Cursor) -> FunctionCall:
+    cursor.rest()
+    return FunctionCall()

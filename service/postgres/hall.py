@@ -1,0 +1,91 @@
+"""What all sessions of the PostgreSQL door share: the parts of the app, and who can be cancelled."""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+import ssl
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, Protocol
+
+from service.accounts.slowing import Slowing
+from service.metrics import Metrics
+from service.reading.lanes import Lanes
+from service.running.runtime import Runtime
+from service.settings.settings import Settings
+from service.sql.script_door import SqlDoor
+
+_SECRET = 4
+"""Bytes of a secret, as protocol 3.0 has them."""
+
+
+class OpenFeeds(Protocol):
+    """Counts changefeeds."""
+
+    def enter(self) -> None: ...
+
+    def leave(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class CancelKey:
+    pid: int
+    secret: bytes
+
+
+class Cancellable(Protocol):
+    def cancel(self) -> None: ...
+
+
+@dataclass(eq=False)
+class Hall:
+    """Belongs to the event loop. Without `certificate`, there is no TLS."""
+
+    app: Any
+    certificate: Callable[[], ssl.SSLContext] | None = None
+    slowing: Slowing = field(default_factory=Slowing)
+    sessions: dict[int, tuple[bytes, Cancellable]] = field(default_factory=dict)
+    open: int = 0
+    """The number of connections."""
+    _numbers: count[int] = field(default_factory=lambda: count(1))
+
+    @property
+    def settings(self) -> Settings:
+        return self.app.settings  # type: ignore[no-any-return]
+
+    @property
+    def metrics(self) -> Metrics:
+        return self.app.metrics  # type: ignore[no-any-return]
+
+    @property
+    def runtime(self) -> Runtime | None:
+        return self.app.runtime  # type: ignore[no-any-return]
+
+    @property
+    def door(self) -> SqlDoor:
+        return self.app.sql_door  # type: ignore[no-any-return]
+
+    @property
+    def lanes(self) -> Lanes:
+        return self.app.lanes  # type: ignore[no-any-return]
+
+    @property
+    def feeds(self) -> OpenFeeds:
+        return self.app.feeds  # type: ignore[no-any-return]
+
+    def register(self, session: Cancellable) -> CancelKey:
+        """The key by which another connection can cancel what the session runs."""
+        key = CancelKey(next(self._numbers) % (1 << 31), secrets.token_bytes(_SECRET))
+        self.sessions[key.pid] = key.secret, session
+        return key
+
+    def forget(self, key: CancelKey) -> None:
+        self.sessions.pop(key.pid, None)
+
+    def cancel(self, key: CancelKey) -> None:
+        """Cancels what a session runs if the secret is right; nobody learns whether it was."""
+        secret, session = self.sessions.get(key.pid, (b"\0" * _SECRET, None))
+        if hmac.compare_digest(secret, key.secret) and session is not None:
+            session.cancel()

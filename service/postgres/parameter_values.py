@@ -1,0 +1,125 @@
+"""The values of a Bind as the parameters of a statement.
+
+A value whose type is the one that its place wants becomes the literal that a person would write there: so a
+plain INSERT stays plain, and a read by key can be told as such. Any other is of exactly its declared type.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+from engine.codec.durations import duration
+from engine.codec.timestamps import date_text, time_text, timestamp_text, timestamptz_text
+from engine.errors import InvalidValue
+from engine.schema import Kind, Type, array_of, numeric
+from planner.parsing.parameters import Given, Parameters
+from service.errors import Invalid
+from service.postgres.frontend_messages import Bind
+from service.postgres.prepared_statements import spread
+from service.postgres.value_formats import reader
+from service.postgres.wire_types import WireType
+
+_WIDTHS = {Kind.SMALLINT: 2, Kind.INTEGER: 4, Kind.BIGINT: 8}
+_NUMBERS = frozenset({*_WIDTHS, Kind.NUMERIC, Kind.DOUBLE})
+_MOST_DIGITS = 38
+_TYPED = frozenset({Kind.REAL, Kind.INTERVAL, Kind.BYTEA, Kind.JSON, Kind.ARRAY})
+"""Kinds whose literals DuckDB and a plain INSERT read in different forms."""
+_TEXTS: dict[Kind, Callable[[Any], str]] = {
+    Kind.DATE: date_text,
+    Kind.TIME: time_text,
+    Kind.TIMESTAMP: timestamp_text,
+    Kind.TIMESTAMPTZ: timestamptz_text,
+    Kind.INTERVAL: duration,
+}
+
+
+def bound(bind: Bind, types: Sequence[WireType], wanted: Sequence[Type | None]) -> Parameters:
+    """The parameters of a Bind. Raises Invalid and InvalidValue."""
+    if len(bind.values) != len(types):
+        shown = f'"{bind.statement}"' if bind.statement else "without a name"
+        raise Invalid(
+            f"{len(bind.values)} values are bound, and the statement {shown} has {len(types)} parameters",
+            code="protocol_violation",
+        )
+    formats = spread(bind.formats, len(types), "parameter formats", "parameters")
+    given: dict[str, Given] = {}
+    for place, (data, type) in enumerate(zip(bind.values, types, strict=True)):
+        want = wanted[place] if place < len(wanted) else None
+        try:
+            value = None if data is None else reader(type, formats[place])(data)
+            given[str(place + 1)] = _given(value, type, want)
+        except InvalidValue as error:
+            raise InvalidValue(f"parameter ${place + 1}: {error.message}", error.hint) from None
+    return Parameters(given, True)
+
+
+def _given(value: Any, type: WireType, wanted: Type | None) -> Given:
+    if value is None:
+        untyped = wanted is not None or type.kind in (Kind.TEXT, Kind.ARRAY, Kind.NUMERIC)
+        return Given(None, None if untyped else Type(type.kind))
+    if type.kind is Kind.TEXT:
+        return Given(value)
+    if _is_plain(type.kind, wanted):
+        return Given(value if type.kind in _NUMBERS or type.kind is Kind.BOOLEAN else said(value, type))
+    return Given(said(value, type), engine_type(type, [value]))
+
+
+def _is_plain(kind: Kind, wanted: Type | None) -> bool:
+    """Whether a literal means the same as a value of the kind where the type is wanted."""
+    if wanted is None or kind in _TYPED:
+        return False
+    if kind in _WIDTHS:
+        return wanted.kind in (Kind.NUMERIC, Kind.DOUBLE) or _WIDTHS[kind] <= _WIDTHS.get(wanted.kind, 0)
+    return kind is wanted.kind
+
+
+def said(value: Any, type: WireType) -> Any:
+    """The value as the REST contract writes values of the type."""
+    if value is None:
+        return None
+    if type.element is not None:
+        return [said(part, type if isinstance(part, list) else type.element) for part in value]
+    match type.kind:
+        case Kind.NUMERIC:
+            return format(value, "f")
+        case Kind.JSON:
+            return _json(value)
+    write = _TEXTS.get(type.kind)
+    return value if write is None else write(value)
+
+
+def _json(text: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        raise InvalidValue(f"the value is not JSON: {text[:100]}") from None
+
+
+def engine_type(type: WireType, values: Sequence[Any] = ()) -> Type:
+    """The engine's type of values of a wire type; of a NUMERIC, the one with the digits that they need."""
+    if type.element is not None:
+        leaves, depth = list(values), 0
+        while any(isinstance(leaf, list) for leaf in leaves):
+            leaves = [part for leaf in leaves if isinstance(leaf, list) for part in leaf]
+            depth += 1
+        found = engine_type(type.element, leaves)
+        for _ in range(max(depth, 1)):
+            found = array_of(found)
+        return found
+    if type.kind is not Kind.NUMERIC:
+        return Type(type.kind)
+    return _numeric([value for value in values if value is not None])
+
+
+def _numeric(numbers: Sequence[Decimal]) -> Type:
+    if not numbers:
+        return numeric(_MOST_DIGITS, 10)
+    scale = max(max(0, -int(number.as_tuple().exponent)) for number in numbers)
+    whole = max(max(number.adjusted() + 1, 0) for number in numbers)
+    if scale + whole > _MOST_DIGITS:
+        raise InvalidValue("a NUMERIC has more than 38 digits", "send it as DOUBLE PRECISION")
+    return numeric(max(scale + whole, 1), scale)

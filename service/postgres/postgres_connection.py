@@ -1,0 +1,289 @@
+"""One connection: bytes in and out, its timers, and the session that it serves. Belongs to the event loop.
+
+What a client sends ahead is kept up to a budget; then nothing more is read from it. What it does not read is
+kept up to the transport's limit; then its statement waits. A client that leaves ends what runs for it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from typing import cast
+
+from service.errors import Invalid, Problem, ServiceError, Unavailable
+from service.postgres import backend_messages as out
+from service.postgres import frontend_messages as f
+from service.postgres.copying import run_copy
+from service.postgres.hall import CancelKey, Hall
+from service.postgres.message_decoder import MessageDecoder, TooLong
+from service.postgres.own_statements import run_own
+from service.postgres.postgres_session import PostgresSession
+from service.postgres.session import Session
+from service.postgres.sqlstates import error_fields, problem_for, sqlstate_of
+from service.postgres.startup import authenticate, greet, introduce
+
+_log = logging.getLogger("freshet.postgres")
+_AHEAD = 1 << 20
+"""Bytes of whole messages that wait, above which nothing more is read."""
+_PEEKED = 1_000
+"""The most messages that wait."""
+_END = 2.0
+"""Seconds in which a client can read the last error."""
+
+
+class PostgresConnection(asyncio.Protocol):
+    """`ended` is called when the connection has ended."""
+
+    def __init__(self, hall: Hall, ended: Callable[[PostgresConnection], None]) -> None:
+        self._hall = hall
+        self._ended = ended
+        self._decoder = MessageDecoder(hall.settings.postgres_message_bytes)
+        self._waiting: deque[f.Startup | f.Frontend] = deque()
+        self._failure: Exception | None = None
+        self._more = asyncio.Event()
+        self._can_write = asyncio.Event()
+        self._can_write.set()
+        self._is_lost = False
+        self._is_paused = False
+        self._transport: asyncio.Transport | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._session: Session | None = None
+        self.address = ""
+        self.is_secure = False
+
+    # The transport's calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)  # uvloop's is no subclass
+        peer = transport.get_extra_info("peername")
+        self.address = peer[0] if isinstance(peer, tuple) else ""
+        self._task = asyncio.get_running_loop().create_task(self._serve())
+
+    def data_received(self, data: bytes) -> None:
+        if self._failure is not None or self._is_lost:
+            return
+        self._decoder.feed(data)
+        self._decode()
+
+    def eof_received(self) -> bool:
+        return False
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._is_lost = True
+        if self._session is not None:
+            self._session.runs.leave()
+        self._more.set()
+        self._can_write.set()
+
+    def pause_writing(self) -> None:
+        self._can_write.clear()
+
+    def resume_writing(self) -> None:
+        self._can_write.set()
+
+    # Messages in
+
+    def _decode(self) -> None:
+        """Turns the bytes that have arrived into messages, as far as the budget goes."""
+        try:
+            while len(self._waiting) < _PEEKED and (message := self._decoder.next()) is not None:
+                self._waiting.append(message)
+                if isinstance(message, f.SslRequest):
+                    break  # what follows in plain text is not part of the encrypted session
+        except (f.Malformed, TooLong) as error:
+            self._failure = error
+        if self._waiting or self._failure is not None:
+            self._more.set()
+        is_full = len(self._waiting) >= _PEEKED or (self._decoder.held > _AHEAD and bool(self._waiting))
+        if is_full and not self._is_paused and self._transport is not None:
+            self._is_paused = True
+            self._transport.pause_reading()
+
+    async def next(self) -> f.Startup | f.Frontend | None:
+        """The next message; None at the end. Raises Malformed and TooLong."""
+        while not self._waiting:
+            if self._failure is not None:
+                raise self._failure
+            if self._is_lost:
+                return None
+            self._more.clear()
+            self._decode()
+            if self._waiting or self._failure is not None:
+                continue
+            if self._is_paused and self._transport is not None:
+                self._is_paused = False
+                self._transport.resume_reading()
+            await self._more.wait()
+        return self._waiting.popleft()
+
+    def peek(self, place: int = 0) -> f.Frontend | None:
+        return self._waiting[place] if place < len(self._waiting) else None  # type: ignore[return-value]
+
+    def known(self) -> None:
+        self._decoder.is_known = True
+
+    # Messages out
+
+    def write(self, data: bytes) -> None:
+        if self._transport is not None and not self._is_lost:
+            self._transport.write(data)
+
+    async def drain(self) -> None:
+        """Waits until the client has read most of what was written."""
+        if not self._can_write.is_set():
+            seconds = self._hall.settings.read_seconds
+            try:
+                async with asyncio.timeout(seconds):
+                    await self._can_write.wait()
+            except TimeoutError:
+                _log.info("%s: the client did not read for %d seconds", self.address, seconds)
+                self.abort()
+        if self._is_lost:
+            raise ConnectionResetError
+
+    async def secure(self) -> None:
+        """Goes on over TLS. Raises Malformed if the client has sent more than its request for it."""
+        if self._waiting or self._decoder.held:
+            raise f.Malformed("plain text follows the request for TLS")
+        assert self._transport is not None and self._hall.certificate is not None
+        self._transport.pause_reading()
+        self._transport.write(b"S")
+        loop = asyncio.get_running_loop()
+        transport = await loop.start_tls(
+            self._transport, self, self._hall.certificate(), server_side=True, ssl_handshake_timeout=10
+        )
+        assert transport is not None
+        self._transport = cast(asyncio.Transport, transport)
+        self.is_secure = True
+
+    # The course of a connection
+
+    def end(self) -> None:
+        """Ends the connection because the service ends."""
+        if self._session is not None:
+            self._session.runs.leave()
+        if self._task is not None:
+            self._task.cancel()
+
+    def abort(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    async def _serve(self) -> None:
+        hall = self._hall
+        hall.open += 1
+        hall.metrics.postgres_connections.add()
+        key: CancelKey | None = None
+        try:
+            session = await self._started()
+            if session is not None:
+                self._session = session
+                key = hall.register(session.runs)
+                introduce(session, self._start, self._principal, key)
+                await PostgresSession(session, self._timed()).serve()
+        except (ConnectionError, TimeoutError):
+            pass
+        except asyncio.CancelledError:
+            self._last_words(Unavailable("the service is shutting down", code="shutting_down"))
+        except (f.Malformed, TooLong, ServiceError) as error:
+            self._last_words(error)
+        except Exception as error:
+            _log.error("%s: a connection failed", self.address, exc_info=error)
+            self._last_words(error)
+        finally:
+            if key is not None:
+                hall.forget(key)
+            if self._session is not None:
+                self._session.close()
+            hall.open -= 1
+            self._close()
+            self._ended(self)
+
+    async def _started(self) -> Session | None:
+        """The session of a client that has shown who it is; None if it wanted none."""
+        hall = self._hall
+        async with asyncio.timeout(hall.settings.head_seconds):
+            start = await greet(self, self, hall)
+            if start is None:
+                return None
+            if hall.open > hall.settings.postgres_connections:
+                raise Unavailable(
+                    "the service has too many connections open",
+                    "close some, or raise FRESHET_POSTGRES_CONNECTIONS",
+                    code="too_many_connections",
+                )
+            runtime = hall.runtime
+            if runtime is None:
+                raise Unavailable("the service is not ready: it is recovering its state", "try again soon")
+            if start.parameters.get("replication", "off") not in ("false", "off", "no", "0"):
+                raise Invalid(
+                    "replication is not supported", "use DECLARE ... FOR SUBSCRIBE", code="unsupported_sql"
+                )
+            principal = await authenticate(start, self, self, runtime.accounts, hall, self.address)
+        self._start, self._principal = start, principal
+        self.known()
+        session = Session(hall, self, self.address, run_own, lambda of, piece: run_copy(of, piece, self))
+        session.runs.principal = principal
+        if principal.id and runtime.accounts.is_use_due(principal.id):
+            await hall.lanes.jobs.run(runtime.accounts.note_use, principal.id)
+        return session
+
+    def _timed(self) -> _TimedInlet:
+        assert self._session is not None
+        return _TimedInlet(self, self._session)
+
+    def _last_words(self, error: Exception) -> None:
+        """Tells the client why the connection ends."""
+        problem: Problem = problem_for(error)
+        self._hall.metrics.postgres_errors.add(1, problem.code)
+        self.write(out.error(error_fields(problem, "FATAL", sqlstate=sqlstate_of(problem))))
+
+    def _close(self) -> None:
+        """Closes the connection; cuts it if the client does not read."""
+        transport = self._transport
+        if transport is not None and not self._is_lost:
+            transport.close()
+            asyncio.get_running_loop().call_later(_END, self._cut)
+
+    def _cut(self) -> None:
+        if not self._is_lost:
+            self.abort()
+
+
+class _TimedInlet:
+    """Messages of a client that may not be idle for too long."""
+
+    def __init__(self, connection: PostgresConnection, session: Session) -> None:
+        self._connection = connection
+        self._session = session
+
+    def peek(self, place: int = 0) -> f.Frontend | None:
+        return self._connection.peek(place)
+
+    async def next(self) -> f.Frontend | None:
+        connection = self._connection
+        if connection.peek() is not None:
+            return await connection.next()  # type: ignore[return-value]
+        seconds, what = self._patience()
+        if seconds is None:
+            return await connection.next()  # type: ignore[return-value]
+        try:
+            async with asyncio.timeout(seconds):
+                return await connection.next()  # type: ignore[return-value]
+        except TimeoutError:
+            raise Unavailable(
+                f"the session was idle {what}for {seconds:g} seconds", "connect anew", code="idle_session"
+            ) from None
+
+    def _patience(self) -> tuple[float | None, str]:
+        """Seconds until an idle client is let go, and where it is idle."""
+        session = self._session
+        is_inside = session.runs.block is not None
+        name = "idle_in_transaction_session_timeout" if is_inside else "idle_session_timeout"
+        own = session.settings.milliseconds(name) / 1000
+        limits = session.hall.settings
+        most = limits.postgres_block_seconds if is_inside else limits.postgres_idle_seconds
+        found = min((seconds for seconds in (own, float(most)) if seconds), default=None)
+        return found, "inside a block " if is_inside else ""

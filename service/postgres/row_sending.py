@@ -1,0 +1,34 @@
+"""Sending rows: a portal's, piece by piece, as fast as the client reads."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from service.postgres.data_rows import AnswerRows
+from service.reading.lanes import Lanes
+
+_PIECE = 2_000
+"""Rows that are written together."""
+_AT_ONCE = 200
+"""Rows that are so few that they are written on the event loop."""
+
+
+class Outlet(Protocol):
+    """Where messages go. `drain` waits until the client has read; it raises ConnectionError if it is gone."""
+
+    def write(self, data: bytes) -> None: ...
+
+    async def drain(self) -> None: ...
+
+
+async def send_rows(
+    rows: AnswerRows, formats: tuple[int, ...], start: int, stop: int, outlet: Outlet, lanes: Lanes
+) -> None:
+    """Sends the rows from `start` to `stop` as DataRow messages."""
+    if stop - start <= _AT_ONCE:
+        outlet.write(rows.messages(formats, start, stop))
+        return
+    for first in range(start, stop, _PIECE):
+        last = min(first + _PIECE, stop)
+        outlet.write(await lanes.answers.run(rows.messages, formats, first, last))
+        await outlet.drain()

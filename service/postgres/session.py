@@ -1,0 +1,279 @@
+"""A session: what one connection has prepared, opened and set, and how its statements are run.
+
+It knows no bytes of the protocol; `postgres_session.py` speaks it. A block that fails takes only ROLLBACK
+until it ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Protocol
+
+from sqlglot import exp
+from sqlglot.tokens import TokenType
+
+from engine.schema import Kind, Type
+from planner.errors import PlannerError
+from planner.parsing.parameters import NO_PARAMETERS, Parameters
+from planner.parsing.script import Piece
+from planner.sql_types import data_type
+from service.errors import Conflict, Invalid, Problem
+from service.postgres import backend_messages as out
+from service.postgres import session_statements as s
+from service.postgres.data_rows import AnswerRows, columns_of
+from service.postgres.frontend_messages import Bind
+from service.postgres.hall import Hall
+from service.postgres.parameter_values import bound, engine_type
+from service.postgres.prepared_statements import Portal, PreparedStatement, SessionObjects
+from service.postgres.row_sending import Outlet
+from service.postgres.session_readers import session_statement
+from service.postgres.session_settings import SessionSettings
+from service.postgres.sqlstates import error_fields
+from service.postgres.statement_runs import StatementRuns
+from service.postgres.subscriptions import Subscription, subscribe_options
+from service.postgres.wire_types import BY_KIND, WIRE_TEXT, WireType, wire_type
+from service.sql.tasks import Result
+
+_ALLOWED = s.CommitBlock | s.RollbackBlock | s.RollbackToSavepoint
+"""What a block that has failed still takes."""
+_TAGS = {
+    "TRUNCATE": "TRUNCATE TABLE",
+    "SHOW TABLES": "SHOW",
+    "SHOW VIEWS": "SHOW",
+    "SHOW COLUMNS": "SHOW",
+    "SHOW CREATE": "SHOW",
+}
+_DEFINITIONS = ("CREATE", "DROP", "ALTER", "COMMENT", "GRANT", "REVOKE")
+
+
+class OwnOutcome(Protocol):
+    """What a statement of the session's own gives: a tag, and rows if there are any."""
+
+    @property
+    def tag(self) -> str: ...
+
+    @property
+    def rows(self) -> AnswerRows | None: ...
+
+
+RunOwn = Callable[["Session", s.SessionStatement], Awaitable[OwnOutcome]]
+Copy = Callable[["Session", Piece], Awaitable[str]]
+
+
+class Session:
+    """`run_own` runs the statements of the session's own, `copy` a COPY."""
+
+    def __init__(self, hall: Hall, outlet: Outlet, address: str, run_own: RunOwn, copy: Copy) -> None:
+        self.hall = hall
+        self.outlet = outlet
+        self.settings = SessionSettings(self._told, lambda fact, hint: self.notice("01000", fact, hint))
+        self.runs = StatementRuns(hall, self.settings, address)
+        limits = hall.settings
+        self.objects = SessionObjects(limits.postgres_statements, limits.kept_answer_bytes)
+        self.has_failed = False
+        """Whether the block has failed."""
+        self.parameters = NO_PARAMETERS
+        """Those of the portal that runs."""
+        self.is_known = False
+        self._run_own = run_own
+        self._copy = copy
+
+    # Saying
+
+    def _told(self, name: str, value: str) -> None:
+        if self.is_known:
+            self.outlet.write(out.parameter_status(name, value))
+
+    def notice(self, sqlstate: str, fact: str, hint: str = "") -> None:
+        problem = Problem(200, "notice", fact, hint)
+        fields = error_fields(problem, "WARNING", sqlstate=sqlstate)
+        self.outlet.write(out.notice({letter: text for letter, text in fields.items() if letter != "R"}))
+
+    @property
+    def status(self) -> bytes:
+        """The state of the block, as ReadyForQuery says it."""
+        if self.runs.block is None or self.runs.block.is_implicit:
+            return b"I"
+        return b"E" if self.has_failed else b"T"
+
+    # Blocks
+
+    def end_block(self, committed: bool) -> None:
+        """Ends what belongs to the block, which has ended."""
+        self.has_failed = False
+        self.settings.end_block(committed)
+        self.objects.end_block(committed)
+
+    async def commit_implicit(self) -> None:
+        """Commits the block that the statements of one message, or up to a Sync, are."""
+        block = self.runs.block
+        if block is not None and block.is_implicit:
+            try:
+                await self.runs.commit()
+            finally:
+                self.objects.end_block()
+
+    def fail(self) -> None:
+        """A statement has failed: so has its block."""
+        block = self.runs.block
+        if block is None:
+            return
+        if block.is_implicit:
+            self.runs.roll_back()
+            self.objects.end_block(False)
+        else:
+            self.has_failed = True
+
+    def close(self) -> None:
+        self.runs.leave()
+        self.runs.roll_back()
+        self.objects.close()
+
+    # Prepared statements
+
+    def prepared(
+        self, sql: str, pieces: Sequence[Piece], declared: Sequence[WireType | None]
+    ) -> PreparedStatement:
+        """The statement of a Parse. Raises InvalidSyntax if there are several."""
+        if len(pieces) > 1:
+            raise pieces[1].failure("a prepared statement is one statement", "prepare each by itself")
+        if not pieces:
+            return PreparedStatement(sql, None, types=())
+        own = session_statement(pieces[0])
+        return PreparedStatement(sql, pieces[0], own, tuple(declared))
+
+    async def types_of(self, prepared: PreparedStatement) -> tuple[WireType, ...]:
+        """The types of the parameters, which are found out once."""
+        if prepared.types is not None:
+            return prepared.types
+        piece = _inner(prepared)
+        declared = prepared.declared
+        if piece is not None and _has_parameters(piece):
+            given = [None if type is None else engine_type(type) for type in declared]
+            prepared.wanted = await self.runs.parameters(piece, [None] * len(given))
+        length = max(len(prepared.wanted), len(declared))
+        types = []
+        for place in range(length):
+            told = declared[place] if place < len(declared) else None
+            want = prepared.wanted[place] if place < len(prepared.wanted) else None
+            types.append(told or (WIRE_TEXT if want is None else wire_type(want)))
+        prepared.types = tuple(types)
+        return prepared.types
+
+    async def columns_of(self, prepared: PreparedStatement) -> tuple[out.WireColumn, ...] | None:
+        """The columns that a statement returns, found out once without running it; None for none."""
+        match prepared.own:
+            case s.FetchCursor(move=False, name=name):
+                return self.objects.portal(name).columns
+            case s.ExecuteStatement(name=name):
+                return await self.columns_of(self.objects.statement(name))
+            case s.ShowSetting():
+                return (await self._shown(prepared.own)).columns
+            case s.SettingCalls(calls=calls):
+                return tuple(out.WireColumn(call.column, WIRE_TEXT) for call in calls)
+        if prepared.own is not None or prepared.piece is None:
+            return None
+        if not prepared.is_described:
+            types = await self.types_of(prepared)
+            wanted = prepared.wanted
+            given = [_nearer(type, wanted[i] if i < len(wanted) else None) for i, type in enumerate(types)]
+            answer = await self.runs.describe(prepared.piece, given)
+            prepared.columns = None if answer is None else columns_of(answer)
+            prepared.is_described = True
+        return prepared.columns
+
+    async def _shown(self, statement: s.ShowSetting) -> AnswerRows:
+        rows = (await self._run_own(self, statement)).rows
+        assert rows is not None
+        return rows
+
+    def type_called(self, words: str) -> WireType | None:
+        """The type of PREPARE's list. None for `unknown`. Raises a PlannerError."""
+        if words.lower() == "unknown":
+            return None
+        try:
+            return wire_type(data_type(exp.DataType.build(words, dialect="postgres")))
+        except (PlannerError, ValueError):
+            raise Invalid(f"there is no type {words[:100]}", code="invalid_type") from None
+
+    def parameters_of_texts(
+        self, row: Sequence[str | None], types: Sequence[WireType], wanted: Sequence[Type | None]
+    ) -> Parameters:
+        """Parameters from their texts."""
+        values = tuple(None if text is None else text.encode() for text in row)
+        return bound(Bind("", "", (), values, ()), types, wanted)
+
+    # Running
+
+    async def run_portal(self, portal: Portal) -> None:
+        """Runs a portal's statement, if that was not done yet."""
+        if portal.is_run:
+            return
+        statement = portal.statement
+        self.check_block(statement)
+        self.parameters = portal.parameters
+        portal.is_run = True
+        if statement.own is not None:
+            outcome = await self._run_own(self, statement.own)
+            portal.tag, portal.rows = outcome.tag, outcome.rows
+        elif statement.piece is not None:
+            result = await self.runs.run(statement.piece, portal.parameters)
+            portal.tag = tag_of(result)
+            if result.answer is not None:
+                described = statement.columns if statement.is_described else None
+                portal.rows = AnswerRows.of(result.answer, described)
+            self._warn(result)
+
+    def _warn(self, result: Result) -> None:
+        block = self.runs.block
+        if block is not None and not block.is_implicit and result.statement.startswith(_DEFINITIONS):
+            self.notice("01000", f"{result.statement} has taken effect at once: ROLLBACK does not undo it")
+
+    def check_block(self, statement: PreparedStatement) -> None:
+        """Raises Conflict if the block has failed and the statement does not end it."""
+        if self.has_failed and not isinstance(statement.own, _ALLOWED) and statement.piece is not None:
+            raise Conflict(
+                "the block has failed, so its statements are ignored until it ends",
+                "send ROLLBACK",
+                code="block_failed",
+            )
+
+    def subscription(self, piece: Piece) -> Subscription:
+        runs = self.runs
+        assert runs.principal is not None
+        return Subscription(self.hall, runs.runtime, subscribe_options(piece), runs.principal)
+
+    async def copy(self, piece: Piece) -> str:
+        return await self._copy(self, piece)
+
+
+def tag_of(result: Result) -> str:
+    """The tag of a statement, as PostgreSQL gives it."""
+    name = result.statement
+    if name == "SELECT":
+        return f"SELECT {result.size}"
+    if name == "INSERT":
+        return f"INSERT 0 {result.count or 0}"
+    if name in ("UPDATE", "DELETE", "MERGE"):
+        return f"{name} {result.count or 0}"
+    return _TAGS.get(name, name)
+
+
+def _inner(prepared: PreparedStatement) -> Piece | None:
+    """The piece whose parameters count: of DECLARE and COPY, that of their query."""
+    if isinstance(prepared.own, s.DeclareCursor):
+        return prepared.own.query
+    if isinstance(prepared.own, s.SettingCalls | s.CopyStatement):
+        return prepared.piece
+    return None if prepared.own is not None else prepared.piece
+
+
+def _has_parameters(piece: Piece) -> bool:
+    return any(token.token_type is TokenType.PARAMETER for token in piece.tokens)
+
+
+def _nearer(type: WireType, wanted: Type | None) -> Type | None:
+    """The engine's type of a parameter: the wanted one where the wire has no finer."""
+    if wanted is not None and wire_type(wanted) is type:
+        return wanted
+    return None if type is BY_KIND[Kind.TEXT] else engine_type(type)

@@ -1,0 +1,133 @@
+"""The settings of a session: what drivers and tools set, and what the service says to it.
+
+Values that are set in a block return with its ROLLBACK, and those of SET LOCAL at its end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from service.errors import Invalid
+from service.postgres.known_settings import BY_LOWER, KNOWN, READ_ONLY, REPORTED
+
+
+class SessionSettings:
+    """`told` is called with the name and value of each reported setting that changes."""
+
+    def __init__(self, told: Callable[[str, str], None], noticed: Callable[[str, str], None]) -> None:
+        self._told = told
+        self._noticed = noticed
+        self._given: dict[str, str] = {}
+        """The values of the start-up, to which RESET returns."""
+        self._set: dict[str, str] = {}
+        self._before: dict[str, str] | None = None
+        """What was set when the block began; None outside blocks."""
+        self._local: dict[str, str] = {}
+
+    def begin(self, given: Mapping[str, str]) -> None:
+        """Takes the settings of the start-up. One that the service does not know is not refused."""
+        for name, value in given.items():
+            if name.lower() in BY_LOWER or "." in name:
+                self._given[name_of(name)] = self._checked(name_of(name), value)
+
+    def fix(self, name: str, value: str) -> None:
+        """Sets what the service alone decides."""
+        self._given[name] = value
+
+    @property
+    def values(self) -> Mapping[str, str]:
+        """What has been set, by name in lower case."""
+        found = {**self._given, **self._set, **self._local}
+        return {name.lower(): value for name, value in found.items()}
+
+    def get(self, name: str) -> str:
+        """The value of a setting. Raises Invalid for an unknown one."""
+        name = name_of(name)
+        for layer in (self._local, self._set, self._given):
+            if name in layer:
+                return layer[name]
+        if name not in KNOWN:
+            raise _unknown(name)
+        return KNOWN[name].default
+
+    def milliseconds(self, name: str) -> int:
+        return int(self.get(name))
+
+    def set(self, name: str, value: str | None, local: bool = False) -> None:
+        """Sets a value; None is the default. SET LOCAL lasts until the end of the block."""
+        name = name_of(name)
+        before = self.get(name) if name in KNOWN else ""
+        if value is None:
+            self._set.pop(name, None)
+            self._local.pop(name, None)
+        else:
+            checked = self._checked(name, value)
+            if local and self._before is None:
+                return
+            (self._local if local else self._set)[name] = checked
+            if not local:
+                self._local.pop(name, None)
+        self._tell(name, before)
+
+    def reset_all(self) -> None:
+        before = {name: self.get(name) for name in REPORTED}
+        self._set.clear()
+        self._local.clear()
+        for name, value in before.items():
+            self._tell(name, value)
+
+    def all(self) -> list[tuple[str, str]]:
+        names = sorted({*KNOWN, *self._given, *self._set}, key=str.lower)
+        return [(name, self.get(name)) for name in names]
+
+    # Blocks
+
+    def begin_block(self) -> None:
+        self._before = dict(self._set)
+
+    def end_block(self, committed: bool) -> None:
+        before = {name: self.get(name) for name in REPORTED}
+        if not committed and self._before is not None:
+            self._set = self._before
+        self._before = None
+        self._local.clear()
+        for name, value in before.items():
+            self._tell(name, value)
+
+    def _tell(self, name: str, before: str) -> None:
+        if name in REPORTED and self.get(name) != before:
+            self._told(name, self.get(name))
+
+    def _checked(self, name: str, value: str) -> str:
+        setting = KNOWN.get(name)
+        if setting is None:
+            return value
+        if name in READ_ONLY:
+            raise Invalid(f"{name} cannot be changed", "leave it out", code="invalid_setting")
+        try:
+            return setting.check(value)
+        except Invalid as error:
+            fact = f'"{value[:100]}" is not a value of {name} here'
+            if setting.is_kept:
+                self._noticed(f"{fact}; it stays {setting.default}", error.hint)
+                return setting.default
+            raise Invalid(fact, error.hint, code="invalid_setting") from None
+
+
+def name_of(name: str) -> str:
+    """The name of a setting as it is listed. Raises Invalid for one that no session has."""
+    lower = name.lower()
+    if lower == "time zone":
+        return "TimeZone"
+    found = BY_LOWER.get(lower)
+    if found is None and "." not in name:
+        raise _unknown(name)
+    return found or lower
+
+
+def _unknown(name: str) -> Invalid:
+    return Invalid(
+        f"there is no setting called {name[:100]}",
+        "SHOW ALL lists the settings; names with a dot are free",
+        code="unknown_setting",
+    )

@@ -1,0 +1,80 @@
+"""SET, SHOW, RESET and DISCARD, and the functions about settings."""
+
+from __future__ import annotations
+
+from service.errors import Conflict, Invalid
+from service.postgres import session_statements as s
+from service.postgres.data_rows import AnswerRows
+from service.postgres.own_result import OwnResult, answer_of_texts
+from service.postgres.session import Session
+from service.reading.duck import Answer
+
+
+async def set_setting(session: Session, statement: s.SetSetting) -> OwnResult:
+    if statement.local and (session.runs.block is None or session.runs.block.is_implicit):
+        session.notice("25P01", "SET LOCAL has an effect only in a block")
+    session.settings.set(statement.name, statement.value, statement.local)
+    return OwnResult("SET")
+
+
+async def show(session: Session, statement: s.ShowSetting) -> OwnResult:
+    return OwnResult("SHOW", AnswerRows.of(show_answer(session, statement)))
+
+
+def show_answer(session: Session, statement: s.ShowSetting) -> Answer:
+    if statement.name == "ALL":
+        rows = [(name, value, "") for name, value in session.settings.all()]
+        return answer_of_texts(("name", "setting", "description"), rows)
+    value = session.settings.get(statement.name)
+    return answer_of_texts((_column_name(statement.name),), [(value,)])
+
+
+def _column_name(name: str) -> str:
+    return {"timezone": "TimeZone", "datestyle": "DateStyle", "intervalstyle": "IntervalStyle"}.get(
+        name.lower(), name.lower()
+    )
+
+
+async def setting_calls(session: Session, statement: s.SettingCalls) -> OwnResult:
+    values: list[str | None] = []
+    for call in statement.calls:
+        if call.value is not None:
+            value = call.value
+            if value.startswith("$"):
+                given = session.parameters.given.get(value[1:])
+                value = "" if given is None or given.value is None else str(given.value)
+            session.settings.set(call.name, value, call.local)
+        try:
+            values.append(session.settings.get(call.name))
+        except Invalid:
+            if not call.missing_ok:
+                raise
+            values.append(None)
+    names = tuple(call.column for call in statement.calls)
+    return OwnResult("SELECT 1", AnswerRows.of(answer_of_texts(names, [tuple(values)])))
+
+
+async def reset(session: Session, statement: s.ResetSetting) -> OwnResult:
+    if statement.name == "ALL":
+        session.settings.reset_all()
+    else:
+        session.settings.set(statement.name, None)
+    return OwnResult("RESET")
+
+
+async def discard(session: Session, statement: s.Discard) -> OwnResult:
+    if statement.what == "ALL":
+        if session.runs.block is not None and not session.runs.block.is_implicit:
+            raise Conflict("DISCARD ALL cannot be in a block", "COMMIT first", code="definition_in_block")
+        session.settings.reset_all()
+        session.objects.close()
+        session.objects.statements.clear()
+    return OwnResult(f"DISCARD {statement.what}")
+
+
+async def nothing(session: Session, statement: object) -> OwnResult:
+    return OwnResult("UNLISTEN" if isinstance(statement, s.Unlisten) else "SET")
+
+
+async def refused(session: Session, statement: s.Refused) -> OwnResult:
+    raise Invalid(statement.message, statement.hint, code="unsupported_sql")

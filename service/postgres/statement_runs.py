@@ -1,0 +1,161 @@
+"""Runs statements for a session: at the door of statements, in its block if it has one.
+
+A statement that runs can be cancelled: by another connection, by the end of its own connection, and by
+`statement_timeout`. All of them are the caller's leaving.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+from engine.schema import Type
+from planner.limits import within
+from planner.parsing.parameters import NO_PARAMETERS, Parameters
+from planner.parsing.script import Piece, split
+from service.accounts.principals import Principal
+from service.errors import Conflict, Unauthenticated, Unavailable
+from service.postgres.hall import Hall
+from service.postgres.session_settings import SessionSettings
+from service.reading.callers import Caller
+from service.reading.lanes import Lane
+from service.reading.queries import Queries
+from service.reading.duck import Answer
+from service.running.runtime import Runtime
+from service.sql.describing import DescribingRun
+from service.sql.open_block import BlockRun, OpenBlock
+from service.sql.script_door import ScriptRun
+from service.sql.tasks import Result
+
+_LONG = 1 << 16
+"""Characters of a script that is cut into statements in a thread of its own."""
+
+
+class StatementRuns:
+    """`address` and `principal` are the client's."""
+
+    def __init__(self, hall: Hall, settings: SessionSettings, address: str) -> None:
+        self.hall = hall
+        self.settings = settings
+        self.address = address
+        self.principal: Principal | None = None
+        self.block: OpenBlock | None = None
+        self._caller: Caller | None = None
+        self._is_gone = False
+        self.timed_out = False
+        """Whether the statement that was cancelled last was so by `statement_timeout`."""
+
+    # Ending what runs
+
+    def cancel(self) -> None:
+        """Cancels the statement that runs, if one does."""
+        if self._caller is not None:
+            self._caller.leave()
+
+    def leave(self) -> None:
+        """Cancels the statement that runs, and all that begin later."""
+        self._is_gone = True
+        self.cancel()
+
+    @contextmanager
+    def calling(self) -> Iterator[Caller]:
+        """The caller of one statement, who leaves if the statement is cancelled or runs for too long."""
+        if self._caller is not None:
+            yield self._caller
+            return
+        assert self.principal is not None
+        if not self.runtime.accounts.is_current(self.principal):
+            raise Unauthenticated("the key or its rights have changed", "connect anew", code="key_invalid")
+        caller = self._caller = Caller(self.address, self.principal, self.settings.values)
+        self.timed_out = False
+        if self._is_gone:
+            caller.leave()
+        milliseconds = self.settings.milliseconds("statement_timeout")
+        timer = None
+        if milliseconds:
+            timer = asyncio.get_running_loop().call_later(milliseconds / 1000, self._time_out, caller)
+        try:
+            yield caller
+        finally:
+            self._caller = None
+            if timer is not None:
+                timer.cancel()
+
+    def _time_out(self, caller: Caller) -> None:
+        self.timed_out = True
+        caller.leave()
+
+    # Running
+
+    @property
+    def runtime(self) -> Runtime:
+        runtime = self.hall.runtime
+        if runtime is None:
+            raise Unavailable("the service is shutting down", code="shutting_down")
+        return runtime
+
+    async def pieces(self, script: str) -> Sequence[Piece]:
+        """The statements of a text. Raises InvalidSyntax."""
+        limits = self.hall.settings.planning_limits
+
+        def cut() -> Sequence[Piece]:
+            with within(limits):
+                return split(script)
+
+        if len(script) < _LONG:
+            return cut()
+        return await self.hall.lanes.long_texts.run(cut)
+
+    async def run(self, piece: Piece, parameters: Parameters = NO_PARAMETERS) -> Result:
+        """The result of a statement. Raises ScriptFailed."""
+        piece = replace(piece, parameters=parameters)
+        parts = self._parts()
+        with self.calling() as caller:
+            if self.block is not None:
+                return await BlockRun(*parts, caller, None, self.block).run_in_block(piece)
+            (result,) = await ScriptRun(*parts, caller).run([piece])
+            return result
+
+    async def parameters(self, piece: Piece, given: Sequence[Type | None]) -> tuple[Type | None, ...]:
+        """The types of a statement's parameters."""
+        parts = self._parts()
+        with self.calling() as caller:
+            return await DescribingRun(*parts, caller).parameters(piece, given)
+
+    async def describe(self, piece: Piece, types: Sequence[Type | None]) -> Answer | None:
+        """The columns that a statement returns: an answer without rows."""
+        parts = self._parts()
+        with self.calling() as caller:
+            return await DescribingRun(*parts, caller).answer(piece, types)
+
+    def _parts(self) -> tuple[Runtime, Queries, Lane, Lane]:
+        _ = self.runtime
+        return self.hall.door.parts
+
+    # Blocks
+
+    def begin(self, pins: bool, read_only: bool, is_implicit: bool = False) -> None:
+        self.block = OpenBlock(self.runtime, read_only, pins, is_implicit)
+
+    async def commit(self) -> None:
+        """Ends the block by making its changes. Raises Conflict if that is not possible any more."""
+        block, self.block = self.block, None
+        if block is not None:
+            parts = self._parts()
+            with self.calling() as caller:
+                await BlockRun(*parts, caller, None, block).commit()
+
+    def roll_back(self) -> bool:
+        """Ends the block and discards its changes; whether definitions in it stay."""
+        block, self.block = self.block, None
+        if block is None:
+            return False
+        block.close()
+        return block.has_defined
+
+    def must_be_in_block(self, what: str) -> OpenBlock:
+        if self.block is None or self.block.is_implicit:
+            raise Conflict(f"{what} needs a block", "send BEGIN first", code="no_block")
+        return self.block
