@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
+from psycopg.generators import execute
+from psycopg.pq.abc import PGresult
 
 from service.settings.settings import Settings
 from tests.service.client import Client
@@ -104,6 +106,13 @@ def errors(messages: list[tuple[bytes, bytes]]) -> list[str]:
 
 def tags(messages: list[tuple[bytes, bytes]]) -> list[str]:
     return [body.rstrip(b"\0").decode() for type, body in messages if type == b"C"]
+
+
+def asked(connection: psycopg.Connection, call: str, *arguments: Any) -> PGresult:
+    """The result of one of libpq's calls: of `send_query` and those like it. Libpq's calls that wait would stop
+    the service too, which is in this process."""
+    getattr(connection.pgconn, call)(*arguments)
+    return connection.wait(execute(connection.pgconn))[-1]
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from decimal import Decimal
 import psycopg
 import pytest
 
-from tests.pgwire.door import PostgresDoor, errors, fields, refused, tags
+from tests.pgwire.door import PostgresDoor, asked, errors, fields, refused, tags
 
 
 def rows(connection: psycopg.Connection, sql: str, *parameters: object) -> list[tuple]:
@@ -111,11 +111,14 @@ def test_parameters_find_rows(
 def test_a_parameter_without_a_type_takes_that_of_its_place(
     connection: psycopg.Connection, table: str
 ) -> None:
-    prepared = connection.pgconn.prepare(
-        b"p", f"SELECT n + $1, $2, $3::date FROM {table} WHERE id = $4 AND name LIKE $5".encode()
+    prepared = asked(
+        connection,
+        "send_prepare",
+        b"p",
+        f"SELECT n + $1, $2, $3::date FROM {table} WHERE id = $4 AND name LIKE $5".encode(),
     )
     assert prepared.status == psycopg.pq.ExecStatus.COMMAND_OK, prepared.error_message
-    described = connection.pgconn.describe_prepared(b"p")
+    described = asked(connection, "send_describe_prepared", b"p")
     assert [described.param_type(i) for i in range(described.nparams)] == [1700, 25, 1082, 20, 25]
     assert [described.ftype(i) for i in range(described.nfields)] == [1700, 25, 1082]
 
@@ -133,8 +136,8 @@ def test_a_statement_is_described_without_being_run(
         ("SHOW TimeZone", ["TimeZone"]),
         ("BEGIN", []),
     ):
-        assert connection.pgconn.prepare(b"", sql.encode()).status == psycopg.pq.ExecStatus.COMMAND_OK
-        described = connection.pgconn.describe_prepared(b"")
+        assert asked(connection, "send_prepare", b"", sql.encode()).status == psycopg.pq.ExecStatus.COMMAND_OK
+        described = asked(connection, "send_describe_prepared", b"")
         assert described.status == psycopg.pq.ExecStatus.COMMAND_OK, described.error_message
         assert [(described.fname(i) or b"").decode() for i in range(described.nfields)] == names, sql
     assert door.runtime.snapshot.upper == before
@@ -154,7 +157,7 @@ def test_a_statement_is_described_without_being_run(
 def test_wrong_values_are_refused(
     connection: psycopg.Connection, sql: str, values: list, sqlstate: str
 ) -> None:
-    found = connection.pgconn.exec_params(sql.encode(), values)
+    found = asked(connection, "send_query_params", sql.encode(), values)
     assert found.error_field(psycopg.pq.DiagnosticField.SQLSTATE) == sqlstate.encode(), found.error_message
 
 
@@ -416,11 +419,11 @@ def test_statements_are_prepared_by_sql_too(connection: psycopg.Connection, tabl
 def test_prepared_statements_notice_that_columns_have_changed(
     connection: psycopg.Connection, table: str
 ) -> None:
-    assert connection.pgconn.prepare(b"q", f"SELECT * FROM {table}".encode()).status
-    connection.pgconn.describe_prepared(b"q")
+    assert asked(connection, "send_prepare", b"q", f"SELECT * FROM {table}".encode()).status
+    asked(connection, "send_describe_prepared", b"q")
     connection.execute(f"ALTER TABLE {table} ADD COLUMN more INT")
     connection.execute(f"INSERT INTO {table} (id) VALUES (1)")
-    found = connection.pgconn.exec_prepared(b"q", [])
+    found = asked(connection, "send_query_prepared", b"q", [])
     assert found.error_field(psycopg.pq.DiagnosticField.SQLSTATE) == b"0A000"
 
 
