@@ -12,12 +12,13 @@ TYPES = (
     "z TIMESTAMPTZ, span INTERVAL, raw BYTEA, u UUID, j JSON, a INT[]"
 )
 ROWS = (
-    "INSERT INTO {} VALUES (1, true, 1.5, 2.5, E'a\\tb\\\\c\\nd,\"e\"', '2024-02-29', '2024-01-01 01:02:03.5', "
+    "INSERT INTO {} VALUES "
+    "(1, true, 1.5, 2.5, E'a\\tb\\\\c\\nd,\"e\"', '2024-02-29', '2024-01-01 01:02:03.5', "
     "'2024-01-01 01:02:03+02', INTERVAL '1 month 2 days 3 seconds', unhex('00ff'), "
     "'12345678-9abc-def0-1234-56789abcdef0', '{{\"k\": [1, null]}}', [1, NULL, 3]), "
     "(2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL), "
-    "(3, false, 'NaN', -1, '', '0001-01-01', '1969-12-31 23:59:59', '1969-12-31 23:59:59', INTERVAL '-1 day', "
-    "unhex(''), '00000000-0000-0000-0000-000000000000', '[]', []), "
+    "(3, false, 'NaN', -1, '', '0001-01-01', '1969-12-31 23:59:59', '1969-12-31 23:59:59', "
+    "INTERVAL '-1 day', unhex(''), '00000000-0000-0000-0000-000000000000', '[]', []), "
     "(4, NULL, 'Infinity', NULL, '\\N', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)"
 )
 
