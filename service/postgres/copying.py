@@ -14,7 +14,7 @@ from planner.suggestions import did_you_mean
 from service.accounts.privileges import Privilege
 from service.changes.table_changes import TableChanges
 from service.definitions.definition import Definition
-from service.errors import Invalid, ServiceError
+from service.errors import Invalid
 from service.postgres import backend_messages as out
 from service.postgres import frontend_messages as f
 from service.postgres.copy_bodies import changes_of_copy
@@ -28,13 +28,6 @@ from service.settings.budget import too_large
 
 _PIECE = 4_000
 """Rows that are written together."""
-
-
-class CopyFailed(ServiceError):
-    """The client has ended its data with CopyFail."""
-
-    status = 422
-    code = "copy_cancelled"
 
 
 class CopyInlet(Protocol):
@@ -105,7 +98,7 @@ async def _received(session: Session, inlet: CopyInlet) -> bytes:
             case f.CopyDone():
                 return b"".join(parts)
             case f.CopyFail(reason=reason):
-                raise CopyFailed(f"the client has ended the COPY: {reason[:200]}")
+                raise Invalid(f"the client has ended the COPY: {reason[:200]}", code="copy_cancelled")
             case f.Flush() | f.Sync():
                 continue
             case None:

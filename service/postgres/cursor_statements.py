@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from service.errors import Conflict, Invalid
+from service.errors import Invalid, NotFound
 from service.postgres import session_statements as s
 from service.postgres.data_rows import AnswerRows
 from service.postgres.own_result import OwnResult
@@ -49,7 +49,7 @@ async def fetch(session: Session, statement: s.FetchCursor) -> OwnResult:
             answer = await portal.subscription.take(statement.count, seconds, caller)
         rows = AnswerRows.of(answer, portal.subscription.columns)
     elif portal.rows is None:
-        raise Conflict(f"the cursor {statement.name} has no rows", code="unknown_cursor")
+        raise NotFound(f"the cursor {statement.name} has no rows", code="unknown_cursor")
     else:
         rows = _moved(portal, statement)
     if statement.move:

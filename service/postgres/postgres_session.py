@@ -92,7 +92,7 @@ class PostgresSession:
             formats = portal.result_formats(len(rows.columns))
             self._write(out.row_description(rows.columns, formats))
             await send_rows(rows, formats, 0, rows.size, session.outlet, session.hall.lanes)
-        self._write(out.command_complete(portal.tag))
+        self._complete(portal.tag)
 
     # Extended queries
 
@@ -178,7 +178,7 @@ class PostgresSession:
         self._open_block(0)
         await session.run_portal(portal)
         if portal.rows is None:
-            self._write(out.command_complete(portal.tag))
+            self._complete(portal.tag)
             return
         session.objects.check_bytes()
         rows, start = portal.rows, min(portal.at, portal.rows.size)
@@ -191,7 +191,7 @@ class PostgresSession:
             return
         is_read = portal.tag.startswith(("SELECT ", "FETCH "))
         tag = f"{portal.tag.split()[0]} {stop - start}" if is_read else portal.tag
-        self._write(out.command_complete(tag))
+        self._complete(tag)
 
     def _open_block(self, executed: int) -> None:
         """Opens a block for the statements up to Sync, unless only this one comes before it: `executed` is
@@ -229,6 +229,10 @@ class PostgresSession:
 
     def _ready(self) -> None:
         self._write(out.ready(self._session.status))
+
+    def _complete(self, tag: str) -> None:
+        self._session.hall.metrics.postgres_statements.add(1, tag.split(" ", 1)[0])
+        self._write(out.command_complete(tag))
 
     def _write(self, data: bytes) -> None:
         self._session.outlet.write(data)

@@ -29,6 +29,7 @@ SQLSTATES = {
     "columns_changed": "0A000",
     "constant_too_large": "54000",
     "count_too_large": "22003",
+    "copy_cancelled": "57014",
     "definition_in_block": "25001",
     "duplicate_column": "42701",
     "duplicate_cursor": "42P03",

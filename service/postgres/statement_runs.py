@@ -20,9 +20,9 @@ from service.errors import Conflict, Unauthenticated, Unavailable
 from service.postgres.hall import Hall
 from service.postgres.session_settings import SessionSettings
 from service.reading.callers import Caller
+from service.reading.duck import Answer
 from service.reading.lanes import Lane
 from service.reading.queries import Queries
-from service.reading.duck import Answer
 from service.running.runtime import Runtime
 from service.sql.describing import DescribingRun
 from service.sql.open_block import BlockRun, OpenBlock

@@ -10,6 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 import psycopg
+from psycopg.generators import execute
+from psycopg.pq.abc import PGresult
 
 from service.settings.settings import Settings
 from tests.service.client import Client
@@ -19,6 +21,7 @@ class PostgresDoor(Client):
     def __init__(self, settings: Settings, certificate: Callable[[], ssl.SSLContext] | None = None) -> None:
         listening = socket.create_server(("127.0.0.1", 0))
         self.postgres_port = listening.getsockname()[1]
+        self._raws: list[Raw] = []
         super().__init__(settings, postgres=listening, certificate=certificate)
 
     def connect(self, **options: Any) -> psycopg.Connection:
@@ -27,7 +30,14 @@ class PostgresDoor(Client):
         return psycopg.connect(host="127.0.0.1", port=self.postgres_port, dbname="freshet", **options)
 
     def raw(self) -> Raw:
-        return Raw(self.postgres_port)
+        """A client that is closed with the service at the latest."""
+        self._raws.append(Raw(self.postgres_port))
+        return self._raws[-1]
+
+    def __exit__(self, *error: object) -> None:
+        super().__exit__(*error)
+        for raw in self._raws:
+            raw.close()
 
 
 class Raw:
@@ -104,6 +114,13 @@ def errors(messages: list[tuple[bytes, bytes]]) -> list[str]:
 
 def tags(messages: list[tuple[bytes, bytes]]) -> list[str]:
     return [body.rstrip(b"\0").decode() for type, body in messages if type == b"C"]
+
+
+def asked(connection: psycopg.Connection, call: str, *arguments: Any) -> PGresult:
+    """The result of one of libpq's calls: of `send_query` and those like it. Libpq's calls that wait would
+    stop the service too, which is in this process."""
+    getattr(connection.pgconn, call)(*arguments)
+    return connection.wait(execute(connection.pgconn))[-1]
 
 
 @contextmanager

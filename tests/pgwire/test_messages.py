@@ -1,4 +1,4 @@
-"""Bytes into messages: in any pieces, within limits, and nothing but the two errors for what is no message."""
+"""Bytes into messages: in any pieces, within limits, and with two errors for what is no message."""
 
 from __future__ import annotations
 
