@@ -6,6 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -23,8 +24,11 @@ from service.changes.table_changes import Applied, Idempotency
 from service.errors import Deposed, NotLeader, ServiceError
 from service.metrics import Metrics
 from service.pipeline.jobs import Job, JobStore
+from service.running import log_follower
 from service.running.state import recover
 from service.settings.settings import Settings
+from tests.service.client import Client
+from tests.service.test_authorization import ask, bearer, make_key
 from tests.service.waiting import wait_until
 
 TABLE = DefinitionRecord(0, "t", Schema((Column("a", BIGINT),)), None, "", "", 0)
@@ -284,3 +288,32 @@ def test_what_a_standby_needs(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="FRESHET_STATE"):
         replace(settings, standby="yes", database_url=url)
     assert replace(settings, standby="yes", database_url=url, state_directory="s").is_standby
+
+
+def test_a_new_leader_knows_the_last_keys(
+    shared_catalog: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also those that were made and revoked since it last looked: here it does not look while it follows."""
+    shared = Settings(
+        data=tmp_path / "first",
+        database_url=shared_catalog,
+        standby="yes",
+        state_directory=str(tmp_path / "state"),
+    )
+    with ExitStack() as second_ends:
+        with Client(shared) as first:
+            boss = make_key(first, "boss", "admin")["key"]
+            gone = make_key(first, "gone", "read", by=boss)
+            second = second_ends.enter_context(Client(replace(shared, data=tmp_path / "second")))
+            wait_until(lambda: status(second, gone["key"]) == 200)
+            monkeypatch.setattr(log_follower, "_ACCOUNTS", LONG)
+            made = make_key(first, "made", "read", by=boss)
+            assert ask(first, f"DELETE /v1/keys/{gone['id']}", boss).status_code == 204
+            assert status(second, gone["key"]) == 200, "it has looked, and this test shows nothing"
+        wait_until(lambda: second.get("/readyz", role="leader").status_code == 200)
+        assert (status(second, made["key"]), status(second, gone["key"])) == (200, 401)
+
+
+def status(client: Client, key: str) -> int:
+    """The status of a read with a key."""
+    return client.run(client.http.get("/v1/tables", headers=bearer(key))).status_code
