@@ -35,6 +35,13 @@ class Server:
     def connect(self, database: str = "postgres") -> psycopg.Connection[tuple[Any, ...]]:
         return psycopg.connect(host=str(self.socket), user="postgres", dbname=database, autocommit=True)
 
+    def new_database(self) -> str:
+        """Makes an empty database, and gives its URL."""
+        name = f"catalog_{time.time_ns()}"
+        with self.connect() as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return self.url(name)
+
     def url(self, database: str) -> str:
         """For SQLAlchemy."""
         return f"postgresql+psycopg://postgres@/{database}?host={self.socket}"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 from pathlib import Path
 
+import sqlalchemy as sa
+
+from service.backup.catalog_dump import TABLES, numbers_given
 from service.backup.restore import restore_backup
 from service.settings.settings import Settings
 from tests.service.client import Client
@@ -39,4 +43,40 @@ def everything(client: Client, upto: int) -> dict[str, object]:
             changes = client.get(f"/v1/{kind}/{name}/changes", since=0, until=upto)
             assert changes.status_code == 200, changes.text
             found[f"changes of {name}"] = changes.text
+    return found
+
+
+VIEWS = {
+    "summary": "SELECT name, count(*) AS n, sum(id) AS total FROM t GROUP BY name",
+    "top": "SELECT max(n) AS most FROM summary",
+    "reach": "WITH RECURSIVE r (a, b) AS (SELECT a, b FROM edges UNION SELECT r.a, e.b FROM r, edges e "
+    "WHERE r.b = e.a) SELECT a, b FROM r",
+}
+
+
+def define(client: Client) -> None:
+    client.table("t", {"id": "BIGINT", "name": "TEXT"}, key=["id"])
+    client.table("edges", {"a": "BIGINT", "b": "BIGINT"})
+    for name, sql in VIEWS.items():
+        client.view(name, sql)
+
+
+def change(client: Client, chance: random.Random, epochs: int) -> None:
+    for _ in range(epochs):
+        ids = chance.sample(range(60), 4)
+        name = f"name {chance.randint(0, 9)}"
+        client.change("t", *({"upsert": {"id": id, "name": name}} for id in ids))
+        client.insert("edges", {"a": chance.randint(0, 9), "b": chance.randint(0, 9)})
+
+
+def rows_of(url: str) -> dict[str, list]:
+    """All rows of a catalog, by table, and the numbers that its tables have given."""
+    database = sa.create_engine(url)
+    with database.connect() as connection:
+        found = {
+            name: sorted((tuple(row) for row in connection.execute(sa.select(table))), key=repr)
+            for name, table in TABLES.items()
+        }
+        found["numbers"] = sorted(numbers_given(connection).items())
+    database.dispose()
     return found

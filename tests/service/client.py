@@ -26,6 +26,8 @@ from service.settings.settings import Settings
 from tests.ports import free_port
 
 Change = dict[str, dict[str, object]]
+PATIENCE = 600.0
+"""Seconds in which a service starts on the busiest machine."""
 
 
 class Client:
@@ -174,7 +176,7 @@ class Process:
             stderr=self._output,
         )
 
-    def wait_ready(self, seconds: float = 120) -> None:
+    def wait_ready(self, seconds: float = PATIENCE) -> None:
         """Waits until `/readyz` is 200. Raises RuntimeError with the output if the process ends before."""
         end = time.monotonic() + seconds
         with httpx.Client(timeout=60, verify=self.verify) as http:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -55,10 +54,7 @@ def postgres() -> Iterator[Server]:
 @pytest.fixture
 def shared_catalog(postgres: Server) -> str:
     """The URL of an empty database."""
-    name = f"catalog_{time.time_ns()}"
-    with postgres.connect() as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return postgres.url(name)
+    return postgres.new_database()
 
 
 @pytest.fixture

@@ -39,9 +39,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Mapping[st
     if where is None:
         pytest.skip("initdb is not installed; on Debian it is in the package postgresql")
     with running(where) as server:
-        with server.connect() as connection:
-            connection.execute("CREATE DATABASE catalog")
-        yield {"FRESHET_DATABASE_URL": server.url("catalog")}
+        yield {"FRESHET_DATABASE_URL": server.new_database()}
 
 
 def secured(directory: Path) -> Mapping[str, str]:
@@ -72,5 +70,5 @@ def test_kills(start: Callable[..., Process], place: Mapping[str, str]) -> None:
         load.end()
         with door.connect() as db:
             check(db, load)
-    doubtful = sum((load.definer.doubtful + load.keeper.doubtful).values())
-    print(f"{KILLS} kills under {load.acknowledged} posts; {doubtful} definitions were in doubt")
+        doubtful = (load.definer.doubtful + load.keeper.doubtful).total()
+        print(f"{kill + 1} kills, {load.acknowledged} posts, {doubtful} actions in doubt", flush=True)

@@ -6,7 +6,7 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -25,8 +25,11 @@ from service.changes.table_changes import Applied, Idempotency
 from service.errors import Deposed, NotLeader, ServiceError
 from service.metrics import Metrics
 from service.pipeline.jobs import Job, JobStore
+from service.running import log_follower
 from service.running.state import recover
 from service.settings.settings import Settings
+from tests.service.client import Client
+from tests.service.test_authorization import ask, bearer, make_key
 from tests.service.waiting import wait_until
 
 TABLE = DefinitionRecord(0, "t", Schema((Column("a", BIGINT),)), None, "", "", 0)
@@ -296,3 +299,32 @@ def test_a_connection_to_a_machine_that_is_gone_ends(shared_catalog: str) -> Non
     assert found["application_name"] == "freshet x" and found["connect_timeout"] == "10"
     assert 0 < int(found["tcp_user_timeout"]) <= 15_000
     assert int(found["keepalives_idle"]) + int(found["keepalives_count"]) <= 15
+
+
+def test_a_new_leader_knows_the_last_keys(
+    shared_catalog: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also those that were made and revoked since it last looked: here it does not look while it follows."""
+    shared = Settings(
+        data=tmp_path / "first",
+        database_url=shared_catalog,
+        standby="yes",
+        state_directory=str(tmp_path / "state"),
+    )
+    with ExitStack() as second_ends:
+        with Client(shared) as first:
+            boss = make_key(first, "boss", "admin")["key"]
+            gone = make_key(first, "gone", "read", by=boss)
+            second = second_ends.enter_context(Client(replace(shared, data=tmp_path / "second")))
+            wait_until(lambda: status(second, gone["key"]) == 200)
+            monkeypatch.setattr(log_follower, "_ACCOUNTS", LONG)
+            made = make_key(first, "made", "read", by=boss)
+            assert ask(first, f"DELETE /v1/keys/{gone['id']}", boss).status_code == 204
+            assert status(second, gone["key"]) == 200, "it has looked, and this test shows nothing"
+        wait_until(lambda: second.get("/readyz", role="leader").status_code == 200)
+        assert (status(second, made["key"]), status(second, gone["key"])) == (200, 401)
+
+
+def status(client: Client, key: str) -> int:
+    """The status of a read with a key."""
+    return client.run(client.http.get("/v1/tables", headers=bearer(key))).status_code

@@ -40,10 +40,10 @@ def change(client: Client, chance: random.Random) -> None:
     client.insert("edges", {"a": chance.randint(0, 9), "b": chance.randint(0, 9)})
 
 
-@pytest.fixture
-def filled(settings: Settings) -> Iterator[Client]:
-    """Tables with rows and history, and a view of each kind; one has errors."""
-    with Client(settings) as client:
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    """Tables with rows and history, and a view of each kind; one has errors. A test takes back its faults."""
+    with Client(Settings(data=tmp_path_factory.mktemp("filled") / "data")) as client:
         fill(client)
         yield client
 
@@ -153,6 +153,9 @@ def test_a_fault_in_the_errors_of_a_view_is_found(filled: Client) -> None:
     assert not found["equal"] and found["differing"] == 0
     (error,) = found["errors"]
     assert "division by zero" in error["message"] and error["maintained"] == error["recomputed"] + 2 == 3
+    layer.rows[0, -1] -= 2
+    layers_of(filled, "failing", errors=True)
+    assert check(filled, "failing")["equal"]
 
 
 def test_what_is_shown_is_the_difference(settings: Settings) -> None:
