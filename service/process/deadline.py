@@ -6,10 +6,12 @@ from the last checkpoint on.
 
 from __future__ import annotations
 
+import atexit
 import faulthandler
 import logging
 import os
 import threading
+from typing import NoReturn
 
 DEPOSED = 75
 """The exit code of a service in whose place another leads: EX_TEMPFAIL of sysexits.h."""
@@ -27,6 +29,16 @@ def end_by(seconds: float) -> None:
     timer.daemon = True
     timer.start()
     faulthandler.dump_traceback_later(seconds + _GRACE, exit=True)
+
+
+def leave(code: int) -> NoReturn:
+    """End the process, all of whose work is done.
+
+    The interpreter is not taken apart: that takes long, and DuckDB's binding would report as leaked what the
+    collector has frozen.
+    """
+    atexit._run_exitfuncs()
+    os._exit(code)
 
 
 def leave_deposed() -> None:

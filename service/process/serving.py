@@ -26,7 +26,7 @@ from service.http.protocol import LimitedProtocol
 from service.privacy import keep_private
 from service.process.certificates import Certificate
 from service.process.compiling import Compiling
-from service.process.deadline import end_by, leave_deposed
+from service.process.deadline import end_by, leave, leave_deposed
 from service.process.listening import BACKLOG, listen, listen_for_postgres
 from service.running.heap import limit_arenas
 from service.settings.settings import Settings
@@ -127,5 +127,4 @@ def serve() -> None:
     compiling.begin()
     server.run([listening])
     compiling.end()
-    gc.unfreeze()  # what stays frozen is not freed at the end, and DuckDB's binding reports it as leaked
-    sys.exit(1 if failed else 0)
+    leave(1 if failed else 0)
