@@ -6,6 +6,7 @@ Moments and days become numbers first, because Python has no values for all of t
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from itertools import islice
 from typing import Any
 
@@ -55,6 +56,8 @@ def _values(array: pa.Array, type: WireType) -> list[Any]:
         return [None if value is None else orjson.dumps(value).decode() for value in values]
     if pa.types.is_decimal(of) and (type.element or type).kind is Kind.BIGINT:
         return [None if number is None else _int8(int(number)) for number in array.to_pylist()]
+    if pa.types.is_integer(of) and (type.element or type).kind is Kind.NUMERIC:
+        return [None if number is None else Decimal(number) for number in array.to_pylist()]
     for is_of, convert in _CONVERTERS:
         if is_of(of):
             return convert(array)

@@ -24,6 +24,7 @@ from service.postgres.data_rows import AnswerRows
 from service.postgres.session import Session
 from service.postgres.session_readers import session_statement
 from service.postgres.session_statements import SubscribeStatement
+from service.running.process_memory import LARGE
 from service.settings.budget import too_large
 
 _PIECE = 4_000
@@ -94,6 +95,8 @@ async def _received(session: Session, inlet: CopyInlet) -> bytes:
                 size += len(data)
                 if size > most:
                     raise too_large(most)
+                if size > LARGE:
+                    session.runs.runtime.memory.check("a large COPY")
                 parts.append(data)
             case f.CopyDone():
                 return b"".join(parts)
@@ -101,7 +104,7 @@ async def _received(session: Session, inlet: CopyInlet) -> bytes:
                 raise Invalid(f"the client has ended the COPY: {reason[:200]}", code="copy_cancelled")
             case f.Flush() | f.Sync():
                 continue
-            case None:
+            case None | f.Terminate():
                 raise ConnectionResetError
             case _:
                 raise f.Malformed(f"a message {type(message).__name__} is out of place in a COPY")

@@ -49,11 +49,7 @@ class AnswerRows:
         if described is None:
             return cls(answer, columns)
         if len(described) != len(columns) or not all(map(_fits, columns, described)):
-            raise Conflict(
-                "the columns of the statement have changed since it was prepared",
-                "prepare it again",
-                code="columns_changed",
-            )
+            raise columns_changed()
         return cls(answer, described)
 
     @property
@@ -63,14 +59,26 @@ class AnswerRows:
     def fields(self, formats: Sequence[int], start: int, stop: int) -> list[list[bytes | None]]:
         """The values of each column from row `start` to `stop` as bytes; None for NULL."""
         part = self.answer.table.slice(start, stop - start)
-        return [
-            _fields(part.column(place).combine_chunks(), self.answer.types[place], column, form)
-            for place, (column, form) in enumerate(zip(self.columns, formats, strict=True))
-        ]
+        try:
+            return [
+                _fields(part.column(place).combine_chunks(), self.answer.types[place], column, form)
+                for place, (column, form) in enumerate(zip(self.columns, formats, strict=True))
+            ]
+        except struct.error:
+            raise columns_changed() from None
 
     def messages(self, formats: Sequence[int], start: int, stop: int) -> bytes:
         """The rows from `start` to `stop` as DataRow messages."""
         return b"".join(data_rows(self.fields(formats, start, stop), stop - start))
+
+
+def columns_changed() -> Conflict:
+    """The error of an answer that does not fit what the client was told of it."""
+    return Conflict(
+        "the columns of the statement have changed since it was prepared",
+        "prepare it again",
+        code="columns_changed",
+    )
 
 
 def data_rows(columns: Sequence[Sequence[bytes | None]], rows: int) -> Iterator[bytes]:
@@ -94,11 +102,10 @@ def _fields(array: pa.Array, duckdb_type: str, column: WireColumn, form: int) ->
 
 
 def _fits(actual: WireColumn, described: WireColumn) -> bool:
-    """Whether values of the actual type can be written as the described one."""
-    actual_kind, kind = actual.type.kind, described.type.kind
-    both_integers = {actual_kind, kind} <= _INTEGERS
-    return (
-        actual.type.oid == described.type.oid
-        or both_integers
-        or (actual_kind in _INTEGERS | {Kind.NUMERIC} and kind in (Kind.NUMERIC, Kind.BIGINT))
-    )
+    """Whether values of the actual type can be written as the described one, without loss. A HUGEINT may be
+    described as a BIGINT and be a NUMERIC without digits, or the other way round."""
+    if actual.type.oid == described.type.oid:
+        return True
+    kinds = actual.type.kind, described.type.kind
+    is_whole = actual.type.kind in _INTEGERS or (actual.type is WIRE_NUMERIC and actual.modifier == -1)
+    return is_whole and kinds[1] in _INTEGERS | {Kind.NUMERIC}

@@ -26,7 +26,7 @@ from service.postgres.startup import authenticate, greet, introduce
 
 _log = logging.getLogger("freshet.postgres")
 _AHEAD = 1 << 20
-"""Bytes of whole messages that wait, above which nothing more is read."""
+"""Bytes that have arrived ahead of the statement that runs, above which nothing more is read."""
 _PEEKED = 1_000
 """The most messages that wait."""
 _END = 2.0
@@ -41,6 +41,8 @@ class PostgresConnection(asyncio.Protocol):
         self._ended = ended
         self._decoder = MessageDecoder(hall.settings.postgres_message_bytes)
         self._waiting: deque[f.Startup | f.Frontend] = deque()
+        self._ahead = 0
+        """Bytes that have arrived since a message was waited for."""
         self._failure: Exception | None = None
         self._more = asyncio.Event()
         self._can_write = asyncio.Event()
@@ -65,6 +67,7 @@ class PostgresConnection(asyncio.Protocol):
         if self._failure is not None or self._is_lost:
             return
         self._decoder.feed(data)
+        self._ahead += len(data)
         self._decode()
 
     def eof_received(self) -> bool:
@@ -96,7 +99,7 @@ class PostgresConnection(asyncio.Protocol):
             self._failure = error
         if self._waiting or self._failure is not None:
             self._more.set()
-        is_full = len(self._waiting) >= _PEEKED or (self._decoder.held > _AHEAD and bool(self._waiting))
+        is_full = len(self._waiting) >= _PEEKED or (self._ahead > _AHEAD and bool(self._waiting))
         if is_full and not self._is_paused and self._transport is not None:
             self._is_paused = True
             self._transport.pause_reading()
@@ -112,6 +115,7 @@ class PostgresConnection(asyncio.Protocol):
             self._decode()
             if self._waiting or self._failure is not None:
                 continue
+            self._ahead = 0
             if self._is_paused and self._transport is not None:
                 self._is_paused = False
                 self._transport.resume_reading()

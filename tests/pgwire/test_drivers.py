@@ -59,7 +59,8 @@ def test_asyncpg(door: PostgresDoor) -> None:
     )  # fmt: skip
     columns = (
         "id bigint primary key, b boolean, s smallint, i integer, r real, d double precision, "
-        "n numeric(20,5), t text, day date, ts timestamp, tz timestamptz, span interval, raw bytea, u uuid, j json"
+        "n numeric(20,5), t text, day date, ts timestamp, tz timestamptz, span interval, "
+        "raw bytea, u uuid, j json"
     )
 
     async def talk() -> None:
