@@ -16,6 +16,7 @@ from planner.parsing.clauses import check_order
 from planner.parsing.column_names import POSTGRES, with_named_columns
 from planner.parsing.dialect_parsers import trees_of
 from planner.parsing.digits import check_digits
+from planner.parsing.long_names import with_short_names
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.nesting import check_nesting
 from planner.parsing.qualified_columns import without_schemas
@@ -35,6 +36,8 @@ def parse_statements(
     try:
         text, declarations = mutually.blank_declarations(priority.comment_hints(sql, dialect), dialect)
         tokens = Dialect.get_or_raise(dialect).tokenize(text)
+        if named and dialect == POSTGRES:
+            tokens = with_short_names(tokens)
         check_nesting(tokens)
         check_digits(tokens)
         trees = trees_of(tokens, text, dialect)

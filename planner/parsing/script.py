@@ -27,6 +27,7 @@ from planner.parsing.clauses import check_order
 from planner.parsing.column_names import POSTGRES, with_named_columns
 from planner.parsing.dialect_parsers import trees_of
 from planner.parsing.digits import check_digits
+from planner.parsing.long_names import notices, with_short_names
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.nesting import check_nesting
 from planner.parsing.parameters import NO_PARAMETERS, Parameters, check_used, with_values
@@ -79,6 +80,11 @@ class Piece:
     def length(self) -> int:
         """The number of characters, those of the parameters included."""
         return self.tokens[-1].end + 1 - self.tokens[0].start + self.parameters.length
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What its author should know of the statement, although it runs."""
+        return notices(self.tokens, self.script) if self.dialect == POSTGRES else ()
 
     def words(self, count: int) -> tuple[str, ...]:
         """The first `count` tokens in upper case; a quoted name is not a word and ends them."""
@@ -166,7 +172,8 @@ def split(
         raise InvalidSyntax(f"unknown SQL dialect {dialect}") from None
     pieces: list[Piece] = []
     current: list[Token] = []
-    for token in [*_tokens(script, tokenizer), None]:
+    tokens = _tokens(script, tokenizer)
+    for token in [*(with_short_names(tokens) if dialect == POSTGRES else tokens), None]:
         if token is not None and token.token_type != TokenType.SEMICOLON:
             current.append(token)
         elif current:

@@ -20,7 +20,7 @@ from planner.relation_names import schema_of
 from service.accounts.principals import Principal
 from service.accounts.privileges import OF_ROWS, Privilege
 from service.errors import ServiceError
-from service.names import fold_relation
+from service.http.encoded_paths import named_in_path
 
 _RECENT, _REMEMBERED = 1000, 200
 """The most paths that are remembered with what they need, and the most characters of one."""
@@ -46,7 +46,7 @@ def _on(*privileges: Privilege, of: str) -> Need:
     """One of the privileges on the relation that a parameter of the path names."""
 
     def check(principal: Principal, parameters: Parameters) -> None:
-        principal.require_any(privileges, fold_relation(parameters[of]))
+        principal.require_any(privileges, named_in_path(parameters[of]))
 
     return Need(check)
 
@@ -55,7 +55,7 @@ def _defining(of: str, audited: bool = True) -> Need:
     """To define in the schema of the relation that a parameter of the path names."""
 
     def check(principal: Principal, parameters: Parameters) -> None:
-        principal.require_defining(schema_of(fold_relation(parameters[of])))
+        principal.require_defining(schema_of(named_in_path(parameters[of])))
 
     return Need(check, audited)
 

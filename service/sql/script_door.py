@@ -156,10 +156,10 @@ class _Script:
                 if block or isinstance(statement, Begin):
                     block.append(statement)
                 if isinstance(statement, Commit | Rollback):
-                    results += await self._together(block)
+                    results += map(_noticed, await self._together(block), block)
                     block = []
                 elif not block:
-                    results.append(await self._alone(statement))
+                    results.append(_noticed(await self._alone(statement), statement))
         if block:
             with _numbered(block[0].piece):
                 raise InvalidQuery("BEGIN has no COMMIT: no statement after it has run", "add COMMIT")
@@ -346,6 +346,12 @@ class _Script:
             task = task_of(statement, definitions, self.runtime.dictionary)
         allow_queries(task.queries, principal)
         return task
+
+
+def _noticed(result: Result, statement: Statement) -> Result:
+    """The result with what its statement's author should know."""
+    notices = statement.piece.notices
+    return replace(result, notices=notices) if notices else result
 
 
 def _restless() -> Conflict:

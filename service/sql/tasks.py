@@ -117,12 +117,14 @@ _NAMES: dict[type[Statement], str] = {
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a statement: an answer if it returns rows, a count if it counts rows."""
+    """The result of a statement: an answer if it returns rows, a count if it counts rows. `notices` say what
+    its author should know although it has succeeded."""
 
     statement: str
     epoch: int
     count: int | None = None
     answer: Answer | None = None
+    notices: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -139,6 +141,8 @@ class Result:
         members: dict[str, Any] = {"statement": self.statement, "epoch": self.epoch}
         if self.count is not None:
             members["count"] = self.count
+        if self.notices:
+            members["notices"] = self.notices
         if self.answer is not None:
             members["columns"], members["rows"] = answer_document(self.answer, start, stop)
         return members

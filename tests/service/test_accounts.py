@@ -187,6 +187,7 @@ PATTERNS = [
 ]
 NAMES = [
     *("a", "b", "A", "aa", "ab", "ba", "bb", "aab", "aba", "abb", "axb", "aaa", "bab", "a\nb", "public"),
+    *('"a.a"', '"b.b"', '"aa.b"', '"a.ab"', '".ab"', '"b.a"', '"aab.b"', '"a.bab"', '"ab.ab"', '"aa.ab"'),
     *('"a.b"', '"a."', '"s.ab"', '"."', "a.b", "a.ab", "s.a", "s.ab", "s.b", "s.public", "a.a", "s.aab"),
 ]
 

@@ -263,8 +263,7 @@ def test_statements_are_read_in_every_dialect(dialect: str) -> None:
     assert (found.privileges, found.relations, found.roles) == (("SELECT", "INSERT"), ("t", "u"), ("r", "s"))
     found = read("GRANT ALL PRIVILEGES ON ALL TABLES IN SCHEMA public TO r")
     assert (found.privileges, found.relations) == (ALL, ("public.*",))
-    found = read('GRANT SELECT ON s.T, freshet."S"."u*", "v.*" TO r')
-    assert found.relations == ("s.t", "S.u*", '"v.*"')
+    assert read("GRANT SELECT ON s.T, freshet.S.u TO r").relations == ("s.t", "s.u")
     assert read("GRANT USAGE ON SCHEMA s, t TO r").schemas == ("s", "t")
     found = read("REVOKE ALL ON t FROM r CASCADE")
     assert isinstance(found, Revoke) and found.privileges == ALL

@@ -87,13 +87,14 @@ class ColumnResult(BaseModel):
 
 class ResultModel(BaseModel):
     """`columns` and `rows` if the statement returns rows; `count` if it counts rows; `next`, a cursor, if
-    there are more rows."""
+    there are more rows; `notices` if there is something to know of a statement that has succeeded."""
 
     statement: str
     epoch: int
     count: int | None = None
     columns: list[ColumnResult] | None = None
     rows: list[list] | None = None
+    notices: list[str] | None = None
     next: str | None = None
 
 

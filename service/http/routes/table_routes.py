@@ -17,6 +17,7 @@ from service.catalog.details import Details
 from service.definitions.definition import Definition
 from service.errors import Invalid
 from service.http.access import lanes_of, principal_of, runtime_of
+from service.http.encoded_paths import named_in_path
 from service.http.models import (
     CreatedTable,
     NewTable,
@@ -89,10 +90,10 @@ async def list_tables(request: Request) -> Tables:
 @router.get("/{table}")
 async def describe_table(request: Request, table: str) -> TableModel:
     """Describe a table."""
-    return table_model(runtime_of(request).definition(fold_relation(table), view=False))
+    return table_model(runtime_of(request).definition(named_in_path(table), view=False))
 
 
 @router.delete("/{table}", status_code=204)
 async def drop_table(request: Request, table: str) -> None:
     """Drop a table and its history. 409 while a view reads it."""
-    await runtime_of(request).drop_table(fold_relation(table))
+    await runtime_of(request).drop_table(named_in_path(table))
