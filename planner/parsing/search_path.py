@@ -30,7 +30,8 @@ def path_of(tokens: list[Token]) -> SearchPath:
     """The schemas that tokens name: identifiers or strings, separated by commas, or DEFAULT."""
     if [token.text.upper() for token in tokens] == ["DEFAULT"]:
         return DEFAULT_PATH
-    if (len(tokens) % 2 == 0 and tokens) or any(token.text != "," for token in tokens[1::2]):
+    commas = [token.token_type is TokenType.COMMA for token in tokens]
+    if len(tokens) % 2 == 0 or commas != [place % 2 == 1 for place in range(len(tokens))]:
         raise InvalidQuery("the search path is not a list of names", _HINT)
     return tuple(_schema(token) for token in tokens[::2])
 
