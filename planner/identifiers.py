@@ -6,9 +6,7 @@ from sqlglot import exp
 
 from planner.errors import InvalidQuery, Unsupported
 from planner.positions import fail
-
-DEFAULT_SCHEMAS = frozenset({"public", "main"})
-"""PostgreSQL's and DuckDB's schema for names that are written without one."""
+from planner.relation_names import ALIASES, DATABASE, PUBLIC, full_name, split_name
 
 
 def fold(identifier: exp.Identifier) -> str:
@@ -16,17 +14,31 @@ def fold(identifier: exp.Identifier) -> str:
 
 
 def relation_name(node: exp.Expression) -> str:
-    """The name of a table or view. Raises Unsupported for a name with a schema."""
+    """The full name of a table or view; a name without a schema is one of `public`."""
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
         fail(InvalidQuery(f"{node.sql()} is not the name of a table or view"), node)
-    check_schema(node)
-    return fold(node.this)
+    return full_name(schema_name(node) or PUBLIC, fold(node.this))
 
 
-def check_schema(node: exp.Table) -> None:
-    """Raise Unsupported for a name with a schema, except the one schema that contains everything."""
-    if node.args.get("db") is not None and node.db.lower() not in DEFAULT_SCHEMAS:
-        fail(Unsupported(f"there are no schemas: {node.sql()}", f"write {node.this.sql()}"), node)
+def relation_node(full: str) -> exp.Table:
+    """The name of a table or view in a statement."""
+    schema, name = split_name(full)
+    before = None if schema == PUBLIC else exp.to_identifier(schema, quoted=True)
+    return exp.Table(this=exp.to_identifier(name, quoted=True), db=before)
+
+
+def schema_name(node: exp.Table | exp.Column) -> str | None:
+    """The schema that stands in a name, None if none does. Raises Unsupported for another database."""
+    database, schema = node.args.get("catalog"), node.args.get("db")
+    if isinstance(database, exp.Identifier) and fold(database) != DATABASE:
+        fail(
+            Unsupported(f"there is one database, {DATABASE}: {node.sql()}", f"leave {database.sql()} out"),
+            node,
+        )
+    if not isinstance(schema, exp.Identifier):
+        return None
+    name = fold(schema)
+    return ALIASES.get(name, name)
 
 
 def column_name(node: exp.Expression) -> str:

@@ -18,6 +18,7 @@ from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
 from planner.adhoc.from_clauses import Relations
 from planner.errors import InvalidQuery
 from planner.limits import PlanningLimits, current, out_of_memory, out_of_time, within
+from planner.parsing.namespace import Namespace
 from planner.parsing.parameters import Parameters
 from planner.parsing.script import Piece, split
 from planner.planning import PlannedQuery, plan_query
@@ -34,11 +35,13 @@ _TURNS = threading.Semaphore(2)
 children.preload("planner.long_texts")
 
 
-def plan_text(sql: str, catalog: Catalog, dialect: str, limits: PlanningLimits) -> PlannedQuery:
+def plan_text(
+    sql: str, catalog: Catalog, dialect: str, limits: PlanningLimits, named: bool = False
+) -> PlannedQuery:
     """The same as `plan_query`."""
     if len(sql) < LONG:
-        return plan_query(sql, catalog, dialect, limits)
-    return _apart(limits, plan_query, sql, catalog, dialect, limits)
+        return plan_query(sql, catalog, dialect, limits, named)
+    return _apart(limits, plan_query, sql, catalog, dialect, limits, named)
 
 
 def is_long_query(piece: Piece) -> bool:
@@ -50,7 +53,8 @@ def long_query(piece: Piece, relations: Relations) -> AdhocQuery:
     """The ad-hoc query of a statement for which `is_long_query`, under the limits of the caller's block."""
     limits = current()
     columns = {name: _Columns(relation.schema) for name, relation in relations.items()}
-    return _apart(limits, _read, piece.script, piece.index, piece.dialect, piece.parameters, columns, limits)
+    of_piece = (piece.script, piece.index, piece.dialect, piece.parameters, piece.names)
+    return _apart(limits, _read, *of_piece, columns, limits)
 
 
 @dataclass(frozen=True)
@@ -65,11 +69,12 @@ def _read(
     index: int,
     dialect: str,
     parameters: Parameters,
+    names: Namespace,
     relations: Mapping[str, _Columns],
     limits: PlanningLimits,
 ) -> AdhocQuery:
     with within(limits):
-        statement = parse_statement(split(script, dialect, parameters)[index])
+        statement = parse_statement(split(script, dialect, parameters, names)[index])
         if not isinstance(statement, Select):
             raise InvalidQuery("the statement is not a query", line=statement.line, column=statement.column)
         return adhoc_query(statement.query, relations)

@@ -51,12 +51,16 @@ def plan_query(
     catalog: Catalog,
     dialect: str = "postgres",
     limits: PlanningLimits = DEFAULT,
+    named: bool = False,
 ) -> PlannedQuery:
     """Plan a query over the catalog's relations. Raises a PlannerError with the place of the fault, and a
-    PlanningLimit for a query that takes more than the limits allow."""
+    PlanningLimit for a query that takes more than the limits allow.
+
+    With `named`, columns without a name have PostgreSQL's in its dialect; otherwise their own text.
+    """
     try:
         with within(limits):
-            tree = parse_query(sql, dialect) if isinstance(sql, str) else sql
+            tree = parse_query(sql, dialect, named=named) if isinstance(sql, str) else sql
             bound = bind(tree, catalog, dialect)
             optimized = _optimized(bound)
             plan, schema = lower(optimized)

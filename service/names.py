@@ -1,62 +1,119 @@
 """Names of tables, views and columns, read as PostgreSQL reads identifiers.
 
 An unquoted name is lower-cased; a name in double quotes keeps its case. The catalog holds names in the
-form that `fold_name` returns.
+forms that `fold_name` and, for relations, `fold_relation` return.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from urllib.parse import quote
 
+from planner.relation_names import (
+    ALIASES,
+    DATABASE,
+    EVERY,
+    PUBLIC,
+    full_name,
+    schema_pattern,
+    split_name,
+)
+from planner.statements.show_create import relation_text
 from service.errors import Invalid
 
 LONGEST = 63
 """The longest name in bytes, as in PostgreSQL."""
 OPERATION = "_op"
 """The column of CSV, Arrow and Parquet bodies that names each row's operation."""
-_UNQUOTED = re.compile(r"[^\W\d]\w*", re.ASCII)
-_PATTERN = re.compile(r"[\w*]+", re.ASCII)
-_QUOTED = re.compile(r'"(?:[^"\0]|"")+"')
-_QUALIFIED = re.compile(
-    rf"(?:(?:{_UNQUOTED.pattern}|{_QUOTED.pattern})\.)+(?P<last>{_UNQUOTED.pattern}|{_QUOTED.pattern})"
-)
-_SHOWN = 2 * LONGEST
+_UNQUOTED = r"[^\W\d]\w*"
+_QUOTED = r'"(?:[^"\0]|"")+"'
+_IDENTIFIER = re.compile(rf"{_UNQUOTED}|{_QUOTED}", re.ASCII)
+_BEFORE = rf"(?:(?:{_UNQUOTED}|{_QUOTED})\.){{0,2}}"
+_QUALIFIED = re.compile(rf"{_BEFORE}(?:{_UNQUOTED}|{_QUOTED})", re.ASCII)
+_PATTERN = re.compile(rf"{_BEFORE}(?:{_UNQUOTED}|\w*\*[\w*]*|{_QUOTED})", re.ASCII)
+_PART = re.compile(rf"{_QUOTED}|[\w*]+", re.ASCII)
 
 
 def fold_name(identifier: str) -> str:
     """The name that a client's identifier stands for. Raises Invalid if it is not an identifier."""
-    if _UNQUOTED.fullmatch(identifier):
-        name = identifier.lower()
-    elif _QUOTED.fullmatch(identifier):
-        name = identifier[1:-1].replace('""', '"')
-    elif qualified := _QUALIFIED.fullmatch(identifier):
-        raise Invalid(
-            f"there are no schemas: {identifier[:_SHOWN]}",
-            f"write {qualified['last'][:_SHOWN]}",
-            code="invalid_name",
-        )
-    else:
-        raise Invalid(
-            f"{identifier[:LONGEST]!r} is not a name",
-            "use letters, digits and underscores, or put the name in double quotes",
-            code="invalid_name",
-        )
+    if not _IDENTIFIER.fullmatch(identifier):
+        if _QUALIFIED.fullmatch(identifier):
+            raise Invalid(
+                f"{_shown(identifier)} has a schema, which is not possible here",
+                "leave it out",
+                code="invalid_name",
+            )
+        raise _no_name(identifier)
+    name = _folded(identifier)
     check_name(name)
     return name
 
 
+def fold_relation(identifier: str) -> str:
+    """The full name of the relation that a client's identifier stands for: `name`, `schema.name`, or with
+    the database before both. Raises Invalid."""
+    return full_name(*_parts(identifier, _QUALIFIED))
+
+
+def in_path(full: str) -> str:
+    """The full name of a relation as a part of a path: as SQL writes it, and percent-encoded."""
+    return quote(relation_text(full), safe="")
+
+
 def fold_pattern(text: str) -> str:
-    """The pattern of names that a client's text stands for: a name, in which `*` stands for any letters."""
-    if "*" not in text or text.startswith('"'):
-        return fold_name(text)
-    if not _PATTERN.fullmatch(text):
+    """The pattern of relations that a client's text stands for: a relation's name, whose own part may have
+    `*` for any letters. `*` alone stands for every relation."""
+    if text == EVERY:
+        return text
+    schema, name = _parts(text, _PATTERN)
+    if EVERY in schema:
         raise Invalid(
-            f"{text[:LONGEST]!r} is not a pattern of names",
-            "use letters, digits, underscores and *, or put it in double quotes",
+            f"{_shown(text)!r} is a pattern of schemas, which is not possible",
+            "send a pattern for each schema",
             code="invalid_name",
         )
-    return text.lower()
+    return schema_pattern(schema, name)
+
+
+def _parts(text: str, form: re.Pattern[str]) -> tuple[str, str]:
+    """The schema and the name of a relation or of a pattern."""
+    if not form.fullmatch(text):
+        raise _no_name(text)
+    *before, name = (_folded(part) for part in _PART.findall(text))
+    if len(before) == 2 and before.pop(0) != DATABASE:
+        raise Invalid(
+            f"there is one database, {DATABASE}: {_shown(text)}",
+            "leave the first name out",
+            code="invalid_name",
+        )
+    schema = before[0] if before else PUBLIC
+    for part in (schema, name):
+        check_name(part)
+    return ALIASES.get(schema, schema), name
+
+
+def _folded(identifier: str) -> str:
+    quoted = identifier.startswith('"')
+    return identifier[1:-1].replace('""', '"') if quoted else identifier.lower()
+
+
+def _no_name(text: str) -> Invalid:
+    return Invalid(
+        f"{_shown(text)!r} is not a name",
+        "use letters, digits and underscores, or put the name in double quotes",
+        code="invalid_name",
+    )
+
+
+def _shown(text: str) -> str:
+    return text[:LONGEST]
+
+
+def check_relation_name(full: str) -> None:
+    """Raises Invalid if the catalog cannot store the full name of a relation."""
+    for part in split_name(full):
+        check_name(part)
 
 
 def check_name(name: str) -> None:

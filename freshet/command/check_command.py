@@ -39,7 +39,7 @@ def check(
     """
     is_good = True
     with connection_of(url, key, certificate) as connection:
-        for name in views or [view.name for view in connection.views()]:
+        for name in views or [view.sql_name for view in connection.views()]:
             is_good &= _check(connection, name, by)
     raise typer.Exit(0 if is_good else REFUSED)
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from freshet.contract.sql_names import sql_name
+
 
 @dataclass(frozen=True)
 class Acknowledgement:
@@ -27,17 +29,24 @@ class ColumnDescription:
 
 @dataclass(frozen=True)
 class TableDescription:
-    """`primary_key` is empty for a bag."""
+    """`primary_key` is empty for a bag. `name` is the full name, with the schema unless that is `public`."""
 
     name: str
     columns: tuple[ColumnDescription, ...]
     primary_key: tuple[str, ...] = ()
     comment: str | None = None
+    schema: str = "public"
+
+    @property
+    def sql_name(self) -> str:
+        """The name as SQL writes it, and as `Connection.table` takes it."""
+        return sql_name(self.name)
 
 
 @dataclass(frozen=True)
 class ViewDescription:
-    """`state` is `ready`, `building`, `errors` or `failed`; `reason` says why it has failed."""
+    """`state` is `ready`, `building`, `errors` or `failed`; `reason` says why it has failed. `name` is the
+    full name, with the schema unless that is `public`."""
 
     name: str
     columns: tuple[ColumnDescription, ...]
@@ -46,6 +55,12 @@ class ViewDescription:
     state: str
     reason: str | None = None
     comment: str | None = None
+    schema: str = "public"
+
+    @property
+    def sql_name(self) -> str:
+        """The name as SQL writes it, and as `Connection.view` takes it."""
+        return sql_name(self.name)
 
 
 def read_columns(found: Mapping[str, Any]) -> tuple[ColumnDescription, ...]:
@@ -58,7 +73,8 @@ def read_columns(found: Mapping[str, Any]) -> tuple[ColumnDescription, ...]:
 
 def read_table(found: Mapping[str, Any]) -> TableDescription:
     key = tuple(found["primary_key"])
-    return TableDescription(found["name"], read_columns(found), key, found.get("comment"))
+    schema = found.get("schema", "public")
+    return TableDescription(found["name"], read_columns(found), key, found.get("comment"), schema)
 
 
 def read_view(found: Mapping[str, Any]) -> ViewDescription:
@@ -70,4 +86,5 @@ def read_view(found: Mapping[str, Any]) -> ViewDescription:
         found["state"],
         found.get("reason"),
         found.get("comment"),
+        found.get("schema", "public"),
     )

@@ -28,6 +28,7 @@ from planner.errors import InvalidQuery, UnknownTable, Unsupported
 from planner.identifiers import fold, relation_name
 from planner.limits import count_relation
 from planner.positions import fail, position
+from planner.relation_names import own_name
 from planner.suggestions import did_you_mean
 
 _CALLS = {
@@ -223,10 +224,11 @@ def _refer(
         references[key] = SnapshotReference(f"{name}#{len(references)}", *key, wanted)
     elif references[key].demanded:  # each place needs rows of its own
         references[key] = replace(references[key], demanded={})
+    own = exp.to_identifier(own_name(name), quoted=True)
     if table.args.get("alias") is None:
-        table.set("alias", exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
+        table.set("alias", exp.TableAlias(this=own))
     elif table.args["alias"].this is None:
-        table.args["alias"].set("this", exp.to_identifier(name, quoted=True))
+        table.args["alias"].set("this", own)
     table.set("this", exp.to_identifier(references[key].alias, quoted=True))
     for part in ("version", "db", "catalog"):
         table.set(part, None)

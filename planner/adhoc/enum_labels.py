@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from engine.schema import Kind, Type
 from planner.adhoc.from_clauses import Relations
-from planner.identifiers import fold
+from planner.identifiers import relation_name
 from planner.sql_types import duckdb_type
 
 _ORDERED = (exp.LT, exp.LTE, exp.GT, exp.GTE)
@@ -35,7 +35,7 @@ def _types(query: exp.Expression, relations: Relations) -> dict[str, Type]:
     type."""
     found: dict[str, set[Type]] = {}
     for table in query.find_all(exp.Table):
-        known = relations.get(fold(table.this)) if isinstance(table.this, exp.Identifier) else None
+        known = relations.get(relation_name(table)) if isinstance(table.this, exp.Identifier) else None
         for column in known.schema.columns if known is not None else ():
             found.setdefault(column.name.lower(), set()).add(column.type)
     only = {name: next(iter(types)) for name, types in found.items() if len(types) == 1}

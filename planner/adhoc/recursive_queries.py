@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.bind.references import components, table_names
+from planner.bind.references import components
 from planner.bind.working_table import beyond_working_table
 from planner.errors import Unsupported
 from planner.parsing.mutually import declaration_of
+from planner.parsing.table_references import table_names
 from planner.positions import fail
 
 _HINT = "create a view of the query, and SELECT from the view"

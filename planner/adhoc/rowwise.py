@@ -14,6 +14,7 @@ from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, For
 from engine.plan.nodes import Map, Node, Source
 from engine.schema import TIMESTAMP, Column, Schema, Type
 from planner.errors import InvalidQuery, PlannerError, Unsupported
+from planner.identifiers import relation_node
 from planner.planning import plan_query
 from planner.relation import Relation
 from planner.sql_types import duckdb_type
@@ -72,8 +73,7 @@ def _planned(text: Text, type: Type, relation: Relation) -> Expression:
             "use the columns of the row alone",
         )
     value = exp.cast(tree, exp.DataType.build(duckdb_type(type), dialect="duckdb"))
-    table = exp.to_identifier(relation.name, quoted=True)
-    query = exp.Select(expressions=[exp.alias_(value, "value")]).from_(exp.Table(this=table))
+    query = exp.Select(expressions=[exp.alias_(value, "value")]).from_(relation_node(relation.name))
     try:
         plan = plan_query(query, {relation.name: relation}, text.dialect).plan
     except PlannerError as error:

@@ -10,13 +10,14 @@ from sqlglot import exp
 
 from planner.bind.from_binder import renamed
 from planner.bind.recursive_names import bind_mutual, bind_recursive
-from planner.bind.references import components, table_names
+from planner.bind.references import components
 from planner.bind.refuse import check_clauses
 from planner.bind.session import BindQuery, Bound, Entry, Environment, Session
 from planner.errors import InvalidQuery
 from planner.identifiers import fold
 from planner.limits import count_relation
 from planner.parsing.mutually import declaration_of
+from planner.parsing.table_references import table_names
 from planner.positions import fail
 
 

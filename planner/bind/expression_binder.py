@@ -282,13 +282,6 @@ class ExpressionBinder:
             fail(InvalidQuery("* is not a value here"), node)
 
     def _column(self, node: exp.Column) -> Expression:
-        if node.args.get("db") or node.args.get("catalog"):
-            fail(
-                Unsupported(
-                    f"a schema in a column's name is not supported: {node.sql(self.session.dialect)}"
-                ),
-                node,
-            )
         name = node.name.lower()
         alias = self.scope.aliases.get(name) if not node.table and name not in self._expanding else None
         first = self.scope.chain()[:1] if alias is not None and self.session.dialect == "duckdb" else None

@@ -19,11 +19,13 @@ from planner.bind.pivot import pivoted
 from planner.bind.refuse import check_clauses, refuse_unsupported
 from planner.bind.session import BindQuery, Bound, Environment, Session
 from planner.errors import InvalidQuery, UnknownTable
-from planner.identifiers import check_schema, fold
+from planner.identifiers import fold, relation_name
 from planner.ir import UNIT, Attribute, Relational, TableScan
 from planner.limits import count_relation
 from planner.parsing.dialect_parsers import is_comma
 from planner.positions import fail
+from planner.relation import Relation
+from planner.relation_names import full_name, schema_of
 from planner.suggestions import did_you_mean
 
 
@@ -159,23 +161,27 @@ class FromBinder:
 
     def _relation(self, node: exp.Table) -> Bound:
         count_relation(node)
-        name = node.name.lower()
-        folded = fold(node.this)
-        check_schema(node)
-        entry = None if node.args.get("db") else self.environment.ctes.get(name)
+        entry = None if node.args.get("db") else self.environment.ctes.get(node.name.lower())
         if entry is not None:
-            return self.session.reference(name, entry)
-        relation = self.session.catalog.get(folded) or self.session.catalog.get(name)
-        if relation is None:
-            known = ", ".join(sorted(self.session.catalog)[:12])
-            hint = f"known are {known}" if known else ""
-            names = [*self.session.catalog, *self.environment.ctes]
-            fail(UnknownTable(f'unknown table "{node.name}"', did_you_mean(node.name, names, hint)), node)
+            return self.session.reference(node.name.lower(), entry)
+        relation = self._known(node)
         self.session.reads.add(relation.name)
         columns = tuple(self.session.attribute(c.name, c.type, c.nullable) for c in relation.schema.columns)
         positions = tuple(range(len(columns)))
         scan = TableScan(relation.name, relation.plan, columns, positions, relation.key, relation.rows)
         return Bound(scan, columns)
+
+    def _known(self, node: exp.Table) -> Relation:
+        """The table or view of the catalog that a name means."""
+        catalog, name = self.session.catalog, relation_name(node)
+        relation = catalog.get(name) or catalog.get(full_name(schema_of(name), node.name.lower()))
+        if relation is None:
+            known = ", ".join(sorted(catalog)[:12])
+            hint = f"known are {known}" if known else ""
+            hint = did_you_mean(name, [*catalog, *self.environment.ctes], hint)
+            shown = name if node.args.get("db") else node.name
+            fail(UnknownTable(f'unknown table "{shown}"', hint), node)
+        return relation
 
 
 _PADDED = ("RIGHT", "FULL")

@@ -22,7 +22,6 @@ from engine.schema import Kind, Type, numeric
 from planner.bind.coercion import coerce
 from planner.bind.from_binder import renamed
 from planner.bind.monotone import check_monotone
-from planner.bind.references import table_names
 from planner.bind.session import BindQuery, Bound, Environment, Recursion, Session
 from planner.bind.working_table import check_working_table
 from planner.errors import InvalidQuery, InvalidSyntax, TypeMismatch, Unsupported
@@ -31,6 +30,7 @@ from planner.ir import Attribute, Expression, Fixpoint, Project, RecursiveBindin
 from planner.ir.scalars import may_be_null
 from planner.native.reference import union_type
 from planner.parsing.mutually import Declaration
+from planner.parsing.table_references import table_names
 from planner.positions import fail
 from planner.sql_types import MAX_PRECISION, UNTYPED
 

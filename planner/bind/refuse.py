@@ -30,7 +30,7 @@ _SELECT = _PLACES | frozenset(
 _OTHERS: dict[type[exp.Expression], frozenset[str]] = {
     exp.Select: _SELECT,
     exp.Subquery: _PLACES | frozenset({"this", "alias", "with_", "joins", "pivots"}),
-    exp.Table: frozenset({"this", "alias", "db", "joins", "pivots"}),
+    exp.Table: frozenset({"this", "alias", "catalog", "db", "joins", "pivots"}),
     exp.Lateral: frozenset({"this", "alias", "view", "outer"}),
     exp.Join: frozenset({"this", "on", "side", "kind", "using", "method", "match_condition"}),
     exp.Group: frozenset({"expressions", "all", "rollup", "cube", "grouping_sets"}),

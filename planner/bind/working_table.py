@@ -13,7 +13,6 @@ from __future__ import annotations
 from sqlglot import exp
 
 from planner.bind.dependence import Dependence
-from planner.bind.references import table_nodes
 from planner.bind.session import Session
 from planner.errors import Unsupported
 from planner.ir import (
@@ -31,6 +30,7 @@ from planner.ir import (
     ThetaJoin,
     UnnestLists,
 )
+from planner.parsing.table_references import table_nodes
 from planner.positions import fail
 
 _HINT = "write it as WITH MUTUALLY RECURSIVE, which reads all rows so far, as a bag"

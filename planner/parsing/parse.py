@@ -13,26 +13,37 @@ from planner.limits import check_text
 from planner.parsing import arrows, mutually
 from planner.parsing import hints as priority
 from planner.parsing.clauses import check_order
+from planner.parsing.column_names import POSTGRES, with_named_columns
 from planner.parsing.dialect_parsers import trees_of
 from planner.parsing.digits import check_digits
+from planner.parsing.long_names import with_short_names
+from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.nesting import check_nesting
+from planner.parsing.qualified_columns import without_schemas
 from planner.positions import remember
 
 _PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 """Errors of sqlglot's parser, besides its own classes, for some texts that are not SQL."""
 
 
-def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression]:
+def parse_statements(
+    sql: str, dialect: str = "postgres", names: Namespace = DEFAULT, named: bool = False
+) -> list[exp.Expression]:
     """The statements of a script, in order, without empty ones. Raises InvalidSyntax for unreadable text, and
-    PlanningLimit for a text that is too long or nested too deeply."""
+    PlanningLimit for a text that is too long or nested too deeply. With `named`, columns without a name have
+    PostgreSQL's, in its dialect."""
     check_text(sql)
     try:
         text, declarations = mutually.blank_declarations(priority.comment_hints(sql, dialect), dialect)
         tokens = Dialect.get_or_raise(dialect).tokenize(text)
+        if named and dialect == POSTGRES:
+            tokens = with_short_names(tokens)
         check_nesting(tokens)
         check_digits(tokens)
         trees = trees_of(tokens, text, dialect)
         found = [arrows.restore(tree, dialect) for tree in trees if isinstance(tree, exp.Expression)]
+        if named and dialect == POSTGRES:
+            found = [with_named_columns(tree, text) for tree in found]
         check_order(tokens, dialect)
         for tree in found:
             priority.mark_hints(tree, sql, dialect)
@@ -48,12 +59,16 @@ def parse_statements(sql: str, dialect: str = "postgres") -> list[exp.Expression
         mutually.mark_declarations(tree, declarations)
         remember(tree, text, dialect)
         remember_dialect(tree, dialect)
+        names.qualify(tree)
+        without_schemas(tree)
     return [tree for tree in found if not isinstance(tree, exp.Semicolon)]
 
 
-def parse_query(sql: str, dialect: str = "postgres") -> exp.Expression:
+def parse_query(
+    sql: str, dialect: str = "postgres", names: Namespace = DEFAULT, named: bool = False
+) -> exp.Expression:
     """The one statement of `sql`. Raises InvalidSyntax if there is none or more than one."""
-    statements = parse_statements(sql, dialect)
+    statements = parse_statements(sql, dialect, names, named)
     if len(statements) != 1:
         raise InvalidSyntax(f"one query is expected, not {len(statements)}")
     return statements[0]

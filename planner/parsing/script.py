@@ -24,10 +24,14 @@ from planner.errors import InvalidSyntax, PlannerError, SqlTooDeep, Unsupported
 from planner.limits import check_text
 from planner.parsing.arrows import restore
 from planner.parsing.clauses import check_order
+from planner.parsing.column_names import POSTGRES, with_named_columns
 from planner.parsing.dialect_parsers import trees_of
 from planner.parsing.digits import check_digits
+from planner.parsing.long_names import notices, with_short_names
+from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.nesting import check_nesting
 from planner.parsing.parameters import NO_PARAMETERS, Parameters, check_used, with_values
+from planner.parsing.qualified_columns import without_schemas
 
 _CANDIDATES = 100
 _MARK = "\ue000"
@@ -41,15 +45,18 @@ _PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
 
 @dataclass(frozen=True)
 class Excerpt:
-    """`text` as it stands in a script, from `line` and `column` on."""
+    """`text` as it stands in a script, from `line` and `column` on, but for what was `inserted`: line, column
+    and length of each insertion in the text."""
 
     text: str
     line: int = 1
     column: int = 1
+    inserted: tuple[tuple[int, int, int], ...] = ()
 
     def place(self, line: int, column: int) -> tuple[int, int]:
         """The place in the script of a place in the text."""
-        return self.line + line - 1, column + (self.column - 1 if line == 1 else 0)
+        before = (min(n, column - c) for at, c, n in self.inserted if at == line and c < column)
+        return self.line + line - 1, column - sum(before) + (self.column - 1 if line == 1 else 0)
 
     def relocate(self, error: PlannerError) -> None:
         """Change the place of an error about the text to its place in the script."""
@@ -66,6 +73,7 @@ class Piece:
     dialect: str
     tokens: tuple[Token, ...]
     parameters: Parameters = NO_PARAMETERS
+    names: Namespace = DEFAULT
 
     @property
     def source(self) -> str:
@@ -75,6 +83,11 @@ class Piece:
     def length(self) -> int:
         """The number of characters, those of the parameters included."""
         return self.tokens[-1].end + 1 - self.tokens[0].start + self.parameters.length
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        """What its author should know of the statement, although it runs."""
+        return notices(self.tokens, self.script) if self.dialect == POSTGRES else ()
 
     def words(self, count: int) -> tuple[str, ...]:
         """The first `count` tokens in upper case; a quoted name is not a word and ends them."""
@@ -123,8 +136,12 @@ class Piece:
         if not isinstance(tree, exp.Expression):
             raise self.failure("the statement is empty")
         check_order(self.tokens, self.dialect)
-        bound = with_values(restore(tree, self.dialect), self.parameters, _is_kept(tree))
-        return remember_dialect(bound, self.dialect)
+        tree = restore(tree, self.dialect)
+        if self.dialect == POSTGRES:
+            tree = with_named_columns(tree, self.script)
+        bound = with_values(tree, self.parameters, _is_kept(tree))
+        self.names.qualify(bound)
+        return remember_dialect(without_schemas(bound), self.dialect)
 
     def failure(self, message: str, hint: str = "", token: int = 0) -> InvalidSyntax:
         line, column = self.place(token)
@@ -144,7 +161,10 @@ class Piece:
 
 
 def split(
-    script: str, dialect: str = "postgres", parameters: Parameters = NO_PARAMETERS
+    script: str,
+    dialect: str = "postgres",
+    parameters: Parameters = NO_PARAMETERS,
+    names: Namespace = DEFAULT,
 ) -> tuple[Piece, ...]:
     """The statements of `script` in order, without empty ones. Raises InvalidSyntax if it cannot be
     tokenized, InvalidQuery if it does not have all of the parameters."""
@@ -155,7 +175,8 @@ def split(
         raise InvalidSyntax(f"unknown SQL dialect {dialect}") from None
     pieces: list[Piece] = []
     current: list[Token] = []
-    for token in [*_tokens(script, tokenizer), None]:
+    tokens = _tokens(script, tokenizer)
+    for token in [*(with_short_names(tokens) if dialect == POSTGRES else tokens), None]:
         if token is not None and token.token_type != TokenType.SEMICOLON:
             current.append(token)
         elif current:
@@ -163,7 +184,7 @@ def split(
             current = []
     check_used(parameters, (token for piece in pieces for token in piece.tokens))
     own = replace(parameters, alone=len(pieces) == 1)
-    return tuple(replace(piece, parameters=own) for piece in pieces)
+    return tuple(replace(piece, parameters=own, names=names) for piece in pieces)
 
 
 def place_of(script: str, offset: int) -> tuple[int, int]:

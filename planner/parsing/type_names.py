@@ -12,55 +12,77 @@ from dataclasses import replace
 from sqlglot.tokens import Token, TokenType
 
 from engine.schema import Type
+from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.script import Piece, split
+from planner.relation_names import ALIASES, DATABASE, full_name
 
 Types = Mapping[str, Type]
-"""By lower-case name."""
+"""By full name."""
 
 _CASTS = frozenset({"CAST", "TRY_CAST", "SAFE_CAST"})
 _NEW_COLUMN = frozenset({"ADD", "COLUMN", "EXISTS"})
 _NO_COLUMN = frozenset({"CHECK", "CONSTRAINT", "FOREIGN", "LIKE", "PRIMARY", "UNIQUE"})
 
 
-def spelled_out(text: str, dialect: str, types: Types) -> str:
+def spelled_out(text: str, dialect: str, types: Types, names: Namespace = DEFAULT) -> str:
     """The text with the definitions of types instead of their names."""
     if not types:
         return text
     for piece in reversed(split(text, dialect)):
-        for token, type in reversed(list(_named(piece.tokens, types))):
-            text = f"{text[: token.start]}{type}{text[token.end + 1 :]}"
+        for first, last, type in reversed(_named(piece.tokens, types, names)):
+            text = f"{text[: first.start]}{type}{text[last.end + 1 :]}"
     return text
 
 
 def spelled_out_piece(piece: Piece, types: Types) -> Piece:
     """The same for one statement of a script."""
     source = piece.source
-    text = spelled_out(source, piece.dialect, types)
+    text = spelled_out(source, piece.dialect, types, piece.names)
     if text == source:
         return piece
     start, end = piece.tokens[0].start, piece.tokens[-1].end + 1
     script = piece.script[:start] + text + piece.script[end:]
-    return replace(split(script, piece.dialect)[piece.index], parameters=piece.parameters)
+    return replace(split(script, piece.dialect)[piece.index], parameters=piece.parameters, names=piece.names)
 
 
-def _named(tokens: Sequence[Token], types: Types) -> list[tuple[Token, Type]]:
-    """The tokens that name types, with these types."""
+def _named(tokens: Sequence[Token], types: Types, names: Namespace) -> list[tuple[Token, Token, Type]]:
+    """The first and the last token of each name of a type, with this type."""
     words = [token.text.upper() for token in tokens]
     defines = "TABLE" in words[:4] and words[0] in ("CREATE", "ALTER")
     opened: list[str] = []  # the words before the open parentheses
     found = []
+    after = 0
     for i, token in enumerate(tokens):
         if words[i] == "(":
             opened.append(words[i - 1] if i else "")
         elif words[i] == ")" and opened:
             opened.pop()
-        elif i > 1 and token.token_type not in (TokenType.STRING, TokenType.NUMBER):
-            quoted = token.token_type == TokenType.IDENTIFIER
-            type = types.get(token.text if quoted else token.text.lower())
+        elif i >= max(2, after) and token.token_type not in (TokenType.STRING, TokenType.NUMBER):
             before = words[i - 2 : i]
-            if type is not None and (_casts(before, opened) or (defines and _types_column(before, opened))):
-                found.append((token, type))
+            if _casts(before, opened) or (defines and _types_column(before, opened)):
+                after = _end_of_name(words, i)
+                type = types.get(_full_name(tokens[i:after:2], types, names))
+                if type is not None:
+                    found.append((token, tokens[after - 1], type))
     return found
+
+
+def _end_of_name(words: Sequence[str], first: int) -> int:
+    """The place after a name, which may have a database and a schema before it."""
+    end = first + 1
+    while end + 1 < len(words) and words[end] == "." and end - first < 5:
+        end += 2
+    return end
+
+
+def _full_name(parts: Sequence[Token], types: Types, names: Namespace) -> str:
+    folded = [t.text if t.token_type == TokenType.IDENTIFIER else t.text.lower() for t in parts]
+    *before, name = folded
+    if not before:
+        return names.meant(name, types)
+    if len(before) == 2 and before[0] != DATABASE:
+        return ""
+    return full_name(ALIASES.get(before[-1], before[-1]), name)
 
 
 def _casts(before: Sequence[str], opened: Sequence[str]) -> bool:

@@ -7,10 +7,11 @@ from dataclasses import replace
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
-from planner.errors import InvalidQuery
-from planner.identifiers import column_name, relation_name
+from planner.errors import InvalidQuery, Unsupported
+from planner.identifiers import column_name, fold, relation_name
 from planner.parsing.script import Piece
 from planner.positions import fail
+from planner.relation_names import full_name, own_name, schema_of
 from planner.statements.alterations import (
     Action,
     AddColumn,
@@ -25,6 +26,7 @@ from planner.statements.alterations import (
 from planner.statements.declarations import Declarations
 from planner.statements.statements import AlterTable, RenameView, Statement
 from planner.statements.table_rules import Text
+from planner.statements.word_reader import WordReader
 
 _HINT = (
     "ALTER TABLE takes ADD and DROP of COLUMN and CONSTRAINT, RENAME, and ALTER COLUMN with SET or DROP "
@@ -32,7 +34,14 @@ _HINT = (
 )
 
 
+_RENAMED = ("COLUMN", "CONSTRAINT", "TO", "AS", "INDEX", "KEY")
+"""Words after RENAME that begin no column's name."""
+
+
 def alter(piece: Piece) -> Statement:
+    moved = _moved(piece)
+    if moved is not None:
+        return moved
     tree = replace(piece, tokens=_with_names(piece.tokens)).parse()
     if not isinstance(tree, exp.Alter) or tree.args.get("kind") not in ("TABLE", "VIEW"):
         raise piece.unsupported(f"{' '.join(piece.words(4))} is not supported", _HINT)
@@ -47,10 +56,41 @@ def alter(piece: Piece) -> Statement:
     return AlterTable(piece, name, if_exists, actions)
 
 
+def _moved(piece: Piece) -> Statement | None:
+    """ALTER TABLE or ALTER VIEW name SET SCHEMA schema, which sqlglot does not parse."""
+    if piece.words(2)[1:] not in (("TABLE",), ("VIEW",)):
+        return None
+    words = [token.text.upper() for token in piece.tokens]
+    if words[-3:-1] != ["SET", "SCHEMA"]:
+        return None
+    reader = WordReader(piece, 2, "write ALTER TABLE name SET SCHEMA schema")
+    if_exists = reader.skip("IF", "EXISTS")
+    name = reader.relation()
+    reader.expect("SET", "SCHEMA")
+    to = full_name(reader.schema(), own_name(name))
+    reader.end()
+    if words[1] == "VIEW":
+        return RenameView(piece, name, to, if_exists)
+    return AlterTable(piece, name, if_exists, (RenameTable(to),))
+
+
+def _renamed(name: str, to: exp.Expression) -> str:
+    """The full name of a renamed relation, which stays in its schema."""
+    new = relation_name(to)
+    if to.args.get("db") is None:
+        return full_name(schema_of(name), own_name(new))
+    if schema_of(new) != schema_of(name):
+        fail(Unsupported("RENAME TO another schema is not supported", "use ALTER ... SET SCHEMA"), to)
+    return new
+
+
 def _with_names(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-    """The tokens, with CONSTRAINT and an empty name before each CHECK that is added without one."""
+    """The tokens, with CONSTRAINT and an empty name before each CHECK that is added without one, and with
+    COLUMN before the name of a column that is renamed, which sqlglot reads as a table's otherwise."""
     named: list[Token] = []
     for token in tokens:
+        if named and named[-1].text.upper() == "RENAME" and token.text.upper() not in _RENAMED:
+            named.append(Token(TokenType.COLUMN, "COLUMN", token.line, token.col, token.start, token.end))
         if token.text.upper() == "CHECK" and named and named[-1].text.upper() == "ADD":
             place = (token.line, token.col, token.start, token.end)
             named += [
@@ -64,7 +104,7 @@ def _with_names(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
 def _view(piece: Piece, tree: exp.Alter, name: str, if_exists: bool) -> RenameView:
     match tree.args["actions"]:
         case [exp.AlterRename(this=to)]:
-            return RenameView(piece, name, relation_name(to), if_exists)
+            return RenameView(piece, name, _renamed(name, to), if_exists)
     raise piece.unsupported(
         f"{' '.join(piece.words(5))} is not supported",
         "use ALTER VIEW name RENAME TO other, or CREATE OR REPLACE VIEW",
@@ -84,9 +124,9 @@ def _actions(piece: Piece, table: str, node: exp.Expression) -> list[Action]:
         case exp.Drop(kind="CONSTRAINT"):
             _no_cascade(piece, node)
             (constraint,) = node.args["tables"]
-            return [DropConstraint(relation_name(constraint), bool(node.args.get("exists")))]
+            return [DropConstraint(fold(constraint.this), bool(node.args.get("exists")))]
         case exp.AlterRename(this=to):
-            return [RenameTable(relation_name(to))]
+            return [RenameTable(_renamed(table, to))]
         case exp.RenameColumn():
             return [RenameColumn(column_name(node.this), column_name(node.args["to"]))]
         case exp.AddConstraint():

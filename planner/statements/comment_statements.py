@@ -8,9 +8,10 @@ from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
 from planner.errors import InvalidQuery
-from planner.identifiers import fold, relation_name
+from planner.identifiers import fold, relation_name, schema_name
 from planner.parsing.script import Piece
 from planner.positions import fail
+from planner.relation_names import full_name
 from planner.statements.statements import Comment
 
 
@@ -35,4 +36,7 @@ def comment(piece: Piece) -> Comment:
             InvalidQuery(f"{tree.this.sql()} does not name a table", "write COMMENT ON COLUMN t.a IS '...'"),
             tree.this,
         )
-    return Comment(piece, fold(tree.this.args["table"]), fold(tree.this.this), text, None)
+    table, schema = fold(tree.this.args["table"]), schema_name(tree.this)
+    names = piece.names
+    full = names.meant(table, names.relations) if schema is None else full_name(schema, table)
+    return Comment(piece, full, fold(tree.this.this), text, None)

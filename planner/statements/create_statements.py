@@ -10,11 +10,13 @@ from dataclasses import dataclass, replace
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
-from sqlglot.tokens import Token, TokenType
+from sqlglot.tokens import TokenType
 
 from engine.schema import enumeration
 from planner.identifiers import column_name, relation_name
+from planner.parsing.qualified_texts import qualified_text
 from planner.parsing.script import Piece
+from planner.relation_names import full_name
 from planner.statements.declarations import HINT as DECLARATIONS
 from planner.statements.declarations import Declarations, check_columns
 from planner.statements.statements import (
@@ -28,6 +30,7 @@ from planner.statements.statements import (
     DropView,
     Statement,
 )
+from planner.statements.word_reader import WordReader
 
 _SELECT_1 = tuple(Dialect().tokenize("SELECT 1"))
 _VIEW_FORM = "CREATE [OR REPLACE] [MATERIALIZED] VIEW name [(column, ...)] AS query"
@@ -45,7 +48,9 @@ def create_table(piece: Piece) -> Statement:
     tree = piece.parse()
     if not isinstance(tree, exp.Create) or tree.kind != "TABLE":
         kind = tree.kind if isinstance(tree, exp.Create) else " ".join(piece.words(2)[1:])
-        raise piece.unsupported(f"CREATE {kind} is not supported", "create a table, a view or a type")
+        raise piece.unsupported(
+            f"CREATE {kind} is not supported", "create a table, a view, a type or a schema"
+        )
     like = _like(tree)
     _refuse_options(tree, piece)
     named = isinstance(tree.this, exp.Schema)
@@ -153,38 +158,39 @@ def view_head(piece: Piece) -> ViewHead:
 
 def create_type(piece: Piece) -> CreateType:
     """CREATE TYPE name AS ENUM (label, ...), read from its tokens, because not every dialect parses it."""
-    tokens = list(piece.tokens[2:])
+    reader = WordReader(piece, 2, _TYPE_FORM)
+    if_not_exists = reader.skip("IF", "NOT", "EXISTS")
+    schema, name = reader.qualified()
+    tokens = piece.tokens[reader.at :]
     words = [token.text.upper() for token in tokens]
-    if_not_exists = words[:3] == ["IF", "NOT", "EXISTS"]
-    if if_not_exists:
-        tokens, words = tokens[3:], words[3:]
-    if words[1:4] != ["AS", "ENUM", "("] or words[-1] != ")":
+    if words[:3] != ["AS", "ENUM", "("] or words[-1] != ")":
         raise piece.unsupported("CREATE TYPE of anything but an ENUM is not supported", _TYPE_FORM)
-    labels = tokens[4:-1]
+    labels = tokens[3:-1]
     strings = [token.text for token in labels[::2] if token.token_type == TokenType.STRING]
     if len(labels) != 2 * len(strings) - 1 or any(token.text != "," for token in labels[1::2]):
         raise piece.failure("labels must be texts, separated by commas", _TYPE_FORM, 2)
     if len(set(strings)) < len(strings):
         raise piece.failure("an ENUM cannot have a label twice", _TYPE_FORM, 2)
-    return CreateType(piece, _type_name(tokens[0]), enumeration(*strings), if_not_exists)
+    full = piece.names.made(name) if schema is None else full_name(schema, name)
+    return CreateType(piece, full, enumeration(*strings), if_not_exists)
 
 
 def drop_type(piece: Piece) -> DropType:
     """DROP TYPE [IF EXISTS] name, ... [RESTRICT]."""
-    tokens = list(piece.tokens[2:])
-    if_exists = [token.text.upper() for token in tokens[:2]] == ["IF", "EXISTS"]
-    names = tokens[2:] if if_exists else tokens
-    if names and names[-1].text.upper() == "RESTRICT":
-        names = names[:-1]
-    if len(names) % 2 == 0 or any(token.text != "," for token in names[1::2]):
-        raise piece.failure(
-            "DROP TYPE is not complete", "write DROP TYPE [IF EXISTS] name, ...", len(piece.tokens) - 1
-        )
-    return DropType(piece, tuple(map(_type_name, names[::2])), if_exists)
+    reader = WordReader(piece, 2, "write DROP TYPE [IF EXISTS] name, ...")
+    if_exists = reader.skip("IF", "EXISTS")
+    names = [_type_name(reader)]
+    while reader.skip(","):
+        names.append(_type_name(reader))
+    reader.skip("RESTRICT")
+    reader.end()
+    return DropType(piece, tuple(names), if_exists)
 
 
-def _type_name(token: Token) -> str:
-    return token.text if token.token_type == TokenType.IDENTIFIER else token.text.lower()
+def _type_name(reader: WordReader) -> str:
+    schema, name = reader.qualified()
+    names = reader.piece.names
+    return names.meant(name, names.types) if schema is None else full_name(schema, name)
 
 
 def create_view(piece: Piece) -> CreateView:
@@ -192,7 +198,7 @@ def create_view(piece: Piece) -> CreateView:
     return CreateView(
         piece,
         head.name,
-        piece.excerpt(head.query),
+        qualified_text(piece.excerpt(head.query), piece.dialect, piece.names),
         head.column_names,
         head.or_replace,
         head.if_not_exists,
@@ -205,7 +211,7 @@ def drop(piece: Piece) -> Statement:
     kind = tree.args.get("kind")
     if not isinstance(tree, exp.Drop) or kind not in ("TABLE", "VIEW"):
         raise piece.unsupported(
-            f"{' '.join(piece.words(2))} is not supported", "drop a table, a view or a type"
+            f"{' '.join(piece.words(2))} is not supported", "drop a table, a view, a type or a schema"
         )
     for option in ("temporary", "constraints", "purge", "concurrently", "sync"):
         if tree.args.get(option):

@@ -17,6 +17,7 @@ from planner.errors import InvalidQuery, PlannerError
 from planner.identifiers import column_name, fold, relation_name
 from planner.parsing.script import Piece
 from planner.positions import fail
+from planner.relation_names import own_name
 from planner.sql_types import data_type
 from planner.statements.table_rules import (
     Action,
@@ -203,7 +204,7 @@ class Declarations:
 
     def _named(self, columns: Iterable[str], suffix: str) -> str:
         """A name that no constraint has yet."""
-        name = base = "_".join((self.table, *columns, suffix))
+        name = base = "_".join((own_name(self.table), *columns, suffix))
         number = 0
         while name in self.taken:
             number += 1

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from engine.schema import Column, Schema
 from planner.native.reference import quoted
+from planner.relation_names import PUBLIC, split_name
 from planner.statements.table_rules import Action, Check, Constraint, ForeignKey, TableRules, Text, Unique
 
 
@@ -20,13 +21,13 @@ def table_text(
         parts.append(f"PRIMARY KEY ({identifiers(key)})")
     parts += [f"CONSTRAINT {identifier(c.name)} {constraint_text(c)}" for c in rules.constraints]
     body = ",\n  ".join(parts)
-    return f"CREATE TABLE {identifier(name)} (\n  {body}\n)" + _comments("TABLE", name, comments)
+    return f"CREATE TABLE {relation_text(name)} (\n  {body}\n)" + _comments("TABLE", name, comments)
 
 
 def view_text(name: str, columns: Sequence[str] | None, sql: str, comments: Mapping[str, str]) -> str:
     """CREATE VIEW with its query as it was written."""
     named = "" if columns is None else f" ({identifiers(columns)})"
-    return f"CREATE VIEW {identifier(name)}{named} AS\n{sql}" + _comments("VIEW", name, comments)
+    return f"CREATE VIEW {relation_text(name)}{named} AS\n{sql}" + _comments("VIEW", name, comments)
 
 
 def constraint_text(constraint: Constraint) -> str:
@@ -38,13 +39,19 @@ def constraint_text(constraint: Constraint) -> str:
             return f"UNIQUE ({identifiers(columns)})"
         case ForeignKey(columns=columns, table=table, target=target, on_delete=action):
             end = "" if action is Action.NOTHING else f" ON DELETE {action.value}"
-            to = f"{identifier(table)} ({identifiers(target)})"
+            to = f"{relation_text(table)} ({identifiers(target)})"
             return f"FOREIGN KEY ({identifiers(columns)}) REFERENCES {to}{end}"
 
 
 def identifier(name: str) -> str:
     """A name in SQL, quoted if necessary."""
     return exp.to_identifier(name, quoted=not name.isidentifier() or name != name.lower()).sql("postgres")
+
+
+def relation_text(full: str) -> str:
+    """The full name of a table or view in SQL, without the schema `public`."""
+    schema, name = split_name(full)
+    return identifier(name) if schema == PUBLIC else f"{identifier(schema)}.{identifier(name)}"
 
 
 def identifiers(names: Sequence[str]) -> str:
@@ -72,6 +79,10 @@ def _expression(text: Text) -> str:
 def _comments(kind: str, name: str, comments: Mapping[str, str]) -> str:
     found = ""
     for column, text in comments.items():
-        on = f"{kind} {identifier(name)}" if not column else f"COLUMN {identifier(name)}.{identifier(column)}"
+        on = (
+            f"{kind} {relation_text(name)}"
+            if not column
+            else f"COLUMN {relation_text(name)}.{identifier(column)}"
+        )
         found += f";\nCOMMENT ON {on} IS {quoted(text)}"
     return found

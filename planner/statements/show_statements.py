@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from sqlglot.tokens import Token, TokenType
-
+from planner.parsing.qualified_texts import qualified_text
 from planner.parsing.script import Piece
 from planner.statements.create_statements import create_view
 from planner.statements.statements import (
@@ -11,13 +10,17 @@ from planner.statements.statements import (
     Explain,
     ShowColumns,
     ShowCreate,
+    ShowSchemas,
+    ShowSearchPath,
     ShowTables,
     ShowViews,
     Statement,
 )
+from planner.statements.word_reader import WordReader
 
 _SHOWN = (
-    "write SHOW TABLES, VIEWS, COLUMNS FROM name, CREATE TABLE name or CREATE VIEW name, or DESCRIBE name"
+    "write SHOW TABLES, VIEWS, SCHEMAS, COLUMNS FROM name, CREATE TABLE name or CREATE VIEW name, or "
+    "DESCRIBE name"
 )
 _EXPLAINED = f"write EXPLAIN [{' | '.join(NAMED_STAGES).upper()}] query, or VIEW name"
 
@@ -30,22 +33,18 @@ def explain(piece: Piece) -> Explain:
         raise piece.failure("EXPLAIN needs a query or a view", _EXPLAINED)
     rest = piece.from_token(begin)
     first = rest.words(1)[:1]
-    if first == ("VIEW",) and len(rest.tokens) == 2:
-        return Explain(piece, stage, None, _token_name(rest.tokens[1]))
+    if first == ("VIEW",) and len(rest.tokens) > 1:
+        return Explain(piece, stage, None, _last_name(piece, begin + 1))
     if first == ("CREATE",):
         return Explain(piece, stage, create_view(rest).query, None)
     if first and first[0] in ("SELECT", "WITH", "VALUES", "TABLE", "FROM", "("):
-        return Explain(piece, stage, rest.excerpt(0), None)
-    if len(rest.tokens) == 1:
-        return Explain(piece, stage, None, _token_name(rest.tokens[0]))
+        return Explain(piece, stage, qualified_text(rest.excerpt(0), piece.dialect, piece.names), None)
+    if len(rest.tokens) == 1 or rest.tokens[1].text == ".":
+        return Explain(piece, stage, None, _last_name(piece, begin))
     raise rest.unsupported(
         f"EXPLAIN {rest.tokens[0].text} is not supported",
         _EXPLAINED,
     )
-
-
-def _token_name(token: Token) -> str:
-    return token.text if token.token_type == TokenType.IDENTIFIER else token.text.lower()
 
 
 def show(piece: Piece) -> Statement:
@@ -61,6 +60,10 @@ def show(piece: Piece) -> Statement:
             return ShowTables(piece)
         case ("VIEWS",) | ("MATERIALIZED", "VIEWS"):
             return ShowViews(piece)
+        case ("SCHEMAS",):
+            return ShowSchemas(piece)
+        case ("SEARCH_PATH",):
+            return ShowSearchPath(piece)
     raise piece.unsupported(f"{' '.join(piece.words(4))} is not supported", _SHOWN)
 
 
@@ -69,7 +72,10 @@ def describe(piece: Piece) -> ShowColumns:
 
 
 def _last_name(piece: Piece, place: int) -> str:
-    """The name that ends the statement at token `place`."""
-    if len(piece.tokens) != place + 1:
+    """The full name of the relation whose name ends the statement, from token `place` on."""
+    reader = WordReader(piece, place, _SHOWN)
+    if reader.is_done:
         raise piece.failure("the name of a table or view is expected", _SHOWN)
-    return _token_name(piece.tokens[place])
+    name = reader.relation()
+    reader.end()
+    return name

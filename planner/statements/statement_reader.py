@@ -20,6 +20,7 @@ from planner.statements.alter_statements import alter
 from planner.statements.comment_statements import comment
 from planner.statements.create_statements import create_table, create_type, create_view, drop, drop_type
 from planner.statements.role_statements import create_role, drop_role, grant, revoke
+from planner.statements.schema_statements import create_schema, drop_schema, set_search_path
 from planner.statements.show_statements import describe, explain, show
 from planner.statements.statements import (
     Begin,
@@ -61,7 +62,7 @@ def _parser(piece: Piece) -> Callable[[Piece], Statement]:
     hint = _INSTEAD.get(
         first,
         "use SELECT, INSERT, UPDATE, DELETE, MERGE, TRUNCATE, CREATE, ALTER and DROP of TABLE "
-        "and VIEW, COMMENT, EXPLAIN, SHOW, GRANT, REVOKE, BEGIN, COMMIT and ROLLBACK",
+        "and VIEW, CREATE SCHEMA, COMMENT, EXPLAIN, SHOW, GRANT, REVOKE, BEGIN, COMMIT and ROLLBACK",
     )
     raise piece.unsupported(f"{first} is not supported", hint)
 
@@ -183,7 +184,6 @@ _INSERT_OPTIONS = {
     "where": "REPLACE WHERE",
 }
 _INSTEAD = {
-    "SET": "a session has no settings: remove the statement",
     "RESET": "a session has no settings: remove the statement",
     "USE": "there is only one database: remove the statement",
     "SAVEPOINT": "a block becomes one epoch or none: split it into several",
@@ -203,9 +203,11 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("DELETE",): _query,
     ("CREATE", "TYPE"): create_type,
     ("CREATE", "ROLE"): create_role,
+    ("CREATE", "SCHEMA"): create_schema,
     ("CREATE",): _create,
     ("DROP", "TYPE"): drop_type,
     ("DROP", "ROLE"): drop_role,
+    ("DROP", "SCHEMA"): drop_schema,
     ("DROP",): drop,
     ("ALTER",): alter,
     ("COMMENT",): comment,
@@ -218,6 +220,7 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("DESC",): describe,
     ("EXPLAIN",): explain,
     ("SHOW",): show,
+    ("SET",): set_search_path,
     ("BEGIN",): _begin,
     ("START", "TRANSACTION"): _begin,
     ("COMMIT",): _commit,

@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from engine.schema import Schema, Type
+from planner.parsing.namespace import SearchPath
 from planner.parsing.script import Excerpt, Piece
+from planner.relation_names import own_name
 from planner.statements.alterations import Action
 from planner.statements.table_rules import NO_RULES, TableRules
 
@@ -104,11 +106,13 @@ class CreateView(Statement):
         """The query, with its columns renamed by the list after the view's name."""
         if not self.column_names:
             return self.query
-        names = [exp.to_identifier(name, quoted=True) for name in (self.name, *self.column_names)]
+        own = own_name(self.name)
+        names = [exp.to_identifier(name, quoted=True) for name in (own, *self.column_names)]
         view, *columns = (name.sql(self.piece.dialect) for name in names)
         before = "SELECT * FROM ("
         text = f"{before}{self.query.text}) AS {view}({', '.join(columns)})"
-        return Excerpt(text, self.query.line, self.query.column - len(before))
+        inserted = tuple((at, c + len(before) * (at == 1), n) for at, c, n in self.query.inserted)
+        return Excerpt(text, self.query.line, self.query.column - len(before), inserted)
 
 
 @dataclass(frozen=True)
@@ -129,6 +133,21 @@ class CreateType(Statement):
 class DropType(Statement):
     names: tuple[str, ...]
     if_exists: bool
+
+
+@dataclass(frozen=True)
+class CreateSchema(Statement):
+    name: str
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class DropSchema(Statement):
+    """With `cascade`, all that is in the schemas goes too, with what reads it."""
+
+    names: tuple[str, ...]
+    if_exists: bool
+    cascade: bool
 
 
 @dataclass(frozen=True)
@@ -223,6 +242,23 @@ class ShowViews(Statement):
 
 
 @dataclass(frozen=True)
+class ShowSchemas(Statement):
+    pass
+
+
+@dataclass(frozen=True)
+class SetSearchPath(Statement):
+    """SET search_path, for the statements after it."""
+
+    path: SearchPath
+
+
+@dataclass(frozen=True)
+class ShowSearchPath(Statement):
+    pass
+
+
+@dataclass(frozen=True)
 class ShowColumns(Statement):
     """SHOW COLUMNS and DESCRIBE of a table or view."""
 
@@ -251,12 +287,13 @@ class DropRole(Statement):
 @dataclass(frozen=True)
 class Grant(Statement):
     """Gives `roles` privileges on relations, which are names and patterns, or all that the roles `member_of`
-    have."""
+    have. The `schemas` that it names have to exist."""
 
     privileges: tuple[str, ...]
     relations: tuple[str, ...]
     member_of: tuple[str, ...]
     roles: tuple[str, ...]
+    schemas: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,24 @@ that a principal may not use is the same whether the relation exists or not.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
-from service.accounts.privileges import EVERY, OF_ROWS, PREDEFINED, Permissions, Privilege, matcher
+from planner.relation_names import EVERY, PUBLIC, schema_of
+from service.accounts.privileges import (
+    OF_ROWS,
+    PREDEFINED,
+    Permissions,
+    Privilege,
+    covers,
+    matcher,
+    of_schema,
+    subject,
+)
 from service.errors import Forbidden
+
+MayRead = Callable[[str], bool] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +54,26 @@ class Principal:
         return rights == (other.id, other.permissions, other.limits)
 
     @cached_property
-    def defines(self) -> bool:
-        """Whether tables, views, sources and sinks may be defined: by those who may do all with all rows."""
+    def defines_all(self) -> bool:
+        """Whether anything may be defined anywhere: by those who may do all with all rows of all schemas."""
         return self.is_admin or (self.limits is None and PREDEFINED["write"] <= self.permissions)
+
+    def defines_in(self, schema: str) -> bool:
+        """Whether tables, views, sources and sinks of a schema may be defined: by those who may do all with
+        all rows of it."""
+        return self.defines_all or (self.limits is None and self._may_all(of_schema(schema)))
+
+    def _may_all(self, wanted: Permissions) -> bool:
+        return all(
+            any(p.privilege is w.privilege and covers(p.pattern, w.pattern) for p in self.permissions)
+            for w in wanted
+        )
+
+    @cached_property
+    def defines(self) -> bool:
+        """Whether there is a schema of which anything may be defined."""
+        schemas = {schema_of(p.pattern) for p in self.permissions if p.pattern != EVERY}
+        return self.defines_all or any(self.defines_in(schema) for schema in schemas)
 
     @cached_property
     def reads_all(self) -> bool:
@@ -53,11 +82,12 @@ class Principal:
     def may(self, privilege: Privilege, relation: str) -> bool:
         if self.is_admin:
             return True
-        return self._granted[privilege].fullmatch(relation) is not None and self._is_inside(relation)
+        asked = subject(relation)
+        return self._granted[privilege].fullmatch(asked) is not None and self._is_inside(asked)
 
     def sees(self, relation: str) -> bool:
         """Whether the relation is on lists that this principal gets: with any privilege it is."""
-        return self.defines or any(self.may(privilege, relation) for privilege in OF_ROWS)
+        return any(self.may(privilege, relation) for privilege in OF_ROWS)
 
     def require(self, privilege: Privilege, *relations: str) -> None:
         """Raises Forbidden unless the principal has the privilege on all of the relations."""
@@ -76,20 +106,27 @@ class Principal:
                 f"GRANT {privileges[0]} ON {relation} TO {self.role}",
             )
 
-    def require_defining(self) -> None:
-        """Raises Forbidden unless the principal may define."""
-        if not self.defines:
+    def require_defining(self, *schemas: str) -> None:
+        """Raises Forbidden unless the principal may define in these schemas; without any, in some schema."""
+        if not (self.defines and all(map(self.defines_in, schemas))):
+            where = " and ".join(schemas) or "a schema"
             raise self.refusal(
-                "a key without limits, of the role write or of one with ALL on all tables",
-                f"GRANT ALL ON ALL TABLES IN SCHEMA public TO {self.role}",
+                f"a key without limits, of the role write or of one with ALL on all tables of {where}",
+                f"GRANT ALL ON ALL TABLES IN SCHEMA {', '.join(schemas) or PUBLIC} TO {self.role}",
             )
 
-    def require_reading_all(self) -> None:
-        """Raises Forbidden unless the principal may read every relation."""
-        if not self.reads_all:
+    def require_defining_all(self) -> None:
+        """Raises Forbidden unless the principal may define in every schema, and make schemas."""
+        if not self.defines_all:
+            raise self.refusal("a key without limits, of the role write", f"GRANT write TO {self.role}")
+
+    def require_reading_all(self, relations: Iterable[str]) -> None:
+        """Raises Forbidden unless the principal may read every relation; these are those that there are."""
+        if not self.reads_all and not (
+            self.limits is None and all(self.may(Privilege.SELECT, relation) for relation in relations)
+        ):
             raise self.refusal(
-                "a key without limits, of a role with SELECT on all tables",
-                f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {self.role}",
+                "a key without limits, of a role with SELECT on all tables", f"GRANT read TO {self.role}"
             )
 
     def require_admin(self) -> None:
@@ -117,8 +154,15 @@ class Principal:
     def _limit(self) -> re.Pattern[str]:
         return matcher((EVERY,) if self.limits is None else self.limits)
 
-    def _is_inside(self, relation: str) -> bool:
-        return self.limits is None or self._limit.fullmatch(relation) is not None
+    def _is_inside(self, asked: str) -> bool:
+        return self.limits is None or self._limit.fullmatch(asked) is not None
+
+
+def readable_by(principal: Principal) -> MayRead:
+    """Which relations a principal may read; None for all."""
+    if principal.reads_all:
+        return None
+    return lambda relation: principal.may(Privilege.SELECT, relation)
 
 
 ANYONE = Principal("", "", "admin", PREDEFINED["admin"])

@@ -1,8 +1,8 @@
 """Privileges, and the roles that are always there.
 
-A role is a set of permissions, each a privilege on the relations that a pattern matches: a name, in which `*`
-stands for any characters. Permissions go by names, not by objects: they outlive a DROP, and hold for whatever
-gets the name later.
+A role is a set of permissions, each a privilege on the relations that a pattern matches: a full name, in
+whose own part `*` stands for any characters, or `*` alone for every relation of every schema. Permissions go
+by names, not by objects: they outlive a DROP, and hold for whatever gets the name later.
 """
 
 from __future__ import annotations
@@ -12,8 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-EVERY = "*"
-"""The pattern of all relations."""
+from planner.relation_names import EVERY, schema_pattern, split_name
+
+_DIVIDER = "\0"
+"""Stands between schema and name in a subject; no name has it."""
 
 
 class Privilege(StrEnum):
@@ -44,14 +46,24 @@ PREDEFINED: dict[str, Permissions] = {
 """The permissions of the roles that need not be made. Whoever has all of `write` may also define."""
 
 
-def matcher(patterns: Iterable[str]) -> re.Pattern[str]:
-    """A pattern of `re` whose full matches are the names that one of the patterns matches.
+def of_schema(schema: str) -> Permissions:
+    """What lets define in a schema: all privileges on all that is in it."""
+    return frozenset(Permission(privilege, schema_pattern(schema, EVERY)) for privilege in OF_ROWS)
 
-    It goes through a name once, whatever the name: each part between two `*` is looked for once, and where it
+
+def subject(relation: str) -> str:
+    """The text of a full name that a matcher reads."""
+    return _DIVIDER.join(split_name(relation))
+
+
+def matcher(patterns: Iterable[str]) -> re.Pattern[str]:
+    """A pattern of `re` whose full matches are the subjects that one of the patterns matches.
+
+    It goes through a subject once, whatever it is: each part between two `*` is looked for once, and where it
     is found first it stays (an atomic group), for a later place would leave less for the parts behind it.
     """
     found = sorted(set(patterns))
-    return re.compile("|".join(map(_as_regex, found)) if found else "(?!)", re.DOTALL)
+    return re.compile("|".join(_as_regex(_divided(p)) for p in found) if found else "(?!)", re.DOTALL)
 
 
 def _as_regex(pattern: str) -> str:
@@ -62,13 +74,19 @@ def _as_regex(pattern: str) -> str:
     return f"{first}{inner}.*{parts[-1]}"
 
 
+def _divided(pattern: str) -> str:
+    """The pattern as a pattern of subjects: `*` stands for letters of one part, or alone for both."""
+    return pattern if pattern == EVERY else subject(pattern)
+
+
 def covers(pattern: str, other: str) -> bool:
     """Whether a pattern matches all that another pattern, or a name, matches: `*` may stand for `*`."""
-    return matcher([pattern]).fullmatch(other) is not None
+    return matcher([pattern]).fullmatch(_divided(other)) is not None
 
 
 def overlap(pattern: str, other: str) -> bool:
     """Whether there is a name that both patterns match."""
+    pattern, other = _divided(pattern), _divided(other)
     # Row by row: whether the rest of `pattern` and each rest of `other` overlap, from their ends on.
     ends = [set(other[at:]) <= {EVERY} for at in range(len(other) + 1)]
     for letter in reversed(pattern):

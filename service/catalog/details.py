@@ -43,11 +43,15 @@ class Seen:
 
 @dataclass(frozen=True)
 class Details:
-    """`comments` by column, the relation's own under the empty name; `sees` by the name in the query."""
+    """`comments` by column, the relation's own under the empty name; `sees` by the name in the query.
+
+    `named` says that columns of a view without a name have PostgreSQL's; older views keep theirs.
+    """
 
     rules: TableRules = NO_RULES
     comments: Mapping[str, str] = field(default_factory=dict)
     sees: Mapping[str, Seen] = field(default_factory=dict)
+    named: bool = False
 
     def commented(self, column: str, text: str | None) -> Details:
         """Sets the comment on a column, or on the relation (the empty name). None removes it."""
@@ -71,6 +75,7 @@ def dump_details(details: Details) -> str | None:
         "required": rules.required,
         "comments": dict(details.comments),
         "sees": {name: [seen.relation, dict(seen.columns), seen.rows] for name, seen in details.sees.items()},
+        "named": details.named,
     }
     return orjson.dumps({name: value for name, value in document.items() if value}).decode()
 
@@ -87,7 +92,7 @@ def load_details(text: str | None) -> Details:
         tuple(document.get("required", ())),
     )
     sees = {name: Seen(*seen) for name, seen in document.get("sees", {}).items()}
-    return Details(rules, document.get("comments", {}), sees)
+    return Details(rules, document.get("comments", {}), sees, document.get("named", False))
 
 
 def _text(text: Text) -> list[str]:

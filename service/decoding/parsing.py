@@ -21,7 +21,7 @@ from service.decoding.pieces import WHOLE, Piece, elements, no_array, parse_json
 from service.decoding.tabular import OPS, Batches, changes_of_table, read_arrow, read_csv, read_parquet
 from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid, UnsupportedFormat
-from service.names import fold_name
+from service.names import fold_relation
 from service.settings.budget import Budget
 
 JSON = "application/json"
@@ -102,7 +102,7 @@ def parse_several(
     changes: dict[str, TableChanges] = {}
     rows = budget.rows
     for place, (name, part) in enumerate(tables.items()):
-        definition = definition_of(fold_name(name))
+        definition = definition_of(fold_relation(name))
         if definition.name in changes:
             raise Invalid(f"table {definition.name} is named twice", code="invalid_change")
         if not isinstance(part, list):

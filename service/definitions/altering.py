@@ -19,6 +19,7 @@ from planner.relation import Relation
 from planner.statements.alterations import Action
 from planner.statements.table_rules import ForeignKey
 from planner.suggestions import did_you_mean
+from service.accounts.principals import MayRead
 from service.catalog.records import Definer, Layout
 from service.changes.constraints import Bonds, KeyReference, bonds_of
 from service.changes.resolve import Net, Rows, sum_rows
@@ -27,7 +28,7 @@ from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
 from service.definitions.draft import Draft, columns_lost
 from service.errors import Conflict, Invalid
-from service.names import check_columns, check_name
+from service.names import check_columns
 
 
 class Alterations:
@@ -45,10 +46,9 @@ class Alterations:
         for action in actions:
             draft.take(action)
         new = draft.definition()
-        check_name(new.name)
         check_columns(new.schema.names)
         if new.name != name:
-            self._of.must_be_new(new.name)
+            self._of.must_be_free(new.name)
         others = self._referring(old, new, draft.renamed)
         columns_lost(old, draft.dropped, self._of.known.readers(name))
         if draft.moves:
@@ -155,12 +155,13 @@ class Alterations:
 
     # Views
 
-    def replace_view(self, name: str, sql: str, dialect: str) -> Definition:
-        """Gives a view another query. Its dependants go on if its columns stay the same."""
+    def replace_view(self, name: str, sql: str, dialect: str, readable: MayRead = None) -> Definition:
+        """Gives a view another query, over what is `readable`. Its dependants go on if its columns stay the
+        same."""
         of = self._of
         old = of.known.get(name, view=True)
         dependants = of.known.dependants(name)
-        others = {n: r for n, r in of.relations.items() if n != name}
+        others = {n: r for n, r in of.relations.items() if n != name and (readable is None or readable(n))}
         planned = of.view(old.id, name, sql, dialect, of.engine.snapshot.upper - 1, relations=others)
         for definition in dependants:
             if definition.name in planned.reads:
@@ -184,8 +185,7 @@ class Alterations:
         if missing_ok and name not in of.all:
             return
         old = of.known.get(name, view=True)
-        check_name(to)
-        of.must_be_new(to)
+        of.must_be_free(to)
         new = of.view(old.id, to, old.sql, old.dialect, old.created, old.details)
 
         def write(changing: Definer, changed: Sequence[Definition]) -> Sequence[Definition]:

@@ -23,19 +23,22 @@ from engine.schema import Schema
 from planner.limits import UNLIMITED
 from planner.long_texts import plan_text
 from planner.relation import Relation
+from planner.relation_names import schema_of
 from service.catalog.catalog import Catalog
 from service.catalog.details import NO_DETAILS, Details
 from service.catalog.identity_counters import IdentityCounter
+from service.catalog.records import Definer
 from service.changes.constraints import indexes_of
 from service.clock import Clock
 from service.definitions.definition import Definition
 from service.definitions.filling import Filling
 from service.definitions.known_relations import KnownRelations, in_order
 from service.definitions.layouts import History
+from service.definitions.named_schemas import NamedSchemas
 from service.definitions.referring import resolved
 from service.definitions.seeing import relations_of, seen_now, sized
 from service.errors import Conflict, Invalid
-from service.names import check_columns, check_name
+from service.names import check_columns, check_relation_name
 from service.placement import Placement
 from service.settings.settings import Settings
 
@@ -58,6 +61,7 @@ class Definitions:
         self._settings = settings
         self.set_aside: set[str] = set()
         """Views that are to be built again beside the writer."""
+        self.schemas = NamedSchemas(catalog)
         self.known = KnownRelations.of({})
         """Every table and view. Replaced as a whole."""
 
@@ -79,8 +83,9 @@ class Definitions:
         exists_ok: bool = False,
         details: Details = NO_DETAILS,
     ) -> Definition:
-        check_name(name)
+        check_relation_name(name)
         check_columns(schema.names)
+        self.schemas.require(schema_of(name))
         if name in self.all and exists_ok and not self.all[name].is_view:
             return self.all[name]
         self.must_be_new(name)
@@ -96,9 +101,18 @@ class Definitions:
         return self.put(self.table(id, relation, definition.created, details))
 
     def drop(
-        self, names: Sequence[str], *, view: bool, missing_ok: bool = False, cascade: bool = False
+        self,
+        names: Sequence[str],
+        *,
+        view: bool | None,
+        missing_ok: bool = False,
+        cascade: bool = False,
+        also: Callable[[Definer], None] = lambda changing: None,
     ) -> list[Definition]:
-        """Drops views or tables. Raises Conflict while others read them, unless `cascade` drops those too."""
+        """Drops views or tables. Raises Conflict while others read them, unless `cascade` drops those too.
+
+        `also` changes the catalog in the same transaction.
+        """
         dropped = [self.known.get(name, view=view) for name in names if not missing_ok or name in self.all]
         going = {definition.name: definition for definition in dropped}
         for definition in dropped:
@@ -118,6 +132,7 @@ class Definitions:
                 changing.remove(definition.id)
             for definition in changed:
                 changing.change(definition.record())
+            also(changing)
         for definition in changed:
             needed = self.indexes(definition)
             self.drop_indexes(set(self.indexes(self.all[definition.name])) - needed.keys())
@@ -170,18 +185,20 @@ class Definitions:
         sql: str,
         dialect: str,
         created: int,
-        details: Details = NO_DETAILS,
+        details: Details | None = None,
         relations: Mapping[str, Relation] | None = None,
     ) -> Definition:
-        """A view planned over `relations`, by default the current ones. `details` says which it sees; a
-        view that has seen some before is planned again, without limits."""
+        """A view planned over `relations`, by default the current ones. `details` are those of a view that
+        was planned before: it sees what it saw then, and is planned without limits."""
         among = self.relations if relations is None else relations
-        sees = details.sees
-        scope = relations_of(sees, among) if sees else sized(among, self.engine.rows)
-        planned = plan_text(sql, scope, dialect, UNLIMITED if sees else self.limits)
+        if details is None:
+            scope = sized(among, self.engine.rows)
+            planned = plan_text(sql, scope, dialect, self.limits, named=True)
+            details = Details(sees=seen_now(planned.reads, scope), named=True)
+        else:
+            scope = relations_of(details.sees, among)
+            planned = plan_text(sql, scope, dialect, UNLIMITED, details.named)
         check_columns(planned.schema.names)
-        if not sees:
-            details = replace(details, sees=seen_now(planned.reads, scope))
         relation = Relation(name, planned.schema, planned.plan, None, True)
         return Definition(id, relation, created, sql, dialect, planned, None, details)
 
@@ -264,6 +281,12 @@ class Definitions:
         if name in self.all:
             kind = "view" if self.all[name].is_view else "table"
             raise NameInUse(f"there is a {kind} called {name} already")
+
+    def must_be_free(self, name: str) -> None:
+        """Raises Invalid, NotFound or NameInUse unless a relation can get this name."""
+        check_relation_name(name)
+        self.schemas.require(schema_of(name))
+        self.must_be_new(name)
 
     def put(self, definition: Definition) -> Definition:
         self.replace_all({**self.all, definition.name: definition})

@@ -12,9 +12,11 @@ from dataclasses import dataclass, replace
 from engine.runtime.building import Building
 from engine.schema import Schema
 from planner.relation import Relation
+from planner.relation_names import schema_of
+from service.accounts.principals import MayRead
 from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
-from service.names import check_name
+from service.names import check_relation_name
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +34,8 @@ class IntendedView:
 
     def is_current(self, of: Definitions) -> bool:
         """Whether all that the view reads, and what it replaces, is still as it was planned."""
+        if schema_of(self.definition.name) not in of.schemas.all:
+            return False
         if self.replaced is not None:
             there = of.all.get(self.definition.name)
             if there is not self.replaced or (of.known.readers(there.name) and not self.rebuilt):
@@ -52,10 +56,16 @@ class IntendedView:
         return of.put(definition)
 
 
-def intend(of: Definitions, name: str, sql: str, dialect: str, or_replace: bool) -> IntendedView:
-    """Plan a view. Raises a PlannerError, NameInUse or Invalid."""
-    check_name(name)
+def intend(
+    of: Definitions, name: str, sql: str, dialect: str, or_replace: bool, readable: MayRead = None
+) -> IntendedView:
+    """Plan a view over what its author may read, if that is not all. Raises a PlannerError, NameInUse or
+    Invalid."""
+    check_relation_name(name)
+    of.schemas.require(schema_of(name))
     relations, there = (known := of.known).relations, known.all.get(name)
+    if readable is not None:
+        relations = {other: relation for other, relation in relations.items() if readable(other)}
     replaced = there if or_replace and there is not None and there.is_view else None
     if replaced is None:
         of.must_be_new(name)
@@ -68,7 +78,9 @@ def intend(of: Definitions, name: str, sql: str, dialect: str, or_replace: bool)
     return IntendedView(definition, replaced, {name: relations[name] for name in definition.reads})
 
 
-def same_view(of: Definitions, name: str, sql: str, dialect: str) -> Definition | None:
+def same_view(
+    of: Definitions, name: str, sql: str, dialect: str, readable: MayRead = None
+) -> Definition | None:
     """The view of this name, if it runs and the query is its own and means what it meant when it was made.
 
     `SELECT *` means another query once a relation has more columns. Raises a PlannerError.
@@ -76,7 +88,7 @@ def same_view(of: Definitions, name: str, sql: str, dialect: str) -> Definition 
     there = of.all.get(name)
     if there is None or (there.sql, there.dialect) != (sql, dialect) or not _runs(of, there):
         return None
-    planned = intend(of, name, sql, dialect, or_replace=True).definition
+    planned = intend(of, name, sql, dialect, True, readable).definition
     return there if _meaning(planned) == _meaning(there) else None
 
 

@@ -6,7 +6,7 @@ Nothing depends on them: a statement that names one stores its definition instea
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 import orjson
@@ -14,11 +14,14 @@ import sqlalchemy as sa
 
 from engine.errors import NameInUse
 from engine.schema import Type, enumeration
+from planner.relation_names import schema_of
 from planner.suggestions import did_you_mean
 from service.catalog.catalog import Catalog
 from service.catalog.database import metadata
+from service.catalog.records import Definer
+from service.definitions.named_schemas import NamedSchemas
 from service.errors import NotFound
-from service.names import check_name
+from service.names import check_relation_name
 
 types = sa.Table(
     "types",
@@ -29,8 +32,9 @@ types = sa.Table(
 
 
 class NamedTypes:
-    def __init__(self, catalog: Catalog) -> None:
+    def __init__(self, catalog: Catalog, schemas: NamedSchemas) -> None:
         self._catalog = catalog
+        self._schemas = schemas
         with catalog.connections.reading() as connection:
             rows = connection.execute(sa.select(types)).all()
         self.all: Mapping[str, Type] = MappingProxyType(
@@ -40,11 +44,12 @@ class NamedTypes:
 
     def create(self, name: str, type: Type, exists_ok: bool = False) -> None:
         """Names a type of labels. Raises NameInUse."""
-        check_name(name)
+        check_relation_name(name)
         if name in self.all:
             if exists_ok:
                 return
             raise NameInUse(f"there is a type called {name} already")
+        self._schemas.require(schema_of(name))
         labels = orjson.dumps(type.labels).decode()
         with self._catalog.changing() as changing:
             changing.has_changed = True
@@ -58,6 +63,17 @@ class NamedTypes:
                 return
             raise NotFound(f"there is no type called {name}", did_you_mean(name, self.all))
         with self._catalog.changing() as changing:
-            changing.has_changed = True
-            changing.connection.execute(sa.delete(types).where(types.c.name == name))
-        self.all = MappingProxyType({n: type for n, type in self.all.items() if n != name})
+            self.remove(changing, [name])
+        self.forget([name])
+
+    def of(self, schema: str) -> list[str]:
+        """The names of the types of a schema."""
+        return [name for name in self.all if schema_of(name) == schema]
+
+    def remove(self, changing: Definer, names: Sequence[str]) -> None:
+        """Removes types from the catalog; `forget` them when the transaction has committed."""
+        changing.has_changed = True
+        changing.connection.execute(sa.delete(types).where(types.c.name.in_(names)))
+
+    def forget(self, names: Sequence[str]) -> None:
+        self.all = MappingProxyType({name: type for name, type in self.all.items() if name not in names})

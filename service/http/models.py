@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from engine.schema import Column, Schema, Type
 from planner.parsing.type_names import Types
+from planner.relation_names import PUBLIC, schema_of
 from planner.sql_types import data_type
 from planner.statements.show_create import constraint_text
 from planner.statements.table_rules import Check, Constraint, Unique
@@ -60,6 +61,14 @@ class NewTable(BaseModel):
     primary_key: list[str] | None = None
 
 
+IN_SCHEMA = Field(
+    default=PUBLIC,
+    serialization_alias="schema",
+    exclude_if=lambda schema: schema == PUBLIC,
+    description="The schema; left out for `public`.",
+)
+
+
 class NewView(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -69,9 +78,11 @@ class NewView(BaseModel):
 
 
 class TableModel(BaseModel):
-    """A table. `primary_key` is empty for a bag; empty `constraints` and `comment` are left out."""
+    """A table. `name` is its full name. `primary_key` is empty for a bag; empty `constraints` and `comment`
+    are left out."""
 
     name: str
+    in_schema: str = IN_SCHEMA
     columns: list[ShownColumn]
     primary_key: list[str]
     constraints: list[ConstraintModel] | None = Field(default=None, exclude_if=_is_missing)
@@ -98,11 +109,12 @@ class BuildProgress(BaseModel):
 
 
 class ViewModel(BaseModel):
-    """`state` is `ready`, `building` (see `progress`; with a `reason` if the view is built again), `errors`
-    (rows fail: see `errors`) or `failed` (see `reason`).
+    """`name` is the full name. `state` is `ready`, `building` (see `progress`; with a `reason` if the view is
+    built again), `errors` (rows fail: see `errors`) or `failed` (see `reason`).
     """
 
     name: str
+    in_schema: str = IN_SCHEMA
     sql: str
     dialect: str
     columns: list[ShownColumn]
@@ -195,6 +207,7 @@ def table_model(definition: Definition) -> TableModel:
     names = definition.schema.names
     return TableModel(
         name=definition.name,
+        in_schema=schema_of(definition.name),
         columns=shown_columns(definition),
         primary_key=[names[i] for i in key],
         constraints=[_constraint(c) for c in definition.details.rules.constraints] or None,

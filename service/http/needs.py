@@ -16,10 +16,11 @@ from typing import NamedTuple
 
 from starlette.routing import compile_path
 
+from planner.relation_names import schema_of
 from service.accounts.principals import Principal
 from service.accounts.privileges import OF_ROWS, Privilege
 from service.errors import ServiceError
-from service.names import fold_name
+from service.http.encoded_paths import named_in_path
 
 _RECENT, _REMEMBERED = 1000, 200
 """The most paths that are remembered with what they need, and the most characters of one."""
@@ -45,9 +46,18 @@ def _on(*privileges: Privilege, of: str) -> Need:
     """One of the privileges on the relation that a parameter of the path names."""
 
     def check(principal: Principal, parameters: Parameters) -> None:
-        principal.require_any(privileges, fold_name(parameters[of]))
+        principal.require_any(privileges, named_in_path(parameters[of]))
 
     return Need(check)
+
+
+def _defining(of: str, audited: bool = True) -> Need:
+    """To define in the schema of the relation that a parameter of the path names."""
+
+    def check(principal: Principal, parameters: Parameters) -> None:
+        principal.require_defining(schema_of(named_in_path(parameters[of])))
+
+    return Need(check, audited)
 
 
 def _all_of(require: Callable[[Principal], None]) -> Check:
@@ -56,9 +66,10 @@ def _all_of(require: Callable[[Principal], None]) -> Check:
 
 OPEN = Need(None)
 IN_ROUTE = Need(_pass)
-READ_ALL = Need(_all_of(Principal.require_reading_all))
 DEFINE = Need(_all_of(Principal.require_defining), audited=True)
+"""To define in some schema; the route asks for the one of which the request is."""
 FILES = Need(_all_of(Principal.require_defining))
+"""The same, for what changes no definition."""
 ADMIN = Need(_all_of(Principal.require_admin))
 ACCOUNTS = Need(_all_of(Principal.require_admin), audited=True)
 OPERATE = Need(_all_of(Principal.require_admin), audited=True)
@@ -71,15 +82,15 @@ NEEDS: dict[str, Need] = {
     "GET /v1/tables": IN_ROUTE,
     "POST /v1/tables": DEFINE,
     "GET /v1/tables/{table}": _sees(of="table"),
-    "DELETE /v1/tables/{table}": DEFINE,
+    "DELETE /v1/tables/{table}": _defining("table"),
     "GET /v1/tables/{table}/rows": _reads(of="table"),
     "GET /v1/tables/{table}/changes": _reads(of="table"),
     "GET /v1/views": IN_ROUTE,
     "POST /v1/views": DEFINE,
     "GET /v1/views/{view}": _sees(of="view"),
-    "DELETE /v1/views/{view}": DEFINE,
-    "POST /v1/views/{view}/rebuild": DEFINE,
-    "POST /v1/views/{view}/check": FILES,
+    "DELETE /v1/views/{view}": _defining("view"),
+    "POST /v1/views/{view}/rebuild": _defining("view"),
+    "POST /v1/views/{view}/check": _defining("view", audited=False),
     "GET /v1/views/{view}/plan": _reads(of="view"),
     "GET /v1/views/{view}/rows": _reads(of="view"),
     "GET /v1/views/{view}/changes": _reads(of="view"),
@@ -111,7 +122,7 @@ NEEDS: dict[str, Need] = {
     "GET /v1/backups/{backup}": ADMIN,
     "DELETE /v1/backups/{backup}": OPERATE,
     "GET /v1/status": IN_ROUTE,
-    "GET /metrics": READ_ALL,
+    "GET /metrics": IN_ROUTE,
     "GET /healthz": OPEN,
     "GET /readyz": OPEN,
     "GET /": OPEN,

@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from planner.errors import InvalidQuery
+from planner.parsing.search_path import search_path
 from service.errors import Invalid
 
 VERSION = "15.0"
@@ -86,6 +88,14 @@ def _isolation(value: str) -> str:
 def _digits(value: str) -> str:
     if not re.fullmatch(r"-?[0-9]{1,2}", value):
         raise _invalid("a number from -15 to 3 is expected")
+    return value
+
+
+def _search_path(value: str) -> str:
+    try:
+        search_path(value)
+    except InvalidQuery as error:
+        raise _invalid(error.hint) from None
     return value
 
 
@@ -164,7 +174,7 @@ KNOWN: dict[str, SessionSetting] = {
     "plan_cache_mode": SessionSetting("auto"),
     "quote_all_identifiers": SessionSetting("off", _switch),
     "row_security": SessionSetting("on", _switch),
-    "search_path": SessionSetting('"$user", public'),
+    "search_path": SessionSetting('"$user", public', _search_path),
     "server_encoding": _fixed("UTF8"),
     "server_version": _fixed(VERSION),
     "server_version_num": _fixed("150000"),

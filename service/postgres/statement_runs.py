@@ -15,6 +15,7 @@ from engine.schema import Type
 from planner.limits import within
 from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece, split
+from planner.parsing.search_path import search_path
 from service.accounts.principals import Principal
 from service.errors import Conflict, Unauthenticated, Unavailable
 from service.postgres.hall import Hall
@@ -27,6 +28,7 @@ from service.running.runtime import Runtime
 from service.sql.describing import DescribingRun
 from service.sql.open_block import BlockRun, OpenBlock
 from service.sql.script_door import ScriptRun
+from service.sql.script_session import ScriptSession
 from service.sql.tasks import Result
 
 _LONG = 1 << 16
@@ -114,25 +116,28 @@ class StatementRuns:
         parts = self._parts()
         with self.calling() as caller:
             if self.block is not None:
-                return await BlockRun(*parts, caller, None, self.block).run_in_block(piece)
-            (result,) = await ScriptRun(*parts, caller).run([piece])
+                return await BlockRun(*parts, caller, self._session(), None, self.block).run_in_block(piece)
+            (result,) = await ScriptRun(*parts, caller, self._session()).run([piece])
             return result
 
     async def parameters(self, piece: Piece, given: Sequence[Type | None]) -> tuple[Type | None, ...]:
         """The types of a statement's parameters."""
         parts = self._parts()
         with self.calling() as caller:
-            return await DescribingRun(*parts, caller).parameters(piece, given)
+            return await DescribingRun(*parts, caller, self._session()).parameters(piece, given)
 
     async def describe(self, piece: Piece, types: Sequence[Type | None]) -> Answer | None:
         """The columns that a statement returns: an answer without rows."""
         parts = self._parts()
         with self.calling() as caller:
-            return await DescribingRun(*parts, caller).answer(piece, types)
+            return await DescribingRun(*parts, caller, self._session()).answer(piece, types)
 
     def _parts(self) -> tuple[Runtime, Queries, Lane, Lane]:
         _ = self.runtime
         return self.hall.door.parts
+
+    def _session(self) -> ScriptSession:
+        return ScriptSession(search_path(self.settings.get("search_path")))
 
     # Blocks
 
@@ -145,7 +150,7 @@ class StatementRuns:
         if block is not None:
             parts = self._parts()
             with self.calling() as caller:
-                await BlockRun(*parts, caller, None, block).commit()
+                await BlockRun(*parts, caller, self._session(), None, block).commit()
 
     def roll_back(self) -> bool:
         """Ends the block and discards its changes; whether definitions in it stay."""

@@ -25,7 +25,9 @@ from engine.spark.sessions import Sessions
 from engine.state.dictionary import Dictionary
 from planner.parsing.type_names import spelled_out
 from planner.relation import Relation
+from planner.relation_names import schema_of
 from planner.statements.alterations import Action
+from service.accounts.principals import MayRead
 from service.catalog.catalog import Receipt
 from service.catalog.details import NO_DETAILS, Details
 from service.catalog.leadership import Leader
@@ -33,6 +35,7 @@ from service.changes.constraints import table_of_index
 from service.changes.table_changes import Applied, Idempotency, TableChanges
 from service.clock import Time, system_time
 from service.definitions.definition import Definition
+from service.definitions.dropping_schemas import drop_schemas
 from service.definitions.intended_view import intend, intend_again, same_view
 from service.definitions.readable import Readable
 from service.errors import NotLeader
@@ -248,6 +251,10 @@ class Runtime:
         """The named types. Immutable; each statement about types replaces it."""
         return self._state.types.all
 
+    def schemas(self) -> Mapping[str, int]:
+        """The numbers of the schemas by name. Immutable; each statement about schemas replaces it."""
+        return self._state.definitions.schemas.all
+
     def definition(self, name: str, *, view: bool | None = None) -> Definition:
         """The table or view called `name`: see `Readable.definition`."""
         return self._readable.definition(name, view=view)
@@ -325,6 +332,21 @@ class Runtime:
         await leading.writer.run(partial(leading.alterations.alter_table, name, actions, missing_ok))
         await leading.builds.returned(views)
 
+    async def create_schema(self, name: str, *, exists_ok: bool = False) -> None:
+        await self._leading.writer.run(partial(self._state.definitions.schemas.create, name, exists_ok))
+
+    async def drop_schemas(self, *names: str, missing_ok: bool = False, cascade: bool = False) -> None:
+        """Drops schemas, in one epoch. Raises Conflict for one that is not empty, unless `cascade` drops
+        all that is in it, and all that reads this."""
+        state, leading = self._state, self._leading
+        if cascade:
+            for view in leading.builds.all:
+                if schema_of(view) in names:
+                    leading.builds.cancel(view)
+        drop = partial(drop_schemas, state.definitions, state.types, names, missing_ok, cascade)
+        await leading.writer.run(drop)
+        leading.builds.cancel_dropped(self._readable.known.all)
+
     async def create_type(self, name: str, type: Type, *, exists_ok: bool = False) -> None:
         """Names a type."""
         await self._leading.writer.run(partial(self._state.types.create, name, type, exists_ok))
@@ -335,9 +357,16 @@ class Runtime:
             await self._leading.writer.run(partial(self._state.types.drop, name, missing_ok))
 
     async def create_view(
-        self, name: str, sql: str, dialect: str = "postgres", *, or_replace: bool = False
+        self,
+        name: str,
+        sql: str,
+        dialect: str = "postgres",
+        *,
+        or_replace: bool = False,
+        readable: MayRead = None,
     ) -> Definition:
-        """Creates a view of the query `sql`, with its tables' history, and returns when it can be read.
+        """Creates a view of the query `sql`, with its tables' history, and returns when it can be read. It
+        may read what is `readable`, by default everything.
 
         It is built beside the writer (`service/running/builds.py`). Other views that read a view which is
         replaced are computed anew, large ones beside the writer too. A view that has this query already
@@ -347,15 +376,15 @@ class Runtime:
         self.memory.check("a view")
         sql = await self._judging.run(spelled_out, sql, dialect, self.types())
         of = self._state.definitions
-        if or_replace and (same := await self._judging.run(same_view, of, name, sql, dialect)):
+        if or_replace and (same := await self._judging.run(same_view, of, name, sql, dialect, readable)):
             return same
         views = [view.name for view in self._readable.known.dependants(name)]
         if or_replace and views:
-            replacing = partial(leading.alterations.replace_view, name, sql, dialect)
+            replacing = partial(leading.alterations.replace_view, name, sql, dialect, readable)
             definition = await leading.writer.run(replacing)
             await leading.builds.returned([name, *views])
             return definition
-        return await leading.builds.make(name, partial(intend, of, name, sql, dialect, or_replace))
+        return await leading.builds.make(name, partial(intend, of, name, sql, dialect, or_replace, readable))
 
     async def rebuild_view(self, name: str) -> Definition:
         """Builds a view that has failed again; a view that has not failed stays as it is."""
@@ -384,8 +413,9 @@ class Runtime:
         names = tuple(name for name in names if name not in building or name in self.definitions())
         await self._drop(names, view=True, missing_ok=missing_ok, cascade=cascade)
 
-    async def _drop(self, names: Sequence[str], **options: bool) -> None:
-        await self._leading.writer.run(partial(self._state.definitions.drop, names, **options))
+    async def _drop(self, names: Sequence[str], *, view: bool, missing_ok: bool, cascade: bool) -> None:
+        drop = partial(self._state.definitions.drop, names, view=view, missing_ok=missing_ok)
+        await self._leading.writer.run(partial(drop, cascade=cascade))
         self._leading.builds.cancel_dropped(self._readable.known.all)
 
     async def rename_view(self, name: str, to: str, *, missing_ok: bool = False) -> None:

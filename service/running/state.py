@@ -153,7 +153,7 @@ def recovered(instance: Instance, last: State | None = None) -> State:
             engine,
             clock,
             definitions,
-            NamedTypes(catalog),
+            NamedTypes(catalog, definitions.schemas),
             commits,
             epochs,
             directory,

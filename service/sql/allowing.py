@@ -7,22 +7,37 @@ relations exist that its author sees, so that no message tells of others.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
 from engine.runtime.observation import Observed
 from planner.adhoc.adhoc_query import AdhocQuery
-from planner.identifiers import fold
+from planner.identifiers import fold, relation_name
+from planner.relation_names import PUBLIC, schema_of
+from planner.statements.alterations import AddColumn, AddConstraint, RenameTable
 from planner.statements.statements import (
+    AlterTable,
+    Comment,
     CreateRole,
+    CreateSchema,
+    CreateTable,
+    CreateTableAs,
+    CreateTableLike,
+    CreateType,
+    CreateView,
     Delete,
     DropRole,
+    DropSchema,
+    DropTable,
+    DropType,
+    DropView,
     Explain,
     Grant,
     Insert,
     Merge,
+    RenameView,
     Revoke,
     Select,
     ShowColumns,
@@ -31,10 +46,12 @@ from planner.statements.statements import (
     Truncate,
     Update,
 )
+from planner.statements.table_rules import ForeignKey, TableRules
 from service.accounts.principals import Principal
 from service.accounts.privileges import OF_ROWS, Privilege
 from service.definitions.definition import Definition
 from service.definitions.known_relations import KnownRelations
+from service.errors import ServiceError
 from service.sql.defining import DEFINING
 
 ACCOUNTS = CreateRole | DropRole | Grant | Revoke
@@ -49,8 +66,12 @@ def allow(statement: Statement, principal: Principal) -> None:
     match statement:
         case CreateRole() | DropRole() | Grant() | Revoke():
             principal.require_admin()
+        case CreateSchema() | DropSchema():
+            principal.require_defining_all()
         case _ if isinstance(statement, DEFINING):
-            principal.require_defining()
+            principal.require_defining(*sorted({schema_of(name) for name in _named(statement)}))
+            if isinstance(statement, CreateTableLike):
+                principal.require_any(OF_ROWS, statement.like)
         case Insert(table=table, tree=tree):
             _require(principal, table, _of_insert(statement))
             _allow_reading(tree, principal, tree.this)
@@ -71,6 +92,34 @@ def allow(statement: Statement, principal: Principal) -> None:
             principal.require(_SELECT, view)
         case ShowColumns(name=name) | ShowCreate(name=name):
             principal.require_any(OF_ROWS, name)
+
+
+def _named(statement: Statement) -> Iterator[str]:
+    """The full names of what a statement defines, and of the tables that its foreign keys refer to."""
+    rules: list[TableRules] = []
+    match statement:
+        case CreateTable(name=name):
+            yield name
+            rules.append(statement.rules)
+        case AlterTable(name=name, actions=actions):
+            yield name
+            yield from (action.to for action in actions if isinstance(action, RenameTable))
+            rules += [a.rules for a in actions if isinstance(a, AddConstraint | AddColumn)]
+        case RenameView(name=name, to=to):
+            yield from (name, to)
+        case DropTable(names=names) | DropView(names=names) | DropType(names=names):
+            yield from names
+        case (
+            CreateTableAs(name=name)
+            | CreateTableLike(name=name)
+            | CreateView(name=name)
+            | CreateType(name=name)
+            | Comment(name=name)
+        ):
+            yield name
+        case _:
+            raise ServiceError(f"{type(statement).__name__} does not say what it defines")
+    yield from (key.table for each in rules for key in each.of(ForeignKey))
 
 
 def allow_queries(queries: Iterable[AdhocQuery], principal: Principal) -> None:
@@ -106,6 +155,16 @@ def observed_by(principal: Principal, operators: Sequence[Observed]) -> Sequence
     if principal.reads_all:
         return operators
     return [replace(one, shared=tuple(filter(principal.sees, one.shared))) for one in operators]
+
+
+def schemas_seen(
+    schemas: Collection[str], definitions: Iterable[str], principal: Principal
+) -> frozenset[str]:
+    """The schemas that a principal sees: those in which it sees something or may define."""
+    if principal.reads_all:
+        return frozenset(schemas)
+    held = {schema_of(name) for name in definitions}
+    return frozenset(s for s in schemas if s == PUBLIC or s in held or principal.defines_in(s))
 
 
 def _require(principal: Principal, table: str, privileges: Iterable[Privilege]) -> None:
@@ -149,7 +208,7 @@ def _allow_reading(tree: exp.Expression, principal: Principal, target: exp.Expre
     inside = target.this if isinstance(target, exp.Schema) else target
     named = {fold(cte.args["alias"].this) for cte in tree.find_all(exp.CTE) if cte.args.get("alias")}
     for table in tree.find_all(exp.Table):
-        if table is not inside and isinstance(table.this, exp.Identifier) and not table.args.get("db"):
-            name = fold(table.this)
-            if name not in named:
-                principal.require(_SELECT, name)
+        if table is inside or not isinstance(table.this, exp.Identifier):
+            continue
+        if table.args.get("db") or fold(table.this) not in named:
+            principal.require(_SELECT, relation_name(table))

@@ -15,17 +15,20 @@ from planner.sql_types import from_duckdb
 from planner.statements.statements import (
     AlterTable,
     Comment,
+    CreateSchema,
     CreateTable,
     CreateTableAs,
     CreateTableLike,
     CreateType,
     CreateView,
+    DropSchema,
     DropTable,
     DropType,
     DropView,
     RenameView,
     Statement,
 )
+from service.accounts.principals import MayRead
 from service.catalog.details import Details
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.reading.duck import Answer
@@ -36,6 +39,8 @@ DEFINING = (
     | CreateTableAs
     | CreateTableLike
     | CreateView
+    | CreateSchema
+    | DropSchema
     | DropTable
     | DropView
     | CreateType
@@ -47,28 +52,34 @@ DEFINING = (
 Ask = Callable[[AdhocQuery], Awaitable[Answer]]
 
 
-async def define(statement: Statement, runtime: Runtime, ask: Ask) -> int:
-    """Runs a statement that defines, and returns its epoch. `ask` answers a query over the newest state."""
+async def define(statement: Statement, runtime: Runtime, ask: Ask, readable: MayRead = None) -> int:
+    """Runs a statement that defines, and returns its epoch. `ask` answers a query over the newest state;
+    `readable` says what the author may read, if that is not all."""
     if isinstance(statement, CreateView):
-        return await _create_view(statement, runtime)
-    await _define(statement, runtime, ask)
+        return await _create_view(statement, runtime, readable)
+    if isinstance(statement, CreateTableAs):
+        await _create_as(statement, runtime, ask, readable)
+    else:
+        await _define(statement, runtime)
     return runtime.snapshot.upper - 1
 
 
-async def _define(statement: Statement, runtime: Runtime, ask: Ask) -> None:
+async def _define(statement: Statement, runtime: Runtime) -> None:
     match statement:
         case CreateTable(name=name, columns=columns, primary_key=names):
             key = None if names is None else tuple(columns.index(column) for column in names)
             details = Details(statement.rules, statement.comments)
             await runtime.create_table(name, columns, key, exists_ok=statement.if_not_exists, details=details)
-        case CreateTableAs():
-            await _create_as(statement, runtime, ask)
         case CreateTableLike():
             await _create_like(statement, runtime)
         case DropTable(names=names):
             await runtime.drop_table(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
         case DropView(names=names):
             await runtime.drop_view(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
+        case CreateSchema(name=name):
+            await runtime.create_schema(name, exists_ok=statement.if_not_exists)
+        case DropSchema(names=names):
+            await runtime.drop_schemas(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
         case CreateType(name=name, type=type):
             await runtime.create_type(name, type, exists_ok=statement.if_not_exists)
         case DropType(names=names):
@@ -81,26 +92,31 @@ async def _define(statement: Statement, runtime: Runtime, ask: Ask) -> None:
             await runtime.comment(name, column, text, view)
 
 
-async def _create_view(statement: CreateView, runtime: Runtime) -> int:
+async def _create_view(statement: CreateView, runtime: Runtime, readable: MayRead) -> int:
     """Creates a view. Returns the epoch at which it is visible."""
     there = runtime.definitions().get(statement.name)
     if statement.if_not_exists and there is not None and there.is_view:
         return runtime.snapshot.upper - 1
     query, dialect = statement.definition, statement.piece.dialect
     try:
-        made = await runtime.create_view(statement.name, query.text, dialect, or_replace=statement.or_replace)
+        made = await runtime.create_view(
+            statement.name, query.text, dialect, or_replace=statement.or_replace, readable=readable
+        )
     except PlannerError as error:
         query.relocate(error)
         raise
     return made.created
 
 
-async def _create_as(statement: CreateTableAs, runtime: Runtime, ask: Ask) -> None:
+async def _create_as(statement: CreateTableAs, runtime: Runtime, ask: Ask, readable: MayRead) -> None:
     """Creates a table, then inserts the rows of a query in an epoch of their own."""
     there = runtime.definitions().get(statement.name)
     if statement.if_not_exists and there is not None and not there.is_view:
         return
-    answer = await ask(adhoc_query(_unwrapped(statement.query), runtime.definitions()))
+    known = runtime.definitions()
+    if readable is not None:
+        known = {name: definition for name, definition in known.items() if readable(name)}
+    answer = await ask(adhoc_query(_unwrapped(statement.query), known))
     names = statement.column_names or tuple(name.lower() for name in answer.names)
     if len(names) != len(answer.names):
         raise InvalidQuery(f"there are {len(names)} names for {len(answer.names)} columns")

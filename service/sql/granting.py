@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from planner.relation_names import EVERY
 from planner.statements.statements import CreateRole, DropRole, Grant, Revoke
 from service.accounts.accounts import Accounts
-from service.accounts.privileges import EVERY, PREDEFINED, Permission, Permissions, Privilege
+from service.accounts.privileges import PREDEFINED, Permission, Permissions, Privilege
 from service.definitions.known_relations import KnownRelations
+from service.definitions.named_schemas import require_schema
 
 
 def change_accounts(
-    statement: CreateRole | DropRole | Grant | Revoke, accounts: Accounts, known: KnownRelations
+    statement: CreateRole | DropRole | Grant | Revoke,
+    accounts: Accounts,
+    known: KnownRelations,
+    schemas: Mapping[str, int],
 ) -> None:
     """Runs a statement about accounts. Blocks. Raises NotFound, Conflict and Invalid."""
     match statement:
@@ -19,6 +26,8 @@ def change_accounts(
             for name in names:
                 accounts.drop_role(name, statement.if_exists)
         case Grant(relations=relations, roles=roles):
+            for schema in statement.schemas:
+                require_schema(schema, schemas)
             for relation in relations:
                 if EVERY not in relation:
                     known.get(relation)

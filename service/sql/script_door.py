@@ -20,10 +20,13 @@ from planner.adhoc.adhoc_query import AdhocQuery
 from planner.errors import InvalidQuery, InvalidSyntax, PlannerError
 from planner.limits import PlanningLimits, within
 from planner.long_texts import LONG, is_long_query
+from planner.parsing.namespace import Namespace
 from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece, split
+from planner.parsing.search_path import namespace
 from planner.parsing.type_names import spelled_out_piece
 from planner.statements.row_statements import returns_rows
+from planner.statements.show_create import identifier
 from planner.statements.statement_reader import parse_statement
 from planner.statements.statements import (
     Begin,
@@ -35,14 +38,18 @@ from planner.statements.statements import (
     Merge,
     Rollback,
     Select,
+    SetSearchPath,
     ShowColumns,
     ShowCreate,
+    ShowSchemas,
+    ShowSearchPath,
     ShowTables,
     ShowViews,
     Statement,
     Truncate,
     Update,
 )
+from service.accounts.principals import readable_by
 from service.definitions.readable import Readable
 from service.errors import Conflict
 from service.reading.callers import Caller
@@ -51,17 +58,20 @@ from service.reading.kept_answers import KeptAnswers
 from service.reading.lanes import Lane
 from service.reading.queries import Queries
 from service.running.runtime import Runtime
-from service.sql.allowing import ACCOUNTS, allow, allow_queries, observed_by, seen, seen_of
+from service.sql.allowing import ACCOUNTS, allow, allow_queries, observed_by, schemas_seen, seen, seen_of
 from service.sql.defining import DEFINING, define
 from service.sql.granting import change_accounts
 from service.sql.recorded import recorded
+from service.sql.script_session import ScriptSession
 from service.sql.sight import Sight
-from service.sql.tasks import Result, StatementTask, name_of, task_of
+from service.sql.tasks import Result, StatementTask, name_of, task_of, texts
 from service.writing.transaction import Transaction
 
 _DRAFTS = 5
 """Times that statements run beside the writer, before they run in its turn."""
-_READS = (Explain, LongQuery, Select, ShowColumns, ShowCreate, ShowTables, ShowViews)
+_OF_SESSION = (SetSearchPath, ShowSearchPath)
+_SHOWS = (ShowColumns, ShowCreate, ShowSchemas, ShowTables, ShowViews)
+_READS = (Explain, LongQuery, Select, *_SHOWS, *_OF_SESSION)
 
 
 class ScriptFailed(Exception):
@@ -98,13 +108,16 @@ class SqlDoor:
         parameters: Parameters = NO_PARAMETERS,
         rows_last: bool = False,
         as_of: int | None = None,
+        session: ScriptSession | None = None,
     ) -> list[Result]:
         """The statements' results. Raises InvalidSyntax if the script cannot be split, else ScriptFailed.
+
+        The statements share the `session`, which outlives the script if the caller keeps it.
 
         With `rows_last`, the last statement has to return rows; else InvalidQuery, before anything runs. With
         `as_of`, queries read that epoch, and no statement may change anything.
         """
-        run = ScriptRun(*self.parts, caller, as_of)
+        run = ScriptRun(*self.parts, caller, session or ScriptSession(), as_of)
         return await run.run(await run.pieces(script, dialect, parameters, rows_last))
 
 
@@ -117,6 +130,7 @@ class ScriptRun:
     planning: Lane
     long_texts: Lane
     caller: Caller
+    session: ScriptSession
     as_of: int | None = None
 
     async def pieces(
@@ -146,16 +160,18 @@ class ScriptRun:
                 if block or isinstance(statement, Begin):
                     block.append(statement)
                 if isinstance(statement, Commit | Rollback):
-                    results += await self._together(block)
+                    results += map(_noticed, await self._together(block), block)
                     block = []
                 elif not block:
-                    results.append(await self._alone(statement))
+                    results.append(_noticed(await self._alone(statement), statement))
         if block:
             with numbered(block[0].piece):
                 raise InvalidQuery("BEGIN has no COMMIT: no statement after it has run", "add COMMIT")
         return results
 
     async def _alone(self, statement: Statement) -> Result:
+        if isinstance(statement, SetSearchPath | ShowSearchPath):
+            return self._of_session(statement)
         if isinstance(statement, DEFINING | ACCOUNTS):
             async with self._recorded(statement):
                 return Result(name_of(statement), await self._define(statement))
@@ -169,13 +185,23 @@ class ScriptRun:
                 return result
             return await self._read(task)
 
+    def _of_session(self, statement: SetSearchPath | ShowSearchPath) -> Result:
+        """Sets or shows the search path."""
+        epoch = self.runtime.snapshot.upper - 1
+        if isinstance(statement, SetSearchPath):
+            self.session.search_path = statement.path
+            return Result(name_of(statement), epoch)
+        path = ", ".join(map(identifier, self.session.search_path))
+        return texts(name_of(statement), epoch, ("search_path",), [[path]])
+
     async def _define(self, statement: Statement) -> int:
         """Runs a statement about definitions or accounts. Returns its epoch."""
         runtime = self.runtime
         if isinstance(statement, ACCOUNTS):
-            await self.planning.run(change_accounts, statement, runtime.accounts, runtime.readable.known)
+            known, schemas = runtime.readable.known, runtime.schemas()
+            await self.planning.run(change_accounts, statement, runtime.accounts, known, schemas)
             return runtime.snapshot.upper - 1
-        return await define(statement, runtime, self._ask)
+        return await define(statement, runtime, self._ask, readable_by(self.caller.principal))
 
     async def _check_allowed(self, statement: Statement) -> None:
         """Raises Forbidden if the caller may not run the statement, Unauthenticated if its key is gone."""
@@ -281,6 +307,7 @@ class ScriptRun:
             self._limits,
             transaction,
             self.as_of,
+            schemas=schemas_seen(runtime.schemas(), known.all, self.caller.principal),
         )
 
     async def _times(self, queries: Sequence[AdhocQuery]) -> dict[datetime, int]:
@@ -305,8 +332,18 @@ class ScriptRun:
 
     def _parsed(self, piece: Piece) -> Statement:
         with within(self._limits):
-            piece = spelled_out_piece(piece, self.runtime.types())
+            piece = spelled_out_piece(replace(piece, names=self._names()), self.runtime.types())
             return LongQuery(piece) if is_long_query(piece) else parse_statement(piece)
+
+    def _names(self) -> Namespace:
+        """What names without a schema mean now."""
+        runtime, principal = self.runtime, self.caller.principal
+
+        def relations() -> list[str]:
+            return [*seen(runtime.definitions(), principal), *filter(principal.sees, runtime.builds)]
+
+        path = self.session.search_path
+        return namespace(path, principal.name, runtime.schemas(), relations, runtime.types)
 
     def _task(self, statement: Statement) -> StatementTask:
         principal = self.caller.principal
@@ -315,6 +352,12 @@ class ScriptRun:
             task = task_of(statement, definitions, self.runtime.dictionary)
         allow_queries(task.queries, principal)
         return task
+
+
+def _noticed(result: Result, statement: Statement) -> Result:
+    """The result with what its statement's author should know."""
+    notices = statement.piece.notices
+    return replace(result, notices=notices) if notices else result
 
 
 def restless() -> Conflict:
@@ -336,6 +379,8 @@ def _check_reads(statement: Statement) -> None:
 def _check_block(statement: Statement, block: Sequence[Statement]) -> None:
     if isinstance(statement, Begin) and block:
         raise InvalidQuery("BEGIN is inside a block", "blocks cannot be nested: add COMMIT before it")
+    if isinstance(statement, _OF_SESSION) and block:
+        raise InvalidQuery(f"{name_of(statement)} search_path is inside a block", "put it before BEGIN")
     if isinstance(statement, Commit | Rollback) and not block:
         word = "COMMIT" if isinstance(statement, Commit) else "ROLLBACK"
         raise InvalidQuery(f"{word} has no BEGIN before it", "leave it out: each statement commits")

@@ -7,7 +7,7 @@ so a transaction that has changed something cannot read views.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -36,7 +36,8 @@ class Sight:
     """`times` has the epoch of every time that a statement refers to, 0 for a time before all epochs;
     `observe` measures a view's running operators; `size` is the approximate row count of a relation;
     `limits` are those of planning; `as_of` is the epoch of references without a version, if it is not the
-    newest. With `is_empty`, no relation has rows: statements are described, not run."""
+    newest; `schemas` are those that the author sees. With `is_empty`, no relation has rows: statements are
+    described, not run."""
 
     readable: Readable
     times: Mapping[datetime, int]
@@ -48,6 +49,7 @@ class Sight:
     transaction: Transaction | None = None
     as_of: int | None = None
     is_empty: bool = False
+    schemas: Collection[str] = ()
 
     @property
     def snapshot(self) -> Snapshot:

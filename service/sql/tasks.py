@@ -32,6 +32,7 @@ from planner.statements.statements import (
     Comment,
     Commit,
     CreateRole,
+    CreateSchema,
     CreateTable,
     CreateTableAs,
     CreateTableLike,
@@ -39,6 +40,7 @@ from planner.statements.statements import (
     CreateView,
     Delete,
     DropRole,
+    DropSchema,
     DropTable,
     DropType,
     DropView,
@@ -51,8 +53,11 @@ from planner.statements.statements import (
     Revoke,
     Rollback,
     Select,
+    SetSearchPath,
     ShowColumns,
     ShowCreate,
+    ShowSchemas,
+    ShowSearchPath,
     ShowTables,
     ShowViews,
     Statement,
@@ -79,6 +84,11 @@ _NAMES: dict[type[Statement], str] = {
     Delete: "DELETE",
     DropTable: "DROP TABLE",
     DropView: "DROP VIEW",
+    CreateSchema: "CREATE SCHEMA",
+    DropSchema: "DROP SCHEMA",
+    ShowSchemas: "SHOW SCHEMAS",
+    SetSearchPath: "SET",
+    ShowSearchPath: "SHOW",
     CreateType: "CREATE TYPE",
     DropType: "DROP TYPE",
     Explain: "EXPLAIN",
@@ -107,12 +117,14 @@ _NAMES: dict[type[Statement], str] = {
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a statement: an answer if it returns rows, a count if it counts rows."""
+    """The result of a statement: an answer if it returns rows, a count if it counts rows. `notices` say what
+    its author should know although it has succeeded."""
 
     statement: str
     epoch: int
     count: int | None = None
     answer: Answer | None = None
+    notices: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -129,6 +141,8 @@ class Result:
         members: dict[str, Any] = {"statement": self.statement, "epoch": self.epoch}
         if self.count is not None:
             members["count"] = self.count
+        if self.notices:
+            members["notices"] = self.notices
         if self.answer is not None:
             members["columns"], members["rows"] = answer_document(self.answer, start, stop)
         return members
@@ -180,6 +194,8 @@ def task_of(
             return StatementTask(statement, (), partial(_show_tables, statement))
         case ShowViews():
             return StatementTask(statement, (), partial(_show_views, statement))
+        case ShowSchemas():
+            return StatementTask(statement, (), partial(_show_schemas, statement))
         case ShowColumns():
             return StatementTask(statement, (), partial(_show_columns, statement))
         case ShowCreate():
@@ -251,7 +267,7 @@ def _planned(statement: Explain, sight: Sight) -> PlannedQuery:
         relations = {name: definition.relation for name, definition in sight.definitions.items()}
         catalog = sized(relations, sight.size)
         try:
-            return plan_text(statement.query.text, catalog, statement.piece.dialect, sight.limits)
+            return plan_text(statement.query.text, catalog, statement.piece.dialect, sight.limits, named=True)
         except PlannerError as error:
             statement.query.relocate(error)
             raise
@@ -281,6 +297,10 @@ def _show_views(statement: Statement, sight: Sight) -> Result:
         if view.is_view
     ]
     return _texts(statement, sight, ("name", "columns", "state", "sql"), rows)
+
+
+def _show_schemas(statement: Statement, sight: Sight) -> Result:
+    return texts(name_of(statement), sight.epoch, ("name",), [[name] for name in sorted(sight.schemas)])
 
 
 def _columns_text(definition: Definition) -> str:
@@ -326,6 +346,11 @@ def _relation(name: str, sight: Sight, view: bool | None = None) -> Definition:
 
 
 def _texts(statement: Statement, sight: Sight, names: tuple[str, ...], rows: list[list]) -> Result:
+    return texts(name_of(statement), sight.epoch, names, rows)
+
+
+def texts(statement: str, epoch: int, names: tuple[str, ...], rows: list[list]) -> Result:
+    """A result of rows of texts."""
     columns = [pa.array([row[place] for row in rows], pa.string()) for place in range(len(names))]
     answer = Answer(names, ("VARCHAR",) * len(names), pa.Table.from_arrays(columns, list(names)))
-    return Result(name_of(statement), sight.epoch, answer=answer)
+    return Result(statement, epoch, answer=answer)

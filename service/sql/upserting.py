@@ -16,6 +16,7 @@ from engine.state.distinct import numbered
 from planner.adhoc.conflict import OnConflict, with_excluded
 from planner.adhoc.dml_queries import row_column
 from planner.errors import InvalidQuery, Unsupported
+from planner.relation_names import own_name
 from planner.statements.statements import Insert
 from planner.statements.table_rules import Unique
 from service.changes.constraints import KeySide, side
@@ -101,7 +102,7 @@ def _keys(definition: Definition) -> dict[str, KeySide]:
     if relation.key is None:
         return sides
     names = [relation.schema.names[i] for i in relation.key]
-    return {f"{definition.name}_pkey": side(relation, names), **sides}
+    return {f"{own_name(definition.name)}_pkey": side(relation, names), **sides}
 
 
 def _meet(words: np.ndarray, arbiters: tuple[KeySide, ...], sight: Sight) -> np.ndarray:

@@ -33,15 +33,15 @@ SELECT count(*) FROM readings WHERE celsius > 25;
 SELECT count(*) FROM readings WHERE NOT celsius > 25;
 SELECT count(*) FROM readings WHERE celsius IS DISTINCT FROM 31.5
 --
-count(*)
+count
 --------
        1
 (1 row, epoch 1)
-count(*)
+count
 --------
        1
 (1 row, epoch 1)
-count(*)
+count
 --------
        3
 (1 row, epoch 1)

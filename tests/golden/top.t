@@ -64,11 +64,11 @@ SELECT count(*) FROM best;
 SELECT count(*) FROM masters
 --
 DELETE 5, epoch 3
-count(*)
+count
 --------
        0
 (1 row, epoch 3)
-count(*)
+count
 --------
        0
 (1 row, epoch 3)

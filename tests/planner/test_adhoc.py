@@ -211,7 +211,7 @@ def test_a_file_is_no_relation():
     [
         ("SELECT * FROM order", "unknown_table", 'no table or view "order"', "did you mean orders?", 15),
         ("SELECT * FROM orders VERSION AS OF AS x", "invalid_query", "NULL is not an epoch", "", 15),
-        ("SELECT * FROM s.orders", "unsupported_sql", "there are no schemas: s.orders", "", 15),
+        ("SELECT * FROM s.orders", "unknown_table", 'no table or view "s.orders"', "", 15),
         (
             "SELECT * FROM orders VERSION AS OF -1",
             "invalid_query",

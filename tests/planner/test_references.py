@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 import sqlglot
 
-from planner.bind.references import components, table_names
+from planner.bind.references import components
+from planner.parsing.table_references import table_names
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from time import process_time
 
 import pytest
 
+from planner.relation_names import split_name
 from service.accounts.account_tables import keys as key_table
 from service.accounts.accounts import USED_SECONDS, Accounts
 from service.accounts.keys import parts_of
@@ -212,8 +213,15 @@ def test_what_the_predefined_roles_may(role: str, limits: tuple | None, expected
     assert principal.is_admin == (role == "admin")
 
 
-PATTERNS = ["", "a", "b", "ab", "*", "a*", "*a", "*b", "a*b", "b*", "*a*", "a**", "aa*", "*ab", "a.b", "A"]
-NAMES = ["", "a", "b", "A", "aa", "ab", "ba", "bb", "aab", "aba", "abb", "a.b", "axb", "aaa", "bab", "a\nb"]
+PATTERNS = [
+    *("a", "b", "ab", "*", "a*", "*a", "*b", "a*b", "b*", "*a*", "a**", "aa*", "*ab", "A", "public.*"),
+    *('"a.b"', '"a.*"', '"*.*"', "a.b", "a.*", "a.*b", "s.a*", "s.*"),
+]
+NAMES = [
+    *("a", "b", "A", "aa", "ab", "ba", "bb", "aab", "aba", "abb", "axb", "aaa", "bab", "a\nb", "public"),
+    *('"a.a"', '"b.b"', '"aa.b"', '"a.ab"', '".ab"', '"b.a"', '"aab.b"', '"a.bab"', '"ab.ab"', '"aa.ab"'),
+    *('"a.b"', '"a."', '"s.ab"', '"."', "a.b", "a.ab", "s.a", "s.ab", "s.b", "s.public", "a.a", "s.aab"),
+]
 
 
 def by_letters(pattern: str, name: str) -> bool:
@@ -225,15 +233,21 @@ def by_letters(pattern: str, name: str) -> bool:
     return name[:1] == pattern[0] and by_letters(pattern[1:], name[1:])
 
 
+def by_parts(pattern: str, name: str) -> bool:
+    """The same for full names: `*` alone matches all, and any other pattern names of one schema."""
+    (schema, own), (wanted, letters) = split_name(name), split_name(pattern)
+    return pattern == "*" or (schema == wanted and by_letters(letters, own))
+
+
 @pytest.mark.parametrize("pattern", PATTERNS)
 def test_patterns(pattern: str) -> None:
     for name in NAMES:
-        assert covers(pattern, name) == by_letters(pattern, name), name
+        assert covers(pattern, name) == by_parts(pattern, name), name
     for other in PATTERNS:
-        both = [n for n in NAMES if by_letters(pattern, n) and by_letters(other, n)]
+        both = [n for n in NAMES if by_parts(pattern, n) and by_parts(other, n)]
         assert overlap(pattern, other) == bool(both), other
         if covers(pattern, other):
-            assert all(by_letters(pattern, n) for n in NAMES if by_letters(other, n))
+            assert all(by_parts(pattern, n) for n in NAMES if by_parts(other, n))
 
 
 def test_a_key_in_the_wrong_place_is_shown_without_its_secret(accounts: Accounts) -> None:

@@ -262,7 +262,9 @@ def test_statements_are_read_in_every_dialect(dialect: str) -> None:
     assert isinstance(found, Grant)
     assert (found.privileges, found.relations, found.roles) == (("SELECT", "INSERT"), ("t", "u"), ("r", "s"))
     found = read("GRANT ALL PRIVILEGES ON ALL TABLES IN SCHEMA public TO r")
-    assert (found.privileges, found.relations) == (ALL, ("*",))
+    assert (found.privileges, found.relations) == (ALL, ("public.*",))
+    assert read("GRANT SELECT ON s.T, freshet.S.u TO r").relations == ("s.t", "s.u")
+    assert read("GRANT USAGE ON SCHEMA s, t TO r").schemas == ("s", "t")
     found = read("REVOKE ALL ON t FROM r CASCADE")
     assert isinstance(found, Revoke) and found.privileges == ALL
     assert read("GRANT admin TO r").member_of == ("admin",)
@@ -277,8 +279,11 @@ def test_statements_are_read_in_every_dialect(dialect: str) -> None:
         ("GRANT SELECT (a) ON t TO r", "columns"),
         ("GRANT TRUNCATE ON t TO r", "TRUNCATE"),
         ("GRANT SELECT ON t", "TO is expected"),
-        ("GRANT SELECT ON s.t TO r", "no schemas"),
-        ("GRANT SELECT ON ALL TABLES IN SCHEMA s TO r", "no schemas"),
+        ("GRANT SELECT ON a.s.t TO r", "there is one database"),
+        ("GRANT SELECT ON freshet.a.s.t TO r", "at most a database and a schema"),
+        ('GRANT SELECT ON "s*".t TO r', "a pattern of schemas"),
+        ("GRANT CREATE ON SCHEMA s TO r", "the privilege CREATE"),
+        ("GRANT ALL ON SCHEMA s TO r", "privileges on a schema"),
         ("GRANT SELECT ON sales_* TO r", "double quotes"),
         ("GRANT SELECT ON t TO r WITH GRANT OPTION", "WITH GRANT OPTION"),
         ("REVOKE GRANT OPTION FOR SELECT ON t FROM r", "GRANT"),

@@ -33,10 +33,10 @@ from service.definitions.definition import Definition
 from service.errors import Invalid
 from service.http.access import principal_of, runtime_of, turns_of
 from service.http.bodies import receive
+from service.http.encoded_paths import named_in_path
 from service.http.media_schemas import SCHEMAS, ChangesMade
 from service.http.needs import CHANGES
 from service.http.routes.strict import check_json, check_parameters
-from service.names import fold_name
 from service.problems import DESCRIPTION
 from service.telemetry.exchange import reached
 
@@ -53,7 +53,7 @@ _PRIVILEGES = {
 async def change_table(request: Request) -> Response:
     check_parameters(request)
     runtime = runtime_of(request)
-    definition = runtime.definition(fold_name(request.path_params["table"]), view=False)
+    definition = runtime.definition(named_in_path(request.path_params["table"]), view=False)
     content_type = request.headers.get("content-type", "")
     check_type(content_type)
 
@@ -105,7 +105,7 @@ async def _change(
 
 def check_changes(principal: Principal, changes: Mapping[str, TableChanges]) -> None:
     """Raises Forbidden unless the principal may make all of the changes, by table."""
-    if principal.defines:
+    if principal.defines_all:
         return
     for table, part in changes.items():
         for op in np.unique(part.ops):

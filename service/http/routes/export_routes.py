@@ -7,11 +7,12 @@ from typing import Any, Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from planner.relation_names import schema_of
 from service.http.access import lanes_of, pipeline_of, principal_of, runtime_of
 from service.http.models import JobModel, job_members
 from service.http.routes.row_routes import epoch_of
 from service.http.routes.strict import StrictRoute
-from service.names import fold_name
+from service.names import fold_relation
 from service.pipeline.exports import KIND, ExportRequest
 from service.pipeline.jobs import Job, unknown_job
 from service.pipeline.pipeline import Pipeline
@@ -59,7 +60,8 @@ async def begin_export(request: Request, new: NewExport, response: Response) -> 
     """Export the rows of a view or a table at an epoch. Jobs run one after another."""
     runtime, pipeline = runtime_of(request), pipeline_of(request)
     name = new.view if new.view is not None else new.table
-    definition = runtime.definition(fold_name(str(name)), view=new.view is not None)
+    definition = runtime.definition(fold_relation(str(name)), view=new.view is not None)
+    principal_of(request).require_defining(schema_of(definition.name))
     as_of = None if new.as_of is None else str(new.as_of)
     epoch = await epoch_of(runtime, as_of, runtime.snapshot.upper - 1)
     wanted = ExportRequest(definition.name, epoch, new.format, new.path, new.mode, new.options)
@@ -92,6 +94,7 @@ async def cancel_export(request: Request, export: str) -> ExportModel:
     """Cancel an export. It ends soon and leaves nothing, unless it has already ended."""
     pipeline = pipeline_of(request)
     job = await lanes_of(request).jobs.run(pipeline.jobs.get, KIND, export)
+    principal_of(request).require_defining(schema_of(_relation(job)))
     pipeline.runner.cancel(job)
     return _model(pipeline, job)
 

@@ -11,7 +11,7 @@ from service.accounts.privileges import Privilege
 from service.http.access import lanes_of, pipeline_of, principal_of, runtime_of
 from service.http.models import JobModel, job_members
 from service.http.routes.strict import StrictRoute
-from service.names import fold_name
+from service.names import fold_relation
 from service.pipeline.jobs import Job, as_visible, unknown_job
 from service.pipeline.loads import KIND, LoadRequest
 from service.pipeline.pipeline import Pipeline
@@ -51,7 +51,7 @@ async def begin_load(request: Request, new: NewLoad, response: Response) -> Load
     """Load data into a table as one epoch. Jobs run one after another."""
     pipeline = pipeline_of(request)
     wanted = LoadRequest(
-        fold_name(new.table),
+        fold_relation(new.table),
         new.format,
         new.path,
         new.options,

@@ -95,7 +95,7 @@ async def status(request: Request) -> dict[str, object]:
 )
 async def metrics(request: Request) -> Response:
     """Metrics for Prometheus, in its text format or, if Accept prefers that, in OpenMetrics."""
-    runtime_of(request)
+    principal_of(request).require_reading_all(runtime_of(request).definitions())
     encode, media_type = choose_encoder(request.headers.get("accept", ""))
     text = await lanes_of(request).figures.run(encode, request.app.state.registry)
     return Response(text, media_type=media_type)

@@ -7,10 +7,11 @@ from typing import Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from planner.relation_names import schema_of
 from service.accounts.audit import about
 from service.http.access import lanes_of, pipeline_of, principal_of, runtime_of
 from service.http.routes.strict import StrictRoute
-from service.names import fold_name
+from service.names import fold_name, fold_relation
 from service.pipeline.locations import to_write
 from service.pipeline.sinks import Sink, SinkDefinition, unknown_sink
 
@@ -55,10 +56,10 @@ async def create_sink(request: Request, new: NewSink, response: Response) -> Sin
     """Append a view's changes to a directory of Parquet files, each epoch exactly once."""
     runtime = runtime_of(request)
     about(f"create sink {new.name}")
+    view = fold_relation(new.view)
+    principal_of(request).require_defining(schema_of(view))
     path = to_write(new.path, runtime.settings)
-    definition = SinkDefinition(
-        fold_name(new.name), fold_name(new.view), str(path), new.first, new.interval_seconds
-    )
+    definition = SinkDefinition(fold_name(new.name), view, str(path), new.first, new.interval_seconds)
     sink = await lanes_of(request).jobs.run(pipeline_of(request).sinks.create, definition)
     response.headers["Location"] = f"/v1/sinks/{definition.name}"
     return _model(sink)
@@ -83,7 +84,10 @@ async def describe_sink(request: Request, sink: str) -> SinkModel:
 @router.delete("/{sink}", status_code=204)
 async def drop_sink(request: Request, sink: str) -> None:
     """Drop a sink. Its files stay."""
-    await lanes_of(request).jobs.run(pipeline_of(request).sinks.drop, fold_name(sink))
+    name = fold_name(sink)
+    found = pipeline_of(request).sinks.get(name)
+    principal_of(request).require_defining(schema_of(found.definition.view))
+    await lanes_of(request).jobs.run(pipeline_of(request).sinks.drop, name)
 
 
 def _model(sink: Sink) -> SinkModel:

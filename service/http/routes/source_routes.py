@@ -7,10 +7,11 @@ from typing import Literal
 from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
+from planner.relation_names import schema_of
 from service.accounts.audit import about
 from service.http.access import lanes_of, pipeline_of, principal_of, runtime_of
 from service.http.routes.strict import StrictRoute
-from service.names import fold_name
+from service.names import fold_name, fold_relation
 from service.pipeline.locations import to_watch
 from service.pipeline.source import State, StreamingSource
 from service.pipeline.source_catalog import SourceDefinition
@@ -73,10 +74,12 @@ class SourceList(BaseModel):
 async def create_source(request: Request, new: NewSource, response: Response) -> SourceModel:
     """Take the files of a directory into a table: each batch of files is an epoch, each file counts once."""
     about(f"create source {new.name}")
+    table = fold_relation(new.table)
+    principal_of(request).require_defining(schema_of(table))
     path = to_watch(new.path, runtime_of(request).settings)
     definition = SourceDefinition(
         fold_name(new.name),
-        fold_name(new.table),
+        table,
         new.format,
         str(path),
         reader_options("text" if new.envelope else new.format, new.options),
@@ -110,13 +113,24 @@ async def describe_source(request: Request, source: str) -> SourceModel:
 @router.post("/{source}/resume")
 async def resume_source(request: Request, source: str) -> SourceModel:
     """Resume a failed source at the batch that failed."""
-    return _model(await lanes_of(request).jobs.run(pipeline_of(request).sources.resume, fold_name(source)))
+    name = _changeable(request, source)
+    return _model(await lanes_of(request).jobs.run(pipeline_of(request).sources.resume, name))
 
 
 @router.delete("/{source}", status_code=204)
 async def drop_source(request: Request, source: str) -> None:
     """Drop a source. The rows that it added stay."""
-    await lanes_of(request).jobs.run(pipeline_of(request).sources.drop, fold_name(source))
+    name = _changeable(request, source)
+    await lanes_of(request).jobs.run(pipeline_of(request).sources.drop, name)
+
+
+def _changeable(request: Request, source: str) -> str:
+    """The name of a source. Raises NotFound, and Forbidden for one of a schema in which the author of the
+    request may not define."""
+    name = fold_name(source)
+    found = pipeline_of(request).sources.get(name)
+    principal_of(request).require_defining(schema_of(found.definition.table))
+    return name
 
 
 def _model(source: StreamingSource) -> SourceModel:

@@ -14,6 +14,8 @@ from starlette.responses import Response, StreamingResponse
 
 from engine.errors import InvalidValue
 from planner.errors import PlannerError
+from planner.parsing.namespace import DEFAULT_PATH, SearchPath
+from planner.parsing.search_path import search_path
 from service.accounts.principals import Principal
 from service.decoding.parsing import JSON
 from service.decoding.pieces import check_values
@@ -32,6 +34,7 @@ from service.reading.kept_answers import AnswerPlace
 from service.reading.row_formats import OFFERED, STREAMS
 from service.running.runtime import Runtime
 from service.sql.script_door import ScriptFailed
+from service.sql.script_session import ScriptSession
 from service.sql.tasks import Result
 
 router = APIRouter(route_class=StrictRoute, tags=["sql"])
@@ -56,6 +59,11 @@ class Script(BaseModel):
         default=None,
         description="The epoch, or an RFC 3339 time, that queries read where they name none themselves. "
         "No statement may change anything then.",
+    )
+    search_path: str | list[str] | None = Field(
+        default=None,
+        description="The schemas of names without one, in the order of the search: `analytics, public` as in "
+        'SET search_path, or `["analytics", "public"]`.',
     )
     limit: int | None = Field(
         default=None, ge=1, description="The most rows of each result; one that has more has a `next`."
@@ -82,13 +90,14 @@ class ColumnResult(BaseModel):
 
 class ResultModel(BaseModel):
     """`columns` and `rows` if the statement returns rows; `count` if it counts rows; `next`, a cursor, if
-    there are more rows."""
+    there are more rows; `notices` if there is something to know of a statement that has succeeded."""
 
     statement: str
     epoch: int
     count: int | None = None
     columns: list[ColumnResult] | None = None
     rows: list[list] | None = None
+    notices: list[str] | None = None
     next: str | None = None
 
 
@@ -149,8 +158,17 @@ async def _run(request: Request, script: Script, rows_last: bool) -> list[Result
     caller, runtime = caller_of(request), runtime_of(request)
     parameters = await lanes_of(request).planning.run(parameters_of, script.parameters, runtime.types())
     as_of = await _epoch(runtime, script.as_of)
-    work = door_of(request).run(script.sql or "", script.dialect, caller, parameters, rows_last, as_of)
+    session = ScriptSession(_search_path(script.search_path))
+    work = door_of(request).run(
+        script.sql or "", script.dialect, caller, parameters, rows_last, as_of, session
+    )
     return await attended(request, caller, work)
+
+
+def _search_path(given: str | list[str] | None) -> SearchPath:
+    if given is None:
+        return DEFAULT_PATH
+    return search_path(given) if isinstance(given, str) else tuple(given)
 
 
 async def _epoch(runtime: Runtime, as_of: int | str | None) -> int | None:

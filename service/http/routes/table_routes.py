@@ -8,13 +8,16 @@ from fastapi import APIRouter, Request, Response
 
 from planner.limits import within
 from planner.parsing.type_names import spelled_out
+from planner.relation_names import schema_of
 from planner.statements.statement_reader import parse_script
 from planner.statements.statements import CreateTable, Statement
 from service.accounts.audit import about
+from service.accounts.principals import Principal
 from service.catalog.details import Details
 from service.definitions.definition import Definition
 from service.errors import Invalid
 from service.http.access import lanes_of, principal_of, runtime_of
+from service.http.encoded_paths import named_in_path
 from service.http.models import (
     CreatedTable,
     NewTable,
@@ -25,9 +28,10 @@ from service.http.models import (
     table_model,
 )
 from service.http.routes.strict import StrictRoute
-from service.names import fold_name
+from service.names import fold_relation, in_path
 from service.reading.lanes import Lane
 from service.running.runtime import Runtime
+from service.sql.allowing import allow
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/tables", tags=["tables"])
 
@@ -37,18 +41,22 @@ async def create_table(request: Request, new: NewTable, response: Response) -> C
     """Create a table from its columns, or from a CREATE TABLE statement."""
     runtime = runtime_of(request)
     if new.sql is not None:
-        definition = await _create_from_sql(runtime, lanes_of(request).planning, new)
+        definition = await _create_from_sql(runtime, lanes_of(request).planning, new, principal_of(request))
     elif new.name is None or new.columns is None:
         raise Invalid("a table needs name and columns, or sql", code="invalid_request")
     else:
         about(f"create table {new.name}")
         schema = requested_schema(new.columns, runtime.types())
-        definition = await runtime.create_table(fold_name(new.name), schema, key_of(new.primary_key, schema))
-    response.headers["Location"] = f"/v1/tables/{definition.name}"
+        name = fold_relation(new.name)
+        principal_of(request).require_defining(schema_of(name))
+        definition = await runtime.create_table(name, schema, key_of(new.primary_key, schema))
+    response.headers["Location"] = f"/v1/tables/{in_path(definition.name)}"
     return CreatedTable(**table_model(definition).model_dump(), epoch=runtime.snapshot.upper - 1)
 
 
-async def _create_from_sql(runtime: Runtime, planning: Lane, new: NewTable) -> Definition:
+async def _create_from_sql(
+    runtime: Runtime, planning: Lane, new: NewTable, principal: Principal
+) -> Definition:
     if new.name is not None or new.columns is not None or new.primary_key is not None:
         raise Invalid("a table is given by sql or by its columns, not both", code="invalid_request")
     statements = await planning.run(_statements, new.sql or "", new.dialect, runtime)
@@ -56,6 +64,7 @@ async def _create_from_sql(runtime: Runtime, planning: Lane, new: NewTable) -> D
         raise Invalid("sql is not one CREATE TABLE statement", "use /v1/sql", code="invalid_request")
     statement = statements[0]
     about(f"create table {statement.name}")
+    allow(statement, principal)
     return await runtime.create_table(
         statement.name,
         statement.columns,
@@ -81,10 +90,10 @@ async def list_tables(request: Request) -> Tables:
 @router.get("/{table}")
 async def describe_table(request: Request, table: str) -> TableModel:
     """Describe a table."""
-    return table_model(runtime_of(request).definition(fold_name(table), view=False))
+    return table_model(runtime_of(request).definition(named_in_path(table), view=False))
 
 
 @router.delete("/{table}", status_code=204)
 async def drop_table(request: Request, table: str) -> None:
     """Drop a table and its history. 409 while a view reads it."""
-    await runtime_of(request).drop_table(fold_name(table))
+    await runtime_of(request).drop_table(named_in_path(table))

@@ -6,11 +6,14 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
+from planner.relation_names import schema_of
 from service.accounts.audit import about
+from service.accounts.principals import readable_by
 from service.decoding.parsing import JSON
 from service.definitions.definition import Definition
 from service.errors import Conflict
 from service.http.access import lanes_of, principal_of, runtime_of
+from service.http.encoded_paths import named_in_path
 from service.http.media_schemas import answered_as
 from service.http.models import (
     BuildProgress,
@@ -21,7 +24,7 @@ from service.http.models import (
     shown_columns,
 )
 from service.http.routes.strict import StrictRoute
-from service.names import fold_name
+from service.names import fold_relation, in_path
 from service.running.runtime import Runtime
 from service.running.view_build import ViewBuild
 from service.sql.allowing import observed_by
@@ -39,8 +42,10 @@ async def create_view(request: Request, new: NewView, response: Response) -> Cre
     """Create a view. Its rows and history can be read when the response arrives."""
     runtime = runtime_of(request)
     about(f"create view {new.name}")
-    definition = await runtime.create_view(fold_name(new.name), new.sql, new.dialect)
-    response.headers["Location"] = f"/v1/views/{definition.name}"
+    name, principal = fold_relation(new.name), principal_of(request)
+    principal.require_defining(schema_of(name))
+    definition = await runtime.create_view(name, new.sql, new.dialect, readable=readable_by(principal))
+    response.headers["Location"] = f"/v1/views/{in_path(definition.name)}"
     return CreatedView(**view_model(runtime, definition).model_dump(), epoch=definition.created)
 
 
@@ -57,7 +62,7 @@ async def list_views(request: Request) -> Views:
 @router.get("/{view}")
 async def describe_view(request: Request, view: str) -> ViewModel:
     """Describe a view."""
-    runtime, name = runtime_of(request), fold_name(view)
+    runtime, name = runtime_of(request), named_in_path(view)
     known, build = runtime.readable.known, runtime.builds.get(name)
     if build is not None and name not in known.all:
         return view_model(runtime, build.intended.definition)
@@ -67,14 +72,14 @@ async def describe_view(request: Request, view: str) -> ViewModel:
 @router.delete("/{view}", status_code=204)
 async def drop_view(request: Request, view: str) -> None:
     """Drop a view, or end its building. 409 while another view reads it."""
-    await runtime_of(request).drop_view(fold_name(view))
+    await runtime_of(request).drop_view(named_in_path(view))
 
 
 @router.post("/{view}/rebuild")
 async def rebuild_view(request: Request, view: str) -> ViewModel:
     """Build a failed view again, as of now: it has no past. One that has not failed stays as it is."""
     runtime = runtime_of(request)
-    return view_model(runtime, await runtime.rebuild_view(fold_name(view)))
+    return view_model(runtime, await runtime.rebuild_view(named_in_path(view)))
 
 
 @router.get("/{view}/plan", response_class=Response, responses=answered_as("text/plain", JSON))
@@ -87,7 +92,7 @@ async def explain_view(
     """Explain a view: its logical or optimized relational form, its dataflow, its supersteps on Spark, or its
     dataflow with measurements."""
     runtime = runtime_of(request)
-    definition = runtime.definition(fold_name(view), view=True)
+    definition = runtime.definition(named_in_path(view), view=True)
     planned = definition.planned
     reason = runtime.failure(definition.name) if stage == "analyze" else definition.failure
     if planned is None or reason is not None:
@@ -107,6 +112,7 @@ def view_model(runtime: Runtime, definition: Definition) -> ViewModel:
     build = runtime.builds.get(definition.name) if state == "building" else None
     return ViewModel(
         name=definition.name,
+        in_schema=schema_of(definition.name),
         sql=definition.sql,
         dialect=definition.dialect,
         columns=shown_columns(definition),

@@ -11,7 +11,7 @@ from dbt.adapters.base.meta import available
 from dbt.adapters.events.logging import AdapterLogger
 from dbt.adapters.freshet.column import FreshetColumn
 from dbt.adapters.freshet.connections import FreshetConnectionManager, FreshetError
-from dbt.adapters.freshet.naming import DATABASE, PUBLIC, split_name, stored_name
+from dbt.adapters.freshet.naming import DATABASE, PUBLIC, short_name
 from dbt.adapters.freshet.relation import FreshetRelation
 from dbt.adapters.sql import SQLAdapter
 from dbt_common.clients.agate_helper import table_from_data_flat
@@ -19,6 +19,7 @@ from dbt_common.contracts.constraints import ConstraintType
 
 from freshet import Connection, TableDescription, ViewDescription
 from freshet.contract import calls
+from freshet.contract.sql_names import parts_of
 
 if TYPE_CHECKING:
     import agate
@@ -59,45 +60,50 @@ class FreshetAdapter(SQLAdapter):
         described: list[tuple[str, list[Any]]] = [("table", client.tables()), ("view", client.views())]
         for type, found in described:
             for description in found:
-                schema, identifier = split_name(description.name)
+                schema, identifier = description.schema, parts_of(description.name)[-1]
                 path = {"database": DATABASE, "schema": schema, "identifier": identifier}
                 yield description, FreshetRelation.create(**path, type=type)
 
     def list_relations_without_caching(self, schema_relation: FreshetRelation) -> list[FreshetRelation]:
         with self.connections.exception_handler("list relations"):
             return [
-                relation for _, relation in self._relations() if relation.schema == schema_relation.schema
+                relation
+                for _, relation in self._relations()
+                if relation.schema == short_name(schema_relation.schema)
             ]
 
     @available.parse_none
     def get_relation(self, database: str, schema: str, identifier: str) -> FreshetRelation | None:
         """The relation under its own identifier, also if its name in Freshet is shortened."""
-        name = stored_name(schema, identifier)
         for relation in self.list_relations(database, schema):
-            if name in (relation.stored, stored_name(relation.schema, relation.identifier)):
-                return relation.replace_path(identifier=identifier)
+            if short_name(identifier) in (relation.stored, short_name(relation.identifier)):
+                return relation.replace_path(schema=schema, identifier=identifier)
         return None
 
     def list_schemas(self, database: str) -> list[str]:
         with self.connections.exception_handler("list schemas"):
-            return sorted({PUBLIC, *(relation.schema for _, relation in self._relations())})
+            return [name for (name,) in self._client.sql("show schemas").tuples()]
 
     @available.parse(lambda *a, **k: False)
     def check_schema_exists(self, database: str, schema: str) -> bool:
-        return schema in self.list_schemas(database)
+        return short_name(schema) in self.list_schemas(database)
 
     def create_schema(self, relation: FreshetRelation) -> None:
-        """A schema is a prefix of names, so it need not be created."""
+        self.execute(f"create schema if not exists {relation.without_identifier().render()}")
 
     def drop_schema(self, relation: FreshetRelation) -> None:
-        """Drops all relations of the schema, with what reads them."""
-        for found in self.list_relations_without_caching(relation):
-            self.execute(f"drop {found.type} if exists {found.render()} cascade")
+        """Drops a schema with all that is in it, and all that reads this. `public` stays, emptied."""
+        if relation.schema == PUBLIC:
+            for found in self.list_relations_without_caching(relation):
+                self.execute(f"drop {found.type} if exists {found.render()} cascade")
+        else:
+            self.execute(f"drop schema if exists {relation.without_identifier().render()} cascade")
         self.cache.drop_schema(relation.database, relation.schema)
 
     def get_columns_in_relation(self, relation: FreshetRelation) -> list[FreshetColumn]:
         with self.connections.exception_handler("list columns"):
-            found = [d for d, _ in self._relations() if d.name == relation.stored]
+            path = short_name(relation.schema), relation.stored
+            found = [d for d, other in self._relations() if (other.schema, other.identifier) == path]
         return [FreshetColumn.of(column.name, column.type) for d in found for column in d.columns]
 
     def _get_one_catalog(
@@ -121,7 +127,7 @@ class FreshetAdapter(SQLAdapter):
         except FreshetError as error:
             if error.reason != "in_use" or not drop_readers:
                 raise
-            logger.warning(f"--full-refresh drops the views that read {relation.stored}: {error.msg}")
+            logger.warning(f"--full-refresh drops the views that read {relation.render()}: {error.msg}")
             self.execute(f"drop view if exists {relation.render()} cascade")
             self.execute(sql)
 
@@ -135,9 +141,8 @@ class FreshetAdapter(SQLAdapter):
         """Inserts rows in one epoch. The service reads their texts as the types of the columns."""
         if not len(rows.rows):
             return
-        quoted = relation.quoted(relation.stored)
         with self.connections.exception_handler("load a seed"):
-            self._client.run(calls.change(quoted, ("text/csv", _csv(rows)), None))
+            self._client.run(calls.change(relation.render(), ("text/csv", _csv(rows)), None))
 
     # Types of seeds
 

@@ -1,0 +1,82 @@
+"""Full names of tables, views and types: a schema and a name, as one text.
+
+    orders              table orders of schema public
+    analytics.orders    table orders of schema analytics
+    "raw.orders"        table raw.orders of schema public
+
+The text is what the catalog, the engine, messages and paths call a relation. A part that has a dot, or that
+begins with a double quote, stands in double quotes; any other part stands as it is. So each pair has one
+text, and names of `public` read as they did before there were schemas.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+DATABASE = "freshet"
+"""The name of the one database, which may stand before a schema."""
+PUBLIC = "public"
+"""The schema of names that are written without one."""
+ALIASES = {"main": PUBLIC}
+"""Other names of schemas: DuckDB calls its own main."""
+LONGEST = 63
+"""The longest name in bytes, as in PostgreSQL."""
+EVERY = "*"
+"""In a pattern, any characters; alone, every relation of every schema."""
+SYSTEM = frozenset({"information_schema"})
+"""Schemas that are not for clients, besides those that begin with `pg_`."""
+
+
+def full_name(schema: str, name: str) -> str:
+    """The text of a schema's name and a relation's name in it."""
+    return _part(name) if schema == PUBLIC else f"{_part(schema)}.{_part(name)}"
+
+
+@lru_cache(maxsize=1 << 14)
+def split_name(full: str) -> tuple[str, str]:
+    """The schema and the name of a full name."""
+    first, rest = _first(full)
+    if not rest:
+        return PUBLIC, first
+    return first, _first(rest[1:])[0]
+
+
+def schema_of(full: str) -> str:
+    return split_name(full)[0]
+
+
+def own_name(full: str) -> str:
+    """The name without its schema."""
+    return split_name(full)[1]
+
+
+def schema_pattern(schema: str, pattern: str) -> str:
+    """The pattern of the names of one schema that match `pattern`."""
+    return f"{PUBLIC}.{EVERY}" if (schema, pattern) == (PUBLIC, EVERY) else full_name(schema, pattern)
+
+
+def shortened(name: str) -> str:
+    """The name cut to the longest that PostgreSQL has, at the end of a character."""
+    return name.encode("utf-8", "replace")[:LONGEST].decode("utf-8", "ignore")
+
+
+def is_reserved(schema: str) -> bool:
+    """Whether no client may make a schema of this name."""
+    return schema in SYSTEM or schema in ALIASES or schema == PUBLIC or schema.startswith("pg_")
+
+
+def _part(name: str) -> str:
+    if "." not in name and not name.startswith('"'):
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _first(text: str) -> tuple[str, str]:
+    """The first part of a full name, and the rest from the dot on."""
+    if not text.startswith('"'):
+        end = text.find(".")
+        return (text, "") if end < 0 else (text[:end], text[end:])
+    end = 1
+    while not (text[end] == '"' and text[end + 1 : end + 2] != '"'):
+        end += 2 if text[end] == '"' else 1
+    return text[1:end].replace('""', '"'), text[end + 1 :]

@@ -1,0 +1,56 @@
+"""Reads CREATE SCHEMA, DROP SCHEMA and SET search_path, from their tokens, because not every dialect parses
+them."""
+
+from __future__ import annotations
+
+from planner.parsing.script import Piece
+from planner.parsing.search_path import path_of
+from planner.statements.statements import CreateSchema, DropSchema, SetSearchPath
+from planner.statements.word_reader import WordReader
+
+_CREATE = "write CREATE SCHEMA [IF NOT EXISTS] name"
+_DROP = "write DROP SCHEMA [IF EXISTS] name, ... [CASCADE | RESTRICT]"
+
+
+def create_schema(piece: Piece) -> CreateSchema:
+    """CREATE SCHEMA [IF NOT EXISTS] name [AUTHORIZATION role]; a schema has no owner, so the role is nothing
+    but the name of a schema without one."""
+    reader = WordReader(piece, 2, _CREATE)
+    if_not_exists = reader.skip("IF", "NOT", "EXISTS")
+    name = None if reader.word == "AUTHORIZATION" else reader.schema()
+    if reader.skip("AUTHORIZATION"):
+        role = reader.name()
+        name = role if name is None else name
+    if not reader.is_done:
+        raise piece.unsupported(
+            f"CREATE SCHEMA with {piece.tokens[reader.at].text.upper()} is not supported",
+            "create the schema, then what is in it",
+            reader.at,
+        )
+    return CreateSchema(piece, name or "", if_not_exists)
+
+
+def set_search_path(piece: Piece) -> SetSearchPath:
+    """SET [SESSION | LOCAL] search_path {TO | =} schema, ... or DEFAULT."""
+    reader = WordReader(piece, 1, "write SET search_path TO schema, ...")
+    _ = reader.skip("SESSION") or reader.skip("LOCAL")
+    if not reader.skip("SEARCH_PATH"):
+        hint = "a script has no setting but search_path: remove the statement"
+        raise piece.unsupported("SET is not supported", hint)
+    if not (reader.skip("TO") or reader.skip("=")) or reader.is_done:
+        raise reader.failure("TO and the names of schemas are expected")
+    return SetSearchPath(piece, path_of(list(piece.tokens[reader.at :])))
+
+
+def drop_schema(piece: Piece) -> DropSchema:
+    """DROP SCHEMA [IF EXISTS] name, ... [CASCADE | RESTRICT]."""
+    reader = WordReader(piece, 2, _DROP)
+    if_exists = reader.skip("IF", "EXISTS")
+    names = [reader.schema()]
+    while reader.skip(","):
+        names.append(reader.schema())
+    cascade = reader.skip("CASCADE")
+    if not cascade:
+        reader.skip("RESTRICT")
+    reader.end()
+    return DropSchema(piece, tuple(names), if_exists, cascade)

@@ -1,0 +1,100 @@
+"""Reads a statement word by word, where dialects parse it differently or not at all."""
+
+from __future__ import annotations
+
+from sqlglot.tokens import Token, TokenType
+
+from planner.errors import PlannerError
+from planner.parsing.script import Piece
+from planner.relation_names import ALIASES, DATABASE, full_name
+
+
+class WordReader:
+    """Reads a statement's words one by one, from token `at` on; `form` is the hint of its errors."""
+
+    def __init__(self, piece: Piece, at: int, form: str) -> None:
+        self.piece = piece
+        self.at = at
+        self.form = form
+
+    @property
+    def is_done(self) -> bool:
+        return self.at >= len(self.piece.tokens)
+
+    @property
+    def word(self) -> str:
+        """The token in upper case; empty for a quoted name, and at the end."""
+        if self.is_done or self._token.token_type in (TokenType.IDENTIFIER, TokenType.STRING):
+            return ""
+        return self._token.text.upper()
+
+    def skip(self, *words: str) -> bool:
+        """Passes the words if they are next."""
+        is_next = tuple(t.text.upper() for t in self.piece.tokens[self.at : self.at + len(words)]) == words
+        is_next = is_next and self.word == words[0]
+        self.at += len(words) * is_next
+        return is_next
+
+    def expect(self, *words: str) -> None:
+        for word in words:
+            if not self.skip(word):
+                raise self.failure(f"{word} is expected")
+
+    def names(self) -> tuple[str, ...]:
+        """Names without schemas, separated by commas."""
+        found = [self.name()]
+        while self.skip(","):
+            found.append(self.name())
+        return tuple(found)
+
+    def name(self) -> str:
+        if self.is_done or self._token.token_type == TokenType.STRING or not _is_name(self._token):
+            raise self.failure("a name is expected")
+        token, self.at = self._token, self.at + 1
+        return token.text if token.token_type == TokenType.IDENTIFIER else token.text.lower()
+
+    def schema(self) -> str:
+        """The name of a schema, which may have the database before it."""
+        begin, name = self.at, self.name()
+        if self.skip("."):
+            self._check_database(name, begin)
+            name = self.name()
+        return ALIASES.get(name, name)
+
+    def qualified(self) -> tuple[str | None, str]:
+        """A name, with the schema before it if there is one."""
+        begin, parts = self.at, [self.name()]
+        while self.skip("."):
+            parts.append(self.name())
+        if len(parts) > 3:
+            raise self.failure("a name has at most a database and a schema before it")
+        if len(parts) == 3:
+            self._check_database(parts[0], begin)
+        *schema, name = parts[-2:]
+        return (ALIASES.get(schema[0], schema[0]), name) if schema else (None, name)
+
+    def relation(self) -> str:
+        """The full name of a table or view that exists, as far as one does."""
+        schema, name = self.qualified()
+        names = self.piece.names
+        return names.meant(name, names.relations) if schema is None else full_name(schema, name)
+
+    def end(self) -> None:
+        if not self.is_done:
+            raise self.failure(f'syntax error at or near "{self._token.text}"')
+
+    def failure(self, message: str) -> PlannerError:
+        return self.piece.failure(message, self.form, min(self.at, len(self.piece.tokens) - 1))
+
+    def _check_database(self, name: str, at: int) -> None:
+        if name != DATABASE:
+            hint = f"leave {name} out"
+            raise self.piece.unsupported(f"there is one database, {DATABASE}, not {name}", hint, at)
+
+    @property
+    def _token(self) -> Token:
+        return self.piece.tokens[self.at]
+
+
+def _is_name(token: Token) -> bool:
+    return token.token_type == TokenType.IDENTIFIER or token.text.replace("_", "a").isalnum()

@@ -1,0 +1,41 @@
+"""DROP SCHEMA: a schema with all that is in it, in one transaction of the catalog and one epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from planner.relation_names import schema_of
+from service.catalog.records import Definer
+from service.definitions.definitions import Definitions
+from service.definitions.named_types import NamedTypes
+from service.errors import Conflict
+
+_SHOWN = 5
+
+
+def drop_schemas(
+    of: Definitions, types: NamedTypes, names: Sequence[str], missing_ok: bool = False, cascade: bool = False
+) -> None:
+    """Drops schemas. Raises NotFound, and Conflict for one that is not empty, unless `cascade` empties it."""
+    names = [name for name in names if not missing_ok or name in of.schemas.all]
+    for name in names:
+        of.schemas.require_droppable(name)
+    members = [d for d in of.all.values() if schema_of(d.name) in names]
+    gone = [type for name in names for type in types.of(name)]
+    if (members or gone) and not cascade:
+        held = [f"{'view' if d.is_view else 'table'} {d.name}" for d in members]
+        held = sorted([*held, *(f"type {name}" for name in gone)])
+        shown = ", ".join(held[:_SHOWN]) + (f" and {len(held) - _SHOWN} more" if len(held) > _SHOWN else "")
+        raise Conflict(
+            f"schema {', '.join(names)} is not empty: it has {shown}",
+            f"drop them first, or DROP SCHEMA {', '.join(names)} CASCADE",
+            code="in_use",
+        )
+
+    def also(changing: Definer) -> None:
+        of.schemas.remove(changing, names)
+        types.remove(changing, gone)
+
+    of.drop([d.name for d in members], view=None, cascade=cascade, also=also)
+    of.schemas.forget(names)
+    types.forget(gone)

@@ -1,0 +1,83 @@
+"""Schemas: created, and stored in the catalog's database. `public` is always there, and is stored nowhere.
+
+A schema is a name that relations and types may have before their own; nothing else is known of it. `all` is
+immutable. The writer's thread replaces it; any thread may read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+import sqlalchemy as sa
+
+from engine.errors import NameInUse
+from planner.relation_names import PUBLIC, is_reserved
+from planner.suggestions import did_you_mean
+from service.catalog.catalog import Catalog
+from service.catalog.database import Number, metadata
+from service.catalog.records import Definer
+from service.errors import Conflict, Invalid, NotFound
+from service.names import check_name
+
+schemas = sa.Table(
+    "schemas",
+    metadata,
+    sa.Column("id", Number, primary_key=True, autoincrement=True),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    sqlite_autoincrement=True,
+)
+_OF_PUBLIC = 0
+
+
+class NamedSchemas:
+    def __init__(self, catalog: Catalog) -> None:
+        self._catalog = catalog
+        with catalog.connections.reading() as connection:
+            rows = connection.execute(sa.select(schemas).order_by(schemas.c.id)).all()
+        self.all: Mapping[str, int] = MappingProxyType(
+            {PUBLIC: _OF_PUBLIC, **{row.name: row.id for row in rows}}
+        )
+        """The number of each schema, never given again, by its name. Replaced as a whole."""
+
+    def create(self, name: str, exists_ok: bool = False) -> None:
+        """Makes a schema. Raises NameInUse and Invalid."""
+        check_name(name)
+        if name in self.all:
+            if exists_ok:
+                return
+            raise NameInUse(f"there is a schema called {name} already")
+        if is_reserved(name):
+            raise Invalid(
+                f"a schema cannot be called {name}", "the name is the system's", code="invalid_name"
+            )
+        with self._catalog.changing() as changing:
+            changing.has_changed = True
+            statement = sa.insert(schemas).values(name=name).returning(schemas.c.id)
+            id: int = changing.connection.execute(statement).scalar_one()
+        self.all = MappingProxyType({**self.all, name: id})
+
+    def require(self, name: str) -> None:
+        """Raises NotFound unless the schema exists."""
+        require_schema(name, self.all)
+
+    def require_droppable(self, name: str) -> None:
+        """Raises NotFound, and Conflict for `public`."""
+        self.require(name)
+        if name == PUBLIC:
+            raise Conflict("schema public cannot be dropped", "drop what is in it", code="in_use")
+
+    def remove(self, changing: Definer, names: Sequence[str]) -> None:
+        """Removes schemas from the catalog; `forget` them when the transaction has committed."""
+        changing.has_changed = True
+        changing.connection.execute(sa.delete(schemas).where(schemas.c.name.in_(names)))
+
+    def forget(self, names: Sequence[str]) -> None:
+        self.all = MappingProxyType({name: id for name, id in self.all.items() if name not in names})
+
+
+def require_schema(name: str, schemas: Mapping[str, int]) -> None:
+    """Raises NotFound unless the schema is among those that exist."""
+    if name not in schemas:
+        hint = did_you_mean(name, schemas, f"CREATE SCHEMA {name}")
+        raise NotFound(f"there is no schema called {name}", hint, code="unknown_schema")

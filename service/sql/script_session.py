@@ -1,0 +1,14 @@
+"""What the statements of one client share: a script has one session, a connection one for all its scripts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from planner.parsing.namespace import DEFAULT_PATH, SearchPath
+
+
+@dataclass
+class ScriptSession:
+    """`search_path` has the schemas of names without one. SET changes it for the statements that follow."""
+
+    search_path: SearchPath = DEFAULT_PATH
