@@ -100,10 +100,12 @@ class NamingConflict(Conflict):
     """A conflict with a `relation` that the request does not name. `veiled` says the same without the name,
     for those who do not see that relation."""
 
-    def __init__(self, message: str, hint: str, relation: str, veiled: Conflict) -> None:
-        super().__init__(message, hint, code=veiled.code)
+    def __init__(
+        self, message: str, hint: str = "", relation: str = "", veiled: Conflict | None = None
+    ) -> None:
+        super().__init__(message, hint, code=None if veiled is None else veiled.code)
         self.relation = relation
-        self.veiled = veiled
+        self.veiled = veiled or Conflict("another relation forbids the request")
 
 
 class HistoryGone(ServiceError):

@@ -20,11 +20,11 @@ import sqlalchemy as sa
 from service.accounts import account_records as records
 from service.accounts.account_records import Role
 from service.accounts.audit import DONE, Act, AuditEntry, Transaction, entries, record, witness
+from service.accounts.audited_refusals import Refusals
 from service.accounts.keys import ApiKey, parts_of
 from service.accounts.known_accounts import KnownAccounts
 from service.accounts.principals import Principal
 from service.accounts.privileges import PREDEFINED, Permission, Permissions, covers, overlap
-from service.accounts.refusals import Refusals
 from service.accounts.scram import Verifier
 from service.errors import Conflict, Invalid, NotLeader, Unauthenticated
 from service.names import check_name

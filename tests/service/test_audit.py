@@ -10,7 +10,7 @@ import sqlalchemy as sa
 
 from service.accounts import audit as module
 from service.accounts.account_tables import audit
-from service.accounts.refusals import SPAN_SECONDS, Refusals
+from service.accounts.audited_refusals import SPAN_SECONDS, Refusals
 from service.http.needs import NEEDS
 from service.settings.settings import Settings
 from tests.service.client import Client, code

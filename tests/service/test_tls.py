@@ -109,8 +109,8 @@ def test_a_handshake_has_the_time_of_a_head(start: Callable[..., Process], tmp_p
     service = start(FRESHET_TLS_CERTIFICATE=certificate, FRESHET_TLS_KEY=key, **limits)
 
     def answers() -> bool:
-        with suppress(OSError):
-            return ask(connect(service.port)) == b"HTTP/1.1 200 OK"
+        with suppress(OSError), connect(service.port) as connection:
+            return ask(connection) == b"HTTP/1.1 200 OK"
         return False
 
     wait_until(answers, 120)
