@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from planner.errors import Unsupported
 from planner.parsing.script import Piece
 from planner.suggestions import did_you_mean
 from service.accounts.privileges import Privilege
@@ -57,6 +58,12 @@ async def _copy_in(session: Session, copy: Copy, piece: Piece, inlet: CopyInlet)
     definition = runtime.definition(copy.relation, view=False)
     principal.require(Privilege.INSERT, definition.name)
     places = _places(copy, definition)
+    if copy.format.kind == "CSV" and copy.format.escape != copy.format.quote:
+        raise Unsupported(
+            "COPY FROM with an ESCAPE other than the QUOTE is not supported",
+            "write a quote inside a quoted field twice",
+            *piece.place(),
+        )
     if runs.block is not None:
         runs.block.must_write()
     runtime.must_lead()

@@ -108,7 +108,7 @@ def _sizes(value: list[Any]) -> list[int]:
             raise Invalid(
                 "the lists of an array have several lengths, which the binary format cannot say",
                 "ask for the text format, or cast the column to TEXT",
-                code="unsupported_format",
+                code="unsupported_sql",
             )
         if lengths == {0}:
             return []

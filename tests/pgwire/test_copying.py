@@ -44,7 +44,6 @@ def put(connection: psycopg.Connection, sql: str, data: bytes, size: int = 1 << 
         ("csv", "(FORMAT csv)"),
         ("header", "WITH CSV HEADER"),
         ("quotes", "(FORMAT csv, HEADER, DELIMITER ';', QUOTE '''', NULL 'NULL', FORCE_QUOTE *)"),
-        ("escapes", "(FORMAT csv, ESCAPE '\\', FORCE_QUOTE (t))"),
         ("binary", "(FORMAT binary)"),
     ],
 )
@@ -129,6 +128,7 @@ def test_errors_name_the_line(
         ("COPY a FROM STDIN (QUOTE '!')", "42000"),
         ("COPY a FROM STDIN (FORMAT binary, NULL 'x')", "42000"),
         ("COPY a FROM STDIN (NOPE)", "42601"),
+        ("COPY a FROM STDIN (FORMAT csv, ESCAPE '\\')", "0A000"),
         ("COPY (SELECT 1) FROM STDIN", "42601"),
         ("COPY a TO PROGRAM 'rm'", "0A000"),
         ("COPY nope TO STDOUT", "42P01"),
@@ -159,11 +159,12 @@ def test_a_copy_is_one_epoch_and_part_of_its_block(door: PostgresDoor) -> None:
         connection.execute("ROLLBACK")
         assert connection.execute("SELECT count(*) FROM blocks").fetchone() == (5_000,)
         with (
-            pytest.raises(psycopg.errors.QueryCanceled),
+            pytest.raises(ValueError),
             connection.cursor().copy("COPY blocks FROM STDIN") as copy,
         ):
             copy.write(b"7000\n")
             raise ValueError("the client changes its mind")
+        assert connection.execute("SELECT count(*) FROM blocks").fetchone() == (5_000,)
 
 
 def test_after_an_error_the_rest_of_the_data_is_dropped(door: PostgresDoor) -> None:

@@ -19,7 +19,7 @@ from service.accounts.account_tables import keys
 from service.accounts.scram import ScramExchange, ScramMalformed, Verifier, WrongPassword
 from service.process.certificates import Certificate
 from service.settings.settings import Settings
-from tests.pgwire.door import PostgresDoor, errors, fields, refused
+from tests.pgwire.door import PostgresDoor, Raw, errors, fields, refused
 from tests.service.test_tls import make
 
 SSL_REQUEST = struct.pack("!i", 80877103)
@@ -170,10 +170,11 @@ def test_connections_have_limits(tmp_path: Path) -> None:
 
 def test_a_service_that_ends_says_so(tmp_path: Path) -> None:
     with PostgresDoor(Settings(data=tmp_path / "data")) as door:
-        raw = door.raw()
+        raw = Raw(door.postgres_port)
         raw.start()
     found = raw.until(b"E")
     assert fields(found[-1][1])["C"] == "57P01" and raw.message() is None
+    raw.close()
 
 
 # SCRAM by itself
