@@ -62,7 +62,7 @@ Startup = SslRequest | GssEncRequest | CancelRequest | StartupMessage
 
 
 @dataclass(frozen=True)
-class Query:
+class SimpleQuery:
     sql: str
 
 
@@ -76,7 +76,7 @@ class Parse:
 
 
 @dataclass(frozen=True)
-class Bind:
+class BindPortal:
     """`values` are None for NULL. Formats are 0 for text and 1 for binary: none, one for all, or one each."""
 
     portal: str
@@ -158,9 +158,9 @@ class Unreadable:
 
 
 Frontend = (
-    Query
+    SimpleQuery
     | Parse
-    | Bind
+    | BindPortal
     | Describe
     | Close
     | Execute
@@ -272,9 +272,9 @@ class _Cursor:
 
 
 _READERS: dict[int, Callable[[_Cursor], Frontend]] = {
-    ord("Q"): lambda c: Query(c.text()),
+    ord("Q"): lambda c: SimpleQuery(c.text()),
     ord("P"): lambda c: Parse(c.text(), c.text(), c.numbers("I")),
-    ord("B"): lambda c: Bind(c.text(), c.text(), c.numbers("h"), c.values(), c.numbers("h")),
+    ord("B"): lambda c: BindPortal(c.text(), c.text(), c.numbers("h"), c.values(), c.numbers("h")),
     ord("D"): lambda c: Describe(c.kind(), c.text()),
     ord("C"): lambda c: Close(c.kind(), c.text()),
     ord("E"): lambda c: Execute(c.text(), c.int32()),

@@ -17,8 +17,8 @@ from service.postgres import frontend_messages as f
 from service.postgres.parameter_values import bound
 from service.postgres.prepared_statements import Portal, PreparedStatement
 from service.postgres.row_sending import send_rows
-from service.postgres.session import Session
 from service.postgres.sqlstates import CANCELED, error_fields, problem_for, sqlstate_of, unwrapped
+from service.postgres.wire_session import WireSession
 from service.postgres.wire_types import BY_OID, WireType
 from service.problems import INTERNAL
 from service.reading.query_errors import CallerGone
@@ -41,7 +41,7 @@ class Inlet(Protocol):
 class PostgresSession:
     """Serves a session's messages until its client leaves."""
 
-    def __init__(self, session: Session, inlet: Inlet) -> None:
+    def __init__(self, session: WireSession, inlet: Inlet) -> None:
         self._session = session
         self._inlet = inlet
         self._skips = False
@@ -54,20 +54,20 @@ class PostgresSession:
             message = await self._inlet.next()
             if message is None or isinstance(message, f.Terminate):
                 return
-            if isinstance(message, f.Query):
+            if isinstance(message, f.SimpleQuery):
                 self._skips = False
                 await self._query(message)
             elif isinstance(message, f.Sync):
                 await self._sync()
             elif not self._skips:
                 await self._extended(message)
-            if not (isinstance(message, f.Sync | f.Query | f.Flush) or self._inlet.peek() is None):
+            if not (isinstance(message, f.Sync | f.SimpleQuery | f.Flush) or self._inlet.peek() is None):
                 continue
             await self._session.outlet.drain()
 
     # Simple queries
 
-    async def _query(self, message: f.Query) -> None:
+    async def _query(self, message: f.SimpleQuery) -> None:
         session = self._session
         session.objects.close_portal("")
         try:
@@ -121,7 +121,7 @@ class PostgresSession:
             case f.Execute(portal=name) | f.Describe(kind="P", name=name):
                 found = objects.portals.get(name)
                 return "" if found is None else found.statement.sql
-            case f.Bind(statement=name) | f.Describe(kind="S", name=name):
+            case f.BindPortal(statement=name) | f.Describe(kind="S", name=name):
                 statement = objects.statements.get(name)
                 return "" if statement is None else statement.sql
         return ""
@@ -137,7 +137,7 @@ class PostgresSession:
         session.objects.keep_statement(message.name, statement)
         self._write(out.PARSED)
 
-    async def _bind(self, message: f.Bind) -> None:
+    async def _bind(self, message: f.BindPortal) -> None:
         session = self._session
         statement = session.objects.statement(message.statement)
         session.check_block(statement)
@@ -271,7 +271,7 @@ def _only_reads(statement: PreparedStatement) -> bool:
 
 _HANDLERS: dict[type, Callable] = {
     f.Parse: PostgresSession._parse,
-    f.Bind: PostgresSession._bind,
+    f.BindPortal: PostgresSession._bind,
     f.Describe: PostgresSession._describe,
     f.Execute: PostgresSession._execute,
     f.Close: PostgresSession._close,

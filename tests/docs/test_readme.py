@@ -15,6 +15,7 @@ from tests.service.client import Client
 DOCUMENTS = ["README.md", *sorted(str(path.relative_to(ROOT)) for path in (ROOT / "docs").glob("*.md"))]
 PROGRAMS = (
     "curl",
+    "psql",
     "make",
     "docker",
     "freshet",

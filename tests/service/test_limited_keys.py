@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from service.settings.settings import Settings
-from service.sql.script_door import _Script
+from service.sql.script_door import ScriptRun
 from tests.service.client import Client, code
 from tests.service.test_authorization import bearer, make_key
 
@@ -138,14 +138,14 @@ def test_files_of_the_server_are_for_those_who_define(doors: Doors) -> None:
 def test_what_has_begun_ends_with_its_key(doors: Doors, monkeypatch: pytest.MonkeyPatch) -> None:
     """A script whose key is revoked between two statements, and a body that was on its way."""
     made = make_key(doors.client, "gone", "write", ["t"], by=doors.boss)
-    alone, revoke = _Script._alone, doors.client.runtime.accounts.revoke
+    alone, revoke = ScriptRun._alone, doors.client.runtime.accounts.revoke
 
-    async def revoking(self: _Script, statement: object) -> object:
+    async def revoking(self: ScriptRun, statement: object) -> object:
         result = await alone(self, statement)
         revoke(made["id"])
         return result
 
-    monkeypatch.setattr(_Script, "_alone", revoking)
+    monkeypatch.setattr(ScriptRun, "_alone", revoking)
     answer = doors.sql("INSERT INTO t VALUES (500); INSERT INTO t VALUES (501)", made["key"])
     assert code(answer) == (401, "key_invalid") and answer.json()["index"] == 1
     monkeypatch.undo()
