@@ -18,7 +18,7 @@ from engine.errors import InvalidValue
 from engine.schema import Kind, Type, array_of, numeric
 from planner.parsing.parameters import Given, Parameters
 from service.errors import Invalid
-from service.postgres.frontend_messages import Bind
+from service.postgres.frontend_messages import BindMessage
 from service.postgres.prepared_statements import spread
 from service.postgres.value_formats import reader
 from service.postgres.wire_types import WireType
@@ -37,7 +37,7 @@ _TEXTS: dict[Kind, Callable[[Any], str]] = {
 }
 
 
-def bound(bind: Bind, types: Sequence[WireType], wanted: Sequence[Type | None]) -> Parameters:
+def bound(bind: BindMessage, types: Sequence[WireType], wanted: Sequence[Type | None]) -> Parameters:
     """The parameters of a Bind. Raises Invalid and InvalidValue."""
     if len(bind.values) != len(types):
         shown = f'"{bind.statement}"' if bind.statement else "without a name"
