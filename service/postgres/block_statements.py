@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from service.errors import Invalid
 from service.postgres import session_statements as s
+from service.postgres.client_session import ClientSession
 from service.postgres.own_result import OwnResult
-from service.postgres.wire_session import WireSession
 
 _PINNED = ("repeatable read", "serializable")
 
 
-async def begin(session: WireSession, statement: s.BeginBlock) -> OwnResult:
+async def begin(session: ClientSession, statement: s.BeginBlock) -> OwnResult:
     runs, settings = session.runs, session.settings
     if runs.block is not None and not runs.block.is_implicit:
         session.notice("25001", "there is a block already", "COMMIT or ROLLBACK ends it")
@@ -34,7 +34,7 @@ async def begin(session: WireSession, statement: s.BeginBlock) -> OwnResult:
 _ISOLATIONS = ("read uncommitted", "read committed", *_PINNED)
 
 
-async def set_transaction(session: WireSession, statement: s.SetTransaction) -> OwnResult:
+async def set_transaction(session: ClientSession, statement: s.SetTransaction) -> OwnResult:
     """SET TRANSACTION: of a block that has not run anything."""
     settings, block = session.settings, session.runs.block
     if statement.session:
@@ -56,7 +56,7 @@ async def set_transaction(session: WireSession, statement: s.SetTransaction) -> 
     return OwnResult("SET")
 
 
-async def commit(session: WireSession, statement: s.CommitBlock) -> OwnResult:
+async def commit(session: ClientSession, statement: s.CommitBlock) -> OwnResult:
     runs = session.runs
     if runs.block is None or runs.block.is_implicit:
         session.notice("25P01", "there is no block to end")
@@ -75,7 +75,7 @@ async def commit(session: WireSession, statement: s.CommitBlock) -> OwnResult:
     return OwnResult("COMMIT")
 
 
-async def rollback(session: WireSession, statement: s.RollbackBlock) -> OwnResult:
+async def rollback(session: ClientSession, statement: s.RollbackBlock) -> OwnResult:
     block = session.runs.block
     if block is None or block.is_implicit:
         session.notice("25P01", "there is no block to end")
@@ -89,23 +89,23 @@ async def rollback(session: WireSession, statement: s.RollbackBlock) -> OwnResul
     return OwnResult("ROLLBACK")
 
 
-def _chain(session: WireSession, chain: bool, pins: bool, read_only: bool) -> None:
+def _chain(session: ClientSession, chain: bool, pins: bool, read_only: bool) -> None:
     if chain:
         session.runs.begin(pins, read_only)
         session.settings.begin_block()
 
 
-async def savepoint(session: WireSession, statement: s.Savepoint) -> OwnResult:
+async def savepoint(session: ClientSession, statement: s.Savepoint) -> OwnResult:
     session.runs.must_be_in_block("SAVEPOINT").save(statement.name)
     return OwnResult("SAVEPOINT")
 
 
-async def release(session: WireSession, statement: s.ReleaseSavepoint) -> OwnResult:
+async def release(session: ClientSession, statement: s.ReleaseSavepoint) -> OwnResult:
     session.runs.must_be_in_block("RELEASE").release(statement.name)
     return OwnResult("RELEASE")
 
 
-async def return_to(session: WireSession, statement: s.RollbackToSavepoint) -> OwnResult:
+async def return_to(session: ClientSession, statement: s.RollbackToSavepoint) -> OwnResult:
     session.runs.must_be_in_block("ROLLBACK TO").return_to(statement.name)
     session.has_failed = False
     return OwnResult("ROLLBACK")

@@ -18,13 +18,13 @@ from service.definitions.definition import Definition
 from service.errors import Invalid
 from service.postgres import backend_messages as out
 from service.postgres import frontend_messages as f
+from service.postgres.client_session import ClientSession
 from service.postgres.copy_bodies import changes_of_copy
 from service.postgres.copy_statements import Copy, CopyFormat, copy_of
 from service.postgres.copy_texts import END, HEAD, format_of, rows_of
 from service.postgres.data_rows import AnswerRows
 from service.postgres.session_readers import session_statement
 from service.postgres.session_statements import SubscribeStatement
-from service.postgres.wire_session import WireSession
 from service.running.process_memory import LARGE
 from service.settings.budget import too_large
 
@@ -38,7 +38,7 @@ class CopyInlet(Protocol):
     async def next(self) -> f.Frontend | f.Startup | None: ...
 
 
-async def run_copy(session: WireSession, piece: Piece, inlet: CopyInlet) -> str:
+async def run_copy(session: ClientSession, piece: Piece, inlet: CopyInlet) -> str:
     """Runs a COPY. Returns its tag."""
     copy = copy_of(piece)
     if copy.is_from:
@@ -51,7 +51,7 @@ async def run_copy(session: WireSession, piece: Piece, inlet: CopyInlet) -> str:
 # In
 
 
-async def _copy_in(session: WireSession, copy: Copy, piece: Piece, inlet: CopyInlet) -> int:
+async def _copy_in(session: ClientSession, copy: Copy, piece: Piece, inlet: CopyInlet) -> int:
     runs = session.runs
     runtime, principal = runs.runtime, runs.principal
     assert principal is not None
@@ -80,7 +80,7 @@ async def _copy_in(session: WireSession, copy: Copy, piece: Piece, inlet: CopyIn
     return len(changes)
 
 
-async def _apply(session: WireSession, definition: Definition, changes: TableChanges, size: int) -> None:
+async def _apply(session: ClientSession, definition: Definition, changes: TableChanges, size: int) -> None:
     """Makes the changes an epoch, or a part of the block."""
     runs = session.runs
     if runs.block is None:
@@ -89,7 +89,7 @@ async def _apply(session: WireSession, definition: Definition, changes: TableCha
         await session.hall.lanes.planning.run(runs.block.apply, {definition.name: changes})
 
 
-async def _received(session: WireSession, inlet: CopyInlet) -> bytes:
+async def _received(session: ClientSession, inlet: CopyInlet) -> bytes:
     """The whole body. After an error, the rest of it is read and dropped, as the protocol wants it."""
     most = session.hall.settings.body_limit
     parts: list[bytes] = []
@@ -138,7 +138,7 @@ def _places(copy: Copy, definition: Definition) -> tuple[int, ...]:
 # Out
 
 
-async def _copy_out(session: WireSession, copy: Copy) -> int:
+async def _copy_out(session: ClientSession, copy: Copy) -> int:
     piece = copy.query or await _query(session, copy)
     result = await session.runs.run(piece, session.parameters)
     if result.answer is None:
@@ -151,7 +151,7 @@ async def _copy_out(session: WireSession, copy: Copy) -> int:
     return rows.size
 
 
-async def _query(session: WireSession, copy: Copy) -> Piece:
+async def _query(session: ClientSession, copy: Copy) -> Piece:
     """The query for the rows of a relation, in the order of its columns."""
     quoted = ['"' + name.replace('"', '""') + '"' for name in copy.columns]
     parts = ".".join('"' + part.replace('"', '""') + '"' for part in copy.relation.split("."))
@@ -162,7 +162,7 @@ async def _query(session: WireSession, copy: Copy) -> Piece:
 class CopySending:
     """Sends rows, each in a message. `rows` have the columns of all that follow."""
 
-    def __init__(self, session: WireSession, form: CopyFormat, rows: AnswerRows) -> None:
+    def __init__(self, session: ClientSession, form: CopyFormat, rows: AnswerRows) -> None:
         self._session = session
         self._form = form
         self._field_format = format_of(form)
@@ -190,7 +190,7 @@ class CopySending:
         self._session.outlet.write(end + out.COPY_DONE)
 
 
-async def _copy_changes(session: WireSession, piece: Piece, form: CopyFormat) -> int:
+async def _copy_changes(session: ClientSession, piece: Piece, form: CopyFormat) -> int:
     """Sends changes until UP TO is reached, or the statement is cancelled."""
     subscription = session.subscription(piece)
     sent = 0

@@ -9,16 +9,16 @@ import pyarrow as pa
 
 from service.errors import Invalid, NotFound
 from service.postgres import session_statements as s
+from service.postgres.client_session import ClientSession
 from service.postgres.data_rows import AnswerRows
 from service.postgres.own_result import OwnResult
 from service.postgres.prepared_statements import Portal, PreparedStatement
 from service.postgres.session_readers import session_statement
-from service.postgres.wire_session import WireSession
 
 _SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0, "": 1.0}
 
 
-async def declare(session: WireSession, statement: s.DeclareCursor) -> OwnResult:
+async def declare(session: ClientSession, statement: s.DeclareCursor) -> OwnResult:
     if not statement.hold:
         session.runs.must_be_in_block("DECLARE without WITH HOLD")
     piece = statement.query
@@ -38,7 +38,7 @@ async def declare(session: WireSession, statement: s.DeclareCursor) -> OwnResult
     return OwnResult("DECLARE CURSOR")
 
 
-async def fetch(session: WireSession, statement: s.FetchCursor) -> OwnResult:
+async def fetch(session: ClientSession, statement: s.FetchCursor) -> OwnResult:
     portal = session.objects.portal(statement.name)
     word = "MOVE" if statement.move else "FETCH"
     if portal.subscription is not None:
@@ -98,7 +98,7 @@ def _seconds(text: str | None) -> float | None:
     return float(match[1]) * _SECONDS[unit]
 
 
-async def close(session: WireSession, statement: s.CloseCursor) -> OwnResult:
+async def close(session: ClientSession, statement: s.CloseCursor) -> OwnResult:
     if statement.name is None:
         session.objects.close_cursors()
         return OwnResult("CLOSE CURSOR ALL")

@@ -62,12 +62,12 @@ Startup = SslRequest | GssEncRequest | CancelRequest | StartupMessage
 
 
 @dataclass(frozen=True)
-class SimpleQuery:
+class QueryMessage:
     sql: str
 
 
 @dataclass(frozen=True)
-class Parse:
+class ParseMessage:
     """`types` are OIDs, 0 for a type that the service has to find out."""
 
     name: str
@@ -76,7 +76,7 @@ class Parse:
 
 
 @dataclass(frozen=True)
-class BindPortal:
+class BindMessage:
     """`values` are None for NULL. Formats are 0 for text and 1 for binary: none, one for all, or one each."""
 
     portal: str
@@ -87,7 +87,7 @@ class BindPortal:
 
 
 @dataclass(frozen=True)
-class Describe:
+class DescribeMessage:
     """Of a statement (`S`) or a portal (`P`)."""
 
     kind: str
@@ -95,13 +95,13 @@ class Describe:
 
 
 @dataclass(frozen=True)
-class Close:
+class CloseMessage:
     kind: str
     name: str
 
 
 @dataclass(frozen=True)
-class Execute:
+class ExecuteMessage:
     """`limit` is the most rows; 0 for all."""
 
     portal: str
@@ -158,12 +158,12 @@ class Unreadable:
 
 
 Frontend = (
-    SimpleQuery
-    | Parse
-    | BindPortal
-    | Describe
-    | Close
-    | Execute
+    QueryMessage
+    | ParseMessage
+    | BindMessage
+    | DescribeMessage
+    | CloseMessage
+    | ExecuteMessage
     | Sync
     | Flush
     | Terminate
@@ -272,12 +272,12 @@ class _Cursor:
 
 
 _READERS: dict[int, Callable[[_Cursor], Frontend]] = {
-    ord("Q"): lambda c: SimpleQuery(c.text()),
-    ord("P"): lambda c: Parse(c.text(), c.text(), c.numbers("I")),
-    ord("B"): lambda c: BindPortal(c.text(), c.text(), c.numbers("h"), c.values(), c.numbers("h")),
-    ord("D"): lambda c: Describe(c.kind(), c.text()),
-    ord("C"): lambda c: Close(c.kind(), c.text()),
-    ord("E"): lambda c: Execute(c.text(), c.int32()),
+    ord("Q"): lambda c: QueryMessage(c.text()),
+    ord("P"): lambda c: ParseMessage(c.text(), c.text(), c.numbers("I")),
+    ord("B"): lambda c: BindMessage(c.text(), c.text(), c.numbers("h"), c.values(), c.numbers("h")),
+    ord("D"): lambda c: DescribeMessage(c.kind(), c.text()),
+    ord("C"): lambda c: CloseMessage(c.kind(), c.text()),
+    ord("E"): lambda c: ExecuteMessage(c.text(), c.int32()),
     ord("S"): lambda c: Sync(),
     ord("H"): lambda c: Flush(),
     ord("X"): lambda c: Terminate(),

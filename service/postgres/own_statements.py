@@ -17,6 +17,7 @@ from service.postgres.block_statements import (
     savepoint,
     set_transaction,
 )
+from service.postgres.client_session import ClientSession
 from service.postgres.cursor_statements import close, declare, fetch
 from service.postgres.own_result import OwnResult
 from service.postgres.prepared_statements import Portal, PreparedStatement
@@ -30,16 +31,15 @@ from service.postgres.setting_statements import (
     setting_calls,
     show,
 )
-from service.postgres.wire_session import WireSession
 
 
-async def run_own(session: WireSession, statement: s.SessionStatement) -> OwnResult:
+async def run_own(session: ClientSession, statement: s.SessionStatement) -> OwnResult:
     """Runs a statement that the session runs itself."""
-    run: Callable[[WireSession, Any], Awaitable[OwnResult]] = _RUNNERS[type(statement)]
+    run: Callable[[ClientSession, Any], Awaitable[OwnResult]] = _RUNNERS[type(statement)]
     return await run(session, statement)
 
 
-async def prepare(session: WireSession, statement: s.PrepareStatement) -> OwnResult:
+async def prepare(session: ClientSession, statement: s.PrepareStatement) -> OwnResult:
     declared = tuple(session.type_called(words) for words in statement.types)
     inner = statement.statement
     prepared = PreparedStatement(inner.source, inner, session_statement(inner), declared)
@@ -47,7 +47,7 @@ async def prepare(session: WireSession, statement: s.PrepareStatement) -> OwnRes
     return OwnResult("PREPARE")
 
 
-async def execute(session: WireSession, statement: s.ExecuteStatement) -> OwnResult:
+async def execute(session: ClientSession, statement: s.ExecuteStatement) -> OwnResult:
     """The arguments are expressions: a query computes them."""
     prepared = session.objects.statement(statement.name)
     types = await session.types_of(prepared)
@@ -63,7 +63,7 @@ async def execute(session: WireSession, statement: s.ExecuteStatement) -> OwnRes
 
 
 async def _arguments(
-    session: WireSession, statement: s.ExecuteStatement, prepared: PreparedStatement
+    session: ClientSession, statement: s.ExecuteStatement, prepared: PreparedStatement
 ) -> Parameters:
     if not statement.arguments:
         return Parameters({}, True)
@@ -81,7 +81,7 @@ async def _arguments(
     return session.parameters_of_texts(row, types, prepared.wanted)
 
 
-async def deallocate(session: WireSession, statement: s.Deallocate) -> OwnResult:
+async def deallocate(session: ClientSession, statement: s.Deallocate) -> OwnResult:
     if statement.name is None:
         session.objects.statements.clear()
         return OwnResult("DEALLOCATE ALL")
@@ -90,11 +90,11 @@ async def deallocate(session: WireSession, statement: s.Deallocate) -> OwnResult
     return OwnResult("DEALLOCATE")
 
 
-async def _copy(session: WireSession, statement: s.CopyStatement) -> OwnResult:
+async def _copy(session: ClientSession, statement: s.CopyStatement) -> OwnResult:
     return OwnResult(await session.copy(statement.piece))
 
 
-async def _subscribe(session: WireSession, statement: s.SubscribeStatement) -> OwnResult:
+async def _subscribe(session: ClientSession, statement: s.SubscribeStatement) -> OwnResult:
     raise Invalid(
         "a SUBSCRIBE has no end, so it cannot be a statement by itself",
         "write DECLARE name CURSOR FOR SUBSCRIBE ..., or COPY (SUBSCRIBE ...) TO STDOUT",
@@ -102,7 +102,7 @@ async def _subscribe(session: WireSession, statement: s.SubscribeStatement) -> O
     )
 
 
-_RUNNERS: dict[type, Callable[[WireSession, Any], Awaitable[OwnResult]]] = {
+_RUNNERS: dict[type, Callable[[ClientSession, Any], Awaitable[OwnResult]]] = {
     s.BeginBlock: begin,
     s.CommitBlock: commit,
     s.RollbackBlock: rollback,

@@ -1,4 +1,4 @@
-"""The values of a Bind message as the parameters of a statement.
+"""The values of a Bind as the parameters of a statement.
 
 A value whose type is the one that its place wants becomes the literal that a person would write there: so a
 plain INSERT stays plain, and a read by key can be told as such. Any other is of exactly its declared type.
@@ -18,7 +18,7 @@ from engine.errors import InvalidValue
 from engine.schema import Kind, Type, array_of, numeric
 from planner.parsing.parameters import Given, Parameters
 from service.errors import Invalid
-from service.postgres.frontend_messages import BindPortal
+from service.postgres.frontend_messages import BindMessage
 from service.postgres.prepared_statements import spread
 from service.postgres.value_formats import reader
 from service.postgres.wire_types import WireType
@@ -37,8 +37,8 @@ _TEXTS: dict[Kind, Callable[[Any], str]] = {
 }
 
 
-def bound(bind: BindPortal, types: Sequence[WireType], wanted: Sequence[Type | None]) -> Parameters:
-    """The parameters of a Bind message. Raises Invalid and InvalidValue."""
+def bound(bind: BindMessage, types: Sequence[WireType], wanted: Sequence[Type | None]) -> Parameters:
+    """The parameters of a Bind. Raises Invalid and InvalidValue."""
     if len(bind.values) != len(types):
         shown = f'"{bind.statement}"' if bind.statement else "without a name"
         raise Invalid(

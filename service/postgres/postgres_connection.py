@@ -15,6 +15,7 @@ from typing import cast
 from service.errors import Invalid, Problem, ServiceError, Unavailable
 from service.postgres import backend_messages as out
 from service.postgres import frontend_messages as f
+from service.postgres.client_session import ClientSession
 from service.postgres.copying import run_copy
 from service.postgres.hall import CancelKey, Hall
 from service.postgres.message_decoder import MessageDecoder, TooLong
@@ -22,7 +23,6 @@ from service.postgres.own_statements import run_own
 from service.postgres.postgres_session import PostgresSession
 from service.postgres.sqlstates import error_fields, problem_for, sqlstate_of
 from service.postgres.startup import authenticate, greet, introduce
-from service.postgres.wire_session import WireSession
 
 _log = logging.getLogger("freshet.postgres")
 _AHEAD = 1 << 20
@@ -51,7 +51,7 @@ class PostgresConnection(asyncio.Protocol):
         self._is_paused = False
         self._transport: asyncio.Transport | None = None
         self._task: asyncio.Task[None] | None = None
-        self._session: WireSession | None = None
+        self._session: ClientSession | None = None
         self.address = ""
         self.is_secure = False
 
@@ -205,7 +205,7 @@ class PostgresConnection(asyncio.Protocol):
             self._close()
             self._ended(self)
 
-    async def _started(self) -> WireSession | None:
+    async def _started(self) -> ClientSession | None:
         """The session of a client that has shown who it is; None if it wanted none."""
         hall = self._hall
         async with asyncio.timeout(hall.settings.head_seconds):
@@ -228,7 +228,9 @@ class PostgresConnection(asyncio.Protocol):
             principal = await authenticate(start, self, self, runtime.accounts, hall, self.address)
         self._start, self._principal = start, principal
         self.known()
-        session = WireSession(hall, self, self.address, run_own, lambda of, piece: run_copy(of, piece, self))
+        session = ClientSession(
+            hall, self, self.address, run_own, lambda of, piece: run_copy(of, piece, self)
+        )
         session.runs.principal = principal
         if principal.id and runtime.accounts.is_use_due(principal.id):
             await hall.lanes.jobs.run(runtime.accounts.note_use, principal.id)
@@ -259,7 +261,7 @@ class PostgresConnection(asyncio.Protocol):
 class _TimedInlet:
     """Messages of a client that may not be idle for too long."""
 
-    def __init__(self, connection: PostgresConnection, session: WireSession) -> None:
+    def __init__(self, connection: PostgresConnection, session: ClientSession) -> None:
         self._connection = connection
         self._session = session
 

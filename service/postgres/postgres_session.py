@@ -14,11 +14,11 @@ from service.concealing import conceal
 from service.errors import Invalid, Problem, problem_of
 from service.postgres import backend_messages as out
 from service.postgres import frontend_messages as f
+from service.postgres.client_session import ClientSession
 from service.postgres.parameter_values import bound
 from service.postgres.prepared_statements import Portal, PreparedStatement
 from service.postgres.row_sending import send_rows
 from service.postgres.sqlstates import CANCELED, error_fields, problem_for, sqlstate_of, unwrapped
-from service.postgres.wire_session import WireSession
 from service.postgres.wire_types import BY_OID, WireType
 from service.problems import INTERNAL
 from service.reading.query_errors import CallerGone
@@ -41,7 +41,7 @@ class Inlet(Protocol):
 class PostgresSession:
     """Serves a session's messages until its client leaves."""
 
-    def __init__(self, session: WireSession, inlet: Inlet) -> None:
+    def __init__(self, session: ClientSession, inlet: Inlet) -> None:
         self._session = session
         self._inlet = inlet
         self._skips = False
@@ -54,20 +54,20 @@ class PostgresSession:
             message = await self._inlet.next()
             if message is None or isinstance(message, f.Terminate):
                 return
-            if isinstance(message, f.SimpleQuery):
+            if isinstance(message, f.QueryMessage):
                 self._skips = False
                 await self._query(message)
             elif isinstance(message, f.Sync):
                 await self._sync()
             elif not self._skips:
                 await self._extended(message)
-            if not (isinstance(message, f.Sync | f.SimpleQuery | f.Flush) or self._inlet.peek() is None):
+            if not (isinstance(message, f.Sync | f.QueryMessage | f.Flush) or self._inlet.peek() is None):
                 continue
             await self._session.outlet.drain()
 
     # Simple queries
 
-    async def _query(self, message: f.SimpleQuery) -> None:
+    async def _query(self, message: f.QueryMessage) -> None:
         session = self._session
         session.objects.close_portal("")
         try:
@@ -116,17 +116,17 @@ class PostgresSession:
         """The text of the statement that a message is about."""
         objects = self._session.objects
         match message:
-            case f.Parse(sql=sql):
+            case f.ParseMessage(sql=sql):
                 return sql
-            case f.Execute(portal=name) | f.Describe(kind="P", name=name):
+            case f.ExecuteMessage(portal=name) | f.DescribeMessage(kind="P", name=name):
                 found = objects.portals.get(name)
                 return "" if found is None else found.statement.sql
-            case f.BindPortal(statement=name) | f.Describe(kind="S", name=name):
+            case f.BindMessage(statement=name) | f.DescribeMessage(kind="S", name=name):
                 statement = objects.statements.get(name)
                 return "" if statement is None else statement.sql
         return ""
 
-    async def _parse(self, message: f.Parse) -> None:
+    async def _parse(self, message: f.ParseMessage) -> None:
         session = self._session
         pieces = await session.runs.pieces(message.sql)
         declared = tuple(_declared(oid) for oid in message.types)
@@ -137,7 +137,7 @@ class PostgresSession:
         session.objects.keep_statement(message.name, statement)
         self._write(out.PARSED)
 
-    async def _bind(self, message: f.BindPortal) -> None:
+    async def _bind(self, message: f.BindMessage) -> None:
         session = self._session
         statement = session.objects.statement(message.statement)
         session.check_block(statement)
@@ -148,7 +148,7 @@ class PostgresSession:
         session.objects.keep_portal(message.portal, Portal(statement, parameters, message.result_formats))
         self._write(out.BOUND)
 
-    async def _describe(self, message: f.Describe) -> None:
+    async def _describe(self, message: f.DescribeMessage) -> None:
         session = self._session
         if message.kind == "S":
             statement = session.objects.statement(message.name)
@@ -169,7 +169,7 @@ class PostgresSession:
     def _describe_columns(self, columns: tuple[out.WireColumn, ...] | None, formats: tuple[int, ...]) -> None:
         self._write(out.NO_DATA if columns is None else out.row_description(columns, formats))
 
-    async def _execute(self, message: f.Execute) -> None:
+    async def _execute(self, message: f.ExecuteMessage) -> None:
         session = self._session
         portal = session.objects.portal(message.portal)
         if portal.statement.piece is None:
@@ -197,11 +197,13 @@ class PostgresSession:
         """Opens a block for the statements up to Sync, unless only this one comes before it: `executed` is
         the number of messages until it has been executed."""
         ahead = [self._inlet.peek(place) for place in range(executed + 1)]
-        is_alone = isinstance(ahead[-1], f.Sync) and all(isinstance(it, f.Execute) for it in ahead[:-1])
+        is_alone = isinstance(ahead[-1], f.Sync) and all(
+            isinstance(it, f.ExecuteMessage) for it in ahead[:-1]
+        )
         if self._session.runs.block is None and not is_alone:
             self._session.runs.begin(False, False, is_implicit=True)
 
-    async def _close(self, message: f.Close) -> None:
+    async def _close(self, message: f.CloseMessage) -> None:
         objects = self._session.objects
         if message.kind == "S":
             objects.statements.pop(message.name, None)
@@ -270,11 +272,11 @@ def _only_reads(statement: PreparedStatement) -> bool:
 
 
 _HANDLERS: dict[type, Callable] = {
-    f.Parse: PostgresSession._parse,
-    f.BindPortal: PostgresSession._bind,
-    f.Describe: PostgresSession._describe,
-    f.Execute: PostgresSession._execute,
-    f.Close: PostgresSession._close,
+    f.ParseMessage: PostgresSession._parse,
+    f.BindMessage: PostgresSession._bind,
+    f.DescribeMessage: PostgresSession._describe,
+    f.ExecuteMessage: PostgresSession._execute,
+    f.CloseMessage: PostgresSession._close,
     f.Flush: PostgresSession._flush,
     f.CopyData: PostgresSession._nothing,
     f.CopyDone: PostgresSession._nothing,

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from service.errors import Conflict, Invalid
 from service.postgres import session_statements as s
+from service.postgres.client_session import ClientSession
 from service.postgres.data_rows import AnswerRows
 from service.postgres.own_result import OwnResult, answer_of_texts
-from service.postgres.wire_session import WireSession
 from service.reading.duck import Answer
 
 
-async def set_setting(session: WireSession, statement: s.SetSetting) -> OwnResult:
+async def set_setting(session: ClientSession, statement: s.SetSetting) -> OwnResult:
     if statement.local and (session.runs.block is None or session.runs.block.is_implicit):
         session.notice("25P01", "SET LOCAL has an effect only in a block")
     session.settings.set(statement.name, statement.value, statement.local)
     return OwnResult("SET")
 
 
-async def show(session: WireSession, statement: s.ShowSetting) -> OwnResult:
+async def show(session: ClientSession, statement: s.ShowSetting) -> OwnResult:
     return OwnResult("SHOW", AnswerRows.of(show_answer(session, statement)))
 
 
-def show_answer(session: WireSession, statement: s.ShowSetting) -> Answer:
+def show_answer(session: ClientSession, statement: s.ShowSetting) -> Answer:
     if statement.name == "ALL":
         rows = [(name, value, "") for name, value in session.settings.all()]
         return answer_of_texts(("name", "setting", "description"), rows)
@@ -35,7 +35,7 @@ def _column_name(name: str) -> str:
     )
 
 
-async def setting_calls(session: WireSession, statement: s.SettingCalls) -> OwnResult:
+async def setting_calls(session: ClientSession, statement: s.SettingCalls) -> OwnResult:
     values: list[str | None] = []
     for call in statement.calls:
         if call.value is not None:
@@ -54,7 +54,7 @@ async def setting_calls(session: WireSession, statement: s.SettingCalls) -> OwnR
     return OwnResult("SELECT 1", AnswerRows.of(answer_of_texts(names, [tuple(values)])))
 
 
-async def reset(session: WireSession, statement: s.ResetSetting) -> OwnResult:
+async def reset(session: ClientSession, statement: s.ResetSetting) -> OwnResult:
     if statement.name == "ALL":
         session.settings.reset_all()
     else:
@@ -62,7 +62,7 @@ async def reset(session: WireSession, statement: s.ResetSetting) -> OwnResult:
     return OwnResult("RESET")
 
 
-async def discard(session: WireSession, statement: s.Discard) -> OwnResult:
+async def discard(session: ClientSession, statement: s.Discard) -> OwnResult:
     if statement.what == "ALL":
         if session.runs.block is not None and not session.runs.block.is_implicit:
             raise Conflict("DISCARD ALL cannot be in a block", "COMMIT first", code="definition_in_block")
@@ -72,9 +72,9 @@ async def discard(session: WireSession, statement: s.Discard) -> OwnResult:
     return OwnResult(f"DISCARD {statement.what}")
 
 
-async def nothing(session: WireSession, statement: object) -> OwnResult:
+async def nothing(session: ClientSession, statement: object) -> OwnResult:
     return OwnResult("UNLISTEN" if isinstance(statement, s.Unlisten) else "SET")
 
 
-async def refused(session: WireSession, statement: s.Refused) -> OwnResult:
+async def refused(session: ClientSession, statement: s.Refused) -> OwnResult:
     raise Invalid(statement.message, statement.hint, code="unsupported_sql")

@@ -19,10 +19,10 @@ from service.accounts.scram import MECHANISM, ScramExchange, ScramMalformed, Wro
 from service.errors import Unauthenticated
 from service.postgres import backend_messages as out
 from service.postgres import frontend_messages as f
+from service.postgres.client_session import ClientSession
 from service.postgres.hall import CancelKey, Hall
 from service.postgres.known_settings import REPORTED
 from service.postgres.row_sending import Outlet
-from service.postgres.wire_session import WireSession
 
 _log = logging.getLogger("freshet.accounts")
 _MOCK = secrets.token_bytes(32)
@@ -130,7 +130,7 @@ async def _credentials(door: Door, outlet: Outlet) -> bytes:
     return message.data
 
 
-def introduce(session: WireSession, start: f.StartupMessage, principal: Principal, key: CancelKey) -> None:
+def introduce(session: ClientSession, start: f.StartupMessage, principal: Principal, key: CancelKey) -> None:
     """Tells the client what it has to know, and takes the settings that it has given. Raises Invalid."""
     outlet, settings = session.outlet, session.settings
     runtime = session.runs.runtime

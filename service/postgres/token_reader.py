@@ -62,6 +62,12 @@ class TokenReader:
         self._at += 1
         return token.text if _is_quoted(token) else word.lower()
 
+    def last_name(self) -> str:
+        """The rest, which has to be a name."""
+        name = self.name()
+        self.end()
+        return name
+
     def integer(self) -> int:
         sign = -1 if self.took("-") else 1
         token = self.take()

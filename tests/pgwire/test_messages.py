@@ -8,11 +8,11 @@ import struct
 import pytest
 
 from service.postgres.frontend_messages import (
-    BindPortal,
+    BindMessage,
     CancelRequest,
     Malformed,
-    Parse,
-    SimpleQuery,
+    ParseMessage,
+    QueryMessage,
     SslRequest,
     StartupMessage,
     Sync,
@@ -34,9 +34,9 @@ STREAM = [
 ]
 FOUND = [
     StartupMessage(0, {"user": "me", "database": "d"}),
-    SimpleQuery("SELECT 1"),
-    Parse("s", "SELECT $1", (23,)),
-    BindPortal("p", "s", (1,), (b"abc", None), (0,)),
+    QueryMessage("SELECT 1"),
+    ParseMessage("s", "SELECT $1", (23,)),
+    BindMessage("p", "s", (1,), (b"abc", None), (0,)),
     Sync(),
 ]
 

@@ -21,7 +21,7 @@ from service.errors import Conflict, Invalid, Problem
 from service.postgres import backend_messages as out
 from service.postgres import session_statements as s
 from service.postgres.data_rows import AnswerRows, columns_of
-from service.postgres.frontend_messages import BindPortal
+from service.postgres.frontend_messages import BindMessage
 from service.postgres.hall import Hall
 from service.postgres.parameter_values import bound, engine_type
 from service.postgres.prepared_statements import Portal, PreparedStatement, SessionObjects
@@ -56,14 +56,14 @@ class OwnOutcome(Protocol):
     def rows(self) -> AnswerRows | None: ...
 
 
-RunOwn = Callable[["WireSession", s.SessionStatement], Awaitable[OwnOutcome]]
-Copy = Callable[["WireSession", Piece], Awaitable[str]]
+RunOwn = Callable[["ClientSession", s.SessionStatement], Awaitable[OwnOutcome]]
+RunCopy = Callable[["ClientSession", Piece], Awaitable[str]]
 
 
-class WireSession:
+class ClientSession:
     """`run_own` runs the statements of the session's own, `copy` a COPY."""
 
-    def __init__(self, hall: Hall, outlet: Outlet, address: str, run_own: RunOwn, copy: Copy) -> None:
+    def __init__(self, hall: Hall, outlet: Outlet, address: str, run_own: RunOwn, copy: RunCopy) -> None:
         self.hall = hall
         self.outlet = outlet
         self.settings = SessionSettings(self._told, lambda fact, hint: self.notice("01000", fact, hint))
@@ -201,7 +201,7 @@ class WireSession:
     ) -> Parameters:
         """Parameters from their texts."""
         values = tuple(None if text is None else text.encode() for text in row)
-        return bound(BindPortal("", "", (), values, ()), types, wanted)
+        return bound(BindMessage("", "", (), values, ()), types, wanted)
 
     # Running
 
