@@ -1,4 +1,4 @@
-"""What a restore refuses, damaged backups and full places, and how one goes on that was killed."""
+"""What a restore refuses: damaged backups and places that are not empty; and how a killed one begins again."""
 
 from __future__ import annotations
 
