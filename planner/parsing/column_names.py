@@ -82,9 +82,8 @@ def with_named_columns(tree: exp.Expression, text: str) -> exp.Expression:
     for values in list(tree.find_all(exp.Values)):
         named = _named_values(values)
         tree = named if values is tree else tree
-    for select in tree.find_all(exp.Select):
-        items = select.expressions
-        select.set("expressions", [_aliased(item, text) for item in items])
+    for listing in tree.find_all(exp.Select, exp.Returning):
+        listing.set("expressions", [_aliased(item, text) for item in listing.expressions])
     return tree
 
 

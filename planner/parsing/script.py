@@ -33,6 +33,8 @@ from planner.parsing.nesting import check_nesting
 from planner.parsing.parameters import NO_PARAMETERS, Parameters, check_used, with_values
 from planner.parsing.qualified_columns import without_schemas
 
+_NAMING = frozenset({"SELECT", "RETURNING", "TABLE"})
+"""Words of an INSERT that has more columns to name than the rows of its VALUES."""
 _CANDIDATES = 100
 _MARK = "\ue000"
 """A character for private use."""
@@ -136,12 +138,16 @@ class Piece:
         if not isinstance(tree, exp.Expression):
             raise self.failure("the statement is empty")
         check_order(self.tokens, self.dialect)
-        tree = restore(tree, self.dialect)
-        if self.dialect == POSTGRES:
+        return remember_dialect(self._resolved(restore(tree, self.dialect)), self.dialect)
+
+    def _resolved(self, tree: exp.Expression) -> exp.Expression:
+        """The tree with names for its columns, values for its parameters, and schemas for its relations."""
+        words = {token.text.upper() for token in self.tokens}
+        if self.dialect == POSTGRES and not (words.isdisjoint(_NAMING) and "INSERT" in words):
             tree = with_named_columns(tree, self.script)
-        bound = with_values(tree, self.parameters, _is_kept(tree))
-        self.names.qualify(bound)
-        return remember_dialect(without_schemas(bound), self.dialect)
+        tree = with_values(tree, self.parameters, _is_kept(tree))
+        self.names.qualify(tree)
+        return without_schemas(tree) if "." in words else tree
 
     def failure(self, message: str, hint: str = "", token: int = 0) -> InvalidSyntax:
         line, column = self.place(token)

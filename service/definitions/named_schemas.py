@@ -33,12 +33,14 @@ _OF_PUBLIC = 0
 class NamedSchemas:
     def __init__(self, catalog: Catalog) -> None:
         self._catalog = catalog
-        with catalog.connections.reading() as connection:
-            rows = connection.execute(sa.select(schemas).order_by(schemas.c.id)).all()
-        self.all: Mapping[str, int] = MappingProxyType(
-            {PUBLIC: _OF_PUBLIC, **{row.name: row.id for row in rows}}
-        )
+        self.all: Mapping[str, int] = MappingProxyType({PUBLIC: _OF_PUBLIC})
         """The number of each schema, never given again, by its name. Replaced as a whole."""
+
+    def read(self) -> None:
+        """Reads the schemas that the catalog has."""
+        with self._catalog.connections.reading() as connection:
+            rows = connection.execute(sa.select(schemas).order_by(schemas.c.id)).all()
+        self.all = MappingProxyType({PUBLIC: _OF_PUBLIC, **{row.name: row.id for row in rows}})
 
     def create(self, name: str, exists_ok: bool = False) -> None:
         """Makes a schema. Raises NameInUse and Invalid."""

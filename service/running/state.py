@@ -145,6 +145,7 @@ def recovered(instance: Instance, last: State | None = None) -> State:
     commits = Commits(engine, catalog, definitions, instance.metrics, clock, placement)
     epochs = Epochs(engine, definitions, commits, instance.metrics, clock, placement)
     with nullcontext() if instance.leads else catalog.connections.frozen():
+        definitions.schemas.read()
         found = catalog.saved()
         if found is not None:
             engine.resume(SavedState(found.manifest, directory))

@@ -48,6 +48,10 @@ def test_each_expression_has_postgresqls_name() -> None:
             "WITH v AS (SELECT * FROM (VALUES (1)) AS _values(column1)) SELECT * FROM v",
         ),
         ("INSERT INTO t VALUES (1)", "INSERT INTO t VALUES (1)"),
+        (
+            "INSERT INTO t VALUES (1) RETURNING a, a + 1",
+            'INSERT INTO t VALUES (1) RETURNING a, a + 1 AS "?column?"',
+        ),
         ("SELECT a, x.b, * FROM x", "SELECT a, x.b, * FROM x"),
         ("SELECT lower(a) AS b FROM x", "SELECT LOWER(a) AS b FROM x"),
         (

@@ -78,8 +78,8 @@ def test_names_get_the_schema_that_they_mean(sql: str, expected: str | None) -> 
         ("tsql", "SELECT * FROM [t]", "SELECT * FROM [a].[t]"),
         (
             "postgres",
-            "WITH MUTUALLY RECURSIVE q (n INT) AS (SELECT x FROM t UNION SELECT n FROM q) SELECT n FROM q",
-            'WITH MUTUALLY RECURSIVE q (n INT) AS (SELECT x FROM "a".t UNION SELECT n FROM q) SELECT n FROM q',  # noqa: E501
+            "WITH MUTUALLY RECURSIVE q (n INT) AS (SELECT x FROM t UNION SELECT n FROM q) TABLE q",
+            'WITH MUTUALLY RECURSIVE q (n INT) AS (SELECT x FROM "a".t UNION SELECT n FROM q) TABLE q',
         ),
     ],
 )

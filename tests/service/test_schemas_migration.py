@@ -12,7 +12,9 @@ import sqlite3
 from pathlib import Path
 
 import pytest
+import sqlalchemy as sa
 
+from service.catalog.connections import upgrade
 from service.settings.settings import Settings
 from tests.service.client import Client
 from tests.service.test_schemas import names, rows, run
@@ -80,3 +82,43 @@ def test_an_older_directory_goes_on(settings: Settings, has_checkpoint: bool) ->
         assert rows(client, "SELECT n FROM w") == [[3 + len(more)]]
         run(client, 'ALTER TABLE "raw.lines" RENAME TO lines; ALTER TABLE lines SET SCHEMA raw')
         assert rows(client, "SELECT count(*) FROM raw.lines") == [[2]]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_the_migration_in_each_kind_of_database(
+    kind: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    url = f"sqlite:///{tmp_path / 'old.db'}"
+    if kind == "postgresql":
+        url = request.getfixturevalue("shared_catalog")
+    engine = sa.create_engine(url)
+    columns = '[{"name": "a", "kind": "BIGINT", "precision": null, "scale": null, "nullable": true}]'
+    relation = {"primary_key": None, "dialect": "", "sql": "", "created": 0, "details": None, "layout": None}
+    sees = {"sees": {"a.b": ["a.b", {"a": "a"}, None], "c": ["c", {}, None]}}
+    keys = {
+        "constraints": [{"foreign": ["a"], "name": "k", "table": "a.b", "target": ["a"], "on_delete": ""}]
+    }
+    with engine.connect() as connection, connection.begin():
+        upgrade(connection, "0001")
+        tables = sa.MetaData()
+        tables.reflect(connection)
+        add = tables.tables["relations"].insert()
+        connection.execute(add.values(relation | {"name": "a.b", "columns": columns}))
+        connection.execute(
+            add.values(relation | {"name": "c", "columns": columns, "details": json.dumps(keys)})
+        )
+        connection.execute(
+            add.values(relation | {"name": "v.w", "columns": None, "details": json.dumps(sees)})
+        )
+        upgrade(connection)
+    with engine.connect() as connection:
+        found = {row.name: row for row in connection.execute(tables.tables["relations"].select())}
+        (layout,) = connection.execute(tables.tables["layouts"].select())
+    engine.dispose()
+    assert found.keys() == {'"a.b"', "c", '"v.w"'}
+    table = found['"a.b"']
+    assert (layout.id, layout.relation, layout.name) == (table.id, table.id, "a.b")
+    assert json.loads(layout.change) == [[0], [], []] and table.layout > max(row.id for row in found.values())
+    assert json.loads(found["c"].details)["constraints"][0]["table"] == '"a.b"'
+    seen = json.loads(found['"v.w"'].details)["sees"]
+    assert seen == {'"a.b"': ['"a.b"', {"a": "a"}, None], "c": ["c", {}, None]}

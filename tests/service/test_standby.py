@@ -141,6 +141,7 @@ CHANGES = (
     ("POST", "/v1/sql", {"sql": "CREATE TABLE t (a INT)"}),
     ("POST", "/v1/sql", {"sql": "ALTER TABLE items ADD COLUMN c INT"}),
     ("POST", "/v1/sql", {"sql": "CREATE TYPE mood AS ENUM ('sad')"}),
+    ("POST", "/v1/sql", {"sql": "CREATE SCHEMA s"}),
     ("POST", "/v1/sql", {"sql": "CREATE ROLE r"}),
     ("POST", "/v1/views", {"name": "w", "sql": "SELECT 1 AS a"}),
     ("DELETE", "/v1/views/reach", None),
@@ -186,16 +187,19 @@ def check_definitions(two: Instances, leader: httpx.Client, standby: httpx.Clien
     """Definitions reach the standby."""
     script = """
         ALTER TABLE items ADD COLUMN note TEXT DEFAULT 'none';
-        CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE TABLE moods (m mood);
-        INSERT INTO moods VALUES ('happy'); ALTER VIEW groups RENAME TO sums
+        CREATE SCHEMA people; CREATE SCHEMA gone; DROP SCHEMA gone;
+        CREATE TYPE mood AS ENUM ('sad', 'happy'); CREATE TABLE people.moods (m mood);
+        INSERT INTO people.moods VALUES ('happy'); ALTER VIEW groups RENAME TO sums
     """
     for statement in script.split(";"):
         leader.post("/v1/sql", json={"sql": statement}).raise_for_status()
     two.wait_followed()
-    reading = {"sql": "SELECT note, m FROM items, moods, sums"}
+    reading = {"sql": "SELECT note, m FROM items, moods, sums", "search_path": "people, public"}
     for http in (standby, leader):
         wait_until(lambda http=http: http.post("/v1/sql", json=reading).status_code == 200)
         assert http.post("/v1/sql", json=reading).json()["results"][0]["rows"] == [["none", "happy"]]
+        shown = http.post("/v1/sql", json={"sql": "SHOW SCHEMAS"}).json()["results"][0]["rows"]
+        assert shown == [["people"], ["public"]]
 
 
 def check_keys(two: Instances) -> None:
