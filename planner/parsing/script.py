@@ -107,6 +107,12 @@ class Piece:
 
     def parse(self) -> exp.Expression:
         """The statement's syntax tree; its identifiers know their place in the script."""
+        tree = self.template()
+        bound = with_values(tree, self.parameters, _is_kept(tree))
+        return remember_dialect(bound, self.dialect)
+
+    def template(self) -> exp.Expression:
+        """The tree without values for its parameters, and without marks of the dialect."""
         check_nesting(self.tokens)
         check_digits(self.tokens)
         try:
@@ -120,8 +126,7 @@ class Piece:
         if not isinstance(tree, exp.Expression):
             raise self.failure("the statement is empty")
         check_order(self.tokens, self.dialect)
-        bound = with_values(restore(tree, self.dialect), self.parameters, _is_kept(tree))
-        return remember_dialect(bound, self.dialect)
+        return restore(tree, self.dialect)
 
     def failure(self, message: str, hint: str = "", token: int = 0) -> InvalidSyntax:
         line, column = self.place(token)

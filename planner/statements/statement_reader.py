@@ -19,6 +19,7 @@ from planner.positions import fail
 from planner.statements.alter_statements import alter
 from planner.statements.comment_statements import comment
 from planner.statements.create_statements import create_table, create_type, create_view, drop, drop_type
+from planner.statements.index_statements import create_index, drop_index
 from planner.statements.role_statements import create_role, drop_role, grant, revoke
 from planner.statements.show_statements import describe, explain, show
 from planner.statements.statements import (
@@ -203,9 +204,12 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("DELETE",): _query,
     ("CREATE", "TYPE"): create_type,
     ("CREATE", "ROLE"): create_role,
+    ("CREATE", "INDEX"): create_index,
+    ("CREATE", "UNIQUE", "INDEX"): create_index,
     ("CREATE",): _create,
     ("DROP", "TYPE"): drop_type,
     ("DROP", "ROLE"): drop_role,
+    ("DROP", "INDEX"): drop_index,
     ("DROP",): drop,
     ("ALTER",): alter,
     ("COMMENT",): comment,

@@ -15,11 +15,12 @@ from dataclasses import dataclass, replace
 from engine.runtime.engine import Snapshot
 from engine.state.dictionary import Dictionary
 from engine.state.reading import Rows, patched
+from service.definitions.access_paths import ways
 from service.definitions.definition import Definition
 from service.errors import Conflict, HistoryGone, Invalid
 from service.reading.duck import QueryEvaluator
 from service.reading.filters import chosen_rows
-from service.reading.leading_keys import are_enough, leading_keys
+from service.reading.finding import MANY, find_rows, literal_words
 from service.reading.predicates import Clause, predicate, sort_keys
 from service.reading.query_errors import NeedsQuery
 from service.reading.row_readings import Reading
@@ -167,10 +168,11 @@ class Reader:
         if query.where is None:
             return self._updated(definition, snapshot, epoch, query, None, duck) or snapshot.rows(name, epoch)
         where = predicate(query.where, schema)
-        keys = leading_keys(where.literals, schema, snapshot.order(name), self._dictionary)
-        if keys is not None:
-            rows = snapshot.rows_under(name, keys, epoch)
-            if where.is_equation and are_enough(keys, where.literals, schema):
+        words = literal_words(where.literals, schema.types, self._dictionary)
+        rows = find_rows(snapshot, name, ways(definition.paths, words), words, epoch, MANY)
+        if rows is not None:
+            is_sure = words.keys() == where.literals.keys() and all(schema.types[c].is_integer for c in words)
+            if where.is_equation and is_sure:
                 return rows
             return chosen_rows(duck, rows, schema, self._dictionary, where)
         updated = self._updated(definition, snapshot, epoch, query, where, duck)

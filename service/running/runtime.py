@@ -26,13 +26,15 @@ from engine.state.dictionary import Dictionary
 from planner.parsing.type_names import spelled_out
 from planner.relation import Relation
 from planner.statements.alterations import Action
+from planner.statements.indexes import SecondaryIndex
 from service.catalog.catalog import Receipt
 from service.catalog.details import NO_DETAILS, Details
 from service.catalog.leadership import Leader
-from service.changes.constraints import table_of_index
+from service.changes.constraints import index_side, table_of_index
 from service.changes.table_changes import Applied, Idempotency, TableChanges
 from service.clock import Time, system_time
 from service.definitions.definition import Definition
+from service.definitions.indexing import NewIndex, create_index, drop_index
 from service.definitions.intended_view import intend, intend_again, same_view
 from service.definitions.readable import Readable
 from service.errors import NotLeader
@@ -183,6 +185,7 @@ class Runtime:
         if state.definitions.set_aside:
             builds.bring_back(state.definitions.set_aside)
             state.definitions.set_aside = set()
+        self._leading.indexes.consider()
         building = builds.all.keys() | builds.returning.keys()
         self._readable = Readable(state.engine.snapshot, state.definitions.known, building)
 
@@ -324,6 +327,35 @@ class Runtime:
         leading = self._leading
         await leading.writer.run(partial(leading.alterations.alter_table, name, actions, missing_ok))
         await leading.builds.returned(views)
+
+    async def create_index(self, wanted: NewIndex) -> None:
+        """Creates an index, and returns when it can be used. If it cannot be built, there is none.
+
+        A unique one is a constraint, which is checked before it is there.
+        """
+        leading, of = self._leading, self._state.definitions
+        self.memory.check("an index")
+        name = await leading.writer.run(partial(create_index, of, leading.alterations, wanted))
+        if name is None:
+            return
+        try:
+            await leading.writer.run(lambda: None)  # it is begun once its definition can be seen
+            await leading.indexes.built(name)
+        except Exception:
+            await leading.writer.run(partial(drop_index, of, leading.alterations, name, True))
+            raise
+
+    async def drop_index(self, *names: str, missing_ok: bool = False) -> None:
+        """Drops indexes, also those of constraints that CREATE UNIQUE INDEX has made."""
+        of, alterations = self._state.definitions, self._leading.alterations
+        for name in names:
+            await self._leading.writer.run(partial(drop_index, of, alterations, name, missing_ok))
+
+    def is_ready(self, definition: Definition, index: SecondaryIndex) -> bool:
+        """Whether an index is built."""
+        side = index_side(definition.relation, index.columns, index.included)
+        there = self.snapshot.relations.get(side.index)
+        return there is not None and there.failure is None
 
     async def create_type(self, name: str, type: Type, *, exists_ok: bool = False) -> None:
         """Names a type."""

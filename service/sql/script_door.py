@@ -43,17 +43,21 @@ from planner.statements.statements import (
     Truncate,
     Update,
 )
+from service.accounts.privileges import Privilege
 from service.definitions.readable import Readable
 from service.errors import Conflict
 from service.reading.callers import Caller
 from service.reading.duck import Answer, QueryEvaluator
 from service.reading.kept_answers import KeptAnswers
-from service.reading.lanes import Lane
+from service.reading.lanes import Lane, Lanes
+from service.reading.point_reads import PointRead
 from service.reading.queries import Queries
+from service.reading.reads import check_health
 from service.running.runtime import Runtime
 from service.sql.allowing import ACCOUNTS, allow, allow_queries, seen, seen_of
 from service.sql.defining import DEFINING, define
 from service.sql.granting import change_accounts
+from service.sql.prepared import PreparedStatements, Shape
 from service.sql.recorded import recorded
 from service.sql.sight import Sight
 from service.sql.tasks import Result, StatementTask, name_of, task_of
@@ -74,14 +78,19 @@ class ScriptFailed(Exception):
 
 
 class SqlDoor:
-    """Statements are parsed and planned in the lane `planning`, those with a long text in `long_texts`."""
+    """Statements are parsed and planned in the lane `planning`, those with a long text in `long_texts`.
 
-    def __init__(self, runtime: Runtime, queries: Queries, planning: Lane, long_texts: Lane) -> None:
+    A point read needs neither, once it is prepared, and no worker.
+    """
+
+    def __init__(self, runtime: Runtime, queries: Queries, lanes: Lanes) -> None:
         self._runtime = runtime
         self._queries = queries
-        self._planning = planning
-        self._long_texts = long_texts
+        self._planning = lanes.planning
+        self._long_texts = lanes.long_texts
+        self._lookups = lanes.lookups
         settings = runtime.settings
+        self.prepared = PreparedStatements(runtime, settings.prepared_bytes, settings.planning_limits)
         self.kept = KeptAnswers[Result](settings.kept_answer_bytes, settings.kept_answer_seconds)
         """Results whose rows are read page by page."""
 
@@ -99,8 +108,39 @@ class SqlDoor:
         With `rows_last`, the last statement has to return rows; else InvalidQuery, before anything runs. With
         `as_of`, queries read that epoch, and no statement may change anything.
         """
+        found = await self._found(Shape.of(script, dialect, parameters), caller, parameters, as_of)
+        if found is not None:
+            return [found]
         run = _Script(self._runtime, self._queries, self._planning, self._long_texts, caller, as_of)
         return await run.run(await run.pieces(script, dialect, parameters, rows_last))
+
+    async def _found(
+        self, shape: Shape, caller: Caller, parameters: Parameters, as_of: int | None
+    ) -> Result | None:
+        """The result of a script that is a point read; None if it is none, or if DuckDB has to answer."""
+        readable = self._runtime.readable
+        is_known, read = self.prepared.kept(shape, readable.known)
+        if not is_known and shape.is_likely:
+            read = await self._planning.run(self.prepared.prepare, shape, readable.known)
+        if read is None or not caller.principal.may(Privilege.SELECT, read.definition.name):
+            return None
+        caller.check()
+        if read.is_short:
+            return _answered(read, readable, parameters, as_of)
+        return await self._lookups.run(_answered, read, readable, parameters, as_of)
+
+
+def _answered(
+    read: PointRead, readable: Readable, parameters: Parameters, as_of: int | None
+) -> Result | None:
+    snapshot = readable.snapshot
+    epoch = readable.newest if as_of is None else as_of
+    try:
+        check_health(read.definition, snapshot, epoch)
+    except Exception as error:
+        raise ScriptFailed(0, error) from error
+    answer = read.run(snapshot, epoch, parameters.given)
+    return None if answer is None else Result("SELECT", readable.newest, answer=answer)
 
 
 @dataclass(frozen=True, eq=False)
