@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from engine.errors import NameInUse
-from planner.errors import UnknownColumn
+from planner.errors import UnknownColumn, Unsupported
 from planner.statements.alterations import AddConstraint, DropConstraint
 from planner.statements.indexes import SecondaryIndex
 from planner.statements.table_rules import TableRules, Unique
@@ -18,7 +18,7 @@ from planner.suggestions import did_you_mean
 from service.definitions.altering import Alterations
 from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
-from service.errors import Conflict, Invalid, NotFound
+from service.errors import Conflict, NotFound
 from service.names import check_name
 
 
@@ -36,7 +36,7 @@ class NewIndex:
 
 def create_index(of: Definitions, alterations: Alterations, new: NewIndex) -> str | None:
     """Stores an index. Returns its name, or None if nothing has to be built. Raises NameInUse, Conflict,
-    Invalid or NotFound."""
+    NotFound or a PlannerError."""
     definition = of.known.get(new.relation)
     _check_columns(definition, (*new.columns, *new.included))
     name = new.name or _free_name(of, new)
@@ -48,16 +48,13 @@ def create_index(of: Definitions, alterations: Alterations, new: NewIndex) -> st
     of.must_be_new(name)
     if new.unique:
         if definition.is_view:
-            raise Invalid(
+            raise Unsupported(
                 "an index of a view cannot be UNIQUE",
                 "leave UNIQUE out: rows of a view are what its query says",
-                code="unsupported",
             )
         if new.included:
-            raise Invalid(
-                "a UNIQUE index with INCLUDE is not supported",
-                "create a second index for the other columns",
-                code="unsupported",
+            raise Unsupported(
+                "a UNIQUE index with INCLUDE is not supported", "create a second index for the other columns"
             )
         rules = TableRules(constraints=(Unique(name, new.columns),))
         alterations.alter_table(definition.name, [AddConstraint(rules)])

@@ -54,7 +54,7 @@ class PointRead:
         self._types = (*self._schema.types, *(type for _, type in query.parameters))
         self._told = [i for i in sorted(used) if self._types[i].is_interned or self._types[i].may_be_wide]
         self._outputs = len(query.schema)
-        self._shown = AnswerColumns(query.schema)
+        self.columns = AnswerColumns(query.schema)
         self._compiled = self._compile()
         best = self.ways[0] if self.ways else None
         is_one = best is not None and best.is_unique and best.prefix(equated) == len(best.columns)
@@ -103,7 +103,7 @@ class PointRead:
             results = results[:, _sorted(results, query.keys, query.expressions, dictionary)]
         stop = results.shape[1] if limit is None else min(offset + limit, results.shape[1])
         rows = results[: self._outputs, offset:stop]
-        return FoundRows(self._shown, epoch, rows, dictionary, snapshot.texts)
+        return FoundRows(self.columns, epoch, rows, dictionary, snapshot.texts)
 
     def find(self, snapshot: Snapshot, epoch: int, given: Mapping[str, Given]) -> Rows | None:
         """The relation's rows that satisfy the equations. Raises Unfit."""

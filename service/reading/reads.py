@@ -12,6 +12,8 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from engine.runtime.engine import Snapshot
 from engine.state.dictionary import Dictionary
 from engine.state.reading import Rows, patched
@@ -23,6 +25,7 @@ from service.reading.filters import chosen_rows
 from service.reading.finding import MANY, find_rows, literal_words
 from service.reading.predicates import Clause, predicate, sort_keys
 from service.reading.query_errors import NeedsQuery
+from service.reading.row_queries import RowQueries
 from service.reading.row_readings import Reading
 
 _WORTH, _FEW = 16, 64
@@ -95,6 +98,7 @@ class Reader:
     def __init__(self, dictionary: Dictionary, capacity: int) -> None:
         self._dictionary = dictionary
         self._capacity = capacity
+        self._point_reads = RowQueries(dictionary)
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[int, Query, int], Reading] = OrderedDict()
         self._newest: dict[tuple[int, Query], int] = {}
@@ -129,7 +133,10 @@ class Reader:
         kept = self._find(definition, origin, query, epoch)
         if kept is not None:
             return replace(kept, texts=texts)
-        if query.order_by:
+        rows = self._found(definition, snapshot, epoch, query)
+        if rows is not None:
+            pass
+        elif query.order_by:
             keys = sort_keys(query.order_by, definition.schema)
             chosen = self.read(definition, snapshot, epoch, replace(query, order_by=None), duck)
             found = (chosen.words, chosen.counts)
@@ -140,6 +147,14 @@ class Reader:
         if snapshot.texts is held:  # the rows of an older snapshot may have texts that are gone
             self._keep(definition, query, reading, version)
         return replace(reading, texts=texts)
+
+    def _found(self, definition: Definition, snapshot: Snapshot, epoch: int, query: Query) -> Rows | None:
+        """The rows of a point read, each copy a row; None if the query is none, or it has no answer."""
+        if query.where is None:
+            return None
+        read = self._point_reads.read(definition, query.where, query.order_by)
+        found = None if read is None else read.run(snapshot, epoch, {})
+        return None if found is None else (found.words, np.ones(found.size, np.int64))
 
     @property
     def bytes(self) -> int:

@@ -26,11 +26,10 @@ from engine.state.dictionary import Dictionary
 from planner.parsing.type_names import spelled_out
 from planner.relation import Relation
 from planner.statements.alterations import Action
-from planner.statements.indexes import SecondaryIndex
 from service.catalog.catalog import Receipt
 from service.catalog.details import NO_DETAILS, Details
 from service.catalog.leadership import Leader
-from service.changes.constraints import index_side, table_of_index
+from service.changes.constraints import table_of_index
 from service.changes.table_changes import Applied, Idempotency, TableChanges
 from service.clock import Time, system_time
 from service.definitions.definition import Definition
@@ -350,12 +349,6 @@ class Runtime:
         of, alterations = self._state.definitions, self._leading.alterations
         for name in names:
             await self._leading.writer.run(partial(drop_index, of, alterations, name, missing_ok))
-
-    def is_ready(self, definition: Definition, index: SecondaryIndex) -> bool:
-        """Whether an index is built."""
-        side = index_side(definition.relation, index.columns, index.included)
-        there = self.snapshot.relations.get(side.index)
-        return there is not None and there.failure is None
 
     async def create_type(self, name: str, type: Type, *, exists_ok: bool = False) -> None:
         """Names a type."""

@@ -69,6 +69,20 @@ class Shape:
 
 
 @dataclass(frozen=True, eq=False)
+class Prepared:
+    """A statement that can be run with values for its parameters.
+
+    `types` are those that the parameters have, or that their places tell, by name in order; None if they take
+    any. `columns` are the names and DuckDB types of its answer; None if it returns no rows.
+    """
+
+    text: str
+    dialect: str
+    types: Mapping[str, Type | None]
+    columns: tuple[tuple[str, str], ...] | None
+
+
+@dataclass(frozen=True, eq=False)
 class _Entry:
     """`read` is None for a text that is no point read; `known` and `types` are what it was made from."""
 

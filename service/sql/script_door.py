@@ -16,11 +16,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 
+from engine.schema import Type
 from planner.adhoc.adhoc_query import AdhocQuery
 from planner.errors import InvalidQuery, InvalidSyntax, PlannerError
 from planner.limits import PlanningLimits, within
 from planner.long_texts import LONG, is_long_query
-from planner.parsing.parameters import NO_PARAMETERS, Parameters
+from planner.parsing.parameters import NO_PARAMETERS, Parameters, names_of
 from planner.parsing.script import Piece, split
 from planner.parsing.type_names import spelled_out_piece
 from planner.statements.row_statements import returns_rows
@@ -57,7 +58,7 @@ from service.running.runtime import Runtime
 from service.sql.allowing import ACCOUNTS, allow, allow_queries, seen, seen_of
 from service.sql.defining import DEFINING, define
 from service.sql.granting import change_accounts
-from service.sql.prepared import PreparedStatements, Shape
+from service.sql.prepared import Prepared, PreparedStatements, Shape
 from service.sql.recorded import recorded
 from service.sql.sight import Sight
 from service.sql.tasks import Result, StatementTask, name_of, task_of
@@ -114,6 +115,27 @@ class SqlDoor:
         run = _Script(self._runtime, self._queries, self._planning, self._long_texts, caller, as_of)
         return await run.run(await run.pieces(script, dialect, parameters, rows_last))
 
+    async def prepare(
+        self, text: str, dialect: str, caller: Caller, types: Sequence[Type | None] = ()
+    ) -> Prepared:
+        """One statement, whose parameters $1, $2, ... have `types` as far as these are known; `run` runs it.
+
+        Raises InvalidSyntax if it cannot be split, InvalidQuery unless it is one, else ScriptFailed.
+        """
+        names = await self._planning.run(_parameter_names, text, dialect)
+        given = (*types, *[None] * (len(names) - len(types)))[: len(names)]
+        shape = Shape(text, dialect, names, given, True)
+        known = self._runtime.readable.known
+        read = await self._planning.run(self.prepared.prepare, shape, known) if shape.is_likely else None
+        if read is not None and caller.principal.may(Privilege.SELECT, read.definition.name):
+            found = read.query.types
+            columns = tuple(zip(read.columns.schema.names, read.columns.types, strict=True))
+            return Prepared(text, dialect, {name: found.get(name) for name in names}, columns)
+        run = _Script(self._runtime, self._queries, self._planning, self._long_texts, caller)
+        (piece,) = await run.pieces(text, dialect, shape.parameters, False)
+        columns = await run.columns(piece)
+        return Prepared(text, dialect, dict(zip(names, given, strict=True)), columns)
+
     async def _found(
         self, shape: Shape, caller: Caller, parameters: Parameters, as_of: int | None
     ) -> Result | None:
@@ -128,6 +150,15 @@ class SqlDoor:
         if read.is_short:
             return _answered(read, readable, parameters, as_of)
         return await self._lookups.run(_answered, read, readable, parameters, as_of)
+
+
+def _parameter_names(text: str, dialect: str) -> tuple[str, ...]:
+    """The names of the parameters of a text that is one statement, numbers in their order."""
+    pieces = split(text, dialect)
+    if len(pieces) != 1:
+        raise InvalidQuery(f"one statement can be prepared, not {len(pieces)}", "prepare each alone")
+    names = set(names_of(pieces[0].template()).values())
+    return tuple(sorted(names, key=lambda name: (not name.isdecimal(), name.zfill(9))))
 
 
 def _answered(
@@ -166,6 +197,21 @@ class _Script:
                 *(pieces[-1].place() if pieces else (None, None)),
             )
         return pieces
+
+    async def columns(self, piece: Piece) -> tuple[tuple[str, str], ...] | None:
+        """The names and DuckDB types of a query's columns; None for a statement that is no query."""
+        with _numbered(piece):
+            statement = await self._lane(piece.length).run(self._parsed, piece)
+            await self._check_allowed(statement)
+            if not isinstance(statement, Select | LongQuery):
+                return None
+            task = await self._lane(piece.length).run(self._task, statement)
+            (query,) = task.queries
+
+            def work(duck: QueryEvaluator) -> tuple[tuple[str, str], ...]:
+                return self._sight({}, duck).columns(query)
+
+            return await self.queries.readers.in_turn(self.caller, work)
 
     async def run(self, pieces: Sequence[Piece]) -> list[Result]:
         results: list[Result] = []

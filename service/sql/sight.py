@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+import numpy as np
 import pyarrow as pa
 
 from engine.runtime.engine import Snapshot
@@ -28,6 +29,7 @@ from service.reading.duck import Answer, Carried, QueryEvaluator, anything
 from service.reading.finding import MANY, find_rows, literal_words
 from service.reading.given_tables import arrow_table
 from service.reading.reads import check_health
+from service.reading.results import is_written
 from service.writing.transaction import Transaction
 
 
@@ -88,6 +90,16 @@ class Sight:
         # Asking again with all columns gives an error that names the existing ones.
         return self.ask(replace(query, columns=None), carried, given)
 
+    def columns(self, query: AdhocQuery) -> tuple[tuple[str, str], ...]:
+        """The names and DuckDB types of a query's columns. No row is read."""
+        tables = {}
+        for reference in query.references:
+            schema = self._definition(reference).schema
+            nothing = np.empty((len(schema), 0), np.int64), np.empty(0, np.int64)
+            tables[reference.alias] = arrow_table(nothing, schema, self.dictionary)
+        answer = self.duck.run(query, tables, is_written)
+        return tuple(zip(answer.names, answer.types, strict=True))
+
     def rows(self, name: str) -> Rows:
         """The newest rows of a table: distinct words int64[W, n] and counts [n]."""
         return self.snapshot.rows(name) if self.transaction is None else self.transaction.rows(name)
@@ -103,10 +115,14 @@ class Sight:
             raise ServiceError("a statement that changes rows must run in a transaction")
         return self.transaction
 
-    def _table(self, reference: SnapshotReference, query: AdhocQuery) -> pa.Table:
+    def _definition(self, reference: SnapshotReference) -> Definition:
         definition = self.definitions.get(reference.relation)
         if definition is None:
             raise NotFound(f"there is no table or view called {reference.relation}")
+        return definition
+
+    def _table(self, reference: SnapshotReference, query: AdhocQuery) -> pa.Table:
+        definition = self._definition(reference)
         epoch = self._epoch(reference)
         if epoch is None:
             self._check_pending(definition)
