@@ -30,6 +30,8 @@ from service.reading.lookup_words import Unfit, number_of, parameter_word, words
 
 MOST = 4096
 """The most differences that a point read looks at."""
+AT_ONCE = 64
+"""The most of a read that nobody else need notice."""
 _FEW = 8
 _TEXTS = 10_000
 """A program's own dictionary is emptied when it has so many texts."""
@@ -56,11 +58,10 @@ class PointRead:
         self._outputs = len(query.schema)
         self.columns = AnswerColumns(query.schema)
         self._compiled = self._compile()
-        best = self.ways[0] if self.ways else None
-        is_one = best is not None and best.is_unique and best.prefix(equated) == len(best.columns)
         few = all(len(equation.terms) <= _FEW and not equation.is_list for equation in query.equations)
         foreign = any(isinstance(e, Foreign) for expression in query.expressions for e in walk(expression))
-        self._is_short = is_one and few and not foreign
+        self.is_light = few and not foreign
+        """Whether a run over few rows takes less time than a change of threads."""
 
     def _compile(self) -> tuple[ScalarProgram, Dictionary | None]:
         """The program, and a dictionary of its own for texts that it makes: reads must not add to the
@@ -70,28 +71,26 @@ class PointRead:
         dictionary = self._dictionary if own is None else own
         return ScalarProgram(self.query.expressions, dictionary), own
 
-    @property
-    def is_short(self) -> bool:
-        """Whether a run takes less time than a change of threads: few rows, and no function of DuckDB's."""
-        return self._is_short
-
-    def run(self, snapshot: Snapshot, epoch: int, given: Mapping[str, Given]) -> FoundRows | None:
-        """The answer at an epoch at which the relation can be read; None if there is none from here."""
+    def run(
+        self, snapshot: Snapshot, epoch: int, given: Mapping[str, Given], most: int = MOST
+    ) -> FoundRows | None:
+        """The answer at an epoch at which the relation can be read, if it takes a look at no more than `most`
+        differences; None if there is none from here."""
         try:
             with self._dictionary.holding():
-                return self._run(snapshot, epoch, given)
+                return self._run(snapshot, epoch, given, most)
         except (Unfit, EngineError):
             return None
 
-    def _run(self, snapshot: Snapshot, epoch: int, given: Mapping[str, Given]) -> FoundRows | None:
+    def _run(self, snapshot: Snapshot, epoch: int, given: Mapping[str, Given], most: int) -> FoundRows | None:
         query = self.query
         offset, limit = number_of(query.offset, given) or 0, number_of(query.limit, given)
-        found = self.find(snapshot, epoch, given)
+        found = self._found(snapshot, epoch, given, most)
         if found is None:
             return None
         words, counts = found
         if len(counts) and counts.max() > 1:
-            if int(counts.sum()) > MOST:
+            if int(counts.sum()) > most:
                 return None
             words = np.repeat(words, counts, axis=1)
         results, dictionary = self._computed(words, given)
@@ -105,7 +104,7 @@ class PointRead:
         rows = results[: self._outputs, offset:stop]
         return FoundRows(self.columns, epoch, rows, dictionary, snapshot.texts)
 
-    def find(self, snapshot: Snapshot, epoch: int, given: Mapping[str, Given]) -> Rows | None:
+    def _found(self, snapshot: Snapshot, epoch: int, given: Mapping[str, Given], most: int) -> Rows | None:
         """The relation's rows that satisfy the equations. Raises Unfit."""
         words: dict[int, set[int]] = {}
         texts: dict[int, Mapping[int, str | None]] = {}
@@ -116,7 +115,7 @@ class PointRead:
             if type.is_interned:
                 texts[equation.column] = wanted
         name = self.definition.name
-        rows = find_rows(snapshot, name, self.ways, words, epoch, MOST, self._needed)
+        rows = find_rows(snapshot, name, self.ways, words, epoch, most, self._needed)
         return rows if rows is None or not texts or not len(rows[1]) else self._checked(rows, texts)
 
     def _checked(self, rows: Rows, texts: Mapping[int, Mapping[int, str | None]]) -> Rows:

@@ -51,7 +51,7 @@ from service.reading.callers import Caller
 from service.reading.duck import Answer, QueryEvaluator
 from service.reading.kept_answers import KeptAnswers
 from service.reading.lanes import Lane, Lanes
-from service.reading.point_reads import PointRead
+from service.reading.point_reads import AT_ONCE, MOST, PointRead
 from service.reading.queries import Queries
 from service.reading.reads import check_health
 from service.running.runtime import Runtime
@@ -147,9 +147,8 @@ class SqlDoor:
         if read is None or not caller.principal.may(Privilege.SELECT, read.definition.name):
             return None
         caller.check()
-        if read.is_short:
-            return _answered(read, readable, parameters, as_of)
-        return await self._lookups.run(_answered, read, readable, parameters, as_of)
+        found = _answered(read, readable, parameters, as_of, AT_ONCE) if read.is_light else None
+        return found or await self._lookups.run(_answered, read, readable, parameters, as_of, MOST)
 
 
 def _parameter_names(text: str, dialect: str) -> tuple[str, ...]:
@@ -162,15 +161,16 @@ def _parameter_names(text: str, dialect: str) -> tuple[str, ...]:
 
 
 def _answered(
-    read: PointRead, readable: Readable, parameters: Parameters, as_of: int | None
+    read: PointRead, readable: Readable, parameters: Parameters, as_of: int | None, most: int
 ) -> Result | None:
+    """The result of a point read, if it takes a look at no more than `most` differences."""
     snapshot = readable.snapshot
     epoch = readable.newest if as_of is None else as_of
     try:
         check_health(read.definition, snapshot, epoch)
     except Exception as error:
         raise ScriptFailed(0, error) from error
-    answer = read.run(snapshot, epoch, parameters.given)
+    answer = read.run(snapshot, epoch, parameters.given, most)
     return None if answer is None else Result("SELECT", readable.newest, answer=answer)
 
 
