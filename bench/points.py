@@ -28,7 +28,9 @@ from service.sql.script_door import SqlDoor
 
 FULL, QUICK = (1_000_000, 20_000), (1_000, 20)
 """Rows of the table, and reads of each subject."""
-_ROWS = "SELECT i AS id, i * 7 % 1000 AS amount, 'row ' || i AS note FROM range({rows}) AS r (i)"
+PART = 100_000
+"""Rows in one INSERT."""
+_ROWS = "SELECT i + {first}, (i + {first}) * 7 % 1000, 'row ' || (i + {first}) FROM range({count}) AS r (i)"
 _TABLE = "CREATE TABLE sales (id BIGINT PRIMARY KEY, amount BIGINT, note TEXT)"
 _VIEW = "CREATE VIEW sold AS SELECT id, sum(amount) AS amount, min(note) AS note FROM sales GROUP BY id"
 _INDEX = "CREATE INDEX by_note ON sales (note)"
@@ -59,8 +61,7 @@ async def _run(directory: Path, rows: int, reads: int) -> list[Subject]:
     app = create_app(replace(Settings(data=directory / "data"), spark="never"))
     async with app.router.lifespan_context(app):
         door: SqlDoor = app.state.sql_door
-        filled = f"INSERT INTO sales {_ROWS.format(rows=rows)}"
-        for script in (_TABLE, filled, _VIEW, _INDEX):
+        for script in (_TABLE, *_inserts(rows), _VIEW, _INDEX):
             await door.run(script, "duckdb", Caller())
         subjects = [
             Subject("trace", _trace(app.state.runtime.snapshot)),
@@ -80,6 +81,12 @@ async def _run(directory: Path, rows: int, reads: int) -> list[Subject]:
             for subject in subjects:
                 subject.take(id)
         return subjects
+
+
+def _inserts(rows: int) -> list[str]:
+    starts = range(0, rows, PART)
+    parts = (_ROWS.format(first=start, count=min(PART, rows - start)) for start in starts)
+    return [f"INSERT INTO sales {part}" for part in parts]
 
 
 def _trace(snapshot) -> Callable[[int], Sequence[object]]:  # type: ignore[no-untyped-def]
@@ -113,7 +120,8 @@ async def _door(
 def _duckdb(rows: int) -> Callable[[int], Sequence[object]]:
     connection = duckdb.connect()
     connection.execute(_TABLE)
-    connection.execute(f"INSERT INTO sales {_ROWS.format(rows=rows)}")
+    for insert in _inserts(rows):
+        connection.execute(insert)
     connection.execute("PREPARE point AS SELECT * FROM sales WHERE id = $1")
 
     def read(id: int) -> Sequence[object]:

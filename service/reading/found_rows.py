@@ -33,7 +33,8 @@ class FoundRows(Answer):
     ) -> None:
         own = self.__dict__
         own["names"], own["types"], own["shown"] = shown.schema.names, shown.types, shown
-        own["epoch"], own["words"], own["dictionary"], own["texts"] = epoch, words, dictionary, texts
+        own["epoch"], own["words"] = epoch, np.ascontiguousarray(words)
+        own["dictionary"], own["texts"] = dictionary, texts
 
     shown: AnswerColumns
     epoch: int

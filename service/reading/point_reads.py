@@ -33,6 +33,8 @@ MOST = 4096
 AT_ONCE = 64
 """The most of a read that nobody else need notice."""
 _FEW = 8
+_MOST_BYTES = 16 << 20
+"""Answers with more bytes of texts are DuckDB's, which has a limit for them."""
 _TEXTS = 10_000
 """A program's own dictionary is emptied when it has so many texts."""
 
@@ -102,6 +104,8 @@ class PointRead:
             results = results[:, _sorted(results, query.keys, query.expressions, dictionary)]
         stop = results.shape[1] if limit is None else min(offset + limit, results.shape[1])
         rows = results[: self._outputs, offset:stop]
+        if rows.shape[1] > _FEW and self._text_bytes(rows, dictionary) > _MOST_BYTES:
+            return None
         return FoundRows(self.columns, epoch, rows, dictionary, snapshot.texts)
 
     def _found(self, snapshot: Snapshot, epoch: int, given: Mapping[str, Given], most: int) -> Rows | None:
