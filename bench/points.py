@@ -19,7 +19,7 @@ import numpy as np
 from bench.data import SEED
 from bench.duck import WrongAnswer
 from bench.measure import Timing, clock
-from bench.table import duration, markdown
+from bench.table import Row, duration, markdown
 from planner.parsing.parameters import Given, Parameters
 from service.app import create_app
 from service.reading.callers import Caller
@@ -135,5 +135,5 @@ def _duckdb(rows: int) -> Callable[[int], Sequence[object]]:
 def text(subjects: Sequence[Subject]) -> str:
     """The times as a table in Markdown."""
     timings = [(subject.name, Timing.of(subject.taken)) for subject in subjects]
-    rows = [(name, duration(timing.median), duration(timing.p99)) for name, timing in timings]
+    rows: list[Row] = [(name, duration(timing.median), duration(timing.p99)) for name, timing in timings]
     return markdown(rows, ("one row", "median", "99 of 100 within"))

@@ -108,6 +108,12 @@ class PointRead:
             return None
         return FoundRows(self.columns, epoch, rows, dictionary, snapshot.texts)
 
+    def _text_bytes(self, rows: np.ndarray, dictionary: Dictionary) -> int:
+        """The bytes of the texts in rows of the answer."""
+        types = self.query.schema.types
+        told = [explained(line, type) for line, type in zip(rows, types, strict=True) if type.is_interned]
+        return sum(dictionary.array(np.ascontiguousarray(words)).nbytes for words in told)
+
     def _found(self, snapshot: Snapshot, epoch: int, given: Mapping[str, Given], most: int) -> Rows | None:
         """The relation's rows that satisfy the equations. Raises Unfit."""
         words: dict[int, set[int]] = {}

@@ -129,8 +129,8 @@ class SqlDoor:
         read = await self._planning.run(self.prepared.prepare, shape, known) if shape.is_likely else None
         if read is not None and caller.principal.may(Privilege.SELECT, read.definition.name):
             found = read.query.types
-            columns = tuple(zip(read.columns.schema.names, read.columns.types, strict=True))
-            return Prepared(text, dialect, {name: found.get(name) for name in names}, columns)
+            shown = tuple(zip(read.columns.schema.names, read.columns.types, strict=True))
+            return Prepared(text, dialect, {name: found.get(name) for name in names}, shown)
         run = _Script(self._runtime, self._queries, self._planning, self._long_texts, caller)
         (piece,) = await run.pieces(text, dialect, shape.parameters, False)
         columns = await run.columns(piece)

@@ -9,8 +9,13 @@ from dataclasses import replace
 
 import pytest
 
+from engine.schema import BIGINT
+from service.accounts.principals import Principal
+from service.reading import point_reads
+from service.reading.callers import Caller
 from service.running import index_builds
 from service.settings.settings import Settings
+from service.sql.script_door import ScriptFailed
 from tests.service.client import Client, code
 
 
@@ -198,3 +203,38 @@ def test_prepared_statements_are_bounded(settings: Settings) -> None:
         for number in range(20):
             sql(client, f"SELECT id AS n{number} FROM t WHERE id = 1")
         assert 1 <= len(prepared) <= 5 and prepared.bytes <= 100_000
+
+
+def test_a_point_read_of_many_rows(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They come from the lane of lookups; if their texts are many bytes, from DuckDB, which limits them."""
+    query = "SELECT id, s, s || '!' AS loud FROM t WHERE id = ANY($1) ORDER BY s DESC"
+    expected = sorted(([id, f"s{id}", f"s{id}!"] for id in range(1, 101)), key=lambda row: row[1])[::-1]
+    assert sql(client, query, parameters=[list(range(1, 101))]) == expected
+    answers = []
+    run = point_reads.PointRead.run
+    monkeypatch.setattr(point_reads.PointRead, "run", lambda *args: answers.append(run(*args)) or answers[-1])
+    monkeypatch.setattr(point_reads, "_MOST_BYTES", 100)
+    assert sql(client, query, parameters=[list(range(1, 101))]) == expected
+    assert answers and not any(answers)
+
+
+def test_a_statement_is_described(client: Client) -> None:
+    door = client.app.state.sql_door
+    text = "SELECT s, n + 1 AS more FROM t WHERE id = $1 AND n > $2"
+    found = client.run(door.prepare(text, "postgres", Caller()))
+    assert found.types == {"1": BIGINT, "2": BIGINT}
+    assert found.columns == (("s", "VARCHAR"), ("more", "BIGINT"))
+    found = client.run(door.prepare("SELECT count(*) AS c FROM t WHERE n < $1", "postgres", Caller()))
+    assert (found.types, found.columns) == ({"1": None}, (("c", "BIGINT"),))
+    assert client.run(door.prepare("DELETE FROM t", "postgres", Caller())).columns is None
+
+
+def test_privileges_hold_for_prepared_statements(client: Client) -> None:
+    """What one caller has prepared, another without the privilege cannot run."""
+    door = client.app.state.sql_door
+    text = "SELECT * FROM t WHERE id = 1"
+    client.run(door.run(text, "postgres", Caller()))
+    nobody = Principal(id="x", name="x", role="nobody", permissions=frozenset())
+    with pytest.raises(ScriptFailed) as failed:
+        client.run(door.run(text, "postgres", Caller(principal=nobody)))
+    assert failed.value.error.code == "forbidden"
