@@ -9,7 +9,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from bench import bulk, churn, curve, http, level, new_view, profiling, run
+from bench import bulk, churn, curve, http, level, new_view, points, profiling, run
 from bench.curves import page
 from bench.curves.base import Curve
 from bench.curves.run import CURVES, apart
@@ -34,10 +34,11 @@ SIZING = "sizing"
 LEVEL = "level"
 MEMORY = "memory"
 NEW_VIEW = "new-view"
-BY_NAME = (BULK, SIZING, LEVEL, MEMORY, NEW_VIEW)
+POINTS = "points"
+BY_NAME = (BULK, SIZING, LEVEL, MEMORY, NEW_VIEW, POINTS)
 """Only if they are named: TPC-H in bulk, a quarter of an hour; what rows and views need; what requests cost
-beside them; what a service holds while rows are replaced again and again; and how long posts wait while a
-large view is built."""
+beside them; what a service holds while rows are replaced again and again; how long posts wait while a
+large view is built; and point reads beside DuckDB's."""
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
@@ -74,6 +75,8 @@ def main(arguments: list[str] | None = None) -> None:
         churn.run(churn.QUICK if options.quick else churn.FULL)
     if NEW_VIEW in chosen:
         print(new_view.text(new_view.run(new_view.QUICK if options.quick else new_view.FULL)))
+    if POINTS in chosen:
+        print(points.text(points.run(*(points.QUICK if options.quick else points.FULL))))
 
 
 def _table(chosen: list[str], quick: bool, output: Path | None) -> None:

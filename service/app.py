@@ -255,7 +255,7 @@ async def _open(app: FastAPI, starting: Callable[[], Runtime], sessions: Session
         raise
     app.state.queries = queries
     app.state.feeds = Feeds(runtime, FeedPages(runtime.dictionary, app.state.lanes.feeds))
-    app.state.sql_door = SqlDoor(runtime, queries, app.state.lanes.planning, app.state.lanes.long_texts)
+    app.state.sql_door = SqlDoor(runtime, queries, app.state.lanes)
     app.state.registry = registry_of(
         runtime, lambda: app.state.pipeline, app.state.reader, app.state.feeds, queries
     )

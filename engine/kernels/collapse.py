@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from engine.kernels.compiled import kernel
-from engine.kernels.layers import compare
+from engine.kernels.layers import compare, layer
 
 
 @kernel("int64[:,::1](int64[:,::1], int64, int64, int64)")
@@ -56,3 +57,49 @@ def rows_until(batch, width, epoch):
     if k > 0 and out[k - 1, width + 1] == 0:
         k -= 1
     return out[:k]
+
+
+@kernel("int64[:,::1](int64[:,::1], int64[:,::1], int64[:,::1], int64, int64)")
+def rows_of_ranges(table, lows, highs, width, epoch):
+    """The rows up to `epoch` that lie in the ranges [lows[l, m], highs[l, m]) of a table's batches, all at
+    epoch 0; consolidated, m by m, those with a positive count. For few rows: they are sorted by insertion."""
+    out = np.empty(((highs - lows).sum(), width + 2), np.int64)
+    n = 0
+    for m in range(lows.shape[1]):
+        start = n
+        for index in range(table.shape[0]):
+            batch = layer(table, index)
+            for i in range(lows[index, m], highs[index, m]):
+                if batch[i, width] <= epoch:
+                    n = _insert(out, start, n, batch, i, width)
+        kept = start
+        for i in range(start, n):
+            if out[i, width + 1] > 0:
+                for c in range(width + 2):
+                    out[kept, c] = out[i, c]
+                kept += 1
+        n = kept
+    return out[:n]
+
+
+@njit
+def _insert(out, start, n, batch, i, width):
+    """Add row i of a batch to the sorted rows [start, n) of `out`; returns the new n."""
+    place = n
+    order = -1
+    while place > start:
+        order = compare(out, place - 1, batch, i, width)
+        if order <= 0:
+            break
+        place -= 1
+    if place > start and order == 0:
+        out[place - 1, width + 1] += batch[i, width + 1]
+        return n
+    for row in range(n, place, -1):
+        for c in range(width + 2):
+            out[row, c] = out[row - 1, c]
+    for w in range(width):
+        out[place, w] = batch[i, w]
+    out[place, width] = 0
+    out[place, width + 1] = batch[i, width + 1]
+    return n + 1

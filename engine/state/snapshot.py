@@ -14,8 +14,10 @@ import numpy as np
 
 from engine.errors import EpochError, JoinTooLarge, UnknownName
 from engine.kernels.arrange import arrange
+from engine.kernels.collapse import rows_of_ranges
 from engine.kernels.join import MOST_PAIRS, join
-from engine.kernels.layers import table_of
+from engine.kernels.layers import COLUMNS, table_of
+from engine.kernels.lookup import find_ranges
 from engine.schema import Schema
 from engine.state.dictionary import Dictionary
 from engine.state.error_history import ErrorHistory
@@ -27,6 +29,8 @@ from engine.state.reading import Rows, accumulate, first_rows, rows_under
 _NO_ROUNDS = np.empty(0, np.int64)
 _NO_MASKS = np.empty(0, np.int64)
 _CACHED_EPOCHS = 2
+_INSERTED = 256
+"""The most differences that are sorted by insertion."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +65,7 @@ class RelationSnapshot:
         """The number of rows, copies included, at the newest epoch. No layer is read twice for it."""
         return sum(layer.total for layer in self.layers)
 
-    @property
+    @cached_property
     def positions(self) -> np.ndarray:
         """The word position of each column."""
         return np.argsort(np.array(self.order, np.int64))
@@ -95,6 +99,26 @@ class RelationSnapshot:
         [m, P], which are distinct and sorted."""
         batch = rows_under(self.batches, len(self.order), keys, epoch, self.kept.order.masks)
         return self._as_rows(batch)
+
+    def few_rows_under(self, keys: np.ndarray, epoch: int, most: int) -> Rows | None:
+        """As `rows_under`; None if there are more than `most` differences to look at."""
+        table, width, masks = self._table, len(self.order), self.kept.order.masks
+        lows, highs = find_ranges(table, keys)
+        found = int((highs - lows).sum())
+        if found > most:
+            return None
+        if found > _INSERTED or len(masks):
+            return self.rows_under(keys, epoch)
+        return self._in_order(rows_of_ranges(table, lows, highs, width, epoch))
+
+    @cached_property
+    def _table(self) -> np.ndarray:
+        """The layers as kernels take them."""
+        layers = [layer for layer in self.layers if len(layer)]
+        table = np.empty((len(layers), COLUMNS), np.int64)
+        for line, layer in enumerate(layers):
+            layer.register(table, line, 0)
+        return table
 
     def _as_rows(self, batch: np.ndarray) -> Rows:
         """The words and counts of a batch that is accumulated."""
@@ -277,6 +301,11 @@ class Snapshot:
         """As `rows`, but only the rows under some keys; see `RelationSnapshot.rows_under`."""
         relation = self._relation(name)
         return relation.rows_under(keys, self._epoch(relation, name, epoch))
+
+    def few_rows_under(self, name: str, keys: np.ndarray, epoch: int | None, most: int) -> Rows | None:
+        """As `rows_under`, unless there are many; see `RelationSnapshot.few_rows_under`."""
+        relation = self._relation(name)
+        return relation.few_rows_under(keys, self._epoch(relation, name, epoch), most)
 
     def order(self, name: str) -> tuple[int, ...]:
         """The columns by which the relation's rows are sorted, the first one first."""

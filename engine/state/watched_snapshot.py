@@ -39,14 +39,23 @@ class WatchedSnapshot(Snapshot):
             return self._plain.rows_under(name, keys, epoch)
         return self._noted("rows_under", name, keys, len(keys))
 
+    def few_rows_under(self, name: str, keys: np.ndarray, epoch: int | None, most: int) -> Rows | None:
+        found = self._plain.few_rows_under(name, keys, epoch, most)
+        if epoch is None and found is not None:
+            self._note("rows_under", name, keys, len(keys), found)
+        return found
+
     def _noted(self, how: str, name: str, keys: np.ndarray, count: int) -> Any:
         """What a method finds under keys, noted together with these if they are few."""
         found = getattr(self._plain, how)(name, keys)
+        self._note(how, name, keys, count, found)
+        return found
+
+    def _note(self, how: str, name: str, keys: np.ndarray, count: int, found: Found) -> None:
         if count > _FEW:
             self._read[name] = self.relations[name]
         else:
             self._looked_up.append((how, name, keys.copy(), found))
-        return found
 
     def is_still_so(self, now: Snapshot) -> bool:
         """Whether all that was read is the same in a newer snapshot. Costs the keys that were looked up, and

@@ -114,7 +114,7 @@ def adhoc_query(
     for identifier in query.find_all(exp.Identifier):
         identifier.set("this", fold(identifier))
     for select in query.find_all(exp.Select):
-        select.set("expressions", [_named(column) for column in select.expressions])
+        select.set("expressions", [named(column) for column in select.expressions])
     for node in list(query.find_all(*_CALLS)):
         if not node.this:
             node.replace(exp.Anonymous(this=_CALLS[type(node)]))
@@ -151,7 +151,7 @@ def _columns(query: exp.Expression) -> frozenset[str] | None:
     return frozenset(identifier.name.lower() for identifier in query.find_all(exp.Identifier))
 
 
-def _named(column: exp.Expression) -> exp.Expression:
+def named(column: exp.Expression) -> exp.Expression:
     """A column of a select list with the name that it has in a view: its own text if it has no alias."""
     if isinstance(column, _NAMED) or column.is_star:
         return column

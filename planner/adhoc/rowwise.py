@@ -84,16 +84,20 @@ def _planned(text: Text, type: Type, relation: Relation) -> Expression:
 
 def _only(plan: Node, source: Node, text: Text) -> Expression:
     """The one column of a plan that maps the rows of `source`."""
-    (expression,) = _columns(plan, source, text)
+    expressions = columns_over(plan, source)
+    if expressions is None:
+        raise Unsupported(f"{text.sql} is not a function of one row")
+    (expression,) = expressions
     return expression
 
 
-def _columns(plan: Node, source: Node, text: Text) -> tuple[Expression, ...]:
+def columns_over(plan: Node, source: Node) -> tuple[Expression, ...] | None:
+    """The columns of a plan as expressions over the rows of `source`; None if it does more than map them."""
     if plan == source:
         return tuple(ColumnRef(i, type) for i, type in enumerate(source.schema.types))
-    if not isinstance(plan, Map):
-        raise Unsupported(f"{text.sql} is not a function of one row")
-    below = _columns(plan.input, source, text)
+    below = columns_over(plan.input, source) if isinstance(plan, Map) else None
+    if not isinstance(plan, Map) or below is None:
+        return None
     return tuple(_over(expression, below) for expression in plan.expressions)
 
 

@@ -93,10 +93,9 @@ def with_values(tree: exp.Expression, parameters: Parameters, definition: bool) 
 
     In a `definition`, which is kept, there can be none.
     """
-    _name_columns(tree)
-    places = sorted(tree.find_all(exp.Parameter, exp.Placeholder), key=_start)
+    name_columns(tree)
     questions = 0
-    for node in places:
+    for node in places_of(tree):
         questions += _name(node) == ""
         try:
             if definition:
@@ -107,7 +106,22 @@ def with_values(tree: exp.Expression, parameters: Parameters, definition: bool) 
     return tree
 
 
-def _name_columns(tree: exp.Expression) -> None:
+def places_of(tree: exp.Expression) -> list[exp.Expr]:
+    """The parameters of a statement, in the order of its text."""
+    return sorted(tree.find_all(exp.Parameter, exp.Placeholder), key=_start)
+
+
+def names_of(tree: exp.Expression) -> dict[int, str]:
+    """The name of each parameter's value, by the `id` of its node: that of the nth `?` is n."""
+    names: dict[int, str] = {}
+    questions = 0
+    for node in places_of(tree):
+        questions += _name(node) == ""
+        names[id(node)] = _name(node) or str(questions)
+    return names
+
+
+def name_columns(tree: exp.Expression) -> None:
     """Names each column of a select list that has a parameter, so that no name depends on a value."""
     for select in tree.find_all(exp.Select):
         for column in select.expressions:

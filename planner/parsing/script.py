@@ -125,6 +125,12 @@ class Piece:
 
     def parse(self) -> exp.Expression:
         """The statement's syntax tree; its identifiers know their place in the script."""
+        tree = self.template()
+        bound = with_values(tree, self.parameters, _is_kept(tree))
+        return remember_dialect(bound, self.dialect)
+
+    def template(self) -> exp.Expression:
+        """The tree without values for its parameters, and without marks of the dialect."""
         check_nesting(self.tokens)
         check_digits(self.tokens)
         try:
@@ -138,14 +144,13 @@ class Piece:
         if not isinstance(tree, exp.Expression):
             raise self.failure("the statement is empty")
         check_order(self.tokens, self.dialect)
-        return remember_dialect(self._resolved(restore(tree, self.dialect)), self.dialect)
+        return self._resolved(restore(tree, self.dialect))
 
     def _resolved(self, tree: exp.Expression) -> exp.Expression:
-        """The tree with names for its columns, values for its parameters, and schemas for its relations."""
+        """The tree with names for its columns, and schemas for its relations."""
         words = {token.text.upper() for token in self.tokens}
         if self.dialect == POSTGRES and not (words.isdisjoint(_NAMING) and "INSERT" in words):
             tree = with_named_columns(tree, self.script)
-        tree = with_values(tree, self.parameters, _is_kept(tree))
         self.names.qualify(tree)
         return without_schemas(tree) if "." in words else tree
 

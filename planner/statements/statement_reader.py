@@ -19,6 +19,7 @@ from planner.positions import fail
 from planner.statements.alter_statements import alter
 from planner.statements.comment_statements import comment
 from planner.statements.create_statements import create_table, create_type, create_view, drop, drop_type
+from planner.statements.index_statements import create_index, drop_index
 from planner.statements.role_statements import create_role, drop_role, grant, revoke
 from planner.statements.schema_statements import create_schema, drop_schema, set_search_path
 from planner.statements.show_statements import describe, explain, show
@@ -204,10 +205,13 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("CREATE", "TYPE"): create_type,
     ("CREATE", "ROLE"): create_role,
     ("CREATE", "SCHEMA"): create_schema,
+    ("CREATE", "INDEX"): create_index,
+    ("CREATE", "UNIQUE", "INDEX"): create_index,
     ("CREATE",): _create,
     ("DROP", "TYPE"): drop_type,
     ("DROP", "ROLE"): drop_role,
     ("DROP", "SCHEMA"): drop_schema,
+    ("DROP", "INDEX"): drop_index,
     ("DROP",): drop,
     ("ALTER",): alter,
     ("COMMENT",): comment,

@@ -22,8 +22,10 @@ from planner.statements.table_rules import NO_RULES, TableRules
 STAGES = ("logical", "optimized", "dataflow")
 """The stages of EXPLAIN."""
 ANALYZE = "analyze"
-NAMED_STAGES = (*STAGES, "supersteps", ANALYZE)
-"""The stages that EXPLAIN shows if the statement names them."""
+ANSWER = "answer"
+NAMED_STAGES = (ANSWER, *STAGES, "supersteps", ANALYZE)
+"""The stages that EXPLAIN shows if the statement names them. `answer` is of an ad-hoc query alone: how it
+would be answered."""
 
 
 @dataclass(frozen=True)
@@ -142,12 +144,30 @@ class CreateSchema(Statement):
 
 
 @dataclass(frozen=True)
+class CreateIndex(Statement):
+    """Without a `name`, the index gets one of its relation and columns."""
+
+    name: str | None
+    relation: str
+    columns: tuple[str, ...]
+    included: tuple[str, ...]
+    unique: bool
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
 class DropSchema(Statement):
     """With `cascade`, all that is in the schemas goes too, with what reads it."""
 
     names: tuple[str, ...]
     if_exists: bool
     cascade: bool
+
+
+@dataclass(frozen=True)
+class DropIndex(Statement):
+    names: tuple[str, ...]
+    if_exists: bool
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,17 @@
 """Details of a definition: what the catalog keeps besides its columns or its query, as JSON and back.
 
-A table has rules, a view has the relations as it sees them, and both have comments.
+A table has rules, a view has the relations as it sees them, and both have comments and indexes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
 
+from planner.statements.indexes import SecondaryIndex
 from planner.statements.table_rules import (
     NO_RULES,
     Action,
@@ -52,11 +53,18 @@ class Details:
     comments: Mapping[str, str] = field(default_factory=dict)
     sees: Mapping[str, Seen] = field(default_factory=dict)
     named: bool = False
+    indexes: tuple[SecondaryIndex, ...] = ()
 
     def commented(self, column: str, text: str | None) -> Details:
         """Sets the comment on a column, or on the relation (the empty name). None removes it."""
         kept = {name: comment for name, comment in self.comments.items() if name != column}
         return replace(self, comments=kept if text is None else {**kept, column: text})
+
+    def following(self, old: Details, names: Collection[str]) -> Details:
+        """The details of a view in the place of another, with columns of these names: its comments, and its
+        indexes as far as they have their columns."""
+        indexes = tuple(index for index in old.indexes if set(index.all) <= set(names))
+        return replace(self, comments=old.comments, indexes=indexes)
 
 
 NO_DETAILS = Details()
@@ -76,6 +84,7 @@ def dump_details(details: Details) -> str | None:
         "comments": dict(details.comments),
         "sees": {name: [seen.relation, dict(seen.columns), seen.rows] for name, seen in details.sees.items()},
         "named": details.named,
+        "indexes": [[index.name, index.columns, index.included] for index in details.indexes],
     }
     return orjson.dumps({name: value for name, value in document.items() if value}).decode()
 
@@ -92,7 +101,8 @@ def load_details(text: str | None) -> Details:
         tuple(document.get("required", ())),
     )
     sees = {name: Seen(*seen) for name, seen in document.get("sees", {}).items()}
-    return Details(rules, document.get("comments", {}), sees, document.get("named", False))
+    indexes = (SecondaryIndex(name, tuple(of), tuple(more)) for name, of, more in document.get("indexes", ()))
+    return Details(rules, document.get("comments", {}), sees, document.get("named", False), tuple(indexes))
 
 
 def _text(text: Text) -> list[str]:

@@ -46,6 +46,16 @@ class KeySide:
 
 
 @dataclass(frozen=True)
+class IndexSide:
+    """The engine's relation `index` has the columns `stored` of a relation, and is sorted by `columns`, the
+    first of them."""
+
+    columns: tuple[int, ...]
+    stored: tuple[int, ...]
+    index: str
+
+
+@dataclass(frozen=True)
 class Single:
     """A UNIQUE: each key has at most one row."""
 
@@ -133,18 +143,27 @@ def indexes_of(relation: Relation, rules: TableRules, targets: Mapping[str, Rela
     columns = [unique.columns for unique in rules.of(Unique)]
     for foreign in rules.of(ForeignKey):
         columns.append(tuple(a for a, _ in _in_order(foreign, targets[foreign.table])))
-    sides = [side(relation, names, ordered=True) for names in columns]
-    return {
-        of.index: project(relation.plan, index_columns(relation, of.columns))
-        for of in sides
-        if of.index != relation.name
-    }
+    return plans_of(relation, [index_side(relation, names) for names in columns])
 
 
-def index_columns(relation: Relation, columns: tuple[int, ...]) -> tuple[int, ...]:
-    """The columns of an index: those that it is sorted by, then those that identify the row."""
+def plans_of(relation: Relation, sides: Iterable[IndexSide]) -> dict[str, Node]:
+    """The plans of a relation's indexes, by the name of the engine's relation."""
+    return {of.index: project(relation.plan, of.stored) for of in sides if of.index != relation.name}
+
+
+def index_side(relation: Relation, names: Iterable[str], included: Iterable[str] = ()) -> IndexSide:
+    """The index of a relation by some of its columns, in this order; the relation itself if it is sorted so.
+
+    It has the columns that it is sorted by, those `included`, and those that identify the row.
+    """
+    of = side(relation, names, ordered=True)
+    if of.index == relation.name:
+        return IndexSide(of.columns, tuple(range(len(relation.schema))), of.index)
+    more = tuple(i for i in map(relation.schema.index, included) if i not in of.columns)
     rest = range(len(relation.schema)) if relation.key is None else relation.key
-    return (*columns, *(i for i in rest if i not in columns))
+    stored = (*of.columns, *more, *(i for i in rest if i not in (*of.columns, *more)))
+    suffix = "".join(f";{column}" for column in more)
+    return IndexSide(of.columns, stored, of.index + suffix)
 
 
 def side(relation: Relation, names: Iterable[str], *, ordered: bool = False) -> KeySide:

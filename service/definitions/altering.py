@@ -72,7 +72,7 @@ class Alterations:
             with of.catalog.changing() as changing:
                 for definition in changed.values():
                     changing.change(definition.record())
-        of.drop_indexes(before.keys() - after.keys())
+        of.drop_indexes(of.all_indexes(old).keys() - of.all_indexes(new).keys())
         of.replace_all({**of.all, **changed})
 
     def _rebuild(self, old: Definition, new: Definition, draft: Draft, others: Sequence[Definition]) -> None:
@@ -169,7 +169,7 @@ class Alterations:
                     f"view {name} would read itself, through {definition.name}",
                     "use WITH RECURSIVE in one view",
                 )
-        new = replace(planned, details=replace(planned.details, comments=old.details.comments))
+        new = replace(planned, details=planned.details.following(old.details, planned.schema.names))
         if dependants:
             _check_columns(old, new, dependants[0])
 

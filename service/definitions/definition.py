@@ -15,6 +15,7 @@ from planner.relation import Relation
 from service.catalog.details import NO_DETAILS, Details
 from service.catalog.records import DefinitionRecord
 from service.changes.table_changes import ChangeOp, TableChanges
+from service.definitions.access_paths import AccessPath, paths_of
 from service.definitions.filling import Fault, Filling, null_fault
 from service.errors import Invalid
 
@@ -83,6 +84,11 @@ class Definition:
     @property
     def schema(self) -> Schema:
         return self.relation.schema
+
+    @cached_property
+    def paths(self) -> tuple[AccessPath, ...]:
+        """The access paths to its rows, its own order first."""
+        return paths_of(self.relation, self.details.rules, self.details.indexes)
 
     @property
     def key_schema(self) -> Schema:

@@ -28,7 +28,7 @@ from service.catalog.catalog import Catalog
 from service.catalog.details import NO_DETAILS, Details
 from service.catalog.identity_counters import IdentityCounter
 from service.catalog.records import Definer
-from service.changes.constraints import indexes_of
+from service.changes.constraints import index_side, indexes_of, plans_of
 from service.clock import Clock
 from service.definitions.definition import Definition
 from service.definitions.filling import Filling
@@ -134,8 +134,8 @@ class Definitions:
                 changing.change(definition.record())
             also(changing)
         for definition in changed:
-            needed = self.indexes(definition)
-            self.drop_indexes(set(self.indexes(self.all[definition.name])) - needed.keys())
+            needed = self.all_indexes(definition)
+            self.drop_indexes(set(self.all_indexes(self.all[definition.name])) - needed.keys())
         self.withdraw(in_order(going.values()))
         kept = {n: d for n, d in self.all.items() if n not in going}
         self.replace_all({**kept, **{d.name: d for d in changed}})
@@ -224,11 +224,11 @@ class Definitions:
         """Drops tables and views from the engine if it has them, each before what it reads."""
         there = self.engine.snapshot.relations
         for definition in reversed(definitions):
+            self.drop_indexes(self.all_indexes(definition))
             if definition.is_view:
                 if definition.name in there:
                     self.engine.drop_view(definition.name)
                 continue
-            self.drop_indexes(self.indexes(definition))
             if definition.name in there:
                 self.engine.drop_source(definition.name)
         self.clock.stop_unless_read()
@@ -237,6 +237,17 @@ class Definitions:
         """The indexes of a table, by their names in the engine."""
         among = {**self.relations, definition.name: definition.relation}
         return indexes_of(definition.relation, definition.details.rules, among)
+
+    def lookups(self, definition: Definition) -> dict[str, Node]:
+        """The indexes of a table or view that only serve to find rows, by their names in the engine."""
+        relation, made = definition.relation, definition.details.indexes
+        sides = [index_side(relation, index.columns, index.included) for index in made]
+        return plans_of(relation, sides)
+
+    def all_indexes(self, definition: Definition) -> dict[str, Node]:
+        """All indexes of a table or view."""
+        own = {} if definition.is_view else self.indexes(definition)
+        return {**self.lookups(definition), **own}
 
     def drop_indexes(self, names: Iterable[str]) -> None:
         """Drops indexes from the engine if it has them."""

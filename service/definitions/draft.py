@@ -26,6 +26,7 @@ from planner.statements.alterations import (
     SetDefault,
     SetNullable,
 )
+from planner.statements.indexes import SecondaryIndex
 from planner.statements.table_rules import ForeignKey, TableRules, Unique
 from planner.suggestions import did_you_mean
 from service.definitions.definition import Definition
@@ -53,6 +54,7 @@ class Draft:
     key: tuple[str, ...] | None
     rules: TableRules
     comments: dict[str, str]
+    indexes: tuple[SecondaryIndex, ...] = ()
     moves: bool = False
     renamed: dict[str, str] = field(default_factory=dict)
     dropped: list[str] = field(default_factory=list)
@@ -69,6 +71,7 @@ class Draft:
             None if key is None else tuple(names[i] for i in key),
             old.details.rules,
             dict(old.details.comments),
+            old.details.indexes,
         )
 
     def take(self, action: Action) -> None:
@@ -103,7 +106,7 @@ class Draft:
         """The altered table. Raises a PlannerError if its rules are not valid."""
         relation = self._relation()
         rules = resolved(self.rules, relation, self._others())
-        details = replace(self.old.details, rules=rules, comments=self.comments)
+        details = replace(self.old.details, rules=rules, comments=self.comments, indexes=self.indexes)
         return self.among.table_like(self.old, relation, details)
 
     def shift(self, new: Definition) -> Shift:
@@ -146,6 +149,7 @@ class Draft:
             self._check_free(constraint)
         kept = tuple(c for c in self.rules.constraints if c not in gone)
         self.rules = replace(self.rules.without_column(name), constraints=kept)
+        self.indexes = tuple(index for index in self.indexes if name not in index.all)
         self.comments.pop(name, None)
         if self.origins[place] is not None:
             self.dropped.append(self.old.schema.names[self.origins[place] or 0])
@@ -160,6 +164,7 @@ class Draft:
         self.rules = self.rules.with_renamed_column(name, to).with_targets(
             lambda f: self._with_target(f, name, to)
         )
+        self.indexes = tuple(index.renamed_column(name, to) for index in self.indexes)
         self.key = None if self.key is None else tuple(to if n == name else n for n in self.key)
         self.comments = {to if n == name else n: text for n, text in self.comments.items()}
         origin = self.origins[place]

@@ -51,6 +51,8 @@ class IntendedView:
                 definition = replace(definition, id=changing.add(definition.record()))
             else:
                 changing.change(definition.record())
+        if self.replaced is not None:
+            of.drop_indexes(of.lookups(self.replaced))  # they are built again, for what the view is now
         of.engine.adopt(building, replacing=self.replaced is not None)
         of.clock.note_reader()
         return of.put(definition)
@@ -73,8 +75,8 @@ def intend(
     else:
         others = {other: relation for other, relation in relations.items() if other != name}
         definition = of.view(replaced.id, name, sql, dialect, 0, relations=others)
-        comments = replaced.details.comments
-        definition = replace(definition, details=replace(definition.details, comments=comments))
+        details = definition.details.following(replaced.details, definition.schema.names)
+        definition = replace(definition, details=details)
     return IntendedView(definition, replaced, {name: relations[name] for name in definition.reads})
 
 

@@ -6,6 +6,8 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from engine.state.snapshot import Snapshot
+from planner.statements.indexes import SecondaryIndex
+from service.changes.constraints import index_side
 from service.definitions.definition import Definition
 from service.definitions.known_relations import KnownRelations
 from service.errors import Conflict
@@ -29,6 +31,12 @@ class Readable:
             hint = "it can be read once its state is ready; DELETE cancels it"
             raise Conflict(f"view {name} is being built", hint, code="view_building")
         return self.known.get(name, view=view)
+
+    def has_index(self, definition: Definition, index: SecondaryIndex) -> bool:
+        """Whether reads can use an index of the table or view."""
+        name = index_side(definition.relation, index.columns, index.included).index
+        there = self.snapshot.relations.get(name)
+        return there is not None and there.failure is None
 
     def state_of(self, view: Definition) -> tuple[str, str | None]:
         """Whether a view is ready, building, failed, or has errors; and the reason if it is not ready."""

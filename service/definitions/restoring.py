@@ -58,7 +58,22 @@ class Restoring:
             )
             if not all(list(maps)):
                 rest.append(definition)
+            self._map_lookups(definition, saved)
         return rest
+
+    def _map_lookups(self, definition: Definition, saved: SavedState | None) -> None:
+        """Restores the indexes that only serve to find rows, as far as they are saved."""
+        for index, plan in self._of.lookups(definition).items():
+            if saved is not None and index not in self._of.engine.snapshot.relations:
+                self._map(index, plan, saved)
+
+    def hydrate_lookups(self) -> None:
+        """Computes the indexes that only serve to find rows and are not there, of what can be read."""
+        there = self._of.engine.snapshot.relations
+        for definition in self._of.all.values():
+            for index, plan in self._of.lookups(definition).items():
+                if index not in there and definition.name in there:
+                    self._of.compute(index, plan)
 
     def _recomputed(self, table: Definition, history: History | None) -> History | None:
         if history is None or table.filling is None:
@@ -76,6 +91,8 @@ class Restoring:
             self._of.clock.start_for(plan, state)
             if state is None or not is_saved(record.id) or not self._map(record.name, plan, state):
                 rest.append(definition)
+            else:
+                self._map_lookups(definition, state)
         return rest
 
     def current(self, number: int, delta: np.ndarray) -> tuple[str, np.ndarray] | None:

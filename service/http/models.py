@@ -16,6 +16,7 @@ from planner.sql_types import data_type
 from planner.statements.show_create import constraint_text
 from planner.statements.table_rules import Check, Constraint, Unique
 from service.definitions.definition import Definition
+from service.definitions.readable import Readable
 from service.errors import Invalid
 from service.names import fold_name
 from service.pipeline.jobs import Job
@@ -77,15 +78,25 @@ class NewView(BaseModel):
     dialect: str = "postgres"
 
 
+class IndexModel(BaseModel):
+    """An index by `columns`. It is `building` until reads can use it."""
+
+    name: str
+    columns: list[str]
+    included: list[str] | None = Field(default=None, exclude_if=_is_missing)
+    state: Literal["ready", "building"]
+
+
 class TableModel(BaseModel):
-    """A table. `name` is its full name. `primary_key` is empty for a bag; empty `constraints` and `comment`
-    are left out."""
+    """A table. `name` is its full name. `primary_key` is empty for a bag; empty `constraints`, `indexes` and
+    `comment` are left out. The index of a UNIQUE constraint is among the constraints."""
 
     name: str
     in_schema: str = IN_SCHEMA
     columns: list[ShownColumn]
     primary_key: list[str]
     constraints: list[ConstraintModel] | None = Field(default=None, exclude_if=_is_missing)
+    indexes: list[IndexModel] | None = Field(default=None, exclude_if=_is_missing)
     comment: str | None = Field(default=None, exclude_if=_is_missing)
 
 
@@ -120,6 +131,7 @@ class ViewModel(BaseModel):
     columns: list[ShownColumn]
     state: str
     reason: str | None = None
+    indexes: list[IndexModel] | None = Field(default=None, exclude_if=_is_missing)
     comment: str | None = Field(default=None, exclude_if=_is_missing)
     progress: BuildProgress | None = Field(default=None, exclude_if=_is_missing)
 
@@ -202,7 +214,20 @@ def shown_columns(definition: Definition) -> list[ShownColumn]:
     ]
 
 
-def table_model(definition: Definition) -> TableModel:
+def index_models(definition: Definition, readable: Readable) -> list[IndexModel] | None:
+    """The indexes of a table or a view; None if it has none."""
+    return [
+        IndexModel(
+            name=index.name,
+            columns=list(index.columns),
+            included=list(index.included) or None,
+            state="ready" if readable.has_index(definition, index) else "building",
+        )
+        for index in definition.details.indexes
+    ] or None
+
+
+def table_model(definition: Definition, readable: Readable) -> TableModel:
     key = definition.relation.key or ()
     names = definition.schema.names
     return TableModel(
@@ -211,6 +236,7 @@ def table_model(definition: Definition) -> TableModel:
         columns=shown_columns(definition),
         primary_key=[names[i] for i in key],
         constraints=[_constraint(c) for c in definition.details.rules.constraints] or None,
+        indexes=index_models(definition, readable),
         comment=definition.details.comments.get(""),
     )
 

@@ -27,7 +27,6 @@ from service.reading.queries import Queries
 from service.running.runtime import Runtime
 from service.sql.describing import DescribingRun
 from service.sql.open_block import BlockRun, OpenBlock
-from service.sql.script_door import ScriptRun
 from service.sql.script_session import ScriptSession
 from service.sql.tasks import Result
 
@@ -117,8 +116,7 @@ class StatementRuns:
         with self.calling() as caller:
             if self.block is not None:
                 return await BlockRun(*parts, caller, self._session(), None, self.block).run_in_block(piece)
-            (result,) = await ScriptRun(*parts, caller, self._session()).run([piece])
-            return result
+            return await self.hall.door.run_piece(piece, caller, self._session())
 
     async def parameters(self, piece: Piece, given: Sequence[Type | None]) -> tuple[Type | None, ...]:
         """The types of a statement's parameters."""

@@ -18,6 +18,7 @@ from engine.state.dictionary import Dictionary
 from planner.sql_types import data_type
 from service.errors import Invalid
 from service.reading.duck import Answer
+from service.reading.found_rows import FoundRows
 from service.reading.results import column_type, column_values
 from service.reading.row_readings import Reading
 
@@ -28,6 +29,8 @@ def answer_reading(answer: Answer, epoch: int) -> tuple[Reading, Dictionary]:
     Raises Invalid if two columns have one name, InvalidValue for a value that no table can have.
     """
     _check_names(answer.names)
+    if isinstance(answer, FoundRows):
+        return answer.reading, answer.dictionary
     columns, words = [], []
     dictionary = Dictionary()
     for place, name in enumerate(answer.names):

@@ -72,6 +72,16 @@ class Answer:
     types: tuple[str, ...]
     table: pa.Table
 
+    @property
+    def size(self) -> int:
+        """The number of rows."""
+        return self.table.num_rows
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the rows."""
+        return self.table.nbytes
+
 
 Carried = Callable[[str], bool]
 """Whether an answer can have columns of a DuckDB type."""

@@ -12,16 +12,20 @@ import threading
 from collections import OrderedDict
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from engine.runtime.engine import Snapshot
 from engine.state.dictionary import Dictionary
 from engine.state.reading import Rows, patched
+from service.definitions.access_paths import ways
 from service.definitions.definition import Definition
 from service.errors import Conflict, HistoryGone, Invalid
 from service.reading.duck import QueryEvaluator
 from service.reading.filters import chosen_rows
-from service.reading.leading_keys import are_enough, leading_keys
+from service.reading.finding import MANY, find_rows, literal_words
 from service.reading.predicates import Clause, predicate, sort_keys
 from service.reading.query_errors import NeedsQuery
+from service.reading.row_queries import RowQueries
 from service.reading.row_readings import Reading
 
 _WORTH, _FEW = 16, 64
@@ -94,6 +98,7 @@ class Reader:
     def __init__(self, dictionary: Dictionary, capacity: int) -> None:
         self._dictionary = dictionary
         self._capacity = capacity
+        self._point_reads = RowQueries(dictionary)
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[int, Query, int], Reading] = OrderedDict()
         self._newest: dict[tuple[int, Query], int] = {}
@@ -128,7 +133,10 @@ class Reader:
         kept = self._find(definition, origin, query, epoch)
         if kept is not None:
             return replace(kept, texts=texts)
-        if query.order_by:
+        rows = self._found(definition, snapshot, epoch, query)
+        if rows is not None:
+            pass
+        elif query.order_by:
             keys = sort_keys(query.order_by, definition.schema)
             chosen = self.read(definition, snapshot, epoch, replace(query, order_by=None), duck)
             found = (chosen.words, chosen.counts)
@@ -139,6 +147,14 @@ class Reader:
         if snapshot.texts is held:  # the rows of an older snapshot may have texts that are gone
             self._keep(definition, query, reading, version)
         return replace(reading, texts=texts)
+
+    def _found(self, definition: Definition, snapshot: Snapshot, epoch: int, query: Query) -> Rows | None:
+        """The rows of a point read, each copy a row; None if the query is none, or it has no answer."""
+        if query.where is None:
+            return None
+        read = self._point_reads.read(definition, query.where, query.order_by)
+        found = None if read is None else read.run(snapshot, epoch, {})
+        return None if found is None else (found.words, np.ones(found.size, np.int64))
 
     @property
     def bytes(self) -> int:
@@ -167,10 +183,11 @@ class Reader:
         if query.where is None:
             return self._updated(definition, snapshot, epoch, query, None, duck) or snapshot.rows(name, epoch)
         where = predicate(query.where, schema)
-        keys = leading_keys(where.literals, schema, snapshot.order(name), self._dictionary)
-        if keys is not None:
-            rows = snapshot.rows_under(name, keys, epoch)
-            if where.is_equation and are_enough(keys, where.literals, schema):
+        words = literal_words(where.literals, schema.types, self._dictionary)
+        rows = find_rows(snapshot, name, ways(definition.paths, words), words, epoch, MANY)
+        if rows is not None:
+            is_sure = words.keys() == where.literals.keys() and all(schema.types[c].is_integer for c in words)
+            if where.is_equation and is_sure:
                 return rows
             return chosen_rows(duck, rows, schema, self._dictionary, where)
         updated = self._updated(definition, snapshot, epoch, query, where, duck)

@@ -29,6 +29,7 @@ from engine.state.dictionary import Dictionary
 from planner.errors import Unsupported
 from planner.sql_types import UNTYPED, from_duckdb
 from service.reading.duck import Answer
+from service.reading.found_rows import FoundRows
 
 _HUGE = "NUMERIC(38, 0)"
 _BIGINTS = (-(2**63), 2**63 - 1)
@@ -60,6 +61,8 @@ def answer_document(
 
     `is_written` holds for all of its types. A column has the same type in every part.
     """
+    if isinstance(answer, FoundRows):
+        return answer.document(start, stop)
     part = answer.table.slice(start, None if stop is None else stop - start)
     columns, values = [], []
     for place, (name, type) in enumerate(zip(answer.names, answer.types, strict=True)):

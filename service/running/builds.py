@@ -177,7 +177,7 @@ class Builds:
         replacing = intended.replaced is not None
         building = engine.begin_view(name, plan, replacing=replacing, with_past=intended.with_past)
         spark = None if placement is None else placement.executor(building.ground.rows)
-        build = ViewBuild(intended, building, spark, self._state.settings)
+        build = ViewBuild(building, spark, self._state.settings, intended=intended)
         self.all = {**self.all, name: build}
         return build
 

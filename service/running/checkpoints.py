@@ -147,6 +147,9 @@ def forget(state: State, at: int) -> None:
     for definition in state.definitions.all.values():
         if definition.failure is None:
             state.engine.forget(definition.name, horizon, at_once=False)
+        for index in state.definitions.lookups(definition):
+            if index in state.engine.snapshot.relations:
+                state.engine.forget(index, horizon, at_once=False)
     state.clock.forget(horizon)
 
 
@@ -155,7 +158,8 @@ def forget_indexes(state: State) -> None:
     newest = state.engine.snapshot.upper - 1
     for definition in state.definitions.all.values():
         if not definition.is_view:
-            for index in state.definitions.indexes(definition):
+            kept = state.definitions.lookups(definition)
+            for index in state.definitions.indexes(definition).keys() - kept.keys():
                 state.engine.forget(index, newest, at_once=False)
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from service.definitions.altering import Alterations
 from service.running.builds import Builds
 from service.running.checkpoints import Checkpoints
+from service.running.index_builds import IndexBuilds
 from service.running.large_requests import LargeRequests
 from service.running.state import State
 from service.running.view_checks import ViewChecks
@@ -22,6 +23,7 @@ class Leading:
     checkpoints: Checkpoints
     writer: Writer
     builds: Builds
+    indexes: IndexBuilds
     large: LargeRequests
     checks: ViewChecks
 
@@ -37,6 +39,7 @@ class Leading:
             Checkpoints(state),
             writer,
             builds,
+            IndexBuilds(state, writer.call, builds.turns),
             LargeRequests(state, writer.call),
             ViewChecks(state, writer.call, builds.turns),
         )
@@ -45,6 +48,7 @@ class Leading:
         """Finishes waiting requests and writes a checkpoint. Blocks."""
         self.checks.close()
         self.builds.close()
+        self.indexes.close()
         self.large.close()
         self.checkpoints.stop()
         self.writer.close()

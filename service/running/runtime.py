@@ -36,6 +36,7 @@ from service.changes.table_changes import Applied, Idempotency, TableChanges
 from service.clock import Time, system_time
 from service.definitions.definition import Definition
 from service.definitions.dropping_schemas import drop_schemas
+from service.definitions.indexing import NewIndex, create_index, drop_index
 from service.definitions.intended_view import intend, intend_again, same_view
 from service.definitions.readable import Readable
 from service.errors import NotLeader
@@ -186,6 +187,7 @@ class Runtime:
         if state.definitions.set_aside:
             builds.bring_back(state.definitions.set_aside)
             state.definitions.set_aside = set()
+        self._leading.indexes.consider()
         building = builds.all.keys() | builds.returning.keys()
         self._readable = Readable(state.engine.snapshot, state.definitions.known, building)
 
@@ -346,6 +348,29 @@ class Runtime:
         drop = partial(drop_schemas, state.definitions, state.types, names, missing_ok, cascade)
         await leading.writer.run(drop)
         leading.builds.cancel_dropped(self._readable.known.all)
+
+    async def create_index(self, wanted: NewIndex) -> None:
+        """Creates an index, and returns when it can be used. If it cannot be built, there is none.
+
+        A unique one is a constraint, which is checked before it is there.
+        """
+        leading, of = self._leading, self._state.definitions
+        self.memory.check("an index")
+        name = await leading.writer.run(partial(create_index, of, leading.alterations, wanted))
+        if name is None:
+            return
+        try:
+            await leading.writer.run(lambda: None)  # it is begun once its definition can be seen
+            await leading.indexes.built(name)
+        except Exception:
+            await leading.writer.run(partial(drop_index, of, leading.alterations, name, True))
+            raise
+
+    async def drop_index(self, *names: str, missing_ok: bool = False) -> None:
+        """Drops indexes, also those of constraints that CREATE UNIQUE INDEX has made."""
+        of, alterations = self._state.definitions, self._leading.alterations
+        for name in names:
+            await self._leading.writer.run(partial(drop_index, of, alterations, name, missing_ok))
 
     async def create_type(self, name: str, type: Type, *, exists_ok: bool = False) -> None:
         """Names a type."""

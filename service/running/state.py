@@ -167,6 +167,8 @@ def recovered(instance: Instance, last: State | None = None) -> State:
         catch_up(state)
         for definition in rest:
             state.restoring.hydrate(definition)
+        if not instance.leads:  # a leader builds them beside its writer
+            state.restoring.hydrate_lookups()
     if last is not None:
         definitions.keep(last.definitions.all)
     for definition in definitions.all.values():

@@ -24,10 +24,9 @@ _PASSES = 20
 
 
 @dataclass(eq=False)
-class ViewBuild:
-    """A view that is being built. `spark` computes it if it is large and Spark takes it."""
+class EngineBuild:
+    """A relation of the engine that is being built. `spark` computes it if it is large and Spark takes it."""
 
-    intended: IntendedView
     building: Building
     spark: Executor | None
     settings: Settings
@@ -105,3 +104,10 @@ class ViewBuild:
         with self._lock:
             self._running = running
         self.check_wanted()
+
+
+@dataclass(eq=False)
+class ViewBuild(EngineBuild):
+    """A view that is being built."""
+
+    intended: IntendedView = field(kw_only=True)

@@ -77,7 +77,7 @@ class ViewChecks:
         spark = None if placement is None else placement.executor(building.ground.rows)
         intended = IntendedView(view, view, {}, rebuilt=True, with_past=False)
         prefix = stack.enter_context(state.directory.reserving(building.files()))
-        return ViewBuild(intended, building, spark, state.settings), prefix
+        return ViewBuild(building, spark, state.settings, intended=intended), prefix
 
     def _end(self, build: ViewBuild) -> None:
         with self._lock:

@@ -58,6 +58,10 @@ class QuerySettings:
         600, "FRESHET_KEPT_ANSWER_SECONDS", "seconds for which such a result is kept after its last page"
     )
 
+    prepared_bytes: int = setting(
+        64 * MIB, "FRESHET_PREPARED_BYTES", "most bytes of prepared statements that are kept"
+    )
+
     @property
     def query_limits(self) -> QueryLimits:
         return QueryLimits(

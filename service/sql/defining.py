@@ -15,12 +15,14 @@ from planner.sql_types import from_duckdb
 from planner.statements.statements import (
     AlterTable,
     Comment,
+    CreateIndex,
     CreateSchema,
     CreateTable,
     CreateTableAs,
     CreateTableLike,
     CreateType,
     CreateView,
+    DropIndex,
     DropSchema,
     DropTable,
     DropType,
@@ -31,6 +33,7 @@ from planner.statements.statements import (
 from service.accounts.principals import MayRead
 from service.catalog.details import Details
 from service.changes.table_changes import ChangeOp, TableChanges
+from service.definitions.indexing import NewIndex
 from service.reading.duck import Answer
 from service.running.runtime import Runtime
 
@@ -45,6 +48,8 @@ DEFINING = (
     | DropView
     | CreateType
     | DropType
+    | CreateIndex
+    | DropIndex
     | AlterTable
     | RenameView
     | Comment
@@ -84,6 +89,11 @@ async def _define(statement: Statement, runtime: Runtime) -> None:
             await runtime.create_type(name, type, exists_ok=statement.if_not_exists)
         case DropType(names=names):
             await runtime.drop_type(*names, missing_ok=statement.if_exists)
+        case CreateIndex(name=name, relation=relation, columns=of, included=included):
+            exists_ok = statement.if_not_exists
+            await runtime.create_index(NewIndex(name, relation, of, included, statement.unique, exists_ok))
+        case DropIndex(names=names):
+            await runtime.drop_index(*names, missing_ok=statement.if_exists)
         case AlterTable(name=name, actions=actions):
             await runtime.alter_table(name, actions, missing_ok=statement.if_exists)
         case RenameView(name=name, to=to):

@@ -50,17 +50,21 @@ from planner.statements.statements import (
     Update,
 )
 from service.accounts.principals import readable_by
+from service.accounts.privileges import Privilege
 from service.definitions.readable import Readable
 from service.errors import Conflict
 from service.reading.callers import Caller
 from service.reading.duck import Answer, QueryEvaluator
 from service.reading.kept_answers import KeptAnswers
-from service.reading.lanes import Lane
+from service.reading.lanes import Lane, Lanes
+from service.reading.point_reads import AT_ONCE, MOST, PointRead
 from service.reading.queries import Queries
+from service.reading.reads import check_health
 from service.running.runtime import Runtime
 from service.sql.allowing import ACCOUNTS, allow, allow_queries, observed_by, schemas_seen, seen, seen_of
 from service.sql.defining import DEFINING, define
 from service.sql.granting import change_accounts
+from service.sql.prepared import PreparedStatements, Shape
 from service.sql.recorded import recorded
 from service.sql.script_session import ScriptSession
 from service.sql.sight import Sight
@@ -84,14 +88,19 @@ class ScriptFailed(Exception):
 
 
 class SqlDoor:
-    """Statements are parsed and planned in the lane `planning`, those with a long text in `long_texts`."""
+    """Statements are parsed and planned in the lane `planning`, those with a long text in `long_texts`.
 
-    def __init__(self, runtime: Runtime, queries: Queries, planning: Lane, long_texts: Lane) -> None:
+    A point read needs neither, once it is prepared, and no worker.
+    """
+
+    def __init__(self, runtime: Runtime, queries: Queries, lanes: Lanes) -> None:
         self._runtime = runtime
         self._queries = queries
-        self._planning = planning
-        self._long_texts = long_texts
+        self._planning = lanes.planning
+        self._long_texts = lanes.long_texts
+        self._lookups = lanes.lookups
         settings = runtime.settings
+        self.prepared = PreparedStatements(runtime, settings.prepared_bytes, settings.planning_limits)
         self.kept = KeptAnswers[Result](settings.kept_answer_bytes, settings.kept_answer_seconds)
         """Results whose rows are read page by page."""
 
@@ -118,7 +127,48 @@ class SqlDoor:
         `as_of`, queries read that epoch, and no statement may change anything.
         """
         run = ScriptRun(*self.parts, caller, session or ScriptSession(), as_of)
+        found = await self._found(run, script, dialect, parameters)
+        if found is not None:
+            return [found]
         return await run.run(await run.pieces(script, dialect, parameters, rows_last))
+
+    async def run_piece(self, piece: Piece, caller: Caller, session: ScriptSession) -> Result:
+        """The result of one statement that is not in a block. Raises ScriptFailed."""
+        run = ScriptRun(*self.parts, caller, session)
+        found = await self._found(run, piece.excerpt(0).text, piece.dialect, piece.parameters)
+        if found is not None:
+            return found
+        (result,) = await run.run([piece])
+        return result
+
+    async def _found(self, run: ScriptRun, text: str, dialect: str, parameters: Parameters) -> Result | None:
+        """The result of a text that is a point read; None if it is none, or if DuckDB has to answer."""
+        if not run.is_in_public:
+            return None
+        caller, as_of, readable = run.caller, run.as_of, self._runtime.readable
+        shape = Shape.of(text, dialect, parameters)
+        is_known, read = self.prepared.kept(shape, readable.known)
+        if not is_known and shape.is_likely:
+            read = await self._planning.run(self.prepared.prepare, shape, readable.known)
+        if read is None or not caller.principal.may(Privilege.SELECT, read.definition.name):
+            return None
+        caller.check()
+        found = _answered(read, readable, parameters, as_of, AT_ONCE) if read.is_light else None
+        return found or await self._lookups.run(_answered, read, readable, parameters, as_of, MOST)
+
+
+def _answered(
+    read: PointRead, readable: Readable, parameters: Parameters, as_of: int | None, most: int
+) -> Result | None:
+    """The result of a point read, if it takes a look at no more than `most` differences."""
+    snapshot = readable.snapshot
+    epoch = readable.newest if as_of is None else as_of
+    try:
+        check_health(read.definition, snapshot, epoch)
+    except Exception as error:
+        raise ScriptFailed(0, error) from error
+    answer = read.run(snapshot, epoch, parameters.given, most)
+    return None if answer is None else Result("SELECT", readable.newest, answer=answer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -334,6 +384,11 @@ class ScriptRun:
         with within(self._limits):
             piece = spelled_out_piece(replace(piece, names=self._names()), self.runtime.types())
             return LongQuery(piece) if is_long_query(piece) else parse_statement(piece)
+
+    @property
+    def is_in_public(self) -> bool:
+        """Whether names without a schema are those of `public`, whatever exists."""
+        return self._names().is_default
 
     def _names(self) -> Namespace:
         """What names without a schema mean now."""

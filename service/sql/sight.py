@@ -21,12 +21,13 @@ from engine.state.reading import Rows
 from planner.adhoc.adhoc_query import AdhocQuery, SnapshotReference
 from planner.errors import UnknownColumn
 from planner.limits import PlanningLimits
+from service.definitions.access_paths import ways
 from service.definitions.definition import Definition
 from service.definitions.readable import Readable
 from service.errors import Conflict, HistoryGone, NotFound, ServiceError
 from service.reading.duck import Answer, Carried, QueryEvaluator, anything
+from service.reading.finding import MANY, find_rows, literal_words
 from service.reading.given_tables import arrow_table
-from service.reading.leading_keys import leading_keys
 from service.reading.reads import check_health
 from service.writing.transaction import Transaction
 
@@ -110,10 +111,14 @@ class Sight:
             raise ServiceError("a statement that changes rows must run in a transaction")
         return self.transaction
 
-    def _table(self, reference: SnapshotReference, query: AdhocQuery) -> pa.Table:
+    def _definition(self, reference: SnapshotReference) -> Definition:
         definition = self.definitions.get(reference.relation)
         if definition is None:
             raise NotFound(f"there is no table or view called {reference.relation}")
+        return definition
+
+    def _table(self, reference: SnapshotReference, query: AdhocQuery) -> pa.Table:
+        definition = self._definition(reference)
         epoch = self._epoch(reference)
         if epoch is None:
             self._check_pending(definition)
@@ -130,10 +135,12 @@ class Sight:
         literals = {
             schema.index(name): values for name, values in reference.demanded.items() if name in schema.names
         }
-        keys = leading_keys(literals, schema, self.snapshot.order(name), self.dictionary)
+        words = literal_words(literals, schema.types, self.dictionary)
         is_pending = epoch is None and self.transaction is not None and name in self.transaction.pending
-        if keys is not None and not is_pending:
-            return self.snapshot.rows_under(name, keys, epoch)
+        if words and not is_pending:
+            found = find_rows(self.snapshot, name, ways(definition.paths, words), words, epoch, MANY)
+            if found is not None:
+                return found
         return self.rows(name) if epoch is None else self.snapshot.rows(name, epoch)
 
     def _epoch(self, reference: SnapshotReference) -> int | None:

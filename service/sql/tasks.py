@@ -26,11 +26,13 @@ from planner.long_texts import long_query, plan_text
 from planner.statements.show_create import table_text, view_text
 from planner.statements.statements import (
     ANALYZE,
+    ANSWER,
     STAGES,
     AlterTable,
     Begin,
     Comment,
     Commit,
+    CreateIndex,
     CreateRole,
     CreateSchema,
     CreateTable,
@@ -39,6 +41,7 @@ from planner.statements.statements import (
     CreateType,
     CreateView,
     Delete,
+    DropIndex,
     DropRole,
     DropSchema,
     DropTable,
@@ -73,6 +76,7 @@ from service.reading.duck import Answer
 from service.reading.given_tables import arrow_table
 from service.reading.results import answer_document, is_written
 from service.sql.dml import Change, delete_all_rows, prepare, table_of
+from service.sql.explaining import answer_lines
 from service.sql.merging import prepare_merge
 from service.sql.sight import Sight
 
@@ -109,10 +113,14 @@ _NAMES: dict[type[Statement], str] = {
     ShowCreate: "SHOW CREATE",
     Truncate: "TRUNCATE",
     CreateRole: "CREATE ROLE",
+    CreateIndex: "CREATE INDEX",
+    DropIndex: "DROP INDEX",
     DropRole: "DROP ROLE",
     Grant: "GRANT",
     Revoke: "REVOKE",
 }
+
+_NO_ANSWER = ("only as a view",)
 
 
 @dataclass(frozen=True)
@@ -129,12 +137,12 @@ class Result:
     @property
     def size(self) -> int:
         """The number of rows of the answer."""
-        return 0 if self.answer is None else self.answer.table.num_rows
+        return 0 if self.answer is None else self.answer.size
 
     @property
     def nbytes(self) -> int:
         """The bytes of the answer."""
-        return 0 if self.answer is None else self.answer.table.nbytes
+        return 0 if self.answer is None else self.answer.nbytes
 
     def document(self, start: int = 0, stop: int | None = None) -> dict[str, Any]:
         """The result as a JSON object, with the rows from `start` to `stop`."""
@@ -228,12 +236,15 @@ def _select(statement: Statement, query: AdhocQuery, sight: Sight) -> Result:
 
 
 def _explain(statement: Explain, sight: Sight) -> Result:
+    answer = answer_lines(statement, sight)
+    if statement.stage == ANSWER:
+        return _texts(statement, sight, ("plan",), [[line] for line in answer or _NO_ANSWER])
     planned = _planned(statement, sight)
     if statement.stage == ANALYZE:
         view, planned = _running(statement, planned, sight)
         text = planned.analyze(sight.observe(view))
         return _texts(statement, sight, ("plan",), [[line] for line in text.rstrip("\n").split("\n")])
-    lines: list[str] = []
+    lines: list[str] = [f"-- {ANSWER}", *answer] if answer and statement.stage is None else []
     for stage in STAGES if statement.stage is None else (statement.stage,):
         if statement.stage is None:
             lines.append(f"-- {stage}")

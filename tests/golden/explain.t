@@ -17,6 +17,8 @@ FROM sales, shops
 WHERE shops.id = sales.shop AND sales.item = 'tea'
 GROUP BY shops.city
 --
+-- answer
+DuckDB over sales (0 rows), shops (0 rows)
 -- logical
 r0 := scan sales → (shop INTEGER, item TEXT, pieces INTEGER)
 r1 := scan shops → (id INTEGER NOT NULL, city TEXT)

@@ -84,6 +84,8 @@ epoch 6
 sql
 EXPLAIN SELECT who FROM sessions WHERE began > now() - INTERVAL '1 hour' AND began <= now()
 --
+-- answer
+DuckDB over sessions (3 rows)
 -- logical
 r0 := scan sessions → (who TEXT, began TIMESTAMP, hours INTEGER)
 r1 := filter r0 → (who TEXT, began TIMESTAMP, hours INTEGER)

@@ -58,6 +58,8 @@ bob | bob  | bob
 sql
 EXPLAIN SELECT a.who FROM follows AS a JOIN follows AS b ON b.who = a.whom JOIN follows AS c ON c.who = b.whom AND c.whom = a.who
 --
+-- answer
+DuckDB over follows (5 rows)
 -- logical
 r0 := scan follows → (who TEXT, whom TEXT)
 r1 := scan follows → (who TEXT, whom TEXT)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Mapping
-from types import SimpleNamespace
-from typing import cast
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +15,7 @@ from engine.runtime.engine import Engine, Snapshot
 from engine.schema import BIGINT, TEXT, Column, Schema
 from engine.state import reading
 from planner.adhoc.adhoc_query import AdhocQuery
+from planner.relation import Relation
 from service.definitions.definition import Definition
 from service.reading import reads
 from service.reading.duck import Answer, Carried, Duck, anything
@@ -48,8 +47,9 @@ QUERIES = {
 }
 
 
-def definition(name: str, id: int, schema: Schema) -> Definition:
-    return cast(Definition, SimpleNamespace(id=id, name=name, schema=schema))
+def definition(name: str, id: int, schema: Schema, key: tuple[int, ...] | None = None) -> Definition:
+    relation = Relation(name, schema, Source(name, schema), key)
+    return Definition(id, relation, 0)
 
 
 class Counting(Duck):
@@ -73,7 +73,7 @@ class Subject:
         node = Source("t", SCHEMA)
         self.engine.create_source("t", SCHEMA, key=(2,))
         self.engine.create_view("v", plan := project(node, (1, 0)))
-        self.table = definition("t", 1, SCHEMA)
+        self.table = definition("t", 1, SCHEMA, (2,))
         self.view = definition("v", 2, plan.schema)
         self.reader = Reader(self.engine.dictionary, capacity)
         self.duck = Counting()

@@ -1,4 +1,4 @@
-"""What a restore refuses: damaged backups and places that are not empty; and how a killed one begins again."""
+"""What a restore refuses: damaged backups, places that are not empty; and how a killed one begins again."""
 
 from __future__ import annotations
 

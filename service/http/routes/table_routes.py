@@ -51,7 +51,9 @@ async def create_table(request: Request, new: NewTable, response: Response) -> C
         principal_of(request).require_defining(schema_of(name))
         definition = await runtime.create_table(name, schema, key_of(new.primary_key, schema))
     response.headers["Location"] = f"/v1/tables/{in_path(definition.name)}"
-    return CreatedTable(**table_model(definition).model_dump(), epoch=runtime.snapshot.upper - 1)
+    return CreatedTable(
+        **table_model(definition, runtime.readable).model_dump(), epoch=runtime.snapshot.upper - 1
+    )
 
 
 async def _create_from_sql(
@@ -82,15 +84,17 @@ def _statements(sql: str, dialect: str, runtime: Runtime) -> Sequence[Statement]
 @router.get("")
 async def list_tables(request: Request) -> Tables:
     """List all tables, by name."""
-    definitions, principal = runtime_of(request).definitions(), principal_of(request)
-    shown = (d for name, d in sorted(definitions.items()) if not d.is_view and principal.sees(name))
-    return Tables(tables=[table_model(definition) for definition in shown])
+    readable, principal = runtime_of(request).readable, principal_of(request)
+    definitions = sorted(readable.known.all.items())
+    shown = (d for name, d in definitions if not d.is_view and principal.sees(name))
+    return Tables(tables=[table_model(definition, readable) for definition in shown])
 
 
 @router.get("/{table}")
 async def describe_table(request: Request, table: str) -> TableModel:
     """Describe a table."""
-    return table_model(runtime_of(request).definition(named_in_path(table), view=False))
+    runtime = runtime_of(request)
+    return table_model(runtime.definition(named_in_path(table), view=False), runtime.readable)
 
 
 @router.delete("/{table}", status_code=204)

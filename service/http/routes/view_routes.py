@@ -21,6 +21,7 @@ from service.http.models import (
     NewView,
     ViewModel,
     Views,
+    index_models,
     shown_columns,
 )
 from service.http.routes.strict import StrictRoute
@@ -118,6 +119,7 @@ def view_model(runtime: Runtime, definition: Definition) -> ViewModel:
         columns=shown_columns(definition),
         state=state,
         reason=reason,
+        indexes=index_models(definition, runtime.readable),
         comment=definition.details.comments.get(""),
         progress=None if build is None else _progress(build),
     )

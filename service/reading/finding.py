@@ -1,0 +1,134 @@
+"""Finding rows by the words of some columns, along the access paths of a relation."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from itertools import product
+
+import numpy as np
+
+from engine.kernels.words import NULL
+from engine.schema import INTEGER_RANGES, Kind, Type
+from engine.state.dictionary import Dictionary
+from engine.state.reading import Rows
+from engine.state.snapshot import Snapshot
+from service.definitions.access_paths import AccessPath
+
+MOST_KEYS = 1024
+"""The most keys to look for; beyond them all rows are read."""
+MANY = 1 << 20
+"""The most differences that a lookup reads for a query; beyond them all rows are read."""
+
+Words = Mapping[int, Collection[int]]
+"""By column, the words of which a row has one."""
+
+
+def find_rows(
+    snapshot: Snapshot,
+    name: str,
+    ways: Sequence[AccessPath],
+    words: Words,
+    epoch: int | None,
+    most: int,
+    needed: Collection[int] | None = None,
+) -> Rows | None:
+    """The relation's rows that have one of the `words` in each column, found by the first of the `ways` that
+    leads to them.
+
+    None if no way leads to them with at most `most` differences to look at. A column that is not `needed` may
+    be NULL in them.
+    """
+    for path in ways:
+        if not is_usable(snapshot, path, epoch):
+            continue
+        keys = _keys(path, words)
+        if keys is None:
+            continue
+        found = snapshot.few_rows_under(path.relation, keys, epoch, most)
+        if found is not None and path.relation != name:
+            found = _through(snapshot, name, path, found, epoch, most, needed)
+        if found is not None:
+            return _matching(found, words)
+    return None
+
+
+def _matching(rows: Rows, words: Words) -> Rows:
+    """Those of the rows that have one of the words in every column."""
+    found, counts = rows
+    if not len(counts):
+        return rows
+    kept = np.ones(len(counts), np.bool_)
+    for column, some in words.items():
+        line = found[column]
+        kept &= np.isin(line, list(some)) if len(some) > 1 else line == next(iter(some), NULL)
+    if kept.all():
+        return rows
+    return np.ascontiguousarray(found[:, kept]), counts[kept]
+
+
+def is_usable(snapshot: Snapshot, path: AccessPath, epoch: int | None) -> bool:
+    """Whether the path exists, is maintained, and reaches back to the epoch."""
+    relation = snapshot.relations.get(path.relation)
+    return (
+        relation is not None
+        and relation.failure is None
+        and (epoch is None or relation.since <= epoch < snapshot.upper)
+    )
+
+
+def _keys(path: AccessPath, words: Words) -> np.ndarray | None:
+    """The first words int64[m, P] of the rows, distinct and sorted; None if these are too many."""
+    choices: list[list[int]] = []
+    count = 1
+    for column in path.columns[: path.prefix(words)]:
+        size = len(words[column])
+        if count * size > MOST_KEYS:
+            break
+        count *= size
+        choices.append(sorted(words[column]))
+    if not choices:
+        return None
+    if count == 1:
+        return np.array([[choice[0] for choice in choices]], np.int64)
+    return np.array(list(product(*choices)), np.int64).reshape(count, len(choices))
+
+
+def _through(
+    snapshot: Snapshot,
+    name: str,
+    path: AccessPath,
+    found: Rows,
+    epoch: int | None,
+    most: int,
+    needed: Collection[int] | None,
+) -> Rows | None:
+    """The relation's rows to what was found in an index."""
+    words, counts = found
+    order = snapshot.order(name)
+    if set(range(len(order)) if needed is None else needed) <= set(path.stored):
+        rows = np.full((len(order), len(counts)), NULL, np.int64)
+        rows[list(path.stored)] = words
+        if len(counts) > 1:
+            places = np.lexsort(rows[list(order)][::-1])
+            return np.ascontiguousarray(rows[:, places]), counts[places]
+        return rows, counts
+    keys = np.unique(words[list(path.key)].T, axis=0)
+    return snapshot.few_rows_under(name, keys, epoch, most)
+
+
+def literal_words(
+    literals: Mapping[int, tuple[int | str, ...]], types: Sequence[Type], dictionary: Dictionary
+) -> Words:
+    """The words of literals that columns are compared with, of those that a lookup can compare."""
+    found = {column: _literal_words(types[column], values, dictionary) for column, values in literals.items()}
+    return {column: words for column, words in found.items() if words is not None}
+
+
+def _literal_words(type: Type, values: Sequence[int | str], dictionary: Dictionary) -> set[int] | None:
+    """The words of the values that the type has; None if values of another type are compared."""
+    if type.kind in INTEGER_RANGES and all(isinstance(value, int) for value in values):
+        low, high = INTEGER_RANGES[type.kind]
+        return {value for value in values if isinstance(value, int) and low <= value <= high}
+    if type.kind is Kind.TEXT and all(isinstance(value, str) for value in values):
+        return {dictionary.word_if_known(value) for value in values if isinstance(value, str)}
+    return None
