@@ -42,7 +42,7 @@ def _float_text(shortest: str, digits: int = 15) -> str:
     parts = Decimal(number).as_tuple()
     figures = "".join(map(str, parts.digits)).rstrip("0") or "0"
     exponent = len(parts.digits) + int(parts.exponent) - 1 if figures != "0" else 0
-    if -4 <= exponent < max(digits, len(figures) if digits == 6 else 0):
+    if -4 <= exponent < digits:
         if exponent < 0:
             return f"{sign}0.{'0' * (-exponent - 1)}{figures}"
         whole = figures[: exponent + 1].ljust(exponent + 1, "0")

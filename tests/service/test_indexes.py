@@ -222,7 +222,7 @@ def test_privileges_hold_for_prepared_statements(client: Client) -> None:
     door = client.app.state.sql_door
     text = "SELECT * FROM t WHERE id = 1"
     client.run(door.run(text, "postgres", Caller()))
-    nobody = Principal(id="x", name="x", role="nobody", permissions=frozenset())
+    nobody = Principal(id="", name="x", role="nobody", permissions=frozenset())
     with pytest.raises(ScriptFailed) as failed:
         client.run(door.run(text, "postgres", Caller(principal=nobody)))
     assert failed.value.error.code == "forbidden"
