@@ -1,4 +1,4 @@
-"""What a restore refuses: damaged backups and places that are not empty; and how a killed one begins again."""
+"""Restores: which backups and places are refused, and how a restore that was killed begins again."""
 
 from __future__ import annotations
 
