@@ -29,7 +29,7 @@ USER freshet
 # What the package does not bring compiled for this kind of processor is compiled here.
 RUN python -m engine.kernels.build
 VOLUME /data
-EXPOSE 8000
+EXPOSE 8000 5433
 HEALTHCHECK --interval=10s --timeout=5s --start-period=300s CMD ["python", "-c", "import os, ssl, urllib.request as r; e = os.environ; s = 'https' if e.get('FRESHET_TLS_CERTIFICATE') else 'http'; r.urlopen(s + '://127.0.0.1:' + e['FRESHET_PORT'] + '/healthz', timeout=4, context=ssl._create_unverified_context())"]
 # The first start makes an admin's key and prints it, which no later start does.
 CMD ["sh", "-c", "freshet keys add admin --role admin --if-none && exec freshet serve"]

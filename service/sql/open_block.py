@@ -39,6 +39,8 @@ from service.writing.transaction import Mark, Transaction
 _CHANGES = Insert | Update | Delete | Merge | Truncate
 _REPLAYS = 5
 """Times that a block is computed again at COMMIT."""
+_COMPARED = 1_000
+"""The most statements of a block that is computed again."""
 _COMPARED_BYTES = 1 << 20
 """The most bytes of an answer that is kept to be compared."""
 
@@ -101,7 +103,11 @@ class OpenBlock:
 
     def done(self, task: StatementTask, result: Result) -> None:
         """Notes the result of a statement."""
+        if self.pins:
+            return  # it is never computed again
         is_small = result.answer is None or result.nbytes <= _COMPARED_BYTES
+        if len(self._done) >= _COMPARED:
+            self._done = [None]
         self._done.append((task, result) if is_small else None)
 
     def apply(self, changes: Mapping[str, TableChanges]) -> None:
