@@ -93,8 +93,8 @@ class RelationCollector:
     runtime: Runtime
 
     def collect(self) -> Iterator[Metric]:
-        readable, builds = self.runtime.readable, self.runtime.builds
-        definitions = sorted(readable.known.all.values(), key=lambda definition: definition.id)
+        readable = self.runtime.readable
+        definitions = readable.known.all.values()
         views = [definition for definition in definitions if definition.is_view]
         bad = sum(readable.has_failed(view) for view in views)
         yield gauge("freshet_tables", "Tables defined.", len(definitions) - len(views))
@@ -104,13 +104,18 @@ class RelationCollector:
             ("state",),
             {("running",): len(views) - bad, ("failed",): bad},
         )
-        upkeep = self.runtime.upkeep()
-        reached = {name: build.building.epoch for name, build in builds.items()}
-        all = (_figures(it, readable, reached, upkeep) for it in definitions)
         most = self.runtime.settings.metrics_relations
-        found = bounded(all, most, RelationFigures.together)
+        found = bounded(relation_figures(self.runtime), most, RelationFigures.together)
         for make, name, meaning, value in _EACH:
             yield make(name, meaning, _LABELS, {(it.name, it.kind): value(it) for it in found})
+
+
+def relation_figures(runtime: Runtime) -> list[RelationFigures]:
+    """The figures of every table and view, in the order of creation. Costs a look at each operator."""
+    readable, upkeep = runtime.readable, runtime.upkeep()
+    reached = {name: build.building.epoch for name, build in runtime.builds.items()}
+    definitions = sorted(readable.known.all.values(), key=lambda definition: definition.id)
+    return [_figures(it, readable, reached, upkeep) for it in definitions]
 
 
 def _figures(

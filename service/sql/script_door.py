@@ -11,7 +11,7 @@ Everything that runs for a caller ends when the caller leaves, unless its change
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -57,6 +57,7 @@ from service.sql.granting import change_accounts
 from service.sql.recorded import recorded
 from service.sql.sight import Sight
 from service.sql.tasks import Result, StatementTask, name_of, task_of
+from service.telemetry.slow_statements import SlowStatements
 from service.writing.transaction import Transaction
 
 _DRAFTS = 5
@@ -84,6 +85,7 @@ class SqlDoor:
         settings = runtime.settings
         self.kept = KeptAnswers[Result](settings.kept_answer_bytes, settings.kept_answer_seconds)
         """Results whose rows are read page by page."""
+        self.slow = SlowStatements()
 
     async def run(
         self,
@@ -99,7 +101,8 @@ class SqlDoor:
         With `rows_last`, the last statement has to return rows; else InvalidQuery, before anything runs. With
         `as_of`, queries read that epoch, and no statement may change anything.
         """
-        run = _Script(self._runtime, self._queries, self._planning, self._long_texts, caller, as_of)
+        lanes = self._planning, self._long_texts
+        run = _Script(self._runtime, self._queries, *lanes, caller, self.slow, as_of)
         return await run.run(await run.pieces(script, dialect, parameters, rows_last))
 
 
@@ -112,6 +115,7 @@ class _Script:
     planning: Lane
     long_texts: Lane
     caller: Caller
+    slow: SlowStatements
     as_of: int | None = None
 
     async def pieces(
@@ -131,7 +135,7 @@ class _Script:
         results: list[Result] = []
         block: list[Statement] = []
         for piece in pieces:
-            with _numbered(piece):
+            with _numbered(piece), self._timed(piece, block):
                 self.caller.check()
                 statement = await self._lane(piece.length).run(self._parsed, piece)
                 await self._check_allowed(statement)
@@ -149,6 +153,11 @@ class _Script:
             with _numbered(block[0].piece):
                 raise InvalidQuery("BEGIN has no COMMIT: no statement after it has run", "add COMMIT")
         return results
+
+    def _timed(self, piece: Piece, block: Sequence[Statement]) -> AbstractContextManager[None]:
+        """Inside the context, a piece runs; at its end a block does, whose text counts then."""
+        text = "; ".join([*(statement.source for statement in block), piece.source])
+        return self.slow.timing(text, self.caller.principal.id)
 
     async def _alone(self, statement: Statement) -> Result:
         if isinstance(statement, DEFINING | ACCOUNTS):
