@@ -35,6 +35,7 @@ from service.http.gate import Gate
 from service.http.heads import Heads
 from service.http.needs import check_declared
 from service.http.origins import Origins
+from service.http.path_names import PathNames
 from service.http.reference.openapi_document import openapi_document, operation_id
 from service.http.routes import account_routes as accounts
 from service.http.routes import backup_routes as backups
@@ -211,6 +212,7 @@ def _install_layers(app: FastAPI, settings: Settings) -> None:
         logged=settings.log_requests.lower(),
         traces=app.state.otlp.traces,
     )
+    app.add_middleware(PathNames)
 
 
 def _declared(app: FastAPI) -> Iterator[str]:

@@ -32,7 +32,7 @@ KEEP_ALIVE = 15.0
 """Seconds of silence after which a comment shows that the stream is alive."""
 
 
-class Feed(Protocol):
+class EventFeed(Protocol):
     """What an event stream sends, and to whom. `follows` is a relation's name; None for the whole catalog."""
 
     principal: Principal
@@ -51,7 +51,7 @@ class Feed(Protocol):
 class OpenFeed:
     """`opened` is in seconds since 1970."""
 
-    feed: Feed
+    feed: EventFeed
     opened: float
 
 
@@ -61,7 +61,7 @@ class Feeds:
     def __init__(self, runtime: Runtime, pages: FeedPages) -> None:
         self._runtime = runtime
         self._pages = pages
-        self._all: dict[Feed, OpenFeed] = {}
+        self._all: dict[EventFeed, OpenFeed] = {}
 
     @property
     def open(self) -> int:
@@ -80,11 +80,11 @@ class Feeds:
         it, or the service stops."""
         return self.of(_Feed(self._runtime, self._pages, definition, since, skip_errors, principal))
 
-    def of(self, feed: Feed) -> StreamingResponse:
+    def of(self, feed: EventFeed) -> StreamingResponse:
         """The events of a feed, which counts as open until they end."""
         return _FeedResponse(self, feed)
 
-    def enter(self, feed: Feed) -> None:
+    def enter(self, feed: EventFeed) -> None:
         """Counts a feed. Raises Overloaded if too many are open."""
         most = self._runtime.settings.feeds
         if self.open >= most:
@@ -95,14 +95,14 @@ class Feeds:
             )
         self._all[feed] = OpenFeed(feed, time.time())
 
-    def leave(self, feed: Feed) -> None:
+    def leave(self, feed: EventFeed) -> None:
         del self._all[feed]
 
 
 class _FeedResponse(StreamingResponse):
     """A feed that counts from its beginning to its end, whatever ends it."""
 
-    def __init__(self, feeds: Feeds, feed: Feed) -> None:
+    def __init__(self, feeds: Feeds, feed: EventFeed) -> None:
         super().__init__(feed.events(), media_type=EVENTS, headers={"Cache-Control": "no-store"})
         self._feeds = feeds
         self._feed = feed

@@ -19,6 +19,7 @@ from starlette.routing import compile_path
 from service.accounts.principals import Principal
 from service.accounts.privileges import OF_ROWS, Privilege
 from service.errors import ServiceError
+from service.http.path_names import named
 from service.names import fold_name
 
 _RECENT, _REMEMBERED = 1000, 200
@@ -169,7 +170,7 @@ class NeedsByPath:
             return None
         pattern, need, template = self._found[method][int(match.lastgroup[1:])]
         again = pattern.match(path)
-        return Asked(need, again.groupdict() if again else {}, template)
+        return Asked(need, named(again.groupdict()) if again else {}, template)
 
     def methods(self, path: str) -> list[str]:
         """The methods that the path takes."""

@@ -97,8 +97,20 @@ _RESULT = {
     "columns": [{"name": "n", "type": "BIGINT"}],
     "rows": [[1]],
 }
-_TABLE_ENTRY = {"name": "orders", "kind": "table", "state": "ready", "reason": None, "reads": []}
-_VIEW_ENTRY = {"name": "totals", "kind": "view", "state": "ready", "reason": None, "reads": ["orders"]}
+_TABLE_ENTRY: dict[str, Any] = {
+    "name": "orders",
+    "kind": "table",
+    "state": "ready",
+    "reason": None,
+    "reads": [],
+}
+_VIEW_ENTRY: dict[str, Any] = {
+    "name": "totals",
+    "kind": "view",
+    "state": "ready",
+    "reason": None,
+    "reads": ["orders"],
+}
 _CATALOG_EVENTS = (
     'event: catalog\ndata: {"relations":[{"name":"orders","kind":"table","state":"ready","reason":null,'
     '"reads":[]}]}\n\nevent: change\ndata: {"happened":"made","relation":{"name":"totals","kind":"view",'

@@ -35,6 +35,7 @@ from service.http.access import principal_of, runtime_of, turns_of
 from service.http.bodies import receive
 from service.http.media_schemas import SCHEMAS, ChangesMade
 from service.http.needs import CHANGES
+from service.http.path_names import named
 from service.http.routes.strict import check_json, check_parameters
 from service.names import fold_name
 from service.problems import DESCRIPTION
@@ -53,7 +54,7 @@ _PRIVILEGES = {
 async def change_table(request: Request) -> Response:
     check_parameters(request)
     runtime = runtime_of(request)
-    definition = runtime.definition(fold_name(request.path_params["table"]), view=False)
+    definition = runtime.definition(fold_name(named(request.path_params)["table"]), view=False)
     content_type = request.headers.get("content-type", "")
     check_type(content_type)
 
