@@ -63,7 +63,7 @@ def plan_query(
             tree = parse_query(sql, dialect) if isinstance(sql, str) else sql
             bound = bind(tree, catalog, dialect)
             optimized = _optimized(bound)
-            sources = PlanSources(bound.numbers.origins.found())
+            sources = PlanSources(bound.numbers.provenance.found())
             plan, schema = lower(optimized, sources)
             spans = spans_of(sources.parts, tree)
             text = sql_text(tree, copy=tree is sql)

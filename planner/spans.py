@@ -14,7 +14,7 @@ from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
 from engine.plan.nodes import Node
-from planner.ir.origins import Part
+from planner.ir.provenance import Part
 from planner.positions import tokens_of
 
 _OPENING = {TokenType.L_PAREN: TokenType.R_PAREN, TokenType.L_BRACKET: TokenType.R_BRACKET}

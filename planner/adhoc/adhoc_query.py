@@ -72,8 +72,8 @@ class AdhocQuery:
     names: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
 
     def place(self, offset: int) -> tuple[int | None, int | None]:
-        """The line and column in the user's text of the name at `offset` of `sql`, in bytes of UTF-8 as DuckDB
-        counts; None twice if there is none."""
+        """The line and column in the user's text of the name at `offset` of `sql`; None twice if there is
+        none. Like DuckDB, the offset counts bytes of UTF-8."""
         if not self.sql.isascii():
             offset = len(self.sql.encode()[:offset].decode(errors="ignore"))
         name = re.match(r"\w+", self.sql[offset:].lstrip('"'))

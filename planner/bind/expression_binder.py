@@ -138,7 +138,7 @@ class ExpressionBinder:
         try:
             bound = condition(self.bind(node), self.clause)
             if not isinstance(node, exp.And):
-                self.session.origins.condition(bound, node)
+                self.session.provenance.condition(bound, node)
             return bound
         except TypeMismatch as error:
             raise error.at(*position(node)) from None
@@ -209,7 +209,7 @@ class ExpressionBinder:
                 sides = [condition(self.bind(part), f"an operand of {op.name}") for part in parts]
                 if op is Op.AND:
                     for side, part in zip(sides, parts, strict=True):
-                        self.session.origins.condition(side, part)
+                        self.session.provenance.condition(side, part)
                 return conjoin(sides) if op is Op.AND else disjoin(sides)
             case exp.Not():
                 return negate(condition(self.bind(node.this), "the operand of NOT"))
@@ -480,7 +480,7 @@ class ExpressionBinder:
         used = frozenset().union(*(references(e) for use in uses for e in use.arguments))
         if used and not used & self.scope.ids():
             fail(Unsupported("an aggregate over an outer query's columns is not supported"), node)
-        with self.session.origins.noting(node):
+        with self.session.provenance.noting(node):
             columns = [self.collector.column(use, call.name).ref for use in uses]
         return columns[0] if derived is None else derived.value(columns)
 
@@ -512,7 +512,7 @@ class ExpressionBinder:
                 node,
             )
         inside = ExpressionBinder(self.session, self.scope, self.queries, "a window function", self.collector)
-        with self.session.origins.noting(node):
+        with self.session.provenance.noting(node):
             return self.windows.column(node, inside.bind, inside.predicate).ref
 
     def _quantified(self, node: exp.Expression, quantifier: exp.Any | exp.All) -> Expression:

@@ -98,7 +98,7 @@ class FromBinder:
 
     def _alone(self, node: exp.Expression, before: NameScope) -> From:
         """One item of FROM, without the joins behind it."""
-        with self.session.origins.noting(node):
+        with self.session.provenance.noting(node):
             return self._item(node, before)
 
     def _item(self, node: exp.Expression, before: NameScope) -> From:
@@ -176,7 +176,7 @@ class FromBinder:
             names = [*self.session.catalog, *self.environment.ctes]
             fail(UnknownTable(f'unknown table "{node.name}"', did_you_mean(node.name, names, hint)), node)
         self.session.reads.add(relation.name)
-        self.session.origins.table(relation.name, node)
+        self.session.provenance.table(relation.name, node)
         columns = tuple(self.session.attribute(c.name, c.type, c.nullable) for c in relation.schema.columns)
         positions = tuple(range(len(columns)))
         scan = TableScan(relation.name, relation.plan, columns, positions, relation.key, relation.rows)

@@ -51,15 +51,15 @@ def _note_order(session: Session, node: exp.Expression, bound: Bound) -> None:
         if isinstance(operator, Top):
             part = node.args.get("order") or node.args.get("limit") or node.args.get("offset") or node
             columns = (*operator.keys, *(ordering.column for ordering in operator.order))
-            session.origins.order(columns, part)
+            session.provenance.order(columns, part)
         elif isinstance(operator, Distinct):
-            session.origins.order((column.id for column in operator.columns), node)
+            session.provenance.order((column.id for column in operator.columns), node)
         is_above = isinstance(operator, Top | Distinct | Project)
         operator = operator.inputs[0] if is_above else None
 
 
 def _bind(session: Session, node: exp.Expression, environment: Environment) -> Bound:
-    with session.origins.noting(node):
+    with session.provenance.noting(node):
         bound = _query(session, node, environment)
         _note_order(session, node, bound)
         return bound

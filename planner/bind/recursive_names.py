@@ -186,7 +186,7 @@ class _Group:
         self._check_priorities(bindings, limit)
         entries = {}
         for index, name in enumerate(self.ctes):
-            with self.session.origins.noting(self.ctes[name]):
+            with self.session.provenance.noting(self.ctes[name]):
                 columns = self._attributes(known[name])
             fixpoint = Fixpoint(bindings, index, columns, limit, on_limit)
             entries[name] = self.session.define(Bound(fixpoint, columns))

@@ -102,16 +102,16 @@ class _SelectBinder:
         return ExpressionBinder(self.session, scope, queries, clause, collector, windows, lists)
 
     def _grouping(self, below: Relational, sets: list[list[Expression]], collector: Collector) -> Grouping:
-        origins, group = self.session.origins, self.node.args.get("group")
-        with origins.noting(group or self.node):
+        provenance, group = self.session.provenance, self.node.args.get("group")
+        with provenance.noting(group or self.node):
             grouping = Grouping(self.session, below, sets, collector)
         if group is not None and isinstance(grouping.operator, Aggregate):
-            origins.order(grouping.operator.keys, group)
+            provenance.order(grouping.operator.keys, group)
         return grouping
 
     def _filtered(self, operator: Relational, predicate: Expression, clause: str) -> Relational:
         """The rows that HAVING or QUALIFY keeps."""
-        self.session.origins.condition(predicate, self.node.args[clause])
+        self.session.provenance.condition(predicate, self.node.args[clause])
         return Selection(operator, predicate)
 
     def _where(self, source: From, scope: NameScope) -> Relational:
@@ -210,7 +210,7 @@ class _SelectBinder:
         self, output: OutputColumn, value: Expression, known: Mapping[int, Attribute]
     ) -> Attribute:
         """A column of the result."""
-        with self.session.origins.noting(output.node):
+        with self.session.provenance.noting(output.node):
             return self.session.attribute(output.name, value.type, may_be_null(value, known))
 
     def _distinct(

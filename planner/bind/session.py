@@ -111,7 +111,7 @@ class Session(Numbers):
             case Shared(number=number, columns=old):
                 columns = self.fresh(old)
                 renaming = tuple(zip(columns, (c.id for c in old), strict=True))
-                self.origins.copied({new.id: number for new, number in renaming})
+                self.provenance.copied({new.id: number for new, number in renaming})
                 return Bound(SharedRef(number, renaming), columns)
             case Recursion(variable=variable, columns=old, is_current=is_current):
                 columns = self.fresh(old)

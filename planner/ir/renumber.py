@@ -39,7 +39,7 @@ def renumbered(operator: Relational, numbers: Numbers) -> tuple[Relational, dict
     """
     copier = _Copier(numbers)
     copy = copier.operator(operator)
-    numbers.origins.copied({new: old for old, new in copier.names.items()})
+    numbers.provenance.copied({new: old for old, new in copier.names.items()})
     return copy, copier.names
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from engine.plan.nodes import Filter, Map, Node, sources_of
 from planner.ir import Project, Relational, RelationalProgram, Selection, TableScan, ThetaJoin
-from planner.ir.origins import FoundOrigins, Part
+from planner.ir.provenance import FoundProvenance, Part
 
 
 @dataclass(eq=False)
@@ -33,10 +33,10 @@ _NATURAL: Mapping[type[Relational], type[Node]] = {Project: Map, Selection: Filt
 
 
 class PlanSources:
-    """The parts of the nodes that have been made, by node; nothing without origins."""
+    """The parts of the nodes that have been made, by node; nothing without provenance."""
 
-    def __init__(self, origins: FoundOrigins | None = None) -> None:
-        self._origins = origins
+    def __init__(self, provenance: FoundProvenance | None = None) -> None:
+        self._provenance = provenance
         self._parts: dict[Node, list[Part]] = {}
         self._making: list[_Making] = []
 
@@ -55,9 +55,9 @@ class PlanSources:
             return
         if self._making:
             self._making[-1].below.append(making.made)
-        if self._origins is not None:
+        if self._provenance is not None:
             natural = _NATURAL.get(type(operator), Node)
-            parts = [part for one in making.operators for part in self._origins.of(one)]
+            parts = [part for one in making.operators for part in self._provenance.of(one)]
             if isinstance(operator, TableScan) and making.made in self._parts:
                 self._parts[making.made] += parts
             self._note(parts, making.made, making.below, natural)
@@ -73,8 +73,8 @@ class PlanSources:
 
     def add_root(self, program: RelationalProgram, node: Node) -> None:
         """The node of the whole program: its new part has the columns that the user asked for."""
-        if self._origins is not None:
-            parts = self._origins.of_columns(column.id for column in program.outputs)
+        if self._provenance is not None:
+            parts = self._provenance.of_columns(column.id for column in program.outputs)
             self._note(parts, node, [], Map)
 
     def _note(self, parts: list[Part], made: Node, below: list[Node], natural: type[Node]) -> None:

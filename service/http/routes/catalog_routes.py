@@ -10,12 +10,12 @@ from pydantic import BaseModel, Field
 from starlette.responses import Response
 
 from service.decoding.parsing import JSON
-from service.exposition.relation_figures import RelationFigures, relation_figures
 from service.http.access import feeds_of, lanes_of, principal_of, runtime_of
 from service.http.catalog_feed import CatalogFeed, catalog_of, visible
 from service.http.media_schemas import answered_as
 from service.http.negotiation import EVENTS, media_type_for
 from service.http.routes.strict import StrictRoute
+from service.running.relation_costs import RelationFigures, relation_figures
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/catalog", tags=["operations"])
 _OFFERED = (JSON, EVENTS)

@@ -1,4 +1,4 @@
-"""Origins: from which part of a query's text columns, conditions and orders come.
+"""Provenance: from which part of a query's text columns, conditions and orders come.
 
 Binding notes the part that it works on. The numbers of columns given out meanwhile, and the conditions found,
 belong to that part; passes keep both, so the parts are found again in a plan whose operators are others. A
@@ -39,7 +39,7 @@ Part = object
 """A part of the text: a node of sqlglot's tree."""
 
 
-class Origins:
+class Provenance:
     """What was noted while a statement was bound."""
 
     def __init__(self) -> None:
@@ -85,7 +85,7 @@ class Origins:
 
     # Finding
 
-    def found(self) -> FoundOrigins:
+    def found(self) -> FoundProvenance:
         """What can be asked once the statement is bound and its passes have run."""
         conditions: dict[Expression, set[int]] = {}
         orders: dict[frozenset[int], set[int]] = {}
@@ -97,7 +97,7 @@ class Origins:
         for columns, part in self._orders:
             orders.setdefault(frozenset(map(self._root, columns)), set()).add(len(parts))
             parts.append(part)
-        return FoundOrigins(self, conditions, orders, parts)
+        return FoundProvenance(self, conditions, orders, parts)
 
     def of_column(self, number: int) -> Part | None:
         """The part that a column comes from; that of its original if only the copy was made up."""
@@ -115,17 +115,17 @@ class Origins:
         return rename(expression, {number: self._root(number) for number in references(expression)})
 
 
-class FoundOrigins:
+class FoundProvenance:
     """The parts that operators come from."""
 
     def __init__(
         self,
-        origins: Origins,
+        provenance: Provenance,
         conditions: Mapping[Expression, set[int]],
         orders: Mapping[frozenset[int], set[int]],
         parts: list[Part],
     ) -> None:
-        self._origins = origins
+        self._provenance = provenance
         self._conditions = conditions
         self._orders = orders
         self._parts = parts
@@ -133,13 +133,13 @@ class FoundOrigins:
     def of(self, operator: Relational) -> list[Part]:
         """The parts of the text that an operator comes from, none if they are not known."""
         if isinstance(operator, TableScan) and not operator.columns:
-            named = self._origins.tables.get(operator.name, [])
+            named = self._provenance.tables.get(operator.name, [])
             return named if len(named) == 1 else []
         return [*self.of_columns(_made(operator)), *self._of_conditions(operator), *self._of_order(operator)]
 
     def of_columns(self, numbers: Iterable[int]) -> list[Part]:
         """The parts that columns come from."""
-        found = (self._origins.of_column(number) for number in numbers)
+        found = (self._provenance.of_column(number) for number in numbers)
         return [part for part in found if part is not None]
 
     def _of_conditions(self, operator: Relational) -> Iterator[Part]:
@@ -152,7 +152,7 @@ class FoundOrigins:
     def _of_condition(self, condition: Expression) -> list[Part]:
         """The parts of the same condition; or of the only one that it can have come from, since a condition
         that is pushed through other operators is over what their columns stand for."""
-        exact = list(self._noted(self._conditions, self._origins._rooted(condition)))
+        exact = list(self._noted(self._conditions, self._provenance._rooted(condition)))
         if exact or len(self._conditions) > _MANY:
             return exact
         like = [places for noted, places in self._conditions.items() if _stands_for(noted, condition)]
@@ -162,7 +162,7 @@ class FoundOrigins:
     def _of_order(self, operator: Relational) -> Iterator[Part]:
         columns = _ordering(operator)
         if columns:
-            yield from self._noted(self._orders, frozenset(map(self._origins._root, columns)))
+            yield from self._noted(self._orders, frozenset(map(self._provenance._root, columns)))
 
     def _noted(self, places: Mapping[Any, set[int]], key: Hashable) -> Iterator[Part]:
         yield from (self._parts[place] for place in sorted(places.get(key, ())))
