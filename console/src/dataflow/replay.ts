@@ -1,5 +1,6 @@
 /** A replay as the page steps through it: moments, each a round of an operator, and what has flowed until then. */
 import type { Replay, ReplayStep } from '../api/types';
+import { counted } from '../rows/text';
 
 export interface Flow {
   taken: number;
@@ -28,9 +29,9 @@ export function roundOf(step: ReplayStep): string {
 
 /** What is told of a step: "join took 4 differences and passed on 5". */
 export function toldStep(step: ReplayStep, operator: string): string {
-  const many = (count: number): string => `${count} ${count === 1 ? 'difference' : 'differences'}`;
+  const many = (count: number): string => `${counted(count)} ${count === 1 ? 'difference' : 'differences'}`;
   if (!step.taken) return `${operator} passed on ${many(step.passed)}`;
-  return `${operator} took ${many(step.taken)} and passed on ${step.passed || 'none'}`;
+  return `${operator} took ${many(step.taken)} and passed on ${step.passed ? counted(step.passed) : 'none'}`;
 }
 
 /** The rounds in which anything happened, and how many differences came out of their operators. */

@@ -28,7 +28,10 @@ export function piecesOf(sql: string, shown: string, nodes: PlanNode[]): Piece[]
   const close = (upTo: number): void => {
     const at = upTo - 0.5;
     const here = parts.filter(({ from, to }) => from < at && at < to).sort((a, b) => a.to - a.from - (b.to - b.from));
-    if (text) pieces.push({ text, nodes: [...new Set(here.map((part) => part.node))] });
+    const nodes = [...new Set(here.map((part) => part.node))];
+    const kept = nodes.length ? text.trimEnd() : text;
+    if (kept) pieces.push({ text: kept, nodes });
+    if (kept.length < text.length) pieces.push({ text: text.slice(kept.length), nodes: [] });
     text = '';
   };
   for (const character of shown) {
