@@ -1,10 +1,11 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
+import { notices } from './notices.ts';
 
 /** The build is static: it is served by the service under /console/, and no request of it leaves the machine. */
 export default defineConfig({
   base: '/console/',
-  plugins: [svelte()],
+  plugins: [svelte(), notices()],
   build: {
     outDir: '../service/console',
     emptyOutDir: true,

@@ -46,6 +46,11 @@ def fail(error: PlannerError, node: exp.Expr | None, keyword: str = "") -> NoRet
     raise error.at(*position(node, keyword))
 
 
+def tokens_of(tree: exp.Expr) -> list[Token]:
+    """The tokens of the text from which a tree was parsed; none if it is not known."""
+    return _tokens(*tree.root().meta.get(_TEXT, ("", "postgres")))
+
+
 def _column(mark: dict) -> int:
     return mark["col"] - (mark["end"] - mark["start"])
 

@@ -37,16 +37,21 @@ from service.http.gate import Gate
 from service.http.heads import Heads
 from service.http.needs import check_declared
 from service.http.origins import Origins
+from service.http.path_names import PathNames
 from service.http.reference.openapi_document import openapi_document, operation_id
 from service.http.routes import account_routes as accounts
 from service.http.routes import backup_routes as backups
+from service.http.routes import catalog_routes as catalog
 from service.http.routes import change_routes as changes
 from service.http.routes import check_routes as checks
 from service.http.routes import delta_routes as deltas
+from service.http.routes import epoch_routes as epochs
 from service.http.routes import export_routes as exports
+from service.http.routes import insight_routes as insight
 from service.http.routes import load_routes as loads
 from service.http.routes import operation_routes as operations
 from service.http.routes import page_routes as pages
+from service.http.routes import replay_routes as replays
 from service.http.routes import row_routes as rows
 from service.http.routes import sink_routes as sinks
 from service.http.routes import source_routes as sources
@@ -75,14 +80,18 @@ ROUTERS = (
     tables.router,
     views.router,
     checks.router,
+    replays.router,
     rows.router,
     changes.router,
+    epochs.router,
+    catalog.router,
     loads.router,
     exports.router,
     sources.router,
     sinks.router,
     accounts.router,
     backups.router,
+    insight.router,
     operations.router,
     pages.router,
 )
@@ -215,6 +224,7 @@ def _install_layers(app: FastAPI, settings: Settings) -> None:
         logged=settings.log_requests.lower(),
         traces=app.state.otlp.traces,
     )
+    app.add_middleware(PathNames)
 
 
 def _declared(app: FastAPI) -> Iterator[str]:

@@ -228,7 +228,7 @@ def _encode_times(array: pa.Array) -> np.ndarray:
 def _encode_integers(array: pa.Array, type: Type) -> np.ndarray:
     words = array.fill_null(0).to_numpy().astype(np.int64)
     if array.type == pa.int64() and (words == NULL).any():
-        raise InvalidValue(f"{NULL} is not a valid {type}: out of range")
+        raise invalid(int(NULL), type, "out of range")
     return words
 
 

@@ -7,12 +7,17 @@ from decimal import Decimal
 import orjson
 
 from engine.errors import InvalidValue
+from engine.kernels.words import NULL
 from engine.schema import Kind, Type
+
+_RESERVED = str(int(NULL))
 
 
 def invalid(value: object, type: Type | Kind, why: str = "") -> InvalidValue:
     """The error that refuses a value for a type, for the reason `why`."""
     name = type.value if isinstance(type, Kind) else str(type)
+    if why and name == Kind.BIGINT.value and str(value) == _RESERVED:
+        why = "this value is reserved, because NULL is stored as it"
     return InvalidValue(f"{abbreviated(value)} is not a valid {name}" + (f": {why}" if why else ""))
 
 

@@ -87,7 +87,7 @@ class Spending:
         if self.rows > self._allowance.rows or self.bytes > self._allowance.bytes:
             raise self._over()
 
-    def round(self) -> None:
+    def round(self, rounds: tuple[int, ...]) -> None:
         """A round of a loop begins. Raises OverBudget if the time is up, BuildCancelled after `stop`."""
         self._check_stopped()
         self.rounds += 1

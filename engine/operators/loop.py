@@ -163,7 +163,7 @@ class Loop(Operator):
         step = self.round(current, outer)
         clock, meter = step.clock, step.meter
         if meter is not None:
-            meter.round()
+            meter.round(step.rounds)
         for operator in self.body:
             operator.step(step)
             for delta in operator.out:

@@ -44,8 +44,8 @@ class Meter(Protocol):
     def made(self, operator: Operator) -> None:
         """An operator has ended its step."""
 
-    def round(self) -> None:
-        """A round of a loop begins."""
+    def round(self, rounds: tuple[int, ...]) -> None:
+        """A round of a loop begins; `rounds` has those of the loops around it too, outermost first."""
 
 
 class StepScope(Protocol):

@@ -57,9 +57,9 @@ class _Reporting(Spending):
         self._progress[ROWS] += sum(delta.shape[1] for delta in operator.out)
         super().made(operator)
 
-    def round(self) -> None:
+    def round(self, rounds: tuple[int, ...]) -> None:
         self._progress[ROUNDS] += 1
-        super().round()
+        super().round(rounds)
 
 
 def run_job(

@@ -37,6 +37,7 @@ class LoopNodes(Rendering):
         if node.limit is None and node.reads_itself and node.entries:
             loop.most = self.max_rounds
         body = LoopScope(scope, node, loop)
+        self.scopes.append(body)
         for entry in node.entries:
             if entry.name in read:
                 body.variables[entry.name] = self._entry(entry, body)

@@ -40,6 +40,8 @@ class Rendering:
         self.compiler = compiler
         self.times = dataflow.order
         self.outermost = OutermostScope(dataflow)
+        self.scopes: list[RenderScope] = [self.outermost]
+        """All scopes, in which the rendered nodes are found again."""
 
     def build(self, node: Node, scope: RenderScope) -> Rendered:
         """Put the node's operators into `scope`, the innermost scope that it refers to."""

@@ -88,36 +88,43 @@ def observe(name: str, views: Mapping[str, KnownView], dataflow: RunningDataflow
     return tuple(walk.found)
 
 
+def places(view: KnownView, dataflow: RunningDataflow) -> dict[Operator, int]:
+    """The positions that a view's operators have in the list of `observe`."""
+    walk = _Walk({operator: key for key, operator in dataflow.operators.items()}, {})
+    walk.visit(view.history)
+    return walk.places
+
+
 class _Walk:
     def __init__(self, keys: Mapping[Operator, Hashable], uses: Mapping[str, set[Operator]]) -> None:
         self.found: list[Observed] = []
         self._keys = dict(keys)
         self._uses = uses
-        self._places: dict[Operator, int] = {}
+        self.places: dict[Operator, int] = {}
 
     def visit(self, operator: Operator, depth: int = 0, shared: tuple[str, ...] | None = None) -> int:
         """The operator's position in the list; an arrangement in a loop counts as the one outside."""
         if isinstance(operator, EnteredArrangement):
             return self.visit(operator.arrangement)
-        if operator not in self._places:
+        if operator not in self.places:
             inputs = tuple(dict.fromkeys(self.visit(i, depth, shared) for i in operator.inputs))
             if shared is None:
                 shared = tuple(sorted(name for name, used in self._uses.items() if operator in used))
             values = self._inside(operator, depth, shared) if isinstance(operator, Loop) else ()
-            self._places[operator] = len(self.found)
+            self.places[operator] = len(self.found)
             self.found.append(
                 Observed(
                     self._keys.get(operator), operator.kind, inputs, values, depth, figures(operator), shared
                 )
             )
-        return self._places[operator]
+        return self.places[operator]
 
     def _inside(self, loop: Loop, depth: int, shared: tuple[str, ...]) -> tuple[int, ...]:
         """List all of a loop's body; returns the positions of the values that the loop feeds back."""
         self._keys.update(zip(loop.body, loop.keys, strict=True))
         for operator in loop.body:
             self.visit(operator, depth + 1, shared)
-        return tuple(dict.fromkeys(self._places[value] for value in loop.values if value in self._places))
+        return tuple(dict.fromkeys(self.places[value] for value in loop.values if value in self.places))
 
 
 def figures(operator: Operator) -> Figures:

@@ -156,6 +156,15 @@ class RelationSnapshot:
             return until
         return since + max(1, bisect_right(range(since + 1, until), most, key=count))
 
+    def epoch_counts(self, since: int, until: int) -> dict[int, int]:
+        """How many differences each epoch after `since` up to `until` has, for those that have some.
+
+        Costs these differences and a look at each layer.
+        """
+        parts = [layer.rows[layer.epochs.places(since, until), -2] for layer in self.layers if len(layer)]
+        epochs, counts = np.unique(np.concatenate([np.empty(0, np.int64), *parts]), return_counts=True)
+        return dict(zip(epochs.tolist(), counts.tolist(), strict=True))
+
     def net_changes(self, since: int, until: int) -> Rows:
         """What `changes` adds up to: distinct words [W, n] in the order of rows, and diffs [n], none 0."""
         width = len(self.order)

@@ -74,7 +74,9 @@ class AdhocQuery:
 
     def place(self, offset: int) -> tuple[int | None, int | None]:
         """The line and column in the user's text of the name at `offset` of `sql`; None twice if there is
-        none."""
+        none. Like DuckDB, the offset counts bytes of UTF-8."""
+        if not self.sql.isascii():
+            offset = len(self.sql.encode()[:offset].decode(errors="ignore"))
         name = re.match(r"\w+", self.sql[offset:].lstrip('"'))
         if name is None:
             return None, None

@@ -136,7 +136,10 @@ class ExpressionBinder:
 
     def predicate(self, node: exp.Expression) -> Expression:
         try:
-            return condition(self.bind(node), self.clause)
+            bound = condition(self.bind(node), self.clause)
+            if not isinstance(node, exp.And):
+                self.session.provenance.condition(bound, node)
+            return bound
         except TypeMismatch as error:
             raise error.at(*position(node)) from None
 
@@ -202,7 +205,11 @@ class ExpressionBinder:
         match node:
             case exp.And() | exp.Or():
                 op = Op.AND if isinstance(node, exp.And) else Op.OR
-                sides = [condition(self.bind(part), f"an operand of {op.name}") for part in flat(node)]
+                parts = list(flat(node))
+                sides = [condition(self.bind(part), f"an operand of {op.name}") for part in parts]
+                if op is Op.AND:
+                    for side, part in zip(sides, parts, strict=True):
+                        self.session.provenance.condition(side, part)
                 return conjoin(sides) if op is Op.AND else disjoin(sides)
             case exp.Not():
                 return negate(condition(self.bind(node.this), "the operand of NOT"))
@@ -466,7 +473,8 @@ class ExpressionBinder:
         used = frozenset().union(*(references(e) for use in uses for e in use.arguments))
         if used and not used & self.scope.ids():
             fail(Unsupported("an aggregate over an outer query's columns is not supported"), node)
-        columns = [self.collector.column(use, call.name).ref for use in uses]
+        with self.session.provenance.noting(node):
+            columns = [self.collector.column(use, call.name).ref for use in uses]
         return columns[0] if derived is None else derived.value(columns)
 
     def _filter(self, condition: exp.Expression | None) -> Expression | None:
@@ -497,7 +505,8 @@ class ExpressionBinder:
                 node,
             )
         inside = ExpressionBinder(self.session, self.scope, self.queries, "a window function", self.collector)
-        return self.windows.column(node, inside.bind, inside.predicate).ref
+        with self.session.provenance.noting(node):
+            return self.windows.column(node, inside.bind, inside.predicate).ref
 
     def _quantified(self, node: exp.Expression, quantifier: exp.Any | exp.All) -> Expression:
         """A comparison with ANY or ALL of a query's rows or of an array's elements."""

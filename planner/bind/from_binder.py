@@ -100,6 +100,10 @@ class FromBinder:
 
     def _alone(self, node: exp.Expression, before: NameScope) -> From:
         """One item of FROM, without the joins behind it."""
+        with self.session.provenance.noting(node):
+            return self._item(node, before)
+
+    def _item(self, node: exp.Expression, before: NameScope) -> From:
         elements = rows_of(node, self.session.dialect)
         if elements is not None:
             return self._elements(elements, UNIT, NameScope(outer=before))
@@ -166,6 +170,7 @@ class FromBinder:
             return self.session.reference(node.name.lower(), entry)
         relation = self._known(node)
         self.session.reads.add(relation.name)
+        self.session.provenance.table(relation.name, node)
         columns = tuple(self.session.attribute(c.name, c.type, c.nullable) for c in relation.schema.columns)
         positions = tuple(range(len(columns)))
         scan = TableScan(relation.name, relation.plan, columns, positions, relation.key, relation.rows)

@@ -108,7 +108,7 @@ class Grouping:
 
     def _set(self, input: Relational, by: list[int], items: tuple[AggregateItem, ...]) -> Relational:
         """The rows of one set: all keys, the aggregates, and the values of GROUPING."""
-        group, numbers = renumbered(Aggregate(input, tuple(dict.fromkeys(by)), items), self.session.number)
+        group, numbers = renumbered(Aggregate(input, tuple(dict.fromkeys(by)), items), self.session)
         rows: list[Item] = []
         for id in self.keys.values():
             column = input.attribute(id)

@@ -90,6 +90,8 @@ class JoinBinder:
             ]
         except TypeMismatch as error:
             fail(error, node)
+        for part in parts:
+            self.session.provenance.condition(part, node)
         conditions = [node.args[part] for part in ("on", "match_condition") if node.args.get(part)]
         if not conditions:
             return pairs, conjoin(parts)

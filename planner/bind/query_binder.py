@@ -21,7 +21,7 @@ from planner.bind.select_binder import bind_select
 from planner.bind.session import Bound, Environment, Session
 from planner.bind.unions import are_alike, chain_of, union_all, union_of
 from planner.errors import InvalidQuery, PlannerError
-from planner.ir import UNIT, Attribute, Distinct, Expression, Project, Relational, SetKind, SetOp, Values
+from planner.ir import UNIT, Attribute, Distinct, Expression, Project, Relational, SetKind, SetOp, Top, Values
 from planner.ir.constants import folded
 from planner.ir.rewrite import identity
 from planner.ir.scalars import may_be_null
@@ -44,7 +44,28 @@ def bind_query(session: Session, node: exp.Expression, environment: Environment)
     return with_typed_columns(session, _bind(session, node, environment))
 
 
+def _note_order(session: Session, node: exp.Expression, bound: Bound) -> None:
+    """Notes which part of the query has the order, or the DISTINCT, of its outermost operators."""
+    operator: Relational | None = bound.operator
+    while operator is not None:
+        if isinstance(operator, Top):
+            part = node.args.get("order") or node.args.get("limit") or node.args.get("offset") or node
+            columns = (*operator.keys, *(ordering.column for ordering in operator.order))
+            session.provenance.order(columns, part)
+        elif isinstance(operator, Distinct):
+            session.provenance.order((column.id for column in operator.columns), node)
+        is_above = isinstance(operator, Top | Distinct | Project)
+        operator = operator.inputs[0] if is_above else None
+
+
 def _bind(session: Session, node: exp.Expression, environment: Environment) -> Bound:
+    with session.provenance.noting(node):
+        bound = _query(session, node, environment)
+        _note_order(session, node, bound)
+        return bound
+
+
+def _query(session: Session, node: exp.Expression, environment: Environment) -> Bound:
     with_ = node.args.get("with_")
     if with_ is not None:
         environment = bind_with(session, with_, environment, bind_query)

@@ -186,7 +186,8 @@ class _Group:
         self._check_priorities(bindings, limit)
         entries = {}
         for index, name in enumerate(self.ctes):
-            columns = self._attributes(known[name])
+            with self.session.provenance.noting(self.ctes[name]):
+                columns = self._attributes(known[name])
             fixpoint = Fixpoint(bindings, index, columns, limit, on_limit)
             entries[name] = self.session.define(Bound(fixpoint, columns))
         return self.environment.extended(entries)

@@ -7,6 +7,7 @@ error.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from sqlglot import exp
@@ -30,7 +31,7 @@ from planner.bind.session import BindQuery, Bound, Environment, Session
 from planner.bind.stars import OutputColumn, SelectList, select_list
 from planner.bind.window_uses import Rewrite, WindowUses
 from planner.errors import InvalidQuery, InvalidSyntax
-from planner.ir import Attribute, Distinct, Expression, Project, Relational, Selection, Top
+from planner.ir import Aggregate, Attribute, Distinct, Expression, Project, Relational, Selection, Top
 from planner.ir.scalars import may_be_null
 from planner.positions import fail
 
@@ -71,10 +72,10 @@ class _SelectBinder:
         terms = order_terms(self.node, names, self._binder(scope, "ORDER BY", collector, windows).bind)
         above: Rewrite = _unchanged
         if self.node.args.get("group") or collector.found or collector.groupings or having is not None:
-            grouping = Grouping(self.session, operator, sets, collector)
+            grouping = self._grouping(operator, sets, collector)
             operator, above = grouping.operator, grouping.above
             if having is not None:
-                operator = Selection(operator, above(having, self.node.args["having"]))
+                operator = self._filtered(operator, above(having, self.node.args["having"]), "having")
         values = [above(value, output.node) for value, output in zip(values, outputs, strict=True)]
         on, terms = ([term.changed(above) for term in part] for part in (on, terms))
         lists = lists.changed(lambda value: above(value, self.node))
@@ -83,7 +84,8 @@ class _SelectBinder:
             operator = windows.over(operator, above, self.node, used)
         else:
             qualify = above(qualify, self.node.args["qualify"])
-            operator = Selection(windows.over(operator, above, self.node, [*used, qualify]), qualify)
+            operator = windows.over(operator, above, self.node, [*used, qualify])
+            operator = self._filtered(operator, qualify, "qualify")
         return self._projected(lists.over(operator), outputs, values, on, terms)
 
     def _binder(
@@ -98,6 +100,19 @@ class _SelectBinder:
             return self.bind_query(self.session, query, self.environment.within(within))
 
         return ExpressionBinder(self.session, scope, queries, clause, collector, windows, lists)
+
+    def _grouping(self, below: Relational, sets: list[list[Expression]], collector: Collector) -> Grouping:
+        provenance, group = self.session.provenance, self.node.args.get("group")
+        with provenance.noting(group or self.node):
+            grouping = Grouping(self.session, below, sets, collector)
+        if group is not None and isinstance(grouping.operator, Aggregate):
+            provenance.order(grouping.operator.keys, group)
+        return grouping
+
+    def _filtered(self, operator: Relational, predicate: Expression, clause: str) -> Relational:
+        """The rows that HAVING or QUALIFY keeps."""
+        self.session.provenance.condition(predicate, self.node.args[clause])
+        return Selection(operator, predicate)
 
     def _where(self, source: From, scope: NameScope) -> Relational:
         where = self.node.args.get("where")
@@ -180,7 +195,7 @@ class _SelectBinder:
             values = [typed(value) for value in values]
         known = {column.id: column for column in operator.columns}
         items = tuple(
-            (self.session.attribute(output.name, value.type, may_be_null(value, known)), value)
+            (self._listed_column(output, value, known), value)
             for output, value in zip(outputs, values, strict=True)
         )
         columns = tuple(attribute for attribute, _ in items)
@@ -190,6 +205,13 @@ class _SelectBinder:
         if limits.keep_all:
             return Bound(rows, columns)
         return placed(self.session, rows, columns, terms, limits)
+
+    def _listed_column(
+        self, output: OutputColumn, value: Expression, known: Mapping[int, Attribute]
+    ) -> Attribute:
+        """A column of the result."""
+        with self.session.provenance.noting(output.node):
+            return self.session.attribute(output.name, value.type, may_be_null(value, known))
 
     def _distinct(
         self,

@@ -111,13 +111,14 @@ class Session(Numbers):
             case Shared(number=number, columns=old):
                 columns = self.fresh(old)
                 renaming = tuple(zip(columns, (c.id for c in old), strict=True))
+                self.provenance.copied({new.id: number for new, number in renaming})
                 return Bound(SharedRef(number, renaming), columns)
             case Recursion(variable=variable, columns=old, is_current=is_current):
                 columns = self.fresh(old)
                 positions = tuple(range(len(columns)))
                 return Bound(RecursiveRef(variable, name, columns, positions, is_current), columns)
             case Correlated(bound=bound):
-                copy, names = renumbered(bound.operator, self.number)
+                copy, names = renumbered(bound.operator, self)
                 return Bound(copy, tuple(replace(c, id=names[c.id]) for c in bound.columns))
 
 

@@ -19,28 +19,34 @@ from planner.explain.listing_formats import FORMATS
 from planner.explain.relational import relational_listing
 from planner.explain.superstep_listing import supersteps_listing
 from planner.ir import RelationalProgram
+from planner.spans import NO_SPANS, Spans
 
 STAGES = ("logical", "optimized", "dataflow", "supersteps")
 
 
 def explain(
-    logical: RelationalProgram, optimized: RelationalProgram, plan: Node, stage: str, format: str
+    logical: RelationalProgram,
+    optimized: RelationalProgram,
+    plan: Node,
+    stage: str,
+    format: str,
+    spans: Spans = NO_SPANS,
 ) -> str:
     """The text of one stage. Raises InvalidQuery for an unknown stage or format."""
     if stage not in STAGES:
         raise InvalidQuery(f"there is no stage {stage!r}", f"stages are {', '.join(STAGES)}")
     render = _format(format)
     if stage == "dataflow":
-        return render(dataflow_listing(plan))
+        return render(dataflow_listing(plan, spans))
     if stage == "supersteps":
         return render(supersteps_listing(plan))
     return render(relational_listing(stage, logical if stage == "logical" else optimized))
 
 
-def analyze(plan: Node, operators: Sequence[Observed], format: str) -> str:
+def analyze(plan: Node, operators: Sequence[Observed], format: str, spans: Spans = NO_SPANS) -> str:
     """The running operators of a view with this plan, with their figures. Raises InvalidQuery as `explain`
     does."""
-    return _format(format)(running_listing(plan, operators))
+    return _format(format)(running_listing(plan, operators, spans))
 
 
 def _format(name: str) -> Callable[[Listing], str]:

@@ -9,22 +9,42 @@ from __future__ import annotations
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 
-from engine.plan.nodes import Node, Source
+from engine.plan.nodes import Entry, Node, Recursive, Source, Variable
 from engine.runtime.observation import Figures, Observed
 from planner.explain.engine_plan import node_names
 from planner.explain.listing import Listing, ListingStep
+from planner.spans import NO_SPANS, Span, Spans
 
 MILLION = 1_000_000
 
 
-def running_listing(plan: Node, operators: Sequence[Observed]) -> Listing:
+def running_listing(plan: Node, operators: Sequence[Observed], spans: Spans = NO_SPANS) -> Listing:
     """The operators of a view with this plan, its history last."""
-    names = node_names(plan)
-    steps = tuple(_step(place, operator, names) for place, operator in enumerate(operators))
+    names, by_key = node_names(plan), _SpansByKey(spans)
+    steps = tuple(_step(place, operator, names, by_key) for place, operator in enumerate(operators))
     return Listing("analyze", steps, steps[-1].name)
 
 
-def _step(place: int, operator: Observed, names: Mapping[Node, str]) -> ListingStep:
+class _SpansByKey:
+    """The spans of operators by their keys. A loop's key has its bindings, a variable's its name."""
+
+    def __init__(self, spans: Spans) -> None:
+        self._spans = spans
+        self._loops = {node.bindings: spans[node] for node in spans if isinstance(node, Recursive)}
+        self._variables = {node.name: spans[node] for node in spans if isinstance(node, Variable)}
+
+    def of(self, key: Hashable) -> tuple[Span, ...]:
+        match key:
+            case ("loop", tuple() as bindings, *_):
+                return self._loops.get(bindings, ())
+            case ("variable", str() as name):
+                return self._variables.get(name, ())
+            case ("entry", Entry() as entry):
+                return self._spans.get(entry.input, ())
+        return next((self._spans[node] for node in nodes_of(key) if node in self._spans), ())
+
+
+def _step(place: int, operator: Observed, names: Mapping[Node, str], spans: _SpansByKey) -> ListingStep:
     details = []
     if isinstance(operator.key, tuple) and operator.key[0] == "arrange":
         details.append("by " + " ".join(f"#{column}" for column in operator.key[2]))
@@ -35,7 +55,14 @@ def _step(place: int, operator: Observed, names: Mapping[Node, str]) -> ListingS
     inputs = tuple(map(_name, operator.inputs))
     title = _title(operator, names)
     return ListingStep(
-        _name(place), title, tuple(details), inputs, (), operator.depth, _shown(operator.figures)
+        _name(place),
+        title,
+        tuple(details),
+        inputs,
+        (),
+        operator.depth,
+        _shown(operator.figures),
+        spans.of(operator.key),
     )
 
 

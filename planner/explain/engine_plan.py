@@ -31,25 +31,27 @@ from planner.explain.ordering import partition_details, top_details
 from planner.explain.path_texts import multijoin_text
 from planner.ir.scalar_text import ScalarText, shown_literal
 from planner.ir.scalars import conjuncts
+from planner.spans import NO_SPANS, Spans
 
 _TEXT = ScalarText(lambda index: f"#{index}")
 
 
-def dataflow_listing(plan: Node) -> Listing:
-    walk = _Walk()
+def dataflow_listing(plan: Node, spans: Spans = NO_SPANS) -> Listing:
+    walk = _Walk(spans)
     result = walk.visit(plan)
     return Listing("dataflow", tuple(walk.steps), result)
 
 
 def node_names(plan: Node) -> dict[Node, str]:
     """The name of each node in the listing."""
-    walk = _Walk()
+    walk = _Walk({})
     walk.visit(plan)
     return walk.seen
 
 
 class _Walk:
-    def __init__(self) -> None:
+    def __init__(self, spans: Spans) -> None:
+        self.spans = spans
         self.steps: list[ListingStep] = []
         self.seen: dict[Node, str] = {}
 
@@ -59,7 +61,8 @@ class _Walk:
             name = f"r{len(self.steps)}"
             title, details = _described(node, inputs)
             depth = max((_depth(variable) for variable in node.free), default=0)
-            self.steps.append(ListingStep(name, title, tuple(details), inputs, node.schema.columns, depth))
+            columns, spans = node.schema.columns, self.spans.get(node, ())
+            self.steps.append(ListingStep(name, title, tuple(details), inputs, columns, depth, spans=spans))
             self.seen[node] = name
         return self.seen[node]
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from engine.schema import Column
+from planner.spans import Span
 
 
 @dataclass(frozen=True)
@@ -14,7 +15,8 @@ class ListingStep:
     """One operator: its name in the listing, its kind, its details (one line each), the steps that it reads,
     its columns, and the number of loops around it (`depth`).
 
-    `figures` are the measurements of a running operator, by name.
+    `figures` are the measurements of a running operator, by name. `spans` are the parts of the query's text
+    that it comes from.
     """
 
     name: str
@@ -24,6 +26,7 @@ class ListingStep:
     columns: tuple[Column, ...]
     depth: int = 0
     figures: Mapping[str, float] = field(default_factory=dict)
+    spans: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 
 from planner.explain.listing import Listing, ListingStep
 
@@ -45,6 +46,8 @@ def _node(step: ListingStep) -> dict[str, object]:
         "depth": step.depth,
         "columns": [{"name": c.name, "type": str(c.type), "nullable": c.nullable} for c in step.columns],
     }
+    if step.spans:
+        node["spans"] = [asdict(span) for span in step.spans]
     return node | ({"figures": dict(step.figures)} if step.figures else {})
 
 

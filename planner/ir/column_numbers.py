@@ -6,16 +6,19 @@ from collections.abc import Iterable
 
 from engine.schema import Type
 from planner.ir import Attribute
+from planner.ir.provenance import Provenance
 from planner.limits import check_numbers
 
 
 class Numbers:
     def __init__(self) -> None:
         self._last = 0
+        self.provenance = Provenance()
 
     def number(self) -> int:
         self._last += 1
         check_numbers(self._last)
+        self.provenance.column(self._last)
         return self._last
 
     def attribute(self, name: str, type: Type, nullable: bool) -> Attribute:

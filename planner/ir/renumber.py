@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from engine.plan.expressions import ColumnRef
@@ -27,23 +26,26 @@ from planner.ir import (
     UnnestLists,
     Values,
 )
+from planner.ir.column_numbers import Numbers
 from planner.ir.rewrite import with_expressions, with_inputs
 from planner.ir.scalars import rewrite
 from planner.limits import count_relation
 
 
-def renumbered(operator: Relational, number: Callable[[], int]) -> tuple[Relational, dict[int, int]]:
+def renumbered(operator: Relational, numbers: Numbers) -> tuple[Relational, dict[int, int]]:
     """The copy, and its columns' new numbers by the old ones.
 
     Variables of recursions keep their numbers: the copies are separate scopes.
     """
-    copier = _Copier(number)
-    return copier.operator(operator), copier.names
+    copier = _Copier(numbers)
+    copy = copier.operator(operator)
+    numbers.provenance.copied({new: old for old, new in copier.names.items()})
+    return copy, copier.names
 
 
 class _Copier:
-    def __init__(self, number: Callable[[], int]) -> None:
-        self.number = number
+    def __init__(self, numbers: Numbers) -> None:
+        self.numbers = numbers
         self.names: dict[int, int] = {}
 
     def operator(self, old: Relational) -> Relational:
@@ -77,7 +79,7 @@ class _Copier:
         return self.names.get(id, id)
 
     def _new(self, attribute: Attribute) -> Attribute:
-        self.names[attribute.id] = self.number()
+        self.names[attribute.id] = self.numbers.number()
         return replace(attribute, id=self.names[attribute.id])
 
     def _columns(self, columns: tuple[Attribute, ...]) -> tuple[Attribute, ...]:

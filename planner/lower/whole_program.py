@@ -45,18 +45,23 @@ from planner.lower.leaves import lower_scan, lower_values, variable
 from planner.lower.list_rows import lower_unnest
 from planner.lower.lowered import NOBODY, Lowered, distinct, lowered, projected, taken
 from planner.lower.many_joins import lower_relations, relations
+from planner.lower.plan_sources import PlanSources
 from planner.lower.setops import lower_set_operation
 from planner.lower.time_filters import filtered_over_time, mapped_over_time
 from planner.lower.window_plans import lower_window
 
 
-def lower(program: RelationalProgram) -> tuple[Node, Schema]:
-    """The engine plan of the program, and the schema of its rows under the user's names."""
-    result = projected(_Lowering(program).lower(program.root), [c.id for c in program.outputs])
+def lower(program: RelationalProgram, sources: PlanSources | None = None) -> tuple[Node, Schema]:
+    """The engine plan of the program, and the schema of its rows under the user's names. `sources` are told
+    which nodes each operator becomes."""
+    lowering = _Lowering(program, sources or PlanSources())
+    result = projected(lowering.lower(program.root), [c.id for c in program.outputs])
     columns = tuple(
         Column(c.name, c.type, null) for c, null in zip(program.outputs, result.nullable, strict=True)
     )
-    return _named(result.node, Schema(columns)), Schema(columns)
+    node = _named(result.node, Schema(columns))
+    lowering.sources.add_root(program, node)
+    return node, Schema(columns)
 
 
 def _named(node: Node, schema: Schema) -> Node:
@@ -95,8 +100,9 @@ _Use = tuple[int, bool]
 
 
 class _Lowering:
-    def __init__(self, program: RelationalProgram) -> None:
+    def __init__(self, program: RelationalProgram, sources: PlanSources) -> None:
         self.program = program
+        self.sources = sources
         self.variables: dict[int, _Bound] = {}
         self.shared: dict[tuple[int, frozenset[Node]], Lowered] = {}
         self.uses: dict[int, frozenset[_Use]] = {}
@@ -104,6 +110,12 @@ class _Lowering:
 
     def lower(self, operator: Relational) -> Lowered:
         check_time()
+        with self.sources.of(operator) as below:
+            result = self._lowered(operator)
+            below.becomes(result.node)
+        return result
+
+    def _lowered(self, operator: Relational) -> Lowered:
         match operator:
             case TableScan():
                 return lower_scan(operator)
@@ -147,6 +159,7 @@ class _Lowering:
         many = len(apart.leaves) > 2 and apart.are_connected
         if not many or any(self._free(leaf) for leaf in apart.leaves):
             return lower_join(join, self.lower(join.left), self.lower(join.right))
+        self.sources.together(join, apart.leaves)
         return lower_relations(join, apart, [self.lower(leaf) for leaf in apart.leaves])
 
     def _renamed(self, input: Lowered, renaming: tuple[tuple[Attribute, int], ...]) -> Lowered:

@@ -49,7 +49,7 @@ class _Inlining:
         value = self.inlined[operator.number]
         if self.uses[operator.number] == 1:
             return Project(value, tuple((a, value.attribute(old).ref) for a, old in operator.renaming))
-        copy, names = renumbered(value, self.numbers.number)
+        copy, names = renumbered(value, self.numbers)
         return Project(copy, tuple((a, copy.attribute(names[old]).ref) for a, old in operator.renaming))
 
 

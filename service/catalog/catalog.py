@@ -5,8 +5,8 @@ SQLite runs in WAL mode and syncs on every commit, so a commit that has returned
 `migrations/` creates and upgrades the schema at start. Several services may share a PostgreSQL catalog; the
 one that leads writes to it (`service/catalog/connections.py`).
 
-One thread at a time calls what changes the database or reads the log. Any thread may call `epoch_at`, and
-take a `snapshot` of all tables.
+One thread at a time calls what changes the database or reads the log. Any thread may call `epoch_at` and
+`times_between`, and take a `snapshot` of all tables.
 
 A commit of the log holds the epochs `first` to `last`, all committed at the same time. Its payload is split
 into parts, because databases limit the size of a value. Nearly always there is one part: one row, one
@@ -220,13 +220,13 @@ class Catalog:
     def times(self, since: int = 0) -> list[tuple[int, int]]:
         """The first epoch of every known commit from epoch `since` on, in order, with its time in
         microseconds."""
-        found: list[tuple[int, int]] = []
         with self.connections.reading() as connection:
-            for table in (commits, log):
-                query = sa.select(table.c.first, table.c.committed_at).where(table.c.last >= since)
-                query = query.where(log.c.part == 0) if table is log else query
-                found += [(first, at) for first, at in connection.execute(query.order_by(table.c.last))]
-        return found
+            return _times(connection, since)
+
+    def times_between(self, since: int, until: int) -> list[tuple[int, int]]:
+        """The same, of the commits with epochs from `since` to `until`. Any thread may ask."""
+        with self.connections.reading_aside() as connection:
+            return _times(connection, since, until)
 
     # Idempotency keys
 
@@ -306,6 +306,17 @@ def _begin_reading(connection: sa.Connection) -> None:
     if connection.dialect.name == "sqlite":
         connection.exec_driver_sql("BEGIN")  # without it, the driver has no transaction around reads
     connection.execute(sa.select(commits.c.last).limit(1))  # the first read takes the snapshot
+
+
+def _times(connection: sa.Connection, since: int, until: int | None = None) -> list[tuple[int, int]]:
+    """First epochs of commits and their times, in order, in the connection's transaction."""
+    found: list[tuple[int, int]] = []
+    for table in (commits, log):
+        query = sa.select(table.c.first, table.c.committed_at).where(table.c.last >= since)
+        query = query.where(log.c.part == 0) if table is log else query
+        query = query if until is None else query.where(table.c.first <= until)
+        found += [(first, at) for first, at in connection.execute(query.order_by(table.c.last))]
+    return found
 
 
 def newest_commit(connection: sa.Connection) -> CommittedEpochs | None:

@@ -6,42 +6,29 @@ one together. So a relation keeps its series as long as it is there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
 
 from prometheus_client.core import Metric
 
-from engine.runtime.upkeep import Upkeep
-from service.definitions.definition import Definition
-from service.definitions.readable import Readable
 from service.exposition.families import OTHER, bounded, counters, gauge, gauges
+from service.running.relation_costs import RelationFigures, relation_figures
 from service.running.runtime import Runtime
 
 _LABELS = ("relation", "kind")
 
 
-@dataclass(frozen=True)
-class RelationFigures:
-    """`behind` is the number of epochs that the relation does not have yet."""
-
-    name: str
-    kind: str
-    rows: int
-    behind: int
-    upkeep: Upkeep
-
-    @classmethod
-    def together(cls, parts: list[RelationFigures]) -> RelationFigures:
-        """The figures of those that have no series of their own."""
-        return cls(
-            OTHER,
-            OTHER,
-            sum(part.rows for part in parts),
-            max(part.behind for part in parts),
-            reduce(add, (part.upkeep for part in parts)),
-        )
+def _together(parts: list[RelationFigures]) -> RelationFigures:
+    """The figures of those that have no series of their own."""
+    return RelationFigures(
+        OTHER,
+        OTHER,
+        sum(part.rows for part in parts),
+        max(part.behind for part in parts),
+        reduce(add, (part.upkeep for part in parts)),
+    )
 
 
 _EACH: tuple[tuple[Callable[..., Metric], str, str, Callable[[RelationFigures], float]], ...] = (
@@ -93,8 +80,8 @@ class RelationCollector:
     runtime: Runtime
 
     def collect(self) -> Iterator[Metric]:
-        readable, builds = self.runtime.readable, self.runtime.builds
-        definitions = sorted(readable.known.all.values(), key=lambda definition: definition.id)
+        readable = self.runtime.readable
+        definitions = readable.known.all.values()
         views = [definition for definition in definitions if definition.is_view]
         bad = sum(readable.has_failed(view) for view in views)
         yield gauge("freshet_tables", "Tables defined.", len(definitions) - len(views))
@@ -104,32 +91,7 @@ class RelationCollector:
             ("state",),
             {("running",): len(views) - bad, ("failed",): bad},
         )
-        upkeep = self.runtime.upkeep()
-        reached = {name: build.building.epoch for name, build in builds.items()}
-        all = (_figures(it, readable, reached, upkeep) for it in definitions)
         most = self.runtime.settings.metrics_relations
-        found = bounded(all, most, RelationFigures.together)
+        found = bounded(relation_figures(self.runtime), most, _together)
         for make, name, meaning, value in _EACH:
             yield make(name, meaning, _LABELS, {(it.name, it.kind): value(it) for it in found})
-
-
-def _figures(
-    definition: Definition, readable: Readable, reached: Mapping[str, int], upkeep: Mapping[str, Upkeep]
-) -> RelationFigures:
-    name = definition.name
-    snapshot = readable.snapshot.relations.get(name)
-    newest = readable.newest
-    epoch = newest
-    if name in reached:
-        epoch = reached[name]
-    elif snapshot is None:
-        epoch = 0
-    elif snapshot.failure is not None:
-        epoch = newest if snapshot.lost is None else snapshot.lost - 1
-    return RelationFigures(
-        name,
-        "view" if definition.is_view else "table",
-        0 if snapshot is None else snapshot.size,
-        max(0, newest - epoch),
-        upkeep.get(name, Upkeep()),
-    )

@@ -10,7 +10,6 @@ from __future__ import annotations
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.errors import Overloaded
-from service.http.encoded_paths import with_encoded_slashes
 from service.http.origins import Origins
 from service.problems import refused
 from service.running.process_memory import LARGE, MemoryMark
@@ -33,7 +32,6 @@ class Gate:
             await self._app(scope, receive, send)
             return
 
-        scope = with_encoded_slashes(scope)
         refusal = self._origins.refusal(scope)
         if refusal is not None:
             await refused(refusal)(scope, receive, send)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, overload
 
 import sqlglot
 from pydantic import BaseModel, ConfigDict, Field
@@ -182,13 +182,22 @@ def job_members(job: Job, progress: float) -> dict[str, Any]:
         "rows": job.rows,
         "epoch": job.epoch,
         "error": job.error,
-        "created": _moment(job.created_at),
-        "started": _moment(job.started_at),
-        "ended": _moment(job.ended_at),
+        "created": moment(job.created_at),
+        "started": moment(job.started_at),
+        "ended": moment(job.ended_at),
     }
 
 
-def _moment(microseconds: int | None) -> datetime | None:
+@overload
+def moment(microseconds: int) -> datetime: ...
+
+
+@overload
+def moment(microseconds: int | None) -> datetime | None: ...
+
+
+def moment(microseconds: int | None) -> datetime | None:
+    """A time in microseconds since 1970, UTC, as JSON shows it."""
     return None if microseconds is None else _1970 + timedelta(microseconds=microseconds)
 
 

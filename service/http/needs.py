@@ -20,7 +20,8 @@ from planner.relation_names import schema_of
 from service.accounts.principals import Principal
 from service.accounts.privileges import OF_ROWS, Privilege
 from service.errors import ServiceError
-from service.http.encoded_paths import named_in_path
+from service.http.path_names import named
+from service.names import fold_relation
 
 _RECENT, _REMEMBERED = 1000, 200
 """The most paths that are remembered with what they need, and the most characters of one."""
@@ -46,7 +47,7 @@ def _on(*privileges: Privilege, of: str) -> Need:
     """One of the privileges on the relation that a parameter of the path names."""
 
     def check(principal: Principal, parameters: Parameters) -> None:
-        principal.require_any(privileges, named_in_path(parameters[of]))
+        principal.require_any(privileges, fold_relation(parameters[of]))
 
     return Need(check)
 
@@ -55,7 +56,7 @@ def _defining(of: str, audited: bool = True) -> Need:
     """To define in the schema of the relation that a parameter of the path names."""
 
     def check(principal: Principal, parameters: Parameters) -> None:
-        principal.require_defining(schema_of(named_in_path(parameters[of])))
+        principal.require_defining(schema_of(fold_relation(parameters[of])))
 
     return Need(check, audited)
 
@@ -92,6 +93,7 @@ NEEDS: dict[str, Need] = {
     "POST /v1/views/{view}/rebuild": _defining("view"),
     "POST /v1/views/{view}/check": _defining("view", audited=False),
     "GET /v1/views/{view}/plan": _reads(of="view"),
+    "GET /v1/views/{view}/replay": _reads(of="view"),
     "GET /v1/views/{view}/rows": _reads(of="view"),
     "GET /v1/views/{view}/changes": _reads(of="view"),
     "GET /v1/loads": IN_ROUTE,
@@ -121,6 +123,12 @@ NEEDS: dict[str, Need] = {
     "POST /v1/backups": OPERATE,
     "GET /v1/backups/{backup}": ADMIN,
     "DELETE /v1/backups/{backup}": OPERATE,
+    "GET /v1/epochs": IN_ROUTE,
+    "GET /v1/catalog": IN_ROUTE,
+    "GET /v1/catalog/costs": IN_ROUTE,
+    "GET /v1/settings": ADMIN,
+    "GET /v1/feeds": ADMIN,
+    "GET /v1/statements": ADMIN,
     "GET /v1/status": IN_ROUTE,
     "GET /metrics": IN_ROUTE,
     "GET /healthz": OPEN,
@@ -173,7 +181,7 @@ class NeedsByPath:
             return None
         pattern, need, template = self._found[method][int(match.lastgroup[1:])]
         again = pattern.match(path)
-        return Asked(need, again.groupdict() if again else {}, template)
+        return Asked(need, named(again.groupdict()) if again else {}, template)
 
     def methods(self, path: str) -> list[str]:
         """The methods that the path takes."""

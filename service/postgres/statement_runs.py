@@ -29,6 +29,7 @@ from service.sql.describing import DescribingRun
 from service.sql.open_block import BlockRun, OpenBlock
 from service.sql.script_session import ScriptSession
 from service.sql.tasks import Result
+from service.telemetry.slow_statements import SlowStatements
 
 _LONG = 1 << 16
 """Characters of a script that is cut into statements in a thread of its own."""
@@ -130,7 +131,7 @@ class StatementRuns:
         with self.calling() as caller:
             return await DescribingRun(*parts, caller, self._session()).answer(piece, types)
 
-    def _parts(self) -> tuple[Runtime, Queries, Lane, Lane]:
+    def _parts(self) -> tuple[Runtime, Queries, Lane, Lane, SlowStatements]:
         _ = self.runtime
         return self.hall.door.parts
 

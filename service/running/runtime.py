@@ -307,6 +307,11 @@ class Runtime:
         found = await self._past.run(self._state.catalog.epoch_at, microseconds)
         return min(found, self._readable.newest)
 
+    async def times_between(self, since: int, until: int) -> list[tuple[int, int]]:
+        """The first epochs of the commits from `since` to `until`, in order, with their times in microseconds
+        since 1970, UTC. Times of epochs that cannot be read any more may be missing."""
+        return await self._past.run(self._state.catalog.times_between, since, until)
+
     # Changing: awaited; runs on the writer's thread in the order of the calls.
 
     async def create_table(

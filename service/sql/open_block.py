@@ -167,7 +167,7 @@ class BlockRun(ScriptRun):
 
     async def run_in_block(self, piece: Piece) -> Result:
         """The result of one statement. Raises ScriptFailed."""
-        with numbered(piece):
+        with numbered(piece), self._timed(piece, ()):
             self.caller.check()
             statement = await self._lane(piece.length).run(self._parsed, piece)
             await self._check_allowed(statement)

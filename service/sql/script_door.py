@@ -11,7 +11,7 @@ Everything that runs for a caller ends when the caller leaves, unless its change
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -69,6 +69,7 @@ from service.sql.recorded import recorded
 from service.sql.script_session import ScriptSession
 from service.sql.sight import Sight
 from service.sql.tasks import Result, StatementTask, name_of, task_of, texts
+from service.telemetry.slow_statements import SlowStatements
 from service.writing.transaction import Transaction
 
 _DRAFTS = 5
@@ -103,11 +104,12 @@ class SqlDoor:
         self.prepared = PreparedStatements(runtime, settings.prepared_bytes, settings.planning_limits)
         self.kept = KeptAnswers[Result](settings.kept_answer_bytes, settings.kept_answer_seconds)
         """Results whose rows are read page by page."""
+        self.slow = SlowStatements()
 
     @property
-    def parts(self) -> tuple[Runtime, Queries, Lane, Lane]:
+    def parts(self) -> tuple[Runtime, Queries, Lane, Lane, SlowStatements]:
         """What every run of statements needs."""
-        return self._runtime, self._queries, self._planning, self._long_texts
+        return self._runtime, self._queries, self._planning, self._long_texts, self.slow
 
     async def run(
         self,
@@ -179,6 +181,7 @@ class ScriptRun:
     queries: Queries
     planning: Lane
     long_texts: Lane
+    slow: SlowStatements
     caller: Caller
     session: ScriptSession
     as_of: int | None = None
@@ -200,7 +203,7 @@ class ScriptRun:
         results: list[Result] = []
         block: list[Statement] = []
         for piece in pieces:
-            with numbered(piece):
+            with numbered(piece), self._timed(piece, block):
                 self.caller.check()
                 statement = await self._lane(piece.length).run(self._parsed, piece)
                 await self._check_allowed(statement)
@@ -218,6 +221,11 @@ class ScriptRun:
             with numbered(block[0].piece):
                 raise InvalidQuery("BEGIN has no COMMIT: no statement after it has run", "add COMMIT")
         return results
+
+    def _timed(self, piece: Piece, block: Sequence[Statement]) -> AbstractContextManager[None]:
+        """Inside the context, a piece runs; at its end a block does, whose text counts then."""
+        text = "; ".join([*(statement.source for statement in block), piece.source])
+        return self.slow.timing(text, self.caller.principal.id)
 
     async def _alone(self, statement: Statement) -> Result:
         if isinstance(statement, SetSearchPath | ShowSearchPath):

@@ -65,9 +65,9 @@ class Checked(Spending):
         self._check()
         super().begin(operator)
 
-    def round(self) -> None:
+    def round(self, rounds: tuple[int, ...]) -> None:
         self._check()
-        super().round()
+        super().round(rounds)
 
 
 class DraftStale(Exception):

@@ -10,6 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from pyarrow.parquet import read_table
+
 import freshet
 from service.demo.story import HERE, statements
 from tests.console.browser import MISSING, PATIENCE, chromium
@@ -51,7 +53,7 @@ def prepare(url: str) -> None:
         for statement in statements("tables.sql").values():
             db.sql(statement)
         for name in ("packages", "depends"):
-            db.sql(f"INSERT INTO {name} SELECT * FROM read_parquet('{HERE / name}.parquet')")
+            db.table(name).insert(read_table(HERE / f"{name}.parquet"))
         views = statements("views.sql")
         for name in ("affected", "reinstall", "edges", "distance"):
             db.create_view(name, views[name])
@@ -130,6 +132,20 @@ def _dataflow(page: Any, url: str) -> None:
     _go(page, "#/dataflow/affected", ".svelte-flow__node b")
 
 
+def _lit(page: Any, url: str) -> None:
+    _go(page, "#/dataflow/reinstall", ".svelte-flow__node b")
+    page.locator("pre .part").last.click()
+
+
+def _replay(page: Any, url: str) -> None:
+    _go(page, "#/dataflow/affected", ".svelte-flow__node b")
+    page.get_by_role("button", name="Replay an epoch").click()
+    page.get_by_role("button", name="round 2").first.click()
+    bar = page.get_by_role("region", name="Replay")
+    while "join" not in bar.get_by_role("status").inner_text():
+        bar.get_by_role("button", name="The next step").click()
+
+
 def _service(page: Any, url: str) -> None:
     _go(page, "#/service", "table.plain")
 
@@ -147,6 +163,8 @@ DRAWN = {
     "definition": _definition,
     "catalog": _catalog,
     "dataflow": _dataflow,
+    "lit": _lit,
+    "replay": _replay,
     "service": _service,
     "tour": _tour,
 }

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gzip
+import json
 import re
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -19,6 +21,9 @@ from service.http.reference.console_files import BUILT, MEDIA_TYPES, POLICY
 from service.settings.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[2]
+NOTICE = re.compile(r"^={80}\n(\S+) (\S+)\nLicence: (.+)\n={80}\n((?:(?!={80}).*\n)*)", re.MULTILINE)
+IMPORT = re.compile(r"""(?:from|import) ['"]((?:@[\w-]+/)?[a-z][\w-]*)""")
+"""The package of an import."""
 LATER = ("arrow", "uPlot", "elk", "Dataflow", "Relation", "Service", "Tour")
 """What the first page does not load."""
 
@@ -67,7 +72,7 @@ def test_a_changed_file_is_another_digest(digests: ModuleType, tmp_path: Path) -
 
 
 def test_every_file_of_the_build_is_served(app: FastAPI) -> None:
-    files = [path for path in BUILT.rglob("*") if path.suffix in MEDIA_TYPES]
+    files = [path for path in BUILT.rglob("*") if path.suffix in MEDIA_TYPES and path.name != "digests.txt"]
     assert len(files) > 10
     answers = get(app, *(f"/console/{path.relative_to(BUILT).as_posix()}" for path in files))
     for path, answer in zip(files, answers, strict=True):
@@ -79,6 +84,31 @@ def test_every_file_of_the_build_is_served(app: FastAPI) -> None:
         is_hashed = path.parent.name == "assets"
         assert ("immutable" in answer.headers["cache-control"]) == is_hashed
         assert bool(re.search(r"-[\w-]{8}\.\w+$", path.name)) == is_hashed
+
+
+def test_the_licences_of_all_packages_are_there(app: FastAPI) -> None:
+    """Each package that the source imports, and what else has come with them, has its version, its licence
+    and the licence's text in the notices."""
+    text = get(app, "/console/notices.txt")[0].text
+    notices = {name: (version, licence, body) for name, version, licence, body in NOTICE.findall(text)}
+    locked = json.loads((ROOT / "console" / "package-lock.json").read_text())["packages"]
+    imported = {name for path in sources() for name in IMPORT.findall(path.read_text())}
+    assert imported >= {"svelte", "elkjs", "apache-arrow", "uplot", "@xyflow/svelte", "@codemirror/view"}
+    assert imported <= notices.keys(), "run make console"
+    for name, (version, licence, body) in notices.items():
+        known = locked.get(f"node_modules/{name}")
+        assert known is None or (known["version"], known["license"]) == (version, licence), name
+        assert "copyright" in body.lower() or "licen" in body.lower(), name
+        assert len(body) > 400, name
+    assert "Eclipse Public License" in notices["elkjs"][2]
+    assert "Apache License" in notices["apache-arrow"][2]
+
+
+def sources() -> Iterator[Path]:
+    """The modules of the console, tests left out."""
+    for path in (ROOT / "console" / "src").rglob("*"):
+        if path.suffix in (".ts", ".svelte") and not path.name.endswith(".test.ts"):
+            yield path
 
 
 def test_nothing_else_is_served(app: FastAPI) -> None:

@@ -1,8 +1,12 @@
-"""Behind FRESHET_BROWSER=1: a million rows, 500 views, 1,000 changes a second."""
+"""Behind FRESHET_BROWSER=1: a million rows, 500 views, 1,000 changes a second, memory, ten open pages.
+
+FRESHET_BROWSER_MINUTES is how long memory is watched. What is measured is printed: run it with `-s`.
+"""
 
 from __future__ import annotations
 
 import os
+import statistics
 import threading
 import time
 from collections.abc import Callable
@@ -20,6 +24,8 @@ pytestmark = pytest.mark.skipif("FRESHET_BROWSER" not in os.environ, reason="FRE
 OpenPage = Callable[..., Any]
 SECONDS = 10
 RATE = 1000
+TURNS, POSTS = 5, 40
+MINUTES = float(os.environ.get("FRESHET_BROWSER_MINUTES", "0.5"))
 FRAMES = """() => new Promise(done => {
   const gaps = [];
   let last = performance.now();
@@ -92,3 +98,73 @@ def test_a_thousand_changes_a_second(open_page: OpenPage, db: Connection, name: 
         f"gaps in ms: median {gaps[len(gaps) // 2]:.1f}, longest {gaps[-1]:.1f}"
     )
     assert gaps[-1] < 1000
+
+
+def test_ten_open_pages_cost_a_post_little(open_page: OpenPage, start: Callable[..., Process]) -> None:
+    """The time of a one-row post, with ten pages live on what it changes and with none, in turns."""
+    process = start()
+    with freshet.connect(process.url) as db:
+        db.sql("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)")
+        db.sql("CREATE VIEW v AS SELECT n % 10 AS k, count(*) AS c FROM t GROUP BY n % 10")
+        db.table("t").insert([{"id": n, "n": n} for n in range(1000)])
+        pages = [open_page("#/relation/t", url=process.url) for _ in range(10)]
+        number = 0
+
+        def turn() -> float:
+            nonlocal number
+            took = []
+            for _ in range(POSTS):
+                number += 1
+                began = time.perf_counter()
+                db.table("t").upsert([{"id": number % 1000, "n": number}])
+                took.append(time.perf_counter() - began)
+            return statistics.median(took) * 1000
+
+        with_pages, without = [], []
+        for _ in range(TURNS):
+            for page in pages:
+                page.goto(f"{process.url}/#/relation/{'tv'[len(with_pages) % 2]}")
+                expect(page.locator(".state")).to_have_text("live")
+            with_pages.append(turn())
+            for page in pages:
+                page.goto("about:blank")
+            without.append(turn())
+    print(f"ms with ten pages {with_pages}, with none {without}, load {os.getloadavg()[0]:.1f}")
+    print(f"medians {statistics.median(with_pages):.2f} and {statistics.median(without):.2f} ms")
+    assert statistics.median(with_pages) < 5 * statistics.median(without)
+
+
+def test_memory_stays_level(open_page: OpenPage, db: Connection, name: str) -> None:
+    """As long as FRESHET_BROWSER_MINUTES says: after each collection the heap ends where it began."""
+    db.sql(f"CREATE TABLE {name} (id BIGINT PRIMARY KEY, n BIGINT)")
+    table = db.table(name)
+    table.insert([{"id": n, "n": 0} for n in range(1000)])
+    page = open_page(f"#/relation/{name}", reduced_motion="no-preference")
+    expect(page.locator(".state")).to_have_text("live")
+    session = page.context.new_cdp_session(page)
+    heaps: list[float] = []
+    end, sent = time.monotonic() + 60 * MINUTES, 0
+    looked = 0.0
+    while time.monotonic() < end:
+        table.upsert([{"id": (sent + n) % 2000, "n": sent + n + 1} for n in range(50)])
+        sent += 50
+        if time.monotonic() - looked > 5:
+            session.send("HeapProfiler.collectGarbage")
+            heaps.append(session.send("Runtime.getHeapUsage")["usedSize"] / 2**20)
+            looked = time.monotonic()
+        page.wait_for_timeout(50)
+    third = max(1, len(heaps) // 3)
+    first, last = statistics.median(heaps[third : 2 * third] or heaps), statistics.median(heaps[-third:])
+    print(f"{sent} changes in {MINUTES} min, MiB after the first third {first:.1f}, at the end {last:.1f}")
+    assert last < 1.15 * first + 2
+
+
+def test_the_first_paint(open_page: OpenPage) -> None:
+    """From the request to the first contents, of a page that the browser has not seen."""
+    paints = []
+    for _ in range(5):
+        page = open_page("#/query")
+        page.wait_for_selector(".cm-content")
+        paints.append(page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
+    print(f"first contentful paint in ms: {[round(paint) for paint in paints]}")
+    assert min(paints) < 5000

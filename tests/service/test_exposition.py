@@ -16,7 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy.exc import OperationalError
 
 from service.exposition.pipeline_figures import PipelineFigures
-from service.exposition.relation_figures import _figures
+from service.running.relation_costs import _figures
 from service.settings.settings import Settings
 from tests.service.client import Client, code
 from tests.service.waiting import wait_until

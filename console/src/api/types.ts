@@ -116,10 +116,69 @@ export interface PlanNode {
   depth: number;
   columns: Column[];
   figures?: Record<string, number>;
+  spans?: Span[];
 }
 
 export interface Plan {
   stage: string;
   nodes: PlanNode[];
   result: string;
+}
+
+/** A stretch of a query's text, in characters. */
+export interface Span {
+  start: number;
+  end: number;
+  line: number;
+  column: number;
+}
+
+export interface CatalogEntry {
+  name: string;
+  kind: 'table' | 'view';
+  state: string;
+  reason: string | null;
+  reads: string[];
+}
+
+export interface ListedEpoch {
+  epoch: number;
+  committed_at: string | null;
+  tables: Record<string, number>;
+  views: Record<string, number>;
+}
+
+export interface EpochList {
+  newest: number;
+  epochs: ListedEpoch[];
+  next: number | null;
+}
+
+export interface ReplayStep {
+  operator: string;
+  rounds: number[];
+  taken: number;
+  passed: number;
+  rows: { diff: number; row: Row }[];
+}
+
+export interface Replay {
+  view: string;
+  epoch: number;
+  committed_at: string | null;
+  plan: Plan;
+  steps: ReplayStep[];
+  cut: boolean;
+}
+
+export interface Cost {
+  name: string;
+  kind: 'table' | 'view';
+  rows: number;
+  behind: number;
+  memory_bytes: number;
+  mapped_bytes: number;
+  seconds: number;
+  differences: number;
+  changes: number;
 }

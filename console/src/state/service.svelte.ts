@@ -1,17 +1,20 @@
 /**
  * The service as the whole page knows it: whether it answers, its newest epoch, and its tables and views.
  *
- * Until the API has a feed of the catalog, the status is polled, and the catalog read again when an epoch or a
- * definition has been made.
+ * The status is polled, because its figures change all the time. The catalog is read again when its feed tells of
+ * a change; while a view is being built, also now and then, for its progress.
  */
 import { call } from '../api/call';
 import { asProblem, type Problem } from '../api/problem';
 import type { Status, Table, View } from '../api/types';
+import { catalog } from './catalog.svelte';
 
 export type Connection = 'connecting' | 'connected' | 'starting' | 'reconnecting' | 'locked';
 const EACH = 1000;
 const AWAY = 2000;
-const CATALOG_EACH = 5000;
+const BUILDING_EACH = 1000;
+/** The catalog is read again after so long even if its feed is silent. */
+const LONGEST = 60_000;
 /** Seconds over which epochs a second are counted. */
 const WINDOW = 10;
 
@@ -25,8 +28,6 @@ class Service {
   views = $state.raw<View[]>([]);
   /** Whether the catalog has been read at least once. */
   known = $state(false);
-  /** The clock times at which this page first saw an epoch: [epoch, milliseconds since 1970]. */
-  seen = $state.raw<[number, number][]>([]);
   private counted: [number, number][] = [];
   private read = 0;
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -35,6 +36,7 @@ class Service {
     document.addEventListener('visibilitychange', () => {
       if (!document.hidden) void this.poll();
     });
+    catalog.follow(() => void this.refresh());
     void this.poll();
   }
 
@@ -44,11 +46,15 @@ class Service {
     await this.poll();
   }
 
+  /** Begins anew: another key may see other relations. */
+  restart(): void {
+    catalog.follow(() => void this.refresh());
+    void this.refresh();
+  }
+
   /** An epoch that an answer or a feed has told of. */
   saw(epoch: number): void {
-    if (epoch <= this.epoch && this.seen.length) return;
-    this.epoch = epoch;
-    this.seen = [...this.seen.slice(-4999), [epoch, Date.now()]];
+    if (epoch > this.epoch) this.epoch = epoch;
   }
 
   private async poll(): Promise<void> {
@@ -79,7 +85,6 @@ class Service {
   private count(epoch: number): void {
     const now = performance.now() / 1000;
     if (epoch < this.epoch) this.counted = []; // another service, or another data directory
-    if (epoch !== this.epoch) this.read = 0;
     if (epoch < this.epoch) this.epoch = epoch;
     this.saw(epoch);
     this.counted = [...this.counted.filter(([, at]) => now - at <= WINDOW), [epoch, now]];
@@ -88,7 +93,8 @@ class Service {
   }
 
   private async readCatalog(): Promise<void> {
-    if (Date.now() - this.read < CATALOG_EACH) return;
+    const age = Date.now() - this.read;
+    if (this.read && age < (this.views.some((view) => view.state === 'building') ? BUILDING_EACH : LONGEST)) return;
     this.read = Date.now();
     const [{ tables }, { views }] = await Promise.all([
       call<{ tables: Table[] }>('/v1/tables'),

@@ -326,7 +326,7 @@ class _Decorrelation:
         The input becomes a definition, unless it is little work.
         """
         if _is_cheap(input):
-            return input, *renumbered(input, self.numbers.number)
+            return input, *renumbered(input, self.numbers)
         number = self._define(input)
         again = self.numbers.fresh(input.columns)
         pairs = tuple(zip(again, (c.id for c in input.columns), strict=True))

@@ -118,7 +118,7 @@ class DependentJoin:
             case SetOp():
                 return self._set_operation(outer, query)
             case SharedRef(number=number, renaming=renaming):
-                copy, names = renumbered(self.host.definition(number), self.numbers.number)
+                copy, names = renumbered(self.host.definition(number), self.numbers)
                 items = tuple((a, copy.attribute(names[old]).ref) for a, old in renaming)
                 return self.apply(outer, Project(copy, items))
             case Fixpoint():

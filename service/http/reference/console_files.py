@@ -20,8 +20,11 @@ MEDIA_TYPES = {
     ".html": "text/html; charset=utf-8",
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
+    ".txt": "text/plain; charset=utf-8",
 }
 """Files of other kinds are not served."""
+_OWN = "digests.txt"
+"""A file for the build's test."""
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
     "font-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
@@ -47,5 +50,5 @@ def console_file(name: str) -> Response:
 
 def _served() -> dict[str, Path]:
     """The files of the build by their paths: a request finds these and no others."""
-    files = (path for path in sorted(BUILT.rglob("*")) if path.suffix in MEDIA_TYPES)
+    files = (path for path in sorted(BUILT.rglob("*")) if path.suffix in MEDIA_TYPES and path.name != _OWN)
     return {path.relative_to(BUILT).as_posix(): path for path in files}

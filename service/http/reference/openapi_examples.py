@@ -97,6 +97,36 @@ _RESULT = {
     "columns": [{"name": "n", "type": "BIGINT"}],
     "rows": [[1]],
 }
+_TABLE_ENTRY: dict[str, Any] = {
+    "name": "orders",
+    "kind": "table",
+    "state": "ready",
+    "reason": None,
+    "reads": [],
+}
+_VIEW_ENTRY: dict[str, Any] = {
+    "name": "totals",
+    "kind": "view",
+    "state": "ready",
+    "reason": None,
+    "reads": ["orders"],
+}
+_CATALOG_EVENTS = (
+    'event: catalog\ndata: {"relations":[{"name":"orders","kind":"table","state":"ready","reason":null,'
+    '"reads":[]}]}\n\nevent: change\ndata: {"happened":"made","relation":{"name":"totals","kind":"view",'
+    '"state":"ready","reason":null,"reads":["orders"]}}\n\n'
+)
+_COST = {
+    "name": "totals",
+    "kind": "view",
+    "rows": 2,
+    "behind": 0,
+    "memory_bytes": 4096,
+    "mapped_bytes": 0,
+    "seconds": 0.004,
+    "differences": 12,
+    "changes": 3,
+}
 _STATUS = {
     "leadership": {"role": "leader", "token": 0, "leader": "", "lag": 0},
     "epoch": 13,
@@ -202,6 +232,24 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "text/plain": "%0 = get orders\n%1 = aggregate %0 by customer: sum(total)\n",
         JSON: {"stage": "optimized"},
     },
+    "replay_epoch": {
+        JSON: {
+            "view": "totals",
+            "epoch": 13,
+            "committed_at": "2026-01-05T12:00:00Z",
+            "plan": {"stage": "analyze", "nodes": [], "result": "o2"},
+            "steps": [
+                {
+                    "operator": "o1",
+                    "rounds": [],
+                    "taken": 1,
+                    "passed": 2,
+                    "rows": [{"diff": 1, "row": {"customer": "ada", "total": "30.00"}}],
+                }
+            ],
+            "cut": False,
+        }
+    },
     "read_view_rows": {
         JSON: {"view": "totals", "epoch": 13, "columns": _TOTALS, "rows": [_TOTAL], "next": None},
         NDJSON: '{"customer":"ada","total":"30.00"}\n',
@@ -242,6 +290,65 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "begin_backup": {JSON: _BACKUP | {"state": "running", "progress": 0.0, "epoch": None}},
     "describe_backup": {JSON: _BACKUP},
     "cancel_backup": {JSON: _BACKUP | {"state": "cancelled", "epoch": None}},
+    "list_epochs": {
+        JSON: {
+            "newest": 13,
+            "epochs": [
+                {
+                    "epoch": 13,
+                    "committed_at": "2026-01-05T12:00:00Z",
+                    "tables": {"orders": 2},
+                    "views": {"totals": 3},
+                }
+            ],
+            "next": 12,
+        }
+    },
+    "read_catalog": {
+        JSON: {"relations": [_TABLE_ENTRY, _VIEW_ENTRY]},
+        EVENTS: _CATALOG_EVENTS,
+    },
+    "list_costs": {JSON: {"relations": [_COST]}},
+    "list_settings": {
+        JSON: {
+            "settings": [
+                {
+                    "variable": "FRESHET_PORT",
+                    "value": "8000",
+                    "default": "8000",
+                    "meaning": "port to listen on",
+                }
+            ]
+        }
+    },
+    "list_feeds": {
+        JSON: {
+            "most": 1000,
+            "feeds": [
+                {
+                    "relation": "totals",
+                    "epoch": 13,
+                    "behind": 0,
+                    "key": "5d41402abc4b",
+                    "opened": "2026-01-05T12:00:00Z",
+                }
+            ],
+        }
+    },
+    "list_slow_statements": {
+        JSON: {
+            "statements": [
+                {
+                    "text": _SELECT,
+                    "seconds": 1.25,
+                    "began": "2026-01-05T12:00:00Z",
+                    "key": "5d41402abc4b",
+                    "request": "8f3a-1",
+                    "error": "",
+                }
+            ]
+        }
+    },
     "check_health": {JSON: {"status": "ok"}},
     "check_readiness": {JSON: {"status": "ready"}},
     "read_status": {JSON: _STATUS},

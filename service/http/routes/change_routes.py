@@ -23,10 +23,10 @@ from service.decoding.parsing import JSON, NDJSON
 from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid
 from service.http.access import feeds_of, lanes_of, principal_of, runtime_of
-from service.http.encoded_paths import named_in_path
 from service.http.media_schemas import TableChangeList, ViewChanges, answered_as
 from service.http.negotiation import EVENTS, media_type_for
 from service.http.routes.strict import StrictRoute
+from service.names import fold_relation
 from service.reading.change_pages import ChangePlace, change_document, change_page
 from service.reading.reads import check_health
 from service.reading.row_formats import changes_of
@@ -80,7 +80,7 @@ async def view_changes(
     """The view's changes in epoch order: NDJSON, JSON pages, or live as server-sent events. 410 if no longer
     kept."""
     readable = runtime_of(request).readable
-    definition = readable.definition(named_in_path(view), view=True)
+    definition = readable.definition(fold_relation(view), view=True)
     wish = _ChangeWish(since, until, limit, cursor, format, errors == "skip")
     return await _changes(request, readable.snapshot, definition, "view", wish)
 
@@ -104,7 +104,7 @@ async def table_changes(
     """The table's changes in epoch order: NDJSON, JSON pages, or live as server-sent events. 410 if no longer
     kept."""
     readable = runtime_of(request).readable
-    definition = readable.definition(named_in_path(table), view=False)
+    definition = readable.definition(fold_relation(table), view=False)
     wish = _ChangeWish(since, until, limit, cursor, format)
     return await _changes(request, readable.snapshot, definition, "table", wish)
 

@@ -9,8 +9,8 @@ from pydantic import BaseModel, Field
 
 from service.http.access import lanes_of, queries_of, runtime_of
 from service.http.attending import attended, caller_of
-from service.http.encoded_paths import named_in_path
 from service.http.routes.strict import StrictRoute
+from service.names import fold_relation
 from service.reading.duck import QueryEvaluator
 from service.reading.row_formats import json_rows
 from service.running.runtime import Runtime
@@ -60,7 +60,7 @@ async def check_view(request: Request, view: str, by: Way = "rebuild") -> CheckM
 
     The service goes on meanwhile. The check ends if its client disconnects.
     """
-    runtime, caller, name = runtime_of(request), caller_of(request), named_in_path(view)
+    runtime, caller, name = runtime_of(request), caller_of(request), fold_relation(view)
 
     def rebuilt() -> CheckModel:
         return _model(runtime, runtime.check_view(name, caller))

@@ -33,10 +33,11 @@ from service.definitions.definition import Definition
 from service.errors import Invalid
 from service.http.access import principal_of, runtime_of, turns_of
 from service.http.bodies import receive
-from service.http.encoded_paths import named_in_path
 from service.http.media_schemas import SCHEMAS, ChangesMade
 from service.http.needs import CHANGES
+from service.http.path_names import named
 from service.http.routes.strict import check_json, check_parameters
+from service.names import fold_relation
 from service.problems import DESCRIPTION
 from service.telemetry.exchange import reached
 
@@ -53,7 +54,7 @@ _PRIVILEGES = {
 async def change_table(request: Request) -> Response:
     check_parameters(request)
     runtime = runtime_of(request)
-    definition = runtime.definition(named_in_path(request.path_params["table"]), view=False)
+    definition = runtime.definition(fold_relation(named(request.path_params)["table"]), view=False)
     content_type = request.headers.get("content-type", "")
     check_type(content_type)
 

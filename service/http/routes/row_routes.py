@@ -22,11 +22,11 @@ from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid
 from service.http.access import lanes_of, queries_of, reader_of, runtime_of
 from service.http.attending import attended, caller_of
-from service.http.encoded_paths import named_in_path
 from service.http.media_schemas import TableRows, ViewRows, answered_as
 from service.http.models import column_models
 from service.http.negotiation import media_type_for
 from service.http.routes.strict import StrictRoute
+from service.names import fold_relation
 from service.reading.duck import QueryEvaluator
 from service.reading.page_cursors import Cursor
 from service.reading.query_errors import NeedsQuery
@@ -88,7 +88,7 @@ async def view_rows(
 ) -> Response:
     """The view's rows at any epoch that is kept. 409 while some of its rows fail."""
     readable = runtime_of(request).readable
-    definition = readable.definition(named_in_path(view), view=True)
+    definition = readable.definition(fold_relation(view), view=True)
     wish = _wish(definition, as_of, where, order_by, limit, cursor, errors == "skip", format)
     return await _rows(request, readable.snapshot, definition, "view", wish)
 
@@ -108,7 +108,7 @@ async def table_rows(
 ) -> Response:
     """The table's rows at any epoch that is kept."""
     readable = runtime_of(request).readable
-    definition = readable.definition(named_in_path(table), view=False)
+    definition = readable.definition(fold_relation(table), view=False)
     wish = _wish(definition, as_of, where, order_by, limit, cursor, False, format)
     return await _rows(request, readable.snapshot, definition, "table", wish)
 

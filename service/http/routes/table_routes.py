@@ -17,7 +17,6 @@ from service.catalog.details import Details
 from service.definitions.definition import Definition
 from service.errors import Invalid
 from service.http.access import lanes_of, principal_of, runtime_of
-from service.http.encoded_paths import named_in_path
 from service.http.models import (
     CreatedTable,
     NewTable,
@@ -94,10 +93,10 @@ async def list_tables(request: Request) -> Tables:
 async def describe_table(request: Request, table: str) -> TableModel:
     """Describe a table."""
     runtime = runtime_of(request)
-    return table_model(runtime.definition(named_in_path(table), view=False), runtime.readable)
+    return table_model(runtime.definition(fold_relation(table), view=False), runtime.readable)
 
 
 @router.delete("/{table}", status_code=204)
 async def drop_table(request: Request, table: str) -> None:
     """Drop a table and its history. 409 while a view reads it."""
-    await runtime_of(request).drop_table(named_in_path(table))
+    await runtime_of(request).drop_table(fold_relation(table))

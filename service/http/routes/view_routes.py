@@ -13,7 +13,6 @@ from service.decoding.parsing import JSON
 from service.definitions.definition import Definition
 from service.errors import Conflict
 from service.http.access import lanes_of, principal_of, runtime_of
-from service.http.encoded_paths import named_in_path
 from service.http.media_schemas import answered_as
 from service.http.models import (
     BuildProgress,
@@ -63,7 +62,7 @@ async def list_views(request: Request) -> Views:
 @router.get("/{view}")
 async def describe_view(request: Request, view: str) -> ViewModel:
     """Describe a view."""
-    runtime, name = runtime_of(request), named_in_path(view)
+    runtime, name = runtime_of(request), fold_relation(view)
     known, build = runtime.readable.known, runtime.builds.get(name)
     if build is not None and name not in known.all:
         return view_model(runtime, build.intended.definition)
@@ -73,14 +72,14 @@ async def describe_view(request: Request, view: str) -> ViewModel:
 @router.delete("/{view}", status_code=204)
 async def drop_view(request: Request, view: str) -> None:
     """Drop a view, or end its building. 409 while another view reads it."""
-    await runtime_of(request).drop_view(named_in_path(view))
+    await runtime_of(request).drop_view(fold_relation(view))
 
 
 @router.post("/{view}/rebuild")
 async def rebuild_view(request: Request, view: str) -> ViewModel:
     """Build a failed view again, as of now: it has no past. One that has not failed stays as it is."""
     runtime = runtime_of(request)
-    return view_model(runtime, await runtime.rebuild_view(named_in_path(view)))
+    return view_model(runtime, await runtime.rebuild_view(fold_relation(view)))
 
 
 @router.get("/{view}/plan", response_class=Response, responses=answered_as("text/plain", JSON))
@@ -93,7 +92,7 @@ async def explain_view(
     """Explain a view: its logical or optimized relational form, its dataflow, its supersteps on Spark, or its
     dataflow with measurements."""
     runtime = runtime_of(request)
-    definition = runtime.definition(named_in_path(view), view=True)
+    definition = runtime.definition(fold_relation(view), view=True)
     planned = definition.planned
     reason = runtime.failure(definition.name) if stage == "analyze" else definition.failure
     if planned is None or reason is not None:
