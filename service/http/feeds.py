@@ -25,6 +25,7 @@ from service.errors import NotFound, Overloaded, ServiceError, Unauthenticated, 
 from service.http.negotiation import EVENTS
 from service.problems import members
 from service.reading.feed_pages import FeedPage, FeedPages
+from service.reading.followers import Follower
 from service.reading.reads import check_health
 from service.running.runtime import Runtime
 
@@ -32,17 +33,8 @@ KEEP_ALIVE = 15.0
 """Seconds of silence after which a comment shows that the stream is alive."""
 
 
-class EventFeed(Protocol):
-    """What an event stream sends, and to whom. `follows` is a relation's name; None for the whole catalog."""
-
-    principal: Principal
-
-    @property
-    def follows(self) -> str | None: ...
-
-    @property
-    def since(self) -> int:
-        """The last epoch that has been sent."""
+class EventFeed(Follower, Protocol):
+    """What an event stream sends, and to whom."""
 
     def events(self) -> AsyncIterator[bytes]: ...
 
@@ -51,7 +43,7 @@ class EventFeed(Protocol):
 class OpenFeed:
     """`opened` is in seconds since 1970."""
 
-    feed: EventFeed
+    feed: Follower
     opened: float
 
 
@@ -61,7 +53,7 @@ class Feeds:
     def __init__(self, runtime: Runtime, pages: FeedPages) -> None:
         self._runtime = runtime
         self._pages = pages
-        self._all: dict[EventFeed, OpenFeed] = {}
+        self._all: dict[Follower, OpenFeed] = {}
 
     @property
     def open(self) -> int:
@@ -84,7 +76,7 @@ class Feeds:
         """The events of a feed, which counts as open until they end."""
         return _FeedResponse(self, feed)
 
-    def enter(self, feed: EventFeed) -> None:
+    def enter(self, feed: Follower) -> None:
         """Counts a feed. Raises Overloaded if too many are open."""
         most = self._runtime.settings.feeds
         if self.open >= most:
@@ -95,7 +87,7 @@ class Feeds:
             )
         self._all[feed] = OpenFeed(feed, time.time())
 
-    def leave(self, feed: EventFeed) -> None:
+    def leave(self, feed: Follower) -> None:
         del self._all[feed]
 
 

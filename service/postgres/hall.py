@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from service.accounts.slowing import Slowing
 from service.metrics import Metrics
+from service.reading.followers import Follower
 from service.reading.lanes import Lanes
 from service.running.runtime import Runtime
 from service.settings.settings import Settings
@@ -24,9 +25,9 @@ _SECRET = 4
 class OpenFeeds(Protocol):
     """Counts changefeeds."""
 
-    def enter(self) -> None: ...
+    def enter(self, feed: Follower) -> None: ...
 
-    def leave(self) -> None: ...
+    def leave(self, feed: Follower) -> None: ...
 
 
 @dataclass(frozen=True)

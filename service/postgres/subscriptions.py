@@ -92,32 +92,34 @@ class Subscription:
         self._hall = hall
         self._runtime = runtime
         self._options = options
-        self._principal = principal
+        self.principal = principal
         self._definition = runtime.definition(options.relation)
         newest = runtime.snapshot.upper - 1
-        self._since = newest if options.as_of is None else options.as_of
+        self.since = newest if options.as_of is None else options.as_of
         self._needs_snapshot = options.snapshot
         self._buffer: list[pa.Table] = []
         self._has_reported = False
         if options.as_of is not None:
             runtime.snapshot.changes(self._definition.name, min(options.as_of, newest), newest)  # is it kept?
-        hall.feeds.enter()
+        hall.feeds.enter(self)
         self._is_open = True
         self._empty = self._table(np.zeros((len(self._definition.schema) + 2, 0), np.int64))
         self.columns: tuple[WireColumn, ...] = columns_of(self.answer(self._empty))
 
+    @property
+    def follows(self) -> str:
+        return self._definition.name
+
     def close(self) -> None:
         if self._is_open:
             self._is_open = False
-            self._hall.feeds.leave()
+            self._hall.feeds.leave(self)
 
     @property
     def is_done(self) -> bool:
         """Whether UP TO has been reached and everything has been taken."""
         up_to = self._options.up_to
-        return (
-            up_to is not None and self._since >= up_to - 1 and not self._buffer and not self._needs_snapshot
-        )
+        return up_to is not None and self.since >= up_to - 1 and not self._buffer and not self._needs_snapshot
 
     async def take(self, most: int | None, seconds: float | None, caller: Caller) -> Answer:
         """The next changes, at most so many: those that are there, or the first that come within the time.
@@ -169,21 +171,21 @@ class Subscription:
             return True
         if self._runtime.closing:
             raise Unavailable("the service is shutting down", code="shutting_down")
-        if not self._runtime.accounts.is_current(self._principal):
+        if not self._runtime.accounts.is_current(self.principal):
             raise Unauthenticated("the key or its rights have changed", "connect anew", code="key_invalid")
         readable = self._runtime.readable
         if readable.known.all.get(self._definition.name) is not self._definition:
             raise NotFound(f"{self._definition.name} was dropped or altered", "subscribe to it anew")
         snapshot = readable.snapshot
         newest = snapshot.upper - 1
-        if snapshot.is_aside(self._definition.name) or (self._needs_snapshot and newest < self._since):
+        if snapshot.is_aside(self._definition.name) or (self._needs_snapshot and newest < self.since):
             return False
         limit = newest if self._options.up_to is None else min(newest, self._options.up_to - 1)
-        if not self._needs_snapshot and limit <= self._since:
+        if not self._needs_snapshot and limit <= self.since:
             return False
         check_health(self._definition, snapshot, newest)
         rows, since = await self._hall.lanes.feeds.run(self._read, snapshot, limit)
-        self._since, self._needs_snapshot = since, False
+        self.since, self._needs_snapshot = since, False
         if self._options.progress:
             rows = pa.concat_tables([rows, self._progress()])
         if rows.num_rows:
@@ -193,11 +195,11 @@ class Subscription:
     def _read(self, snapshot: Snapshot, limit: int) -> tuple[pa.Table, int]:
         name = self._definition.name
         if self._needs_snapshot:
-            words, counts = snapshot.rows(name, self._since)
-            epochs = np.full(words.shape[1], self._since, np.int64)
-            return self._table(np.concatenate([words, epochs[np.newaxis], counts[np.newaxis]])), self._since
-        until = snapshot.relations[name].stretch(self._since, limit, _PAGE)
-        return self._table(snapshot.changes(name, self._since, until)), until
+            words, counts = snapshot.rows(name, self.since)
+            epochs = np.full(words.shape[1], self.since, np.int64)
+            return self._table(np.concatenate([words, epochs[np.newaxis], counts[np.newaxis]])), self.since
+        until = snapshot.relations[name].stretch(self.since, limit, _PAGE)
+        return self._table(snapshot.changes(name, self.since, until)), until
 
     def _table(self, delta: np.ndarray) -> pa.Table:
         """Changes int64[W + 2, n] as a table of the columns that clients get."""
@@ -216,6 +218,6 @@ class Subscription:
     def _progress(self) -> pa.Table:
         """The row that says up to which epoch everything has been sent."""
         empty = self._empty.schema
-        values = [pa.array([self._since + 1]).cast(pa.decimal128(20, 0)), pa.array([True])]
+        values = [pa.array([self.since + 1]).cast(pa.decimal128(20, 0)), pa.array([True])]
         nulls = [pa.nulls(1, field.type) for field in list(empty)[2:]]
         return pa.Table.from_arrays([*values, *nulls], schema=empty)

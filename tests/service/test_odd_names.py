@@ -8,6 +8,7 @@ from urllib.parse import quote
 import pytest
 
 from service.http.path_names import named
+from service.names import fold_relation
 from service.settings.settings import Settings
 from tests.service.client import Client, code
 
@@ -43,7 +44,7 @@ def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
 def test_every_name_is_reached_by_its_path(client: Client, name: str) -> None:
     """Tables and views of the name: described, changed, read, replayed and dropped."""
     quoted = '"' + name.replace('"', '""') + '"'
-    at = quote(quoted, safe="")
+    at, name = quote(quoted, safe=""), fold_relation(quoted)
     sql = f'CREATE TABLE {quoted} (a BIGINT); CREATE VIEW "of" AS SELECT a FROM {quoted}'
     assert client.post("/v1/sql", {"sql": sql}).status_code == 200
     assert client.get(f"/v1/tables/{at}").json()["name"] == name
