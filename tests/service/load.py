@@ -103,7 +103,8 @@ class Load:
 
     def _started(self, client: Client, door: Door) -> threading.Thread:
         client.is_stopped = False
-        thread = threading.Thread(target=self._work, args=(client, door))
+        # A patient client whose service is gone for ever must not keep the run of the tests.
+        thread = threading.Thread(target=self._work, args=(client, door), daemon=True)
         thread.start()
         return thread
 

@@ -71,7 +71,7 @@ def test_kills(start: Callable[..., Process]) -> None:
 
 
 def begun(senders: list[Sender], door: Door) -> list[threading.Thread]:
-    threads = [threading.Thread(target=sender.work, args=(door,)) for sender in senders]
+    threads = [threading.Thread(target=sender.work, args=(door,), daemon=True) for sender in senders]
     for sender, thread in zip(senders, threads, strict=True):
         sender.is_stopped = False
         thread.start()
