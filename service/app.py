@@ -30,6 +30,7 @@ from service.exposition.otlp_switch import Otlp, otlp_of
 from service.exposition.scrape_registry import registry_of
 from service.http.authorization import Authorization
 from service.http.bodies import Turns
+from service.http.catalog_feed import CatalogWatch
 from service.http.compression import Compression
 from service.http.exchanges import Exchanges
 from service.http.feeds import Feeds
@@ -265,6 +266,7 @@ async def _open(app: FastAPI, starting: Callable[[], Runtime], sessions: Session
         raise
     app.state.queries = queries
     app.state.feeds = Feeds(runtime, FeedPages(runtime.dictionary, app.state.lanes.feeds))
+    app.state.catalog_watch = CatalogWatch(runtime)
     app.state.sql_door = SqlDoor(runtime, queries, app.state.lanes)
     app.state.registry = registry_of(
         runtime, lambda: app.state.pipeline, app.state.reader, app.state.feeds, queries

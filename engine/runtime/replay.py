@@ -8,7 +8,7 @@ so any thread may replay, and it costs nothing as long as nobody does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,8 +24,8 @@ from engine.operators.rebuild import Rebuild
 from engine.operators.running_dataflow import OperatorFailed, RunningDataflow
 from engine.plan.nodes import Node
 from engine.rendering import Renderer
-from engine.rendering.scopes import RenderScope
 from engine.runtime.ends import put_view
+from engine.runtime.known_columns import KnownColumns, known_columns
 from engine.runtime.observation import Observed, observe, places
 from engine.runtime.registry import KnownView
 from engine.schema import Column
@@ -98,7 +98,7 @@ def replay(
     dataflow = RunningDataflow(snapshot.frontier.order)
     renderer = Renderer(dataflow, dictionary, max_rounds, Rebuild.NEVER)
     view = KnownView(plan, put_view(dataflow, renderer, name, plan), ())
-    recorder = _Recorder(places(view, dataflow), _columns(renderer, dataflow, plan), limits.shown)
+    recorder = _Recorder(places(view, dataflow), known_columns(renderer, dataflow, plan), limits.shown)
     sources = sorted(renderer.inputs.keys() & snapshot.relations.keys())
     before = {source: _rows(snapshot, source, epoch - 1) for source in sources}
     size = sum(delta.shape[1] for delta in before.values())
@@ -169,7 +169,7 @@ class _Recorder:
     the columns whose words are known, each with its place in a row."""
 
     def __init__(
-        self, positions: Mapping[Operator, int], columns: Mapping[Operator, _Known], shown: int
+        self, positions: Mapping[Operator, int], columns: Mapping[Operator, KnownColumns], shown: int
     ) -> None:
         self.steps: list[ReplayStep] = []
         self.rounds: tuple[int, ...] = ()
@@ -188,22 +188,13 @@ class _Recorder:
             sample = self._sample(operator, known) if passed else None
             self.steps.append(ReplayStep(position, self.rounds[:depth], taken, passed, sample))
 
-    def _sample(self, operator: Operator, known: _Known | None) -> Sample | None:
+    def _sample(self, operator: Operator, known: KnownColumns | None) -> Sample | None:
         if known is None or not known.columns or not self._shown:
             return None
         delta = _delta(operator, self._shown)
         if delta is None or max(known.words) >= len(delta) - 2:
             return None
         return Sample(known.columns, np.ascontiguousarray(delta[list(known.words)]), delta[-1].copy())
-
-
-@dataclass(frozen=True)
-class _Known:
-    """Of an operator: the number of loops around it, and the columns whose places in its rows are known."""
-
-    depth: int
-    columns: tuple[Column, ...] = ()
-    words: tuple[int, ...] = ()
 
 
 def _passed(operator: Operator) -> int:
@@ -227,46 +218,3 @@ def _delta(operator: Operator, most: int) -> np.ndarray | None:
         parts.append(delta[:, :room])
         room -= parts[-1].shape[1]
     return np.concatenate(parts, axis=1)
-
-
-# Columns
-
-
-def _columns(renderer: Renderer, dataflow: RunningDataflow, plan: Node) -> dict[Operator, _Known]:
-    """What is known of the columns of each operator."""
-    found: dict[Operator, _Known] = {}
-    for key, operator, depth in _keyed(dataflow):
-        found[operator] = _of_key(key, depth, plan)
-    for scope in renderer.scopes:
-        _add_rendered(scope, found)
-    return found
-
-
-def _keyed(dataflow: RunningDataflow) -> Iterator[tuple[object, Operator, int]]:
-    """All operators with their keys, and the number of loops around them."""
-    waiting = [(key, operator, 0) for key, operator in dataflow.operators.items()]
-    while waiting:
-        key, operator, depth = waiting.pop()
-        yield key, operator, depth
-        if isinstance(operator, Loop):
-            waiting += [(k, op, depth + 1) for k, op in zip(operator.keys, operator.body, strict=True)]
-
-
-def _of_key(key: object, depth: int, plan: Node) -> _Known:
-    """What a key says of an operator's columns: those of arrangements, and of a view's history."""
-    match key:
-        case ("arrange", Node() as node, tuple() as order):
-            columns = tuple(node.schema.columns[column] for column in order)
-        case ("history", *_):
-            columns = plan.schema.columns
-        case _:
-            return _Known(depth)
-    return _Known(depth, columns, tuple(range(len(columns))))
-
-
-def _add_rendered(scope: RenderScope, found: dict[Operator, _Known]) -> None:
-    """Add the columns of the nodes that operators stand for; of several, those of the widest."""
-    for node, rendered in scope.collections.items():
-        known = found.get(rendered.operator)
-        if known is not None and len(known.columns) < len(rendered.columns):
-            found[rendered.operator] = _Known(known.depth, node.schema.columns, rendered.columns)

@@ -7,6 +7,7 @@ is told as it is when the stream looks.
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import asdict
 
@@ -14,6 +15,7 @@ import orjson
 
 from service.accounts.principals import Principal
 from service.definitions.catalog_listing import CatalogEntry, CatalogLook
+from service.definitions.readable import Readable
 from service.errors import Unauthenticated, Unavailable, problem_of
 from service.http.feeds import KEEP_ALIVE
 from service.problems import members
@@ -24,12 +26,32 @@ EACH = 0.25
 """Seconds between two looks at least."""
 
 
+class CatalogWatch:
+    """Looks at a runtime's catalog for all who follow it: at each moment once. Any thread may look."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self._lock = threading.Lock()
+        self._seen: tuple[Readable | None, frozenset[str]] = None, frozenset()
+        self._look = CatalogLook()
+
+    def look(self) -> CatalogLook:
+        with self._lock:
+            readable = self.runtime.readable
+            building = {name: build.intended.definition for name, build in self.runtime.builds.items()}
+            seen = readable, frozenset(building)
+            if seen != self._seen:
+                self._seen, self._look = seen, self._look.next(readable, building)
+            return self._look
+
+
 class CatalogFeed:
-    def __init__(self, runtime: Runtime, principal: Principal, lane: Lane) -> None:
+    def __init__(self, watch: CatalogWatch, principal: Principal, lane: Lane) -> None:
         self.principal = principal
         self.follows = None
         self.since = 0
-        self._runtime = runtime
+        self._watch = watch
+        self._runtime = watch.runtime
         self._lane = lane
 
     async def events(self) -> AsyncIterator[bytes]:
@@ -41,7 +63,7 @@ class CatalogFeed:
         silent, is_first = 0.0, True
         try:
             while not self._runtime.closing:
-                before, look = look, await self._lane.run(catalog_of, self._runtime, look)
+                before, look = look, await self._lane.run(self._watch.look)
                 self.since = self._runtime.readable.newest
                 text = self._whole(look) if is_first else self._changes(look, before)
                 is_first = False
@@ -74,12 +96,6 @@ class CatalogFeed:
             for happened, entry in look.since(before)
             for shown in visible([entry], self.principal)
         )
-
-
-def catalog_of(runtime: Runtime, before: CatalogLook | None = None) -> CatalogLook:
-    """A look at the runtime's catalog, which takes over what has not moved since another one."""
-    building = {name: build.intended.definition for name, build in runtime.builds.items()}
-    return (before or CatalogLook()).next(runtime.readable, building)
 
 
 def visible(entries: Iterable[CatalogEntry], principal: Principal) -> list[dict[str, object]]:

@@ -135,7 +135,7 @@ def test_ten_open_pages_cost_a_post_little(open_page: OpenPage, start: Callable[
 
 
 def test_memory_stays_level(open_page: OpenPage, db: Connection, name: str) -> None:
-    """As long as FRESHET_BROWSER_MINUTES says: after each collection the heap ends where it began."""
+    """As long as FRESHET_BROWSER_MINUTES says: the heap, after each collection, ends where it began."""
     db.sql(f"CREATE TABLE {name} (id BIGINT PRIMARY KEY, n BIGINT)")
     table = db.table(name)
     table.insert([{"id": n, "n": 0} for n in range(1000)])

@@ -11,6 +11,7 @@ import pytest
 
 from service.accounts.principals import ANYONE, Principal
 from service.accounts.privileges import Permission, Privilege
+from service.definitions.catalog_listing import CatalogLook
 from service.http import catalog_feed
 from service.http.catalog_feed import CatalogFeed
 from service.settings.settings import Settings
@@ -32,7 +33,8 @@ def followed(
 
     async def follow() -> None:
         lane = client.app.state.lanes.figures
-        stream = cast(AsyncIterator[bytes], CatalogFeed(client.runtime, principal, lane).events())
+        watch = client.app.state.catalog_watch
+        stream = cast(AsyncIterator[bytes], CatalogFeed(watch, principal, lane).events())
         async for piece in stream:
             for event in piece.decode().split("\n\n"):
                 if event.startswith("event"):
@@ -122,3 +124,14 @@ def test_a_feed_ends_with_the_rights(settings: Settings) -> None:
 
         events = followed(client, act, 2, principal)
         assert events[-1][0] == "problem" and events[-1][1]["code"] == "key_invalid"
+
+
+def test_followers_share_their_looks(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    client.table("t", {"a": "BIGINT"})
+    watch, made = catalog_feed.CatalogWatch(client.runtime), []
+    following = CatalogLook.next
+    monkeypatch.setattr(CatalogLook, "next", lambda *them: made.append(them) or following(*them))
+    first = watch.look()
+    assert watch.look() is first and len(made) == 1
+    client.insert("t", {"a": 1})
+    assert watch.look() is not first and len(made) == 2

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from service.decoding.parsing import JSON
 from service.http.access import feeds_of, lanes_of, principal_of, runtime_of
-from service.http.catalog_feed import CatalogFeed, catalog_of, visible
+from service.http.catalog_feed import CatalogFeed, visible
 from service.http.media_schemas import answered_as
 from service.http.negotiation import EVENTS, media_type_for
 from service.http.routes.strict import StrictRoute
@@ -66,10 +66,12 @@ async def read_catalog(
 ) -> Response:
     """All tables and views with their states: once, or as server-sent events that go on with each that is
     made, altered or dropped, or whose state changes."""
-    runtime, principal, lane = runtime_of(request), principal_of(request), lanes_of(request).figures
+    runtime_of(request)
+    watch, principal = request.app.state.catalog_watch, principal_of(request)
+    lane = lanes_of(request).figures
     if media_type_for(request, format, _OFFERED) == EVENTS:
-        return feeds_of(request).of(CatalogFeed(runtime, principal, lane))
-    look = await lane.run(catalog_of, runtime)
+        return feeds_of(request).of(CatalogFeed(watch, principal, lane))
+    look = await lane.run(watch.look)
     return JSONResponse({"relations": visible(look.entries, principal)})
 
 
