@@ -34,16 +34,16 @@ SELECT count(*) FROM readings WHERE NOT celsius > 25;
 SELECT count(*) FROM readings WHERE celsius IS DISTINCT FROM 31.5
 --
 count
---------
-       1
+-----
+    1
 (1 row, epoch 1)
 count
---------
-       1
+-----
+    1
 (1 row, epoch 1)
 count
---------
-       3
+-----
+    3
 (1 row, epoch 1)
 
 # NOT IN over a list with a NULL in it is never true. The view below is empty for as long as

@@ -65,10 +65,10 @@ SELECT count(*) FROM masters
 --
 DELETE 5, epoch 3
 count
---------
-       0
+-----
+    0
 (1 row, epoch 3)
 count
---------
-       0
+-----
+    0
 (1 row, epoch 3)
