@@ -13,6 +13,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from planner.adhoc.adhoc_query import AdhocQuery
+from planner.catalog_queries import CATALOG, is_system
 from planner.identifiers import fold
 from planner.statements.statements import (
     CreateRole,
@@ -34,6 +35,7 @@ from service.accounts.principals import Principal
 from service.accounts.privileges import OF_ROWS, Privilege
 from service.definitions.definition import Definition
 from service.definitions.known_relations import KnownRelations
+from service.pgcatalog.system_tables import RELATIONS
 from service.sql.defining import DEFINING
 
 ACCOUNTS = CreateRole | DropRole | Grant | Revoke
@@ -77,7 +79,8 @@ def allow_queries(queries: Iterable[AdhocQuery], principal: Principal) -> None:
     if not principal.reads_all:
         for query in queries:
             for reference in query.references:
-                principal.require(_SELECT, reference.relation)
+                if not is_system(reference.relation):  # its rows are only those that the principal sees
+                    principal.require(_SELECT, reference.relation)
 
 
 def seen(definitions: Mapping[str, Definition], principal: Principal) -> Mapping[str, Definition]:
@@ -143,5 +146,5 @@ def _allow_reading(tree: exp.Expression, principal: Principal, target: exp.Expre
     for table in tree.find_all(exp.Table):
         if table is not inside and isinstance(table.this, exp.Identifier) and not table.args.get("db"):
             name = fold(table.this)
-            if name not in named:
+            if name not in named and f"{CATALOG}.{name}" not in RELATIONS:
                 principal.require(_SELECT, name)

@@ -56,6 +56,7 @@ from service.sql.defining import DEFINING, define
 from service.sql.granting import change_accounts
 from service.sql.recorded import recorded
 from service.sql.sight import Sight
+from service.sql.system_catalogs import SystemCatalogs
 from service.sql.tasks import Result, StatementTask, name_of, task_of
 from service.writing.transaction import Transaction
 
@@ -81,6 +82,7 @@ class SqlDoor:
         self._queries = queries
         self._planning = planning
         self._long_texts = long_texts
+        self._catalogs = SystemCatalogs(runtime)
         settings = runtime.settings
         self.kept = KeptAnswers[Result](settings.kept_answer_bytes, settings.kept_answer_seconds)
         """Results whose rows are read page by page."""
@@ -99,7 +101,8 @@ class SqlDoor:
         With `rows_last`, the last statement has to return rows; else InvalidQuery, before anything runs. With
         `as_of`, queries read that epoch, and no statement may change anything.
         """
-        run = _Script(self._runtime, self._queries, self._planning, self._long_texts, caller, as_of)
+        lanes = (self._planning, self._long_texts)
+        run = _Script(self._runtime, self._queries, *lanes, self._catalogs, caller, as_of)
         return await run.run(await run.pieces(script, dialect, parameters, rows_last))
 
 
@@ -111,6 +114,7 @@ class _Script:
     queries: Queries
     planning: Lane
     long_texts: Lane
+    catalogs: SystemCatalogs
     caller: Caller
     as_of: int | None = None
 
@@ -307,7 +311,8 @@ class _Script:
         principal = self.caller.principal
         with within(self._limits):
             definitions = seen(self.runtime.definitions(), principal)
-            task = task_of(statement, definitions, self.runtime.dictionary)
+            system = partial(self.catalogs.of, principal)
+            task = task_of(statement, definitions, self.runtime.dictionary, system)
         allow_queries(task.queries, principal)
         return task
 

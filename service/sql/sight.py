@@ -18,11 +18,13 @@ from engine.runtime.observation import Observed
 from engine.state.dictionary import Dictionary
 from engine.state.reading import Rows
 from planner.adhoc.adhoc_query import AdhocQuery, SnapshotReference
+from planner.catalog_queries import is_system
 from planner.errors import UnknownColumn
 from planner.limits import PlanningLimits
 from service.definitions.definition import Definition
 from service.definitions.readable import Readable
 from service.errors import Conflict, HistoryGone, NotFound, ServiceError
+from service.pgcatalog.system_tables import SystemTables
 from service.reading.duck import Answer, Carried, QueryEvaluator, anything
 from service.reading.given_tables import arrow_table
 from service.reading.leading_keys import leading_keys
@@ -35,7 +37,7 @@ class Sight:
     """`times` has the epoch of every time that a statement refers to, 0 for a time before all epochs;
     `observe` measures a view's running operators; `size` is the approximate row count of a relation;
     `limits` are those of planning; `as_of` is the epoch of references without a version, if it is not the
-    newest."""
+    newest; `system` has the system catalogs, for a query that reads them."""
 
     readable: Readable
     times: Mapping[datetime, int]
@@ -46,6 +48,7 @@ class Sight:
     limits: PlanningLimits
     transaction: Transaction | None = None
     as_of: int | None = None
+    system: SystemTables | None = None
 
     @property
     def snapshot(self) -> Snapshot:
@@ -103,6 +106,8 @@ class Sight:
         return self.transaction
 
     def _table(self, reference: SnapshotReference, query: AdhocQuery) -> pa.Table:
+        if self.system is not None and is_system(reference.relation):
+            return self.system.table(reference.relation, query.columns)
         definition = self.definitions.get(reference.relation)
         if definition is None:
             raise NotFound(f"there is no table or view called {reference.relation}")
