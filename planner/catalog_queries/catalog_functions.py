@@ -127,12 +127,16 @@ FUNCTIONS: Mapping[str, Templates] = {
     "pg_encoding_to_char": {1: "CASE {0} WHEN 6 THEN 'UTF8' WHEN 0 THEN 'SQL_ASCII' ELSE '' END"},
     "pg_char_to_encoding": {1: "CASE WHEN upper({0}) IN ('UTF8', 'UNICODE') THEN 6 ELSE -1 END"},
     "txid_current": {0: "1"},
-    "age": {1: "0"},
+    "age": {1: "CASE WHEN {0} IS NOT NULL THEN 0 END"},
     # Names
     "quote_ident": {
         1: '(SELECT CASE WHEN "#value" IS NULL AND regexp_full_match("#given", \'[a-z_][a-z0-9_]*\') '
         f'THEN "#given" ELSE {_QUOTED} END FROM (SELECT CAST({{0}} AS VARCHAR) AS "#given") AS given '
         'LEFT JOIN "#reserved" ON "#key" = "#given")'
+    },
+    "parse_ident": {
+        1: 'list_transform(regexp_extract_all({0}, \'"(?:[^"]|"")*"|[^.]+\'), lambda part: CASE WHEN part[1] = \'"\' '
+        "THEN replace(part[2:-2], '\"\"', '\"') ELSE lower(trim(part)) END)"
     },
     "quote_literal": {1: "'''' || replace(CAST({0} AS VARCHAR), '''', '''''') || ''''"},
     "quote_nullable": {1: "coalesce('''' || replace(CAST({0} AS VARCHAR), '''', '''''') || '''', 'NULL')"},

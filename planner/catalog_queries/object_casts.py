@@ -28,6 +28,7 @@ _TRANSPARENT = (
     exp.Bracket,
 )
 """Nodes that pass on what they are given."""
+_QUERIES = (exp.Alias, exp.Select, exp.SetOperation, exp.Values)
 _COMPARISONS = (exp.Predicate, exp.Binary, exp.Ordered, exp.Group, exp.Window)
 _TEXTS = (exp.DPipe, exp.Like, exp.ILike, exp.RegexpLike, exp.RegexpILike)
 _NUMBERS = frozenset({"oid", "int", "bigint", "integer", "int4", "int8", *NUMBER_KINDS})
@@ -100,7 +101,7 @@ def is_number(node: exp.Expr) -> bool:
         case exp.Cast():
             name = type_name(parent.to)
             return name in _NUMBERS or (name in ("text", "varchar") and _is_argument(parent))
-        case exp.Alias() | exp.Select() | exp.SetOperation():
+        case exp.Alias() | exp.Select() | exp.SetOperation() | exp.Values():
             return _selects_number(parent)
         case exp.Anonymous():
             return _is_argument(node)
@@ -118,9 +119,17 @@ def _is_argument(node: exp.Expr) -> bool:
     return name in FUNCTIONS and name not in _OF_TEXT
 
 
+def is_shown(node: exp.Expr) -> bool:
+    """Whether a value is a column of the whole query."""
+    parent = node.parent
+    while isinstance(parent, exp.Alias | exp.Select | exp.SetOperation | exp.Paren):
+        parent = parent.parent
+    return parent is None and not isinstance(node.parent, exp.Order)
+
+
 def _selects_number(node: exp.Expr) -> bool:
     """Whether the query around a select item is an operand of a comparison, or is joined by its columns."""
-    while isinstance(node, exp.Alias | exp.Select | exp.SetOperation):
+    while isinstance(node, _QUERIES) or (isinstance(node, exp.From) and isinstance(node.this, exp.Values)):
         if node.parent is None or isinstance(node.parent, exp.With):
             return False
         node = node.parent

@@ -77,6 +77,13 @@ class _Joins:
             found = exp.DataType(this=exp.DType.ARRAY, expressions=[found], nested=True)
         return found
 
+    def _advance_any(self: Any, ignore_reserved: bool = False) -> Token | None:
+        """After AS, `select` is a name like any other word, if the item of the list ends there."""
+        follows = self._next is None or self._next.token_type in (TokenType.COMMA, TokenType.FROM)
+        is_name = self._curr is not None and self._curr.token_type is TokenType.SELECT and follows
+        is_alias = self._prev is not None and self._prev.token_type is TokenType.ALIAS
+        return super()._advance_any(ignore_reserved or (is_name and is_alias))  # type: ignore[misc]
+
     def _parse_join(self: Any, *args: Any, **kwargs: Any) -> exp.Join | None:
         start = self._curr
         join = super()._parse_join(*args, **kwargs)  # type: ignore[misc]

@@ -197,6 +197,8 @@ def dependencies(catalog: CatalogDescription) -> Iterator[Row]:
         for constraint in relation.constraints:
             for column in constraint.columns:
                 yield _dependency(2606, constraint.oid, 1259, relation.oid, column, "a")
+            for column in constraint.target_columns:
+                yield _dependency(2606, constraint.oid, 1259, constraint.target, column, "n")
             if constraint.kind in "pu":
                 yield _dependency(1259, constraint.index, 2606, constraint.oid, 0, "i")
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from engine.schema import BIGINT, BOOLEAN, TEXT, Column, Schema, Type, array_of
 from service.accounts.privileges import OF_ROWS
-from service.pgcatalog.builtin_objects import Row, builtin_rows, system_relations
+from service.pgcatalog.builtin_objects import builtin_rows, system_relations
 from service.pgcatalog.catalog_description import CatalogDescription, quoted
 from service.pgcatalog.class_rows import descriptions
 from service.pgcatalog.constraint_rows import index_definition
@@ -72,8 +72,10 @@ def _relations(catalog: CatalogDescription) -> Iterator[tuple[int, str, str]]:
     """The OID, schema and name of everything that is in pg_class."""
     for relation in catalog.relations:
         yield relation.oid, relation.schema, relation.name
-        for part in (*relation.indexes, *relation.sequences):
-            yield part.oid, relation.schema, part.name
+        for index in relation.indexes:
+            yield index.oid, relation.schema, index.name
+        for sequence in relation.sequences:
+            yield sequence.oid, relation.schema, sequence.name
     for system in system_relations().values():
         yield system.oid, system.schema_name, system.name
 

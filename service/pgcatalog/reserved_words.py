@@ -49,12 +49,11 @@ _BY_CODE = {
         valid validate validator value varying version view views volatile whitespace within without
         work wrapper write xml year yes zone""",
 }
-_NEEDS_AS = frozenset(
-    """
+_NEEDS_AS = """
         array as char character create day except fetch filter for from grant group having hour
         intersect into isnull limit minute month notnull offset on order over overlaps precision
-        returning second to union varying where window with within without year""".split()
-)
+        returning second to union varying where window with within without year"""
+"""Key words that a column's alias can only be after AS."""
 _MEANINGS = {
     "R": "reserved",
     "T": "reserved (can be function or type name)",
@@ -62,6 +61,7 @@ _MEANINGS = {
     "U": "unreserved",
 }
 
+_BARE = frozenset(_NEEDS_AS.split())
 RESERVED = frozenset(word for code in "RTC" for word in _BY_CODE[code].split())
 """Key words that are quoted where they are names."""
 KEYWORDS = tuple(
@@ -69,9 +69,9 @@ KEYWORDS = tuple(
         (
             word,
             code,
-            word not in _NEEDS_AS,
+            word not in _BARE,
             _MEANINGS[code],
-            "requires AS" if word in _NEEDS_AS else "can be bare label",
+            "requires AS" if word in _BARE else "can be bare label",
         )
         for code, words in _BY_CODE.items()
         for word in words.split()

@@ -23,7 +23,7 @@ _IO = {"typinput": "in", "typoutput": "out", "typreceive": "recv", "typsend": "s
 
 
 def types(catalog: CatalogDescription) -> Iterator[Row]:
-    """PostgreSQL's types, the enumerations, and the types of rows of tables and views; each with its arrays."""
+    """PostgreSQL's types, enumerations, and the rows of tables and views; each with its arrays."""
     yield from builtin_rows("pg_type")
     for enumeration in catalog.enumerations:
         yield from _pair(enumeration.oid, enumeration.array, enumeration.name, "enum", _ENUM)

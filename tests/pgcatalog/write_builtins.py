@@ -2,7 +2,7 @@
 
 Run as `python -m tests.pgcatalog.write_builtins` where PostgreSQL 15 is installed. `relations.tsv` has a line
 for each relation: schema, name, OID, kind, and its columns with their types, `!` after a type that is never
-NULL. Every other file has the rows of one catalog that drivers and tools ask for, under a line of its columns.
+NULL. Every other file has those rows of one catalog that drivers and tools ask for, under its columns.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 JOIN pg_type t ON t.oid = a.atttypid
 WHERE n.nspname IN ('pg_catalog', 'information_schema') AND c.relkind IN ('r', 'v')
 GROUP BY 1, 2, 3, 4 ORDER BY 1 DESC, 2"""
-_TYPES = "SELECT oid FROM pg_type WHERE typtype <> 'c' AND typelem NOT IN (SELECT oid FROM pg_type WHERE typtype = 'c')"
+_TYPES = """SELECT oid FROM pg_type WHERE typtype <> 'c'
+    AND typelem NOT IN (SELECT oid FROM pg_type WHERE typtype = 'c')"""
 _STORED = """SELECT oid FROM pg_type WHERE typname IN ('bool', 'int2', 'int4', 'int8', 'numeric', 'float4',
     'float8', 'text', 'name', 'char', 'oid', 'date', 'time', 'timestamp', 'timestamptz', 'interval', 'bytea',
     'uuid', 'json', 'anyarray', 'bpchar', 'varchar')"""
@@ -37,7 +38,8 @@ _ROWS = {
         OR proname IN ('enum_in', 'enum_out', 'enum_recv', 'enum_send') ORDER BY oid""",
     "pg_operator": f"""SELECT * FROM pg_operator WHERE oprleft IN (SELECT 0 UNION ALL {_STORED})
         AND oprright IN ({_STORED}) ORDER BY oid""",
-    "pg_cast": f"SELECT * FROM pg_cast WHERE castsource IN ({_STORED}) AND casttarget IN ({_STORED}) ORDER BY oid",
+    "pg_cast": f"""SELECT * FROM pg_cast
+        WHERE castsource IN ({_STORED}) AND casttarget IN ({_STORED}) ORDER BY oid""",
     "pg_am": "SELECT * FROM pg_am ORDER BY oid",
     "pg_opclass": f"""SELECT * FROM pg_opclass WHERE opcintype IN ({_STORED})
         AND opcmethod IN (SELECT oid FROM pg_am WHERE amname IN {_KEYED}) ORDER BY oid""",

@@ -1145,7 +1145,6 @@ WHERE s.source <> 'default' AND
       s.setting IS DISTINCT FROM s.boot_val
 ORDER BY 1;
 
-SELECT 'pg_size_pretty(bigint)'::pg_catalog.regprocedure::pg_catalog.oid;
 
 SELECT pg_catalog.pg_get_functiondef(2288);
 
