@@ -95,6 +95,10 @@ _TYPE_NAME = (
     '|| "#end", \'???\') END FROM (SELECT {0} AS "#given", {1} AS "#modifier") AS given '
     'LEFT JOIN "#format_type" ON "#key" = "#given")'
 )
+_INDEX_DEFINITION = (
+    f"CASE WHEN {{2}} THEN replace({value('index_definitions', '{0}')}, ' ON public.', ' ON ') "
+    f"ELSE {value('index_definitions', '{0}')} END"
+)
 _SETTING = value("settings", "lower({0})")
 _UNKNOWN_SETTING = "catalog_missing('setting', {0})"
 _QUOTED = "'\"' || replace(\"#given\", '\"', '\"\"') || '\"'"
@@ -155,12 +159,14 @@ FUNCTIONS: Mapping[str, Templates] = {
     },
     "pg_get_indexdef": {
         1: value("index_definitions", "{0}"),
-        3: f"CASE WHEN {{1}} = 0 THEN {value('index_definitions', '{0}')} "
+        3: f"CASE WHEN {{1}} = 0 THEN {_INDEX_DEFINITION} "
         f"ELSE {value('index_columns', '{0}')}[{{1}}] END",
     },
     "pg_get_constraintdef": {
         1: value("constraint_definitions", "{0}"),
-        2: value("constraint_definitions", "{0}"),
+        2: f"CASE WHEN {{1}} THEN regexp_replace({value('constraint_definitions', '{0}')}, "
+        "'^CHECK \\(\\((.*)\\)\\)$', 'CHECK (\\1)') ELSE "
+        f"{value('constraint_definitions', '{0}')} END",
     },
     "pg_get_expr": {2: "CAST({0} AS VARCHAR)", 3: "CAST({0} AS VARCHAR)"},
     "pg_get_serial_sequence": {

@@ -164,6 +164,10 @@ def _replaced(node: exp.Expr, catalog: SystemCatalog) -> exp.Expr:
             return _operation(node)
         case exp.Collate():
             return node.this
+        case exp.Like() | exp.ILike() if not isinstance(node.parent, exp.Escape):
+            return _escaping(node)
+        case exp.Array(expressions=[exp.Query()]) if not _is_of_any(node):
+            return sql("coalesce({0}, [])", [node])
         case exp.Format():
             return formatted_text(node)
         case exp.Cast():
@@ -194,6 +198,21 @@ def _unqualified(
             return exp.func(call.name, *call.expressions, dialect="postgres")
         fail(InvalidQuery(f"there is no function {INFORMATION}.{call.name}"), dot)
     return call
+
+
+def _is_of_any(node: exp.Expr) -> bool:
+    parent = node.parent
+    while isinstance(parent, exp.Paren):
+        parent = parent.parent
+    return isinstance(parent, exp.Any)
+
+
+def _escaping(node: exp.Like | exp.ILike) -> exp.Expr:
+    """LIKE with the backslash as its escape, as PostgreSQL has it where nothing else is said."""
+    pattern = node.expression
+    if isinstance(pattern, exp.Literal) and "\\" in pattern.name:
+        return exp.Escape(this=node.copy(), expression=exp.Literal.string("\\"))
+    return node
 
 
 def _operation(node: exp.Operator) -> exp.Expr:

@@ -199,8 +199,36 @@ def dependencies(catalog: CatalogDescription) -> Iterator[Row]:
                 yield _dependency(2606, constraint.oid, 1259, relation.oid, column, "a")
             for column in constraint.target_columns:
                 yield _dependency(2606, constraint.oid, 1259, constraint.target, column, "n")
+            if constraint.kind == "c":
+                yield _dependency(2606, constraint.oid, 1259, relation.oid, 0, "n")
             if constraint.kind in "pu":
                 yield _dependency(1259, constraint.index, 2606, constraint.oid, 0, "i")
+
+
+        if relation.is_view:
+            rule = rule_number(relation)
+            yield _dependency(2618, rule, 1259, relation.oid, 0, "i")
+            for name in sorted(relation.definition.reads & catalog.by_name.keys()):
+                yield _dependency(2618, rule, 1259, catalog.by_name[name].oid, 0, "n")
+
+
+def rules(catalog: CatalogDescription) -> Iterator[Row]:
+    """PostgreSQL has a rule for each view; what the view reads, the rule depends on."""
+    for relation in catalog.relations:
+        if relation.is_view:
+            yield {
+                "oid": rule_number(relation),
+                "rulename": "_RETURN",
+                "ev_class": relation.oid,
+                "ev_type": "1",
+                "ev_enabled": "O",
+                "is_instead": True,
+            }
+
+
+def rule_number(relation: DescribedRelation) -> int:
+    """The OID of a view's rule."""
+    return (1 << 31) + relation.oid
 
 
 def _dependency(catalog: int, object: int, on_catalog: int, on: int, column: int, kind: str) -> Row:
@@ -232,4 +260,5 @@ CLASS_ROWS = {
     "pg_sequence": sequences,
     "pg_depend": dependencies,
     "pg_description": descriptions,
+    "pg_rewrite": rules,
 }

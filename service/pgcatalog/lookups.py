@@ -59,12 +59,15 @@ class Lookup:
 def type_names(catalog: CatalogDescription) -> Iterator[tuple[int, str, str, str]]:
     """Each type's OID, the name under which it is printed, what its modifier means, and `[]` for arrays."""
     rows = {row["oid"]: row for row in types(catalog)}
+    schemas = {number: name for name, number in OWN_SCHEMAS.items()}
     for oid, row in rows.items():
         element = rows.get(row["typelem"]) if row.get("typlen") == -1 and row.get("typelem") else None
         is_array = element is not None and element.get("typarray") == oid
         name = (element or row)["typname"] if is_array else row["typname"]
         own = row["typnamespace"] == OWN_SCHEMAS["pg_catalog"]
         printed = _PRINTED.get(name, quoted(name)) if own else quoted(name)
+        if not _is_visible(schemas[row["typnamespace"]], catalog):
+            printed = f"{quoted(schemas[row['typnamespace']])}.{printed}"
         yield oid, printed, _FORMS.get(name, "") if own else "", "[]" if is_array else ""
 
 

@@ -75,4 +75,3 @@ select 'freshet'::name as "PKTABLE_CAT",
   and cn.contype = 'p')
   order by ref.oid, ref.i;
 
-SELECT NULL, NULL, NULL;
