@@ -159,8 +159,7 @@ FUNCTIONS: Mapping[str, Templates] = {
     },
     "pg_get_indexdef": {
         1: value("index_definitions", "{0}"),
-        3: f"CASE WHEN {{1}} = 0 THEN {_INDEX_DEFINITION} "
-        f"ELSE {value('index_columns', '{0}')}[{{1}}] END",
+        3: f"CASE WHEN {{1}} = 0 THEN {_INDEX_DEFINITION} ELSE {value('index_columns', '{0}')}[{{1}}] END",
     },
     "pg_get_constraintdef": {
         1: value("constraint_definitions", "{0}"),

@@ -204,7 +204,6 @@ def dependencies(catalog: CatalogDescription) -> Iterator[Row]:
             if constraint.kind in "pu":
                 yield _dependency(1259, constraint.index, 2606, constraint.oid, 0, "i")
 
-
         if relation.is_view:
             rule = rule_number(relation)
             yield _dependency(2618, rule, 1259, relation.oid, 0, "i")

@@ -43,7 +43,7 @@ _ARROW: Mapping[str, pa.DataType] = {
 }
 _OF_LOOKUPS: Mapping[Type, pa.DataType] = {BIGINT: pa.int64(), TEXT: pa.string(), BOOLEAN: pa.bool_()}
 
-_ROWS: Mapping[str, Callable[[CatalogDescription], Iterator[Row]]] = {
+FILLED: Mapping[str, Callable[[CatalogDescription], Iterator[Row]]] = {
     **{
         f"pg_catalog.{name}": rows
         for group in (CLASS_ROWS, TYPE_ROWS, CONSTRAINT_ROWS, ROLE_ROWS, VIEW_ROWS)
@@ -110,7 +110,7 @@ class SystemTables:
             ]
             return pa.Table.from_arrays(arrays, list(lookup.columns))
         relation = system_relations()[name]
-        make = _ROWS.get(name)
+        make = FILLED.get(name)
         return _table(relation, () if make is None else make(self.description))
 
 
