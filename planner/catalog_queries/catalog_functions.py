@@ -40,7 +40,8 @@ def known_number_of(kind: str, given: str) -> str:
 
 def _number(kind: str, given: str, otherwise: str) -> str:
     return (
-        f'(SELECT coalesce(TRY_CAST("#given" AS UINTEGER){otherwise}) FROM (SELECT {given} AS "#given") AS given '
+        f'(SELECT coalesce(TRY_CAST("#given" AS UINTEGER){otherwise}) '
+        f'FROM (SELECT {given} AS "#given") AS given '
         f'LEFT JOIN "#to_{kind}" ON "#key" = CAST("#given" AS VARCHAR))'
     )
 
@@ -57,8 +58,10 @@ def _relation_privilege(role: str, relation: str, privilege: str) -> str:
     return (
         '(SELECT CASE WHEN "#relation" IS NOT NULL THEN EXISTS (SELECT 1 FROM "#relation_privileges" '
         'WHERE "#role" = "#asking" AND "#key" = "#relation" AND list_contains("#asked", "#value")) END '
-        f'FROM (SELECT {number_of("regclass", relation)} AS "#relation", CAST({role} AS VARCHAR) AS "#asking", '
-        f"list_transform(string_split(upper({privilege}), ','), lambda each: trim(each)) AS \"#asked\") AS given)"
+        f'FROM (SELECT {number_of("regclass", relation)} AS "#relation", '
+        f'CAST({role} AS VARCHAR) AS "#asking", '
+        f"list_transform(string_split(upper({privilege}), ','), lambda each: trim(each)) "
+        'AS "#asked") AS given)'
     )
 
 
@@ -139,7 +142,8 @@ FUNCTIONS: Mapping[str, Templates] = {
         'LEFT JOIN "#reserved" ON "#key" = "#given")'
     },
     "parse_ident": {
-        1: 'list_transform(regexp_extract_all({0}, \'"(?:[^"]|"")*"|[^.]+\'), lambda part: CASE WHEN part[1] = \'"\' '
+        1: 'list_transform(regexp_extract_all({0}, \'"(?:[^"]|"")*"|[^.]+\'), '
+        "lambda part: CASE WHEN part[1] = '\"' "
         "THEN replace(part[2:-2], '\"\"', '\"') ELSE lower(trim(part)) END)"
     },
     "quote_literal": {1: "'''' || replace(CAST({0} AS VARCHAR), '''', '''''') || ''''"},
@@ -202,7 +206,8 @@ FUNCTIONS: Mapping[str, Templates] = {
         "{object} IS NOT NULL",
     ),
     "pg_has_role": {
-        2: 'EXISTS (SELECT 1 FROM "#memberships" WHERE "#key" = {session:user} AND "#value" = CAST({0} AS VARCHAR))',
+        2: 'EXISTS (SELECT 1 FROM "#memberships" WHERE "#key" = {session:user} '
+        'AND "#value" = CAST({0} AS VARCHAR))',
         3: 'EXISTS (SELECT 1 FROM "#memberships" WHERE "#key" = CAST({0} AS VARCHAR) '
         'AND "#value" = CAST({1} AS VARCHAR))',
     },

@@ -20,6 +20,7 @@ from planner.catalog_queries.catalog_calls import (
     rows_of_call,
 )
 from planner.catalog_queries.catalog_functions import FUNCTIONS, NUMBER_KINDS, ROWS
+from planner.catalog_queries.catalog_stars import write_out_stars
 from planner.catalog_queries.catalog_types import VECTORS, catalog_cast, listed, shown_vector
 from planner.catalog_queries.object_casts import (
     FUNCTION_COLUMNS,
@@ -30,7 +31,6 @@ from planner.catalog_queries.object_casts import (
     type_name,
 )
 from planner.catalog_queries.output_names import name_groups, name_outputs
-from planner.catalog_queries.stars import write_out_stars
 from planner.catalog_queries.system_catalog import CATALOG, INFORMATION, SCHEMAS, SystemCatalog, is_system
 from planner.errors import InvalidQuery, UnknownTable
 from planner.identifiers import fold
@@ -60,7 +60,7 @@ _OPERATORS: dict[str, type[exp.Expression]] = {
 
 
 def reads_catalog(query: exp.Expression, relations: Collection[str]) -> bool:
-    """Whether a query reads one of the `relations` of the catalogs, or calls what only they give a meaning."""
+    """Whether a query reads one of the `relations` of the catalogs, or has what only they give a meaning."""
     return next(_tables(query, relations), None) is not None or any(map(_is_ours, query.walk()))
 
 
@@ -249,8 +249,8 @@ def _is_replaced_column(column: exp.Column) -> bool:
 
 
 def _system_column(node: exp.Column, name: str, catalog: SystemCatalog) -> exp.Expr:
-    """`tableoid` is the OID of the relation that the column's table is; the others are about versions of rows,
-    of which the catalogs have one."""
+    """`tableoid` is the OID of the column's table; the others are about versions of rows, of which the
+    catalogs have one."""
     select = node.find_ancestor(exp.Select)
     owner = fold(node.args["table"]) if node.args.get("table") else None
     sources = [] if select is None else [s for s in _sources(select) if owner in (None, _alias(s))]

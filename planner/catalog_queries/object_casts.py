@@ -1,8 +1,8 @@
 """Casts between the names of objects and their OIDs: `'orders'::regclass`, `c.oid::regtype`.
 
-PostgreSQL's reg types are OIDs that are written as names. Here a cast is an OID where it is compared, or is an
-argument of a function over catalogs, and a name where it is shown or becomes text. The names of literals are
-resolved at once, so that they are constants in joins.
+PostgreSQL's reg types are OIDs that are written as names. Here a cast is an OID where it is compared, or is
+an argument of a function over catalogs, and a name where it is shown or becomes text. The names of literals
+are resolved at once, so that they are constants in joins.
 """
 
 from __future__ import annotations

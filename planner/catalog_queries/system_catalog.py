@@ -1,7 +1,8 @@
 """What a rewriting has to know of the system catalogs: their columns, names and OIDs, and the session.
 
-Relations of the catalogs are called `pg_catalog.pg_class`. Beside them stand lookups, which are relations too:
-`#regclass` and its like have the columns `#key` and `#value`, so that no name of a user's query means them.
+Relations of the catalogs are called `pg_catalog.pg_class`. Beside them stand lookups, which are relations
+too: `#regclass` and its like have the columns `#key` and `#value`, so that no name of a user's query means
+them.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ SCHEMAS = (CATALOG, INFORMATION)
 _MARK = "#"
 
 
-class SystemRelation(Protocol):
+class CatalogRelation(Protocol):
     """A relation of the catalogs, or a lookup."""
 
     @property
@@ -46,7 +47,7 @@ class SystemCatalog(Protocol):
     """`relations` has the relations of the catalogs, and lookups."""
 
     @property
-    def relations(self) -> Mapping[str, SystemRelation]: ...
+    def relations(self) -> Mapping[str, CatalogRelation]: ...
 
     @property
     def session(self) -> CatalogSession: ...

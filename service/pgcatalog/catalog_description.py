@@ -1,4 +1,4 @@
-"""What there is, as one principal sees it: the source of all rows of the catalogs. Everything is immutable."""
+"""What there is, as one principal sees it: the source of all rows of the catalogs. All of it is immutable."""
 
 from __future__ import annotations
 

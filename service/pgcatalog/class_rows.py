@@ -44,7 +44,7 @@ def databases(catalog: CatalogDescription) -> Iterator[Row]:
 
 
 def classes(catalog: CatalogDescription) -> Iterator[Row]:
-    """Tables, maintained views, the indexes behind keys, the counters of identity columns, and the catalogs."""
+    """Tables, maintained views, indexes behind keys, counters of identity columns, and the catalogs."""
     referenced = {c.target for relation in catalog.relations for c in relation.constraints}
     for relation in catalog.relations:
         yield _class(

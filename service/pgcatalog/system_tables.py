@@ -11,14 +11,14 @@ import pyarrow as pa
 
 from engine.schema import BIGINT, BOOLEAN, TEXT, Type
 from planner.catalog_queries import CatalogSession
-from planner.catalog_queries.system_catalog import SystemRelation as Known
-from service.pgcatalog import lookups, view_rows
+from planner.catalog_queries.system_catalog import CatalogRelation
+from service.pgcatalog import catalog_lookups, view_rows
 from service.pgcatalog.builtin_objects import OIDS, Row, SystemRelation, system_relations
 from service.pgcatalog.catalog_description import CatalogDescription
+from service.pgcatalog.catalog_lookups import LOOKUPS
 from service.pgcatalog.class_rows import CLASS_ROWS
 from service.pgcatalog.constraint_rows import CONSTRAINT_ROWS
 from service.pgcatalog.information_rows import INFORMATION_ROWS
-from service.pgcatalog.lookups import LOOKUPS
 from service.pgcatalog.role_rows import ROLE_ROWS
 from service.pgcatalog.type_rows import TYPE_ROWS
 from service.pgcatalog.view_rows import VIEW_ROWS
@@ -52,7 +52,7 @@ FILLED: Mapping[str, Callable[[CatalogDescription], Iterator[Row]]] = {
     **{f"information_schema.{name}": rows for name, rows in INFORMATION_ROWS.items()},
 }
 """What makes the rows of a relation. A relation of PostgreSQL's that is not here is empty."""
-_COUNTED = lookups.COUNTED | {f"pg_catalog.{name}" for name in view_rows.COUNTED}
+_COUNTED = catalog_lookups.COUNTED | {f"pg_catalog.{name}" for name in view_rows.COUNTED}
 
 
 class SystemTables:
@@ -67,7 +67,7 @@ class SystemTables:
         return self.description.session
 
     @property
-    def relations(self) -> Mapping[str, Known]:
+    def relations(self) -> Mapping[str, CatalogRelation]:
         return RELATIONS
 
     @property
@@ -130,7 +130,7 @@ def arrow_type(type: str) -> pa.DataType:
     return _ARROW.get(type, pa.string())
 
 
-RELATIONS: Mapping[str, Known] = MappingProxyType({**system_relations(), **LOOKUPS})
+RELATIONS: Mapping[str, CatalogRelation] = MappingProxyType({**system_relations(), **LOOKUPS})
 """Every relation of the catalogs, and every lookup."""
 _OID_COLUMNS = frozenset(
     column.name

@@ -43,17 +43,17 @@ def _error(client: Client, sql: str) -> dict:
     ("sql", "rows"),
     [
         ("SELECT version() LIKE 'PostgreSQL 15%Freshet%'", [[True]]),
-        ("SELECT current_database(), current_schema, current_schemas(true)", [["freshet", "public", ["pg_catalog", "public"]]]),
+        ("SELECT current_database(), current_schema, current_schemas(true)", [["freshet", "public", ["pg_catalog", "public"]]]),  # noqa: E501
         ("SELECT oid::regclass FROM pg_class WHERE oid = '\"Orders\"'::regclass", [['"Orders"']]),
         ("SELECT 'totals'::regclass::oid = 'public.totals'::regclass", [[True]]),
         ("SELECT 1259::regclass, 'int4'::regtype, 'array_in'::regproc::oid", [["pg_class", "integer", 750]]),
         ("SELECT to_regclass('nothing') IS NULL", [[True]]),
-        ("SELECT format_type(1700, 655366), format_type(1231, -1), format_type(0, NULL)", [["numeric(10,2)", "numeric[]", "-"]]),
+        ("SELECT format_type(1700, 655366), format_type(1231, -1), format_type(0, NULL)", [["numeric(10,2)", "numeric[]", "-"]]),  # noqa: E501
         ("SELECT indkey, indkey[0] FROM pg_index WHERE indrelid = '\"Orders\"'::regclass", [["1", 1]]),
         ("SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'pg\\_%'", [[1]]),
         ("SELECT (information_schema._pg_expandarray(indkey)).n FROM pg_index", [[1]]),
         ("SELECT quote_ident('a'), quote_ident('A b'), quote_ident('select')", [["a", '"A b"', '"select"']]),
-        ("SELECT relkind FROM pg_class WHERE relname OPERATOR(pg_catalog.~) '^(totals)$' COLLATE pg_catalog.default", [["m"]]),
+        ("SELECT relkind FROM pg_class WHERE relname OPERATOR(pg_catalog.~) '^(totals)$' COLLATE pg_catalog.default", [["m"]]),  # noqa: E501
         ("SELECT table_type FROM information_schema.tables WHERE table_name = 'totals'", [["VIEW"]]),
         ("SELECT has_table_privilege('totals', 'SELECT, INSERT')", [[True]]),
         ("SELECT typinput FROM pg_type WHERE typname = 'bool'", [["boolin"]]),
@@ -100,7 +100,8 @@ def test_a_key_sees_what_it_may_use(settings: Settings) -> None:
         clerk = answer.json()["key"]
         assert _run(client, _NAMES, admin) == [["closed"], ["open"]]
         assert _run(client, _NAMES, clerk) == [["open"]]
-        asked = "SELECT has_table_privilege('open', 'SELECT'), has_table_privilege('open', 'INSERT'), current_user"
+        may = "has_table_privilege('open', 'SELECT'), has_table_privilege('open', 'INSERT')"
+        asked = f"SELECT {may}, current_user"
         assert _run(client, asked, clerk) == [[True, False, "anna"]]
         listed = "SELECT rolname FROM pg_roles WHERE rolcanlogin ORDER BY 1"
         assert _run(client, listed, clerk) == [["anna"]]

@@ -35,6 +35,7 @@ _ROWS = {
     "pg_proc": f"""SELECT * FROM pg_proc WHERE oid IN (
         SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend, typmodin, typmodout, typanalyze,
                             typsubscript]) FROM pg_type WHERE oid IN ({_TYPES}))
+        OR oid IN (SELECT amhandler FROM pg_am)
         OR proname IN ('enum_in', 'enum_out', 'enum_recv', 'enum_send') ORDER BY oid""",
     "pg_operator": f"""SELECT * FROM pg_operator WHERE oprleft IN (SELECT 0 UNION ALL {_STORED})
         AND oprright IN ({_STORED}) ORDER BY oid""",

@@ -45,7 +45,7 @@ _FORMS = {"numeric": "digits", "varchar": "length", "bpchar": "length"}
 
 
 @dataclass(frozen=True)
-class Lookup:
+class CatalogLookup:
     """`columns` are those of the relation, with `#`."""
 
     columns: Mapping[str, Type]
@@ -288,39 +288,45 @@ def _reserved(catalog: CatalogDescription) -> Rows:
 _NAMED, _NUMBERED = {"#key": BIGINT, "#value": TEXT}, {"#key": TEXT, "#value": BIGINT}
 _TEXTS, _SEEN = {"#key": TEXT, "#value": TEXT}, {"#key": BIGINT, "#value": BOOLEAN}
 
-LOOKUPS: Mapping[str, Lookup] = {
-    "#regclass": Lookup(_NAMED, _regclass),
-    "#to_regclass": Lookup(_NUMBERED, _to_regclass),
-    "#regtype": Lookup(_NAMED, _regtype),
-    "#to_regtype": Lookup(_NUMBERED, _to_regtype),
-    "#regproc": Lookup(_NAMED, _regproc),
-    "#to_regproc": Lookup(_NUMBERED, _to_regproc),
-    "#regnamespace": Lookup(_NAMED, _regnamespace),
-    "#to_regnamespace": Lookup(_NUMBERED, _to_regnamespace),
-    "#regrole": Lookup(_NAMED, _regrole),
-    "#to_regrole": Lookup(_NUMBERED, _to_regrole),
-    "#regcollation": Lookup(_NAMED, _regcollation),
-    "#to_regcollation": Lookup(_NUMBERED, _to_regcollation),
-    "#visible_relations": Lookup(_SEEN, _visible_relations),
-    "#visible_types": Lookup(_SEEN, _visible_types),
-    "#definitions": Lookup(_NAMED, _definitions),
-    "#index_definitions": Lookup(_NAMED, _index_definitions),
-    "#index_columns": Lookup({"#key": BIGINT, "#value": array_of(TEXT)}, _index_columns),
-    "#constraint_definitions": Lookup(_NAMED, _constraint_definitions),
-    "#serials": Lookup({"#key": BIGINT, "#column": TEXT, "#value": TEXT}, _serials),
-    "#comments": Lookup({"#key": BIGINT, "#column": BIGINT, "#catalog": TEXT, "#value": TEXT}, _comments),
-    "#relation_privileges": Lookup({"#role": TEXT, "#key": BIGINT, "#value": TEXT}, _relation_privileges),
-    "#definers": Lookup(_TEXTS, _definers),
-    "#memberships": Lookup(_TEXTS, _memberships),
-    "#sizes": Lookup({"#key": BIGINT, "#value": BIGINT}, _sizes),
-    "#settings": Lookup(_TEXTS, _settings),
-    "#format_type": Lookup({"#key": BIGINT, "#value": TEXT, "#form": TEXT, "#end": TEXT}, _format_type),
-    "#function_results": Lookup(_NAMED, _function_results),
-    "#function_arguments": Lookup(_NAMED, _function_arguments),
-    "#keywords": Lookup(
+LOOKUPS: Mapping[str, CatalogLookup] = {
+    "#regclass": CatalogLookup(_NAMED, _regclass),
+    "#to_regclass": CatalogLookup(_NUMBERED, _to_regclass),
+    "#regtype": CatalogLookup(_NAMED, _regtype),
+    "#to_regtype": CatalogLookup(_NUMBERED, _to_regtype),
+    "#regproc": CatalogLookup(_NAMED, _regproc),
+    "#to_regproc": CatalogLookup(_NUMBERED, _to_regproc),
+    "#regnamespace": CatalogLookup(_NAMED, _regnamespace),
+    "#to_regnamespace": CatalogLookup(_NUMBERED, _to_regnamespace),
+    "#regrole": CatalogLookup(_NAMED, _regrole),
+    "#to_regrole": CatalogLookup(_NUMBERED, _to_regrole),
+    "#regcollation": CatalogLookup(_NAMED, _regcollation),
+    "#to_regcollation": CatalogLookup(_NUMBERED, _to_regcollation),
+    "#visible_relations": CatalogLookup(_SEEN, _visible_relations),
+    "#visible_types": CatalogLookup(_SEEN, _visible_types),
+    "#definitions": CatalogLookup(_NAMED, _definitions),
+    "#index_definitions": CatalogLookup(_NAMED, _index_definitions),
+    "#index_columns": CatalogLookup({"#key": BIGINT, "#value": array_of(TEXT)}, _index_columns),
+    "#constraint_definitions": CatalogLookup(_NAMED, _constraint_definitions),
+    "#serials": CatalogLookup({"#key": BIGINT, "#column": TEXT, "#value": TEXT}, _serials),
+    "#comments": CatalogLookup(
+        {"#key": BIGINT, "#column": BIGINT, "#catalog": TEXT, "#value": TEXT}, _comments
+    ),
+    "#relation_privileges": CatalogLookup(
+        {"#role": TEXT, "#key": BIGINT, "#value": TEXT}, _relation_privileges
+    ),
+    "#definers": CatalogLookup(_TEXTS, _definers),
+    "#memberships": CatalogLookup(_TEXTS, _memberships),
+    "#sizes": CatalogLookup({"#key": BIGINT, "#value": BIGINT}, _sizes),
+    "#settings": CatalogLookup(_TEXTS, _settings),
+    "#format_type": CatalogLookup(
+        {"#key": BIGINT, "#value": TEXT, "#form": TEXT, "#end": TEXT}, _format_type
+    ),
+    "#function_results": CatalogLookup(_NAMED, _function_results),
+    "#function_arguments": CatalogLookup(_NAMED, _function_arguments),
+    "#keywords": CatalogLookup(
         {"word": TEXT, "catcode": TEXT, "barelabel": BOOLEAN, "catdesc": TEXT, "baredesc": TEXT}, _keywords
     ),
-    "#reserved": Lookup(_TEXTS, _reserved),
+    "#reserved": CatalogLookup(_TEXTS, _reserved),
 }
 """By name."""
 COUNTED = frozenset({"#sizes"})
