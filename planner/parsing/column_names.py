@@ -210,5 +210,8 @@ def _type_name(type: exp.DataType) -> str:
     """PostgreSQL's name of a type; an array has its element's."""
     while type.this is exp.DType.ARRAY and type.expressions:
         type = type.expressions[0]
+    named = type.args.get("kind")
+    if isinstance(named, exp.Dot | exp.Identifier):  # the last part of `pg_catalog.text`
+        return fold(named.expression if isinstance(named, exp.Dot) else named)
     word = type.this.value if isinstance(type.this, exp.DType) else str(type.this)
     return _TYPES.get(word, word.lower())

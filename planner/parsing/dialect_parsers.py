@@ -68,6 +68,22 @@ class _Joins:
             mark(found, first)
         return found
 
+    def _parse_types(self: Any, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        """Arrays of PostgreSQL's object identifiers too: sqlglot stops before the brackets of `oid[]`."""
+        found = super()._parse_types(*args, **kwargs)  # type: ignore[misc]
+        while isinstance(found, exp.ObjectIdentifier | exp.DataType) and _holds_identifiers(found):
+            if not self._match_pair(TokenType.L_BRACKET, TokenType.R_BRACKET):
+                break
+            found = exp.DataType(this=exp.DType.ARRAY, expressions=[found], nested=True)
+        return found
+
+    def _advance_any(self: Any, ignore_reserved: bool = False) -> Token | None:
+        """After AS, `select` is a name like any other word, if the item of the list ends there."""
+        follows = self._next is None or self._next.token_type in (TokenType.COMMA, TokenType.FROM)
+        is_name = self._curr is not None and self._curr.token_type is TokenType.SELECT and follows
+        is_alias = self._prev is not None and self._prev.token_type is TokenType.ALIAS
+        return super()._advance_any(ignore_reserved or (is_name and is_alias))  # type: ignore[misc]
+
     def _parse_join(self: Any, *args: Any, **kwargs: Any) -> exp.Join | None:
         start = self._curr
         join = super()._parse_join(*args, **kwargs)  # type: ignore[misc]
@@ -114,6 +130,13 @@ class _Joins:
             return super()._parse_query_modifiers(this)  # type: ignore[misc]
         table = super()._parse_query_modifiers(exp.Table(this=this))  # type: ignore[misc]
         return table if table.args.get("joins") else this
+
+
+def _holds_identifiers(type: exp.Expr) -> bool:
+    """Whether a type is one of object identifiers, or of arrays of them."""
+    while isinstance(type, exp.DataType) and type.this is exp.DType.ARRAY and type.expressions:
+        type = type.expressions[0]
+    return isinstance(type, exp.ObjectIdentifier)
 
 
 def _with_joins(item: exp.Expr) -> exp.Expr:

@@ -20,6 +20,7 @@ from planner.relation_names import PUBLIC, full_name, schema_of
 SearchPath = tuple[str, ...]
 DEFAULT_PATH: SearchPath = (PUBLIC,)
 _ADDED = "added_schema"
+_SYSTEM = "pg_catalog"
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,12 @@ class Namespace:
     def meant(self, name: str, among: Collection[str]) -> str:
         """The full name that `name` stands for: the first of the path that is `among` full names.
 
-        A name that no schema has is one of `public`, or of the path's first schema if `public` is not in it.
+        PostgreSQL's catalogs come before all. A name that no schema has is one of `public`, or of the path's
+        first schema if `public` is not in it.
         """
+        system = full_name(_SYSTEM, name)
+        if system in among:
+            return system
         names = [full_name(schema, name) for schema in self.path]
         otherwise = full_name(PUBLIC, name) if PUBLIC in self.path or not names else names[0]
         return next((full for full in names if full in among), otherwise)

@@ -22,14 +22,12 @@ from service.postgres.hall import Hall
 from service.postgres.session_settings import SessionSettings
 from service.reading.callers import Caller
 from service.reading.duck import Answer
-from service.reading.lanes import Lane
-from service.reading.queries import Queries
 from service.running.runtime import Runtime
 from service.sql.describing import DescribingRun
 from service.sql.open_block import BlockRun, OpenBlock
+from service.sql.script_door import DoorParts
 from service.sql.script_session import ScriptSession
 from service.sql.tasks import Result
-from service.telemetry.slow_statements import SlowStatements
 
 _LONG = 1 << 16
 """Characters of a script that is cut into statements in a thread of its own."""
@@ -131,7 +129,7 @@ class StatementRuns:
         with self.calling() as caller:
             return await DescribingRun(*parts, caller, self._session()).answer(piece, types)
 
-    def _parts(self) -> tuple[Runtime, Queries, Lane, Lane, SlowStatements]:
+    def _parts(self) -> DoorParts:
         _ = self.runtime
         return self.hall.door.parts
 

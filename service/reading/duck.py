@@ -30,6 +30,7 @@ from planner.adhoc.adhoc_query import AdhocQuery
 from planner.allowed.check import check
 from planner.allowed.open_functions import IN_QUERIES
 from planner.allowed.parse_tree import Closed
+from planner.catalog_queries import MACROS
 from planner.dialects.overloads import macro_names, macros
 from planner.errors import Unsupported
 from planner.native.reference import refusal
@@ -46,7 +47,7 @@ from service.settings.query_limits import DEFAULTS, QueryLimits
 
 _log = logging.getLogger("freshet.queries")
 _BATCH = 1 << 16
-_OPEN = IN_QUERIES | macro_names()
+_OPEN = IN_QUERIES | macro_names() | MACROS.keys()
 _DESCRIBE = "DESCRIBE "
 _TYPE = b"duckdb"  # the key of a field's metadata that holds its DuckDB type
 _LOGGED = 2_000  # characters of a query
@@ -213,6 +214,7 @@ def _database(limits: QueryLimits, spill: Path | None, divides: bool) -> duckdb.
             # DuckDB 2.0 loses rows where this optimizer shares a subplan.
             "SET GLOBAL disabled_optimizers = 'common_subplan'",
             *macros(),
+            *MACROS.values(),
         ),
     )
 

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from engine.runtime.observation import Observed
 from planner.adhoc.adhoc_query import AdhocQuery
+from planner.catalog_queries import CATALOG, is_system
 from planner.identifiers import fold, relation_name
 from planner.relation_names import PUBLIC, schema_of
 from planner.statements.alterations import AddColumn, AddConstraint, RenameTable
@@ -52,6 +53,7 @@ from service.accounts.privileges import OF_ROWS, Privilege
 from service.definitions.definition import Definition
 from service.definitions.known_relations import KnownRelations
 from service.errors import ServiceError
+from service.pgcatalog.system_tables import RELATIONS
 from service.sql.defining import DEFINING
 
 ACCOUNTS = CreateRole | DropRole | Grant | Revoke
@@ -127,7 +129,8 @@ def allow_queries(queries: Iterable[AdhocQuery], principal: Principal) -> None:
     if not principal.reads_all:
         for query in queries:
             for reference in query.references:
-                principal.require(_SELECT, reference.relation)
+                if not is_system(reference.relation):  # its rows are only those that the principal sees
+                    principal.require(_SELECT, reference.relation)
 
 
 def seen(definitions: Mapping[str, Definition], principal: Principal) -> Mapping[str, Definition]:
@@ -209,6 +212,8 @@ def _allow_reading(tree: exp.Expression, principal: Principal, target: exp.Expre
     named = {fold(cte.args["alias"].this) for cte in tree.find_all(exp.CTE) if cte.args.get("alias")}
     for table in tree.find_all(exp.Table):
         if table is inside or not isinstance(table.this, exp.Identifier):
+            continue
+        if is_system(relation_name(table)) or f"{CATALOG}.{fold(table.this)}" in RELATIONS:
             continue
         if table.args.get("db") or fold(table.this) not in named:
             principal.require(_SELECT, relation_name(table))

@@ -216,7 +216,7 @@ class BlockRun(ScriptRun):
         known = self._open.transaction().known
         principal = self.caller.principal
         with within(self._limits):
-            task = task_of(statement, seen(known.all, principal), self.runtime.dictionary)
+            task = task_of(statement, seen(known.all, principal), self.runtime.dictionary, self._system)
         allow_queries(task.queries, principal)
         return task
 

@@ -53,6 +53,7 @@ from service.accounts.principals import readable_by
 from service.accounts.privileges import Privilege
 from service.definitions.readable import Readable
 from service.errors import Conflict
+from service.pgcatalog.system_tables import RELATIONS, SystemTables
 from service.reading.callers import Caller
 from service.reading.duck import Answer, QueryEvaluator
 from service.reading.kept_answers import KeptAnswers
@@ -68,6 +69,7 @@ from service.sql.prepared import PreparedStatements, Shape
 from service.sql.recorded import recorded
 from service.sql.script_session import ScriptSession
 from service.sql.sight import Sight
+from service.sql.system_catalogs import SystemCatalogs
 from service.sql.tasks import Result, StatementTask, name_of, task_of, texts
 from service.telemetry.slow_statements import SlowStatements
 from service.writing.transaction import Transaction
@@ -77,6 +79,9 @@ _DRAFTS = 5
 _OF_SESSION = (SetSearchPath, ShowSearchPath)
 _SHOWS = (ShowColumns, ShowCreate, ShowSchemas, ShowTables, ShowViews)
 _READS = (Explain, LongQuery, Select, *_SHOWS, *_OF_SESSION)
+
+
+DoorParts = tuple[Runtime, Queries, Lane, Lane, SlowStatements, SystemCatalogs]
 
 
 class ScriptFailed(Exception):
@@ -100,6 +105,7 @@ class SqlDoor:
         self._planning = lanes.planning
         self._long_texts = lanes.long_texts
         self._lookups = lanes.lookups
+        self._catalogs = SystemCatalogs(runtime)
         settings = runtime.settings
         self.prepared = PreparedStatements(runtime, settings.prepared_bytes, settings.planning_limits)
         self.kept = KeptAnswers[Result](settings.kept_answer_bytes, settings.kept_answer_seconds)
@@ -107,9 +113,15 @@ class SqlDoor:
         self.slow = SlowStatements()
 
     @property
-    def parts(self) -> tuple[Runtime, Queries, Lane, Lane, SlowStatements]:
+    def parts(self) -> DoorParts:
         """What every run of statements needs."""
-        return self._runtime, self._queries, self._planning, self._long_texts, self.slow
+        runtime, queries, planning, long_texts = (
+            self._runtime,
+            self._queries,
+            self._planning,
+            self._long_texts,
+        )
+        return runtime, queries, planning, long_texts, self.slow, self._catalogs
 
     async def run(
         self,
@@ -182,6 +194,7 @@ class ScriptRun:
     planning: Lane
     long_texts: Lane
     slow: SlowStatements
+    catalogs: SystemCatalogs
     caller: Caller
     session: ScriptSession
     as_of: int | None = None
@@ -403,16 +416,24 @@ class ScriptRun:
         runtime, principal = self.runtime, self.caller.principal
 
         def relations() -> list[str]:
-            return [*seen(runtime.definitions(), principal), *filter(principal.sees, runtime.builds)]
+            return [
+                *seen(runtime.definitions(), principal),
+                *filter(principal.sees, runtime.builds),
+                *RELATIONS,
+            ]
 
         path = self.session.search_path
         return namespace(path, principal.name, runtime.schemas(), relations, runtime.types)
+
+    def _system(self) -> SystemTables:
+        """The system catalogs as the caller sees them."""
+        return self.catalogs.of(self.caller.principal, self._names().path, self.caller.settings)
 
     def _task(self, statement: Statement) -> StatementTask:
         principal = self.caller.principal
         with within(self._limits):
             definitions = seen(self.runtime.definitions(), principal)
-            task = task_of(statement, definitions, self.runtime.dictionary)
+            task = task_of(statement, definitions, self.runtime.dictionary, self._system)
         allow_queries(task.queries, principal)
         return task
 

@@ -19,12 +19,14 @@ from engine.runtime.observation import Observed
 from engine.state.dictionary import Dictionary
 from engine.state.reading import Rows
 from planner.adhoc.adhoc_query import AdhocQuery, SnapshotReference
+from planner.catalog_queries import is_system
 from planner.errors import UnknownColumn
 from planner.limits import PlanningLimits
 from service.definitions.access_paths import ways
 from service.definitions.definition import Definition
 from service.definitions.readable import Readable
 from service.errors import Conflict, HistoryGone, NotFound, ServiceError
+from service.pgcatalog.system_tables import SystemTables
 from service.reading.duck import Answer, Carried, QueryEvaluator, anything
 from service.reading.finding import MANY, find_rows, literal_words
 from service.reading.given_tables import arrow_table
@@ -38,7 +40,7 @@ class Sight:
     `observe` measures a view's running operators; `size` is the approximate row count of a relation;
     `limits` are those of planning; `as_of` is the epoch of references without a version, if it is not the
     newest; `schemas` are those that the author sees. With `is_empty`, no relation has rows: statements are
-    described, not run."""
+    described, not run. `system` has the system catalogs, for a query that reads them."""
 
     readable: Readable
     times: Mapping[datetime, int]
@@ -51,6 +53,7 @@ class Sight:
     as_of: int | None = None
     is_empty: bool = False
     schemas: Collection[str] = ()
+    system: SystemTables | None = None
 
     @property
     def snapshot(self) -> Snapshot:
@@ -111,14 +114,12 @@ class Sight:
             raise ServiceError("a statement that changes rows must run in a transaction")
         return self.transaction
 
-    def _definition(self, reference: SnapshotReference) -> Definition:
+    def _table(self, reference: SnapshotReference, query: AdhocQuery) -> pa.Table:
+        if self.system is not None and is_system(reference.relation):
+            return self.system.table(reference.relation, query.columns)
         definition = self.definitions.get(reference.relation)
         if definition is None:
             raise NotFound(f"there is no table or view called {reference.relation}")
-        return definition
-
-    def _table(self, reference: SnapshotReference, query: AdhocQuery) -> pa.Table:
-        definition = self._definition(reference)
         epoch = self._epoch(reference)
         if epoch is None:
             self._check_pending(definition)

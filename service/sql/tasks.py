@@ -8,7 +8,7 @@ definitions.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -21,6 +21,7 @@ from planner import PlannedQuery
 from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
 from planner.adhoc.dml_queries import row_column
 from planner.adhoc.returning import returning_query
+from planner.catalog_queries import reads_catalog, with_catalog
 from planner.errors import PlannerError, Unsupported
 from planner.long_texts import long_query, plan_text
 from planner.statements.show_create import table_text, view_text
@@ -72,6 +73,7 @@ from service.changes.table_changes import TableChanges
 from service.definitions.definition import Definition
 from service.definitions.seeing import sized
 from service.errors import Conflict, NotFound
+from service.pgcatalog.system_tables import RELATIONS, SystemTables
 from service.reading.duck import Answer
 from service.reading.given_tables import arrow_table
 from service.reading.results import answer_document, is_written
@@ -79,6 +81,7 @@ from service.sql.dml import Change, delete_all_rows, prepare, table_of
 from service.sql.explaining import answer_lines
 from service.sql.merging import prepare_merge
 from service.sql.sight import Sight
+from service.sql.system_catalogs import failures_logged
 
 _NAMES: dict[type[Statement], str] = {
     Begin: "BEGIN",
@@ -172,9 +175,15 @@ def name_of(statement: Statement) -> str:
 
 
 def task_of(
-    statement: Statement, definitions: Mapping[str, Definition], dictionary: Dictionary
+    statement: Statement,
+    definitions: Mapping[str, Definition],
+    dictionary: Dictionary,
+    system: Callable[[], SystemTables],
 ) -> StatementTask:
-    """The task of a statement. Raises a PlannerError if it is wrong, Unsupported if it cannot be a task."""
+    """The task of a statement. Raises a PlannerError if it is wrong, Unsupported if it cannot be a task.
+
+    `system` gives the system catalogs to a query that reads them.
+    """
     match statement:
         case Insert() | Update() | Delete():
             change = prepare(statement, definitions, dictionary)
@@ -190,6 +199,8 @@ def task_of(
         case Truncate():
             tables = [table_of(name, exp.Table(), definitions) for name in statement.names]
             return StatementTask(statement, (), partial(_truncate, statement, tables))
+        case Select() if statement.piece.dialect == "postgres" and reads_catalog(statement.query, RELATIONS):
+            return _catalog_task(statement, definitions, system())
         case Select():
             query = adhoc_query(statement.query.copy(), definitions)
             return StatementTask(statement, (query,), partial(_select, statement, query))
@@ -233,6 +244,21 @@ def _truncate(statement: Statement, tables: Sequence[Definition], sight: Sight) 
 
 def _select(statement: Statement, query: AdhocQuery, sight: Sight) -> Result:
     return Result(name_of(statement), sight.epoch, answer=sight.ask(query, is_written))
+
+
+def _catalog_task(
+    statement: Select, definitions: Mapping[str, Definition], system: SystemTables
+) -> StatementTask:
+    """The task of a query that reads the system catalogs, or calls a function over them."""
+    with failures_logged(statement.piece.source):
+        tree = with_catalog(statement.query.copy(), system)
+        query = adhoc_query(tree, {**definitions, **system.relations})
+
+    def run(sight: Sight) -> Result:
+        with failures_logged(statement.piece.source):
+            return _select(statement, query, replace(sight, system=system))
+
+    return StatementTask(statement, (query,), run)
 
 
 def _explain(statement: Explain, sight: Sight) -> Result:

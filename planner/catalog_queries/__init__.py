@@ -1,0 +1,19 @@
+"""Queries of PostgreSQL's system catalogs, rewritten into queries that DuckDB answers.
+
+`with_catalog` names the catalogs that a query reads as relations, and replaces what only PostgreSQL has:
+its functions over catalogs, casts between names and OIDs, its operators' long form, and system columns.
+"""
+
+from planner.catalog_queries.catalog_functions import MACROS
+from planner.catalog_queries.catalog_rewriting import reads_catalog, with_catalog
+from planner.catalog_queries.system_catalog import CATALOG, CatalogSession, SystemCatalog, is_system
+
+__all__ = [
+    "CATALOG",
+    "MACROS",
+    "CatalogSession",
+    "SystemCatalog",
+    "is_system",
+    "reads_catalog",
+    "with_catalog",
+]

@@ -1,0 +1,67 @@
+"""What a rewriting has to know of the system catalogs: their columns, names and OIDs, and the session.
+
+Relations of the catalogs are called `pg_catalog.pg_class`. Beside them stand lookups, which are relations
+too: `pg_catalog.#regclass` and its like have the columns `#key` and `#value`, so that no name of a user's
+query means them. No user has relations in these schemas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from engine.schema import Schema
+
+CATALOG, INFORMATION = "pg_catalog", "information_schema"
+SCHEMAS = (CATALOG, INFORMATION)
+_BEFORE = tuple(f"{schema}." for schema in SCHEMAS)
+
+
+class CatalogRelation(Protocol):
+    """A relation of the catalogs, or a lookup."""
+
+    @property
+    def schema(self) -> Schema: ...
+
+
+@dataclass(frozen=True)
+class CatalogSession:
+    """Who asks, and with which settings (by lower-case name). `search_path` names schemas of the user's."""
+
+    user: str
+    database: str
+    version: str
+    search_path: tuple[str, ...] = ("public",)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    started: str = "1970-01-01 00:00:00+00"
+    """When the service started, as a TIMESTAMPTZ."""
+
+    @property
+    def schema(self) -> str | None:
+        """The schema of names without one."""
+        return next(iter(self.search_path), None)
+
+
+class SystemCatalog(Protocol):
+    """`relations` has the relations of the catalogs, and lookups."""
+
+    @property
+    def relations(self) -> Mapping[str, CatalogRelation]: ...
+
+    @property
+    def session(self) -> CatalogSession: ...
+
+    @property
+    def oid_columns(self) -> frozenset[str]:
+        """The names of all columns of OIDs."""
+        ...
+
+    def number(self, kind: str, name: str) -> int | None:
+        """The OID that `name::kind` means, such as `'orders'::regclass`; None if there is no such object."""
+        ...
+
+
+def is_system(relation: str) -> bool:
+    """Whether a reference of a query is to a relation of the catalogs, or to a lookup."""
+    return relation.startswith(_BEFORE)

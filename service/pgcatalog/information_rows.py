@@ -1,0 +1,343 @@
+"""Rows of information_schema.
+
+Its rules differ from PostgreSQL's in one point: maintained views are on it, as views, because tools that ask
+here list nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.schema import Kind, Type
+from service.accounts.privileges import OF_ROWS
+from service.pgcatalog.builtin_objects import Row, system_relations
+from service.pgcatalog.catalog_description import (
+    OWNING_ROLE,
+    CatalogDescription,
+    DescribedConstraint,
+    DescribedRelation,
+)
+from service.pgcatalog.postgres_types import internal_name, standard_name
+from service.pgcatalog.view_rows import view_text
+
+_BITS = {Kind.SMALLINT: 16, Kind.INTEGER: 32, Kind.BIGINT: 64, Kind.REAL: 24, Kind.DOUBLE: 53}
+_MOMENTS = (Kind.TIME, Kind.TIMESTAMP, Kind.TIMESTAMPTZ, Kind.INTERVAL)
+_KINDS = {"p": "PRIMARY KEY", "u": "UNIQUE", "f": "FOREIGN KEY", "c": "CHECK"}
+_ACTIONS = {"a": "NO ACTION", "c": "CASCADE", "n": "SET NULL"}
+
+
+def _name(catalog: CatalogDescription) -> Iterator[Row]:
+    yield {"catalog_name": catalog.session.database}
+
+
+def _schemata(catalog: CatalogDescription) -> Iterator[Row]:
+    for name in catalog.schemas:
+        yield {"catalog_name": catalog.session.database, "schema_name": name, "schema_owner": OWNING_ROLE}
+
+
+def _tables(catalog: CatalogDescription) -> Iterator[Row]:
+    for relation in catalog.relations:
+        yield {
+            **_of(catalog, relation),
+            "table_type": "VIEW" if relation.is_view else "BASE TABLE",
+            "is_insertable_into": "NO" if relation.is_view else "YES",
+            "is_typed": "NO",
+        }
+    for system in system_relations().values():
+        yield {
+            "table_catalog": catalog.session.database,
+            "table_schema": system.schema_name,
+            "table_name": system.name,
+            "table_type": "BASE TABLE" if system.kind == "r" else "VIEW",
+            "is_insertable_into": "NO",
+            "is_typed": "NO",
+        }
+
+
+def _views(catalog: CatalogDescription) -> Iterator[Row]:
+    no = (
+        "is_updatable",
+        "is_insertable_into",
+        "is_trigger_updatable",
+        "is_trigger_deletable",
+        "is_trigger_insertable_into",
+    )
+    for relation in catalog.relations:
+        if relation.is_view:
+            yield {
+                **_of(catalog, relation),
+                "view_definition": view_text(relation),
+                "check_option": "NONE",
+                **dict.fromkeys(no, "NO"),
+            }
+
+
+def _columns(catalog: CatalogDescription) -> Iterator[Row]:
+    for relation in catalog.relations:
+        rules = relation.definition.details.rules
+        for place, column in enumerate(relation.columns, 1):
+            identity = rules.identities.get(column.name)
+            default, generated = rules.defaults.get(column.name), rules.generated.get(column.name)
+            yield {
+                **_of(catalog, relation),
+                "column_name": column.name,
+                "ordinal_position": place,
+                "column_default": None if default is None else default.sql,
+                "is_nullable": "YES" if column.nullable else "NO",
+                **_typed(catalog, column.type),
+                "dtd_identifier": str(place),
+                "is_self_referencing": "NO",
+                "is_identity": "NO" if identity is None else "YES",
+                **({} if identity is None else _identity(identity.always)),
+                "identity_cycle": "NO",
+                "is_generated": "NEVER" if generated is None else "ALWAYS",
+                "generation_expression": None if generated is None else generated.sql,
+                "is_updatable": "NO" if relation.is_view else "YES",
+            }
+    yield from _system_columns(catalog)
+
+
+def _system_columns(catalog: CatalogDescription) -> Iterator[Row]:
+    for system in system_relations().values():
+        for place, column in enumerate(system.columns, 1):
+            yield {
+                "table_catalog": catalog.session.database,
+                "table_schema": system.schema_name,
+                "table_name": system.name,
+                "column_name": column.name,
+                "ordinal_position": place,
+                "is_nullable": "NO" if column.always else "YES",
+                "data_type": _SYSTEM_NAMES.get(column.type, standard_name(column.planned)),
+                "udt_catalog": catalog.session.database,
+                "udt_schema": "pg_catalog",
+                "udt_name": f"_{column.type[:-2]}" if column.type.endswith("[]") else column.type,
+                "dtd_identifier": str(place),
+                **dict.fromkeys(
+                    ("is_self_referencing", "is_identity", "identity_cycle", "is_updatable"), "NO"
+                ),
+                "is_generated": "NEVER",
+            }
+
+
+_SYSTEM_NAMES = {
+    name: name for name in ("oid", "name", "xid", "regproc", "regtype", "pg_node_tree", "inet", "bytea")
+}
+_SYSTEM_NAMES |= {"char": '"char"', "int2vector": "ARRAY", "oidvector": "ARRAY"}
+
+
+def _typed(catalog: CatalogDescription, type: Type) -> Row:
+    bits, is_number = _BITS.get(type.kind), type.kind is Kind.NUMERIC
+    enumeration = catalog.enumeration(type)
+    return {
+        "data_type": standard_name(type),
+        "numeric_precision": type.precision if is_number else bits,
+        "numeric_precision_radix": 10 if is_number else None if bits is None else 2,
+        "numeric_scale": type.scale if is_number else 0 if type.is_integer else None,
+        "datetime_precision": 6 if type.kind in _MOMENTS else 0 if type.kind is Kind.DATE else None,
+        "udt_catalog": catalog.session.database,
+        "udt_schema": "pg_catalog" if enumeration is None else enumeration.schema,
+        "udt_name": internal_name(type, "" if enumeration is None else enumeration.name),
+    }
+
+
+def _identity(always: bool) -> Row:
+    return {
+        "identity_generation": "ALWAYS" if always else "BY DEFAULT",
+        "identity_start": "1",
+        "identity_increment": "1",
+        "identity_maximum": str((1 << 63) - 1),
+        "identity_minimum": "1",
+    }
+
+
+def _table_constraints(catalog: CatalogDescription) -> Iterator[Row]:
+    """The constraints that have names, and NOT NULL, which is a CHECK without an own one."""
+    common = {"is_deferrable": "NO", "initially_deferred": "NO", "enforced": "YES"}
+    for relation, constraint in _constraints(catalog):
+        unique = {"nulls_distinct": "YES"} if constraint.kind == "u" else {}
+        kind = {"constraint_type": _KINDS[constraint.kind]}
+        yield {
+            **_called(catalog, relation, constraint.name),
+            **_of(catalog, relation),
+            **kind,
+            **common,
+            **unique,
+        }
+    for relation, name, _ in _required(catalog):
+        kind = {"constraint_type": "CHECK"}
+        yield {**_called(catalog, relation, name), **_of(catalog, relation), **kind, **common}
+
+
+def _key_columns(catalog: CatalogDescription) -> Iterator[Row]:
+    for relation, constraint in _constraints(catalog):
+        if constraint.kind == "c":
+            continue
+        for place, column in enumerate(constraint.columns, 1):
+            yield {
+                **_called(catalog, relation, constraint.name),
+                **_of(catalog, relation),
+                "column_name": relation.columns[column - 1].name,
+                "ordinal_position": place,
+                "position_in_unique_constraint": _position(catalog, constraint, place),
+            }
+
+
+def _position(catalog: CatalogDescription, constraint: DescribedConstraint, place: int) -> int | None:
+    """The place in the key that a foreign key refers to."""
+    key = _referred(catalog, constraint)
+    return None if key is None else key.columns.index(constraint.target_columns[place - 1]) + 1
+
+
+def _referred(catalog: CatalogDescription, constraint: DescribedConstraint) -> DescribedConstraint | None:
+    """The key that a foreign key refers to."""
+    if constraint.kind != "f":
+        return None
+    return next(
+        (
+            other
+            for _, other in _constraints(catalog)
+            if other.kind in "pu" and other.index == constraint.index
+        ),
+        None,
+    )
+
+
+def _constraint_columns(catalog: CatalogDescription) -> Iterator[Row]:
+    """The columns of which a constraint speaks; those of a foreign key are the ones that it refers to."""
+    for relation, constraint in _constraints(catalog):
+        of, places = relation, constraint.columns
+        if constraint.kind == "f":
+            of = next(r for r in catalog.relations if r.oid == constraint.target)
+            places = constraint.target_columns
+        for place in places:
+            column = {"column_name": of.columns[place - 1].name}
+            yield {**_of(catalog, of), **column, **_called(catalog, relation, constraint.name)}
+
+
+def _constraint_tables(catalog: CatalogDescription) -> Iterator[Row]:
+    for relation, constraint in _constraints(catalog):
+        of = relation
+        if constraint.kind == "f":
+            of = next(r for r in catalog.relations if r.oid == constraint.target)
+        if constraint.kind != "c":
+            yield {**_of(catalog, of), **_called(catalog, relation, constraint.name)}
+
+
+def _references(catalog: CatalogDescription) -> Iterator[Row]:
+    for relation, constraint in _constraints(catalog):
+        key = _referred(catalog, constraint)
+        if key is not None:
+            yield {
+                **_called(catalog, relation, constraint.name),
+                "unique_constraint_catalog": catalog.session.database,
+                "unique_constraint_schema": next(
+                    r.schema for r in catalog.relations if r.oid == constraint.target
+                ),
+                "unique_constraint_name": key.name,
+                "match_option": "NONE",
+                "update_rule": "NO ACTION",
+                "delete_rule": _ACTIONS[constraint.on_delete],
+            }
+
+
+def _checks(catalog: CatalogDescription) -> Iterator[Row]:
+    for relation, constraint in _constraints(catalog):
+        if constraint.kind == "c":
+            yield {
+                **_called(catalog, relation, constraint.name),
+                "check_clause": f"(({constraint.expression}))",
+            }
+    for relation, name, column in _required(catalog):
+        yield {**_called(catalog, relation, name), "check_clause": f"{column} IS NOT NULL"}
+
+
+def _constraints(catalog: CatalogDescription) -> Iterator[tuple[DescribedRelation, DescribedConstraint]]:
+    for relation in catalog.relations:
+        for constraint in relation.constraints:
+            yield relation, constraint
+
+
+def _required(catalog: CatalogDescription) -> Iterator[tuple[DescribedRelation, str, str]]:
+    """The columns of tables with NOT NULL, and the names that PostgreSQL 15 makes up for the constraints."""
+    for relation in catalog.relations:
+        for place, column in enumerate(relation.columns, 1):
+            if not column.nullable and not relation.is_view:
+                yield (
+                    relation,
+                    f"{catalog.schemas[relation.schema]}_{relation.oid}_{place}_not_null",
+                    column.name,
+                )
+
+
+def _table_privileges(catalog: CatalogDescription) -> Iterator[Row]:
+    for role in catalog.roles:
+        for relation in catalog.relations:
+            for privilege in OF_ROWS:
+                if role.may(privilege, relation.definition.name) and not (
+                    relation.is_view and privilege != "SELECT"
+                ):
+                    yield {
+                        "grantor": OWNING_ROLE,
+                        "grantee": role.name,
+                        **_of(catalog, relation),
+                        "privilege_type": str(privilege),
+                        "is_grantable": "YES" if role.is_superuser else "NO",
+                        "with_hierarchy": "YES" if privilege == "SELECT" else "NO",
+                    }
+
+
+def _enabled_roles(catalog: CatalogDescription) -> Iterator[Row]:
+    user = catalog.role(catalog.session.user)
+    for name in (catalog.session.user, *(user.member_of if user is not None else ())):
+        yield {"role_name": name}
+
+
+def _applicable_roles(catalog: CatalogDescription) -> Iterator[Row]:
+    user = catalog.role(catalog.session.user)
+    for name in user.member_of if user is not None else ():
+        yield {"grantee": catalog.session.user, "role_name": name, "is_grantable": "NO"}
+
+
+def _character_sets(catalog: CatalogDescription) -> Iterator[Row]:
+    yield {
+        "character_set_name": "UTF8",
+        "character_repertoire": "UCS",
+        "form_of_use": "UTF8",
+        "default_collate_catalog": catalog.session.database,
+    }
+
+
+def _of(catalog: CatalogDescription, relation: DescribedRelation) -> Row:
+    return {
+        "table_catalog": catalog.session.database,
+        "table_schema": relation.schema,
+        "table_name": relation.name,
+    }
+
+
+def _called(catalog: CatalogDescription, relation: DescribedRelation, name: str) -> Row:
+    return {
+        "constraint_catalog": catalog.session.database,
+        "constraint_schema": relation.schema,
+        "constraint_name": name,
+    }
+
+
+INFORMATION_ROWS = {
+    "information_schema_catalog_name": _name,
+    "schemata": _schemata,
+    "tables": _tables,
+    "views": _views,
+    "columns": _columns,
+    "table_constraints": _table_constraints,
+    "key_column_usage": _key_columns,
+    "constraint_column_usage": _constraint_columns,
+    "constraint_table_usage": _constraint_tables,
+    "referential_constraints": _references,
+    "check_constraints": _checks,
+    "table_privileges": _table_privileges,
+    "role_table_grants": _table_privileges,
+    "enabled_roles": _enabled_roles,
+    "applicable_roles": _applicable_roles,
+    "character_sets": _character_sets,
+}
