@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from planner.identifiers import fold
 from planner.relation_names import shortened
 
 POSTGRES = "postgres"
