@@ -149,7 +149,8 @@ class Piece:
     def _resolved(self, tree: exp.Expression) -> exp.Expression:
         """The tree with names for its columns, and schemas for its relations."""
         words = {token.text.upper() for token in self.tokens}
-        if self.dialect == POSTGRES and not (words.isdisjoint(_NAMING) and "INSERT" in words):
+        has_columns = not _is_kept(tree) and not (words.isdisjoint(_NAMING) and "INSERT" in words)
+        if self.dialect == POSTGRES and has_columns:
             tree = with_named_columns(tree, self.script)
         self.names.qualify(tree)
         return without_schemas(tree) if "." in words else tree
