@@ -108,7 +108,7 @@ def _relation(page: Any, url: str) -> None:
 
 
 def _difference(page: Any, url: str) -> None:
-    _go(page, "#/relation/distance", "[role=gridcell]")
+    _go(page, "#/relation/reinstall", "[role=gridcell]")
     page.get_by_role("tab", name="Difference").click()
     page.wait_for_selector(".chip.in")
 

@@ -87,7 +87,7 @@ def test_a_replay_ends_in_the_changes_of_the_view(filled: Client, view: str) -> 
     moved = 0
     changed = filled.get("/v1/epochs", relation=view, limit=8, until=newest - 2).json()["epochs"]
     for epoch in {*(it["epoch"] for it in changed), newest - 1, newest}:
-        found = replayed(filled, view, epoch=epoch, rows=100)
+        found = replayed(filled, view, as_of=epoch, rows=100)
         names = {node["id"]: node["operator"] for node in found["plan"]["nodes"]}
         last = [step for step in found["steps"] if step["operator"] == found["plan"]["result"]]
         expected = changes_at(filled, "views", view, epoch)
@@ -148,13 +148,16 @@ def test_epochs_that_cannot_be_replayed_are_refused(client: Client) -> None:
     for number in range(5):
         client.insert("t", {"a": number})
     assert replayed(client, "v")["epoch"] == 5
-    assert code(client.get("/v1/views/v/replay", epoch=6)) == (422, "epoch_not_reached")
+    assert code(client.get("/v1/views/v/replay", as_of=6)) == (422, "epoch_not_reached")
     client.runtime._state.engine.forget("t", 3)
     client.insert("t", {"a": 5})
-    assert code(client.get("/v1/views/v/replay", epoch=3)) == (410, "history_gone")
-    assert replayed(client, "v", epoch=4)["steps"]
+    assert code(client.get("/v1/views/v/replay", as_of=3)) == (410, "history_gone")
+    assert replayed(client, "v", as_of=4)["steps"]
     assert code(client.get("/v1/views/nothing/replay")) == (404, "unknown_name")
-    assert client.get("/v1/views/v/replay", epoch=0).status_code == 422
+    assert code(client.get("/v1/views/v/replay", as_of=0)) == (410, "history_gone")
+    assert code(client.get("/v1/views/v/replay", as_of="yesterday")) == (400, "invalid_as_of")
+    time = client.get("/v1/epochs", limit=1).json()["epochs"][0]["committed_at"]
+    assert replayed(client, "v", as_of=time)["epoch"] == 6
 
 
 def test_a_view_that_is_too_large_is_refused(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ const ADVICE: [RegExp, string][] = [
   [/^cross join/, 'pairs all rows with all rows. An equality between the two sides lets a change look up only its partners.'],
   [/^(join|delta join|worst-case)/, 'looks up the partners of each change. A filter on either side, or a more selective equality, makes them fewer.'],
   [/^(outermost|inner) loop/, 'runs a change through the rounds of the recursion until nothing changes. A filter in the recursive term ends it earlier.'],
-  [/^threshold/, 'counts the copies of each row, to pass it on once. UNION ALL, or a query without DISTINCT, needs no counts where rows are distinct anyway.'],
+  [/^threshold/, 'counts the copies of each row, to pass it on once. Outside of recursions, UNION ALL or a query without DISTINCT needs no counts where rows are distinct anyway.'],
   [/^variable/, 'hands what a round has found to the next. A filter in the recursive term makes that less.'],
   [/^(sums|floats|float pairs|top) arrangement/, 'adds each change to the sums of its group. Fewer rows below it make that less.'],
   [/^(sums|reduce)/, 'computes the results of each changed group from its sums. Fewer changed groups make that less.'],

@@ -19,6 +19,7 @@ from service.definitions.definition import Definition
 from service.http.access import lanes_of, principal_of, runtime_of
 from service.http.attending import attended, caller_of
 from service.http.models import moment
+from service.http.routes.row_routes import epoch_of
 from service.http.routes.strict import StrictRoute
 from service.names import fold_relation
 from service.reading.epoch_listing import time_of
@@ -62,8 +63,12 @@ class ReplayModel(BaseModel):
 async def replay_epoch(
     request: Request,
     view: str,
-    epoch: Annotated[
-        int | None, Query(ge=1, description="By default, the newest that changed what the view reads.")
+    as_of: Annotated[
+        str | None,
+        Query(
+            description="The epoch, or a time such as 2026-01-31T12:00:00Z; by default the newest epoch that "
+            "changed what the view reads."
+        ),
     ] = None,
     rows: Annotated[int, Query(ge=0, le=_MOST, description="The most rows shown of each step.")] = _USUAL,
 ) -> ReplayModel:
@@ -72,7 +77,8 @@ async def replay_epoch(
     runtime, caller, lanes = runtime_of(request), caller_of(request), lanes_of(request)
     readable = runtime.readable
     definition = readable.known.get(fold_relation(view), view=True)
-    at = newest_change(definition, readable.snapshot) if epoch is None else epoch
+    newest = newest_change(definition, readable.snapshot)
+    at = await epoch_of(runtime, as_of, newest)
     shown = rows if _may_see(principal_of(request), definition) else 0
 
     def replayed() -> ReplayModel:

@@ -26,6 +26,7 @@ Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 _OTHER_NAMES = {
     "accept": "format",
     "count": "limit",
+    "epoch": "as_of",
     "filter": "where",
     "from": "since",
     "max": "limit",
