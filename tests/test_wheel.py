@@ -76,6 +76,7 @@ def test_it_holds_what_runs_and_nothing_else(wheel: Path) -> None:
         ".code",
         ".parquet",
         ".sql",
+        ".tsv",
         ".typed",
     }
     for package in PACKAGES:
