@@ -81,6 +81,7 @@ def test_it_holds_what_runs_and_nothing_else(wheel: Path) -> None:
         ".sql",
         ".svg",
         ".txt",
+        ".tsv",
         ".typed",
     }
     for package in PACKAGES:

@@ -77,7 +77,7 @@ def test_a_query_means_what_it_means_to_postgres(sql: str, rows: list[list], cli
         ("SELECT * FROM pg_catalog.pg_nothing", 'relation "pg_catalog.pg_nothing" does not exist'),
         ("SELECT * FROM other.pg_catalog.pg_class", "there is no database other"),
         ("SELECT format_type(1)  , pg_get_viewdef()", "pg_get_viewdef takes 1 or 2 arguments, not 0"),
-        ("SELECT current_setting('nothing')", 'setting "nothing" does not exist'),
+        ("SELECT current_setting('memory_limit')", 'setting "memory_limit" does not exist'),
     ],
 )
 def test_an_error_says_what_is_wrong_and_is_logged(
