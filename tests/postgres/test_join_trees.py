@@ -14,7 +14,7 @@ from tests.property.forests import EACH, forest, tables
 from tests.property.report import described
 from tests.seeds import each_seed
 
-TREES = int(os.environ.get("FRESHET_TREES", "100"))
+TREES = int(os.environ.get("FRESHET_TREES", "50"))
 
 
 @each_seed(-(-TREES // EACH), fixed=None if "FRESHET_TREES" in os.environ else 1000)

@@ -27,7 +27,7 @@ from tests.property.schemas import Table, random_tables
 from tests.property.views import View, relation_of
 from tests.seeds import each_seed
 
-PAIRS = int(os.environ.get("FRESHET_POSTGRES_CASES", "100"))
+PAIRS = int(os.environ.get("FRESHET_POSTGRES_CASES", "50"))
 EACH = 10
 UNSHOWN = {
     "instant",

@@ -23,7 +23,7 @@ def test_views_equal_the_referee(
     """Also where much is kept in files and sent in several messages."""
     monkeypatch.setattr(keeping, "INLINE", inline)
     monkeypatch.setattr(messages, "CHUNK", chunk)
-    case, answers = random_case(seed, candidates=4)
+    case, answers = random_case(seed, candidates=2)
     carrier = Carrier(seed)
     executor, rng = executor_for(seed, tmp_path, carrier)
     mismatch = check(case, answers, lambda: Mixed(executor, rng, 0.5))
