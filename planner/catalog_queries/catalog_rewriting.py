@@ -211,7 +211,7 @@ def _is_of_any(node: exp.Expr) -> bool:
 def _escaping(node: exp.Like | exp.ILike) -> exp.Expr:
     """LIKE with the backslash as its escape, as PostgreSQL has it where nothing else is said."""
     pattern = node.expression
-    if isinstance(pattern, exp.Literal) and "\\" in pattern.name:
+    if isinstance(pattern, exp.Literal | exp.ByteString) and "\\" in pattern.name:
         return exp.Escape(this=node.copy(), expression=exp.Literal.string("\\"))
     return node
 

@@ -51,6 +51,7 @@ def _error(client: Client, sql: str) -> dict:
         ("SELECT format_type(1700, 655366), format_type(1231, -1), format_type(0, NULL)", [["numeric(10,2)", "numeric[]", "-"]]),  # noqa: E501
         ("SELECT indkey, indkey[0] FROM pg_index WHERE indrelid = '\"Orders\"'::regclass", [["1", 1]]),
         ("SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'pg\\_%'", [[1]]),
+        ("SELECT count(*) FROM pg_namespace WHERE nspname NOT LIKE E'pg\\\\_%'", [[2]]),
         ("SELECT (information_schema._pg_expandarray(indkey)).n FROM pg_index", [[1]]),
         ("SELECT quote_ident('a'), quote_ident('A b'), quote_ident('select')", [["a", '"A b"', '"select"']]),
         ("SELECT relkind FROM pg_class WHERE relname OPERATOR(pg_catalog.~) '^(totals)$' COLLATE pg_catalog.default", [["m"]]),  # noqa: E501

@@ -36,6 +36,7 @@ _ROWS = {
         SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend, typmodin, typmodout, typanalyze,
                             typsubscript]) FROM pg_type WHERE oid IN ({_TYPES}))
         OR oid IN (SELECT amhandler FROM pg_am)
+        OR oid IN (SELECT castfunc FROM pg_cast WHERE castsource IN ({_STORED}) AND casttarget IN ({_STORED}))
         OR proname IN ('enum_in', 'enum_out', 'enum_recv', 'enum_send') ORDER BY oid""",
     "pg_operator": f"""SELECT * FROM pg_operator WHERE oprleft IN (SELECT 0 UNION ALL {_STORED})
         AND oprright IN ({_STORED}) ORDER BY oid""",
