@@ -127,6 +127,7 @@ FUNCTIONS: Mapping[str, Templates] = {
     "pg_postmaster_start_time": {0: "{session:started}"},
     "pg_conf_load_time": {0: "{session:started}"},
     "pg_is_in_recovery": {0: "FALSE"},
+    "pg_advisory_unlock_all": {0: "''"},  # nobody has such a lock
     "pg_is_wal_replay_paused": {0: "FALSE"},
     "pg_my_temp_schema": {0: "CAST(0 AS UINTEGER)"},
     "pg_is_other_temp_schema": {1: "FALSE"},

@@ -175,6 +175,8 @@ def _replaced(node: exp.Expr, catalog: SystemCatalog) -> exp.Expr:
             return catalog_cast(node, catalog)
         case exp.Bracket(this=exp.Column() as column) if column.name.lower() in VECTORS:
             return sql("{0}[{1} + 1]", [column, *node.expressions])
+        case exp.Bracket(this=exp.Column() as column) if column.name.lower() == "typname":
+            return sql("substr({0}, {1} + 1, 1)", [column, *node.expressions])  # letters of a name, from 0
         case exp.Literal() if node.is_string and (kind := literal_beside(node)):
             return resolved(node, kind, catalog)
         case exp.Literal(this="{}") if node.is_string and isinstance(node.parent, exp.Coalesce):

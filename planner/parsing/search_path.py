@@ -27,9 +27,11 @@ def search_path(text: str) -> SearchPath:
 
 
 def path_of(tokens: list[Token]) -> SearchPath:
-    """The schemas that tokens name: identifiers or strings, separated by commas, or DEFAULT."""
+    """The schemas that tokens name: identifiers or strings, separated by commas, or DEFAULT; or none."""
     if [token.text.upper() for token in tokens] == ["DEFAULT"]:
         return DEFAULT_PATH
+    if not tokens:
+        return ()
     commas = [token.token_type is TokenType.COMMA for token in tokens]
     if len(tokens) % 2 == 0 or commas != [place % 2 == 1 for place in range(len(tokens))]:
         raise InvalidQuery("the search path is not a list of names", _HINT)

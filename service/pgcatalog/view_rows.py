@@ -19,6 +19,7 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "client_encoding": ("UTF8", "Client Connection Defaults / Locale and Formatting"),
     "client_min_messages": ("notice", "Client Connection Defaults / Statement Behavior"),
     "DateStyle": ("ISO, MDY", "Client Connection Defaults / Locale and Formatting"),
+    "default_table_access_method": ("heap", "Client Connection Defaults / Statement Behavior"),
     "default_tablespace": ("", "Client Connection Defaults / Statement Behavior"),
     "default_transaction_isolation": ("repeatable read", "Client Connection Defaults / Statement Behavior"),
     "default_transaction_read_only": ("off", "Client Connection Defaults / Statement Behavior"),
@@ -51,6 +52,7 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "wal_level": ("minimal", "Write-Ahead Log / Settings"),
 }
 """What a session has that has set nothing, and the setting's category. Settings in a session replace them."""
+_OTHER = "", "Customized Options"
 
 
 def settings_of(catalog: CatalogDescription) -> dict[str, str]:
@@ -63,12 +65,13 @@ def settings_of(catalog: CatalogDescription) -> dict[str, str]:
         "is_superuser": "on" if owner is not None and owner.is_superuser else "off",
     }
     given = {name.lower(): value for name, value in session.settings.items()}
-    return {name: given.get(name.lower(), own.get(name, value)) for name, (value, _) in SETTINGS.items()}
+    known = {name: given.pop(name.lower(), own.get(name, value)) for name, (value, _) in SETTINGS.items()}
+    return known | given
 
 
 def _settings(catalog: CatalogDescription) -> Iterator[Row]:
     for name, value in settings_of(catalog).items():
-        first, category = SETTINGS[name]
+        first, category = SETTINGS.get(name, _OTHER)
         yield {
             "name": name,
             "setting": value,

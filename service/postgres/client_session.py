@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 
 from sqlglot import exp
+from sqlglot.errors import SqlglotError
 from sqlglot.tokens import TokenType
 
 from engine.schema import Kind, Type
@@ -31,7 +32,7 @@ from service.postgres.session_settings import SessionSettings
 from service.postgres.sqlstates import error_fields
 from service.postgres.statement_runs import StatementRuns
 from service.postgres.subscriptions import Subscription, subscribe_options
-from service.postgres.wire_types import BY_KIND, WIRE_TEXT, WireType, wire_type
+from service.postgres.wire_types import BY_KIND, BY_NAME, WIRE_TEXT, WireType, wire_type
 from service.sql.tasks import Result
 
 _ALLOWED = s.CommitBlock | s.RollbackBlock | s.RollbackToSavepoint
@@ -189,11 +190,14 @@ class ClientSession:
 
     def type_called(self, words: str) -> WireType | None:
         """The type of PREPARE's list. None for `unknown`. Raises a PlannerError."""
-        if words.lower() == "unknown":
+        name = words.lower().removeprefix("pg_catalog . ")
+        if name == "unknown":
             return None
+        if name in BY_NAME:
+            return BY_NAME[name]
         try:
-            return wire_type(data_type(exp.DataType.build(words, dialect="postgres")))
-        except (PlannerError, ValueError):
+            return wire_type(data_type(exp.DataType.build(name, dialect="postgres")))
+        except (PlannerError, ValueError, SqlglotError):
             raise Invalid(f"there is no type {words[:100]}", code="invalid_type") from None
 
     def parameters_of_texts(

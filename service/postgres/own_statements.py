@@ -125,5 +125,6 @@ _RUNNERS: dict[type, Callable[[ClientSession, Any], Awaitable[OwnResult]]] = {
     s.CopyStatement: _copy,
     s.SubscribeStatement: _subscribe,
     s.Unlisten: nothing,
+    s.LockShared: nothing,
     s.Refused: refused,
 }

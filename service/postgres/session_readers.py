@@ -22,6 +22,7 @@ from service.postgres.session_statements import (
     BeginBlock,
     CommitBlock,
     CopyStatement,
+    LockShared,
     Refused,
     ReleaseSavepoint,
     RollbackBlock,
@@ -92,6 +93,13 @@ def _release(reader: TokenReader) -> ReleaseSavepoint:
     return ReleaseSavepoint(reader.last_name())
 
 
+def _lock(reader: TokenReader) -> LockShared | Refused:
+    words = reader.piece.source.upper().split()
+    if words[-4:] == ["IN", "ACCESS", "SHARE", "MODE"]:
+        return LockShared()
+    return Refused("LOCK is not supported", "a block is checked at COMMIT: send it again")
+
+
 _READERS: dict[str, Callable[[TokenReader], SessionStatement | None]] = {
     "BEGIN": _begin,
     "START": _start,
@@ -119,5 +127,5 @@ _READERS: dict[str, Callable[[TokenReader], SessionStatement | None]] = {
     "UNLISTEN": lambda reader: Unlisten(),
     "LISTEN": lambda reader: Refused("LISTEN is not supported", "DECLARE a cursor FOR SUBSCRIBE"),
     "NOTIFY": lambda reader: Refused("NOTIFY is not supported", "DECLARE a cursor FOR SUBSCRIBE"),
-    "LOCK": lambda reader: Refused("LOCK is not supported", "a block is checked at COMMIT: send it again"),
+    "LOCK": _lock,
 }

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from service.errors import Invalid
 from service.postgres.known_settings import BY_LOWER, KNOWN, READ_ONLY, REPORTED
 
+_DEFAULTS = {name.lower(): setting.default for name, setting in KNOWN.items()}
+
 
 class SessionSettings:
     """`told` is called with the name and value of each reported setting that changes."""
@@ -36,9 +38,9 @@ class SessionSettings:
 
     @property
     def values(self) -> Mapping[str, str]:
-        """What has been set, by name in lower case."""
+        """All settings, by name in lower case."""
         found = {**self._given, **self._set, **self._local}
-        return {name.lower(): value for name, value in found.items()}
+        return _DEFAULTS | {name.lower(): value for name, value in found.items()}
 
     def get(self, name: str) -> str:
         """The value of a setting. Raises Invalid for an unknown one."""

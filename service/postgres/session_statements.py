@@ -166,6 +166,11 @@ class Unlisten:
 
 
 @dataclass(frozen=True)
+class LockShared:
+    """LOCK ... IN ACCESS SHARE MODE, which a block has without asking: what it reads stays readable."""
+
+
+@dataclass(frozen=True)
 class Refused:
     """A statement that a session knows and cannot run."""
 
@@ -196,5 +201,6 @@ SessionStatement = (
     | CopyStatement
     | SubscribeStatement
     | Unlisten
+    | LockShared
     | Refused
 )

@@ -73,7 +73,8 @@ async def discard(session: ClientSession, statement: s.Discard) -> OwnResult:
 
 
 async def nothing(session: ClientSession, statement: object) -> OwnResult:
-    return OwnResult("UNLISTEN" if isinstance(statement, s.Unlisten) else "SET")
+    tags = {s.Unlisten: "UNLISTEN", s.LockShared: "LOCK TABLE"}
+    return OwnResult(tags.get(type(statement), "SET"))
 
 
 async def refused(session: ClientSession, statement: s.Refused) -> OwnResult:

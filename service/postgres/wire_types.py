@@ -80,6 +80,8 @@ for _oid, _name, _kind, _size, _array in _ALIASES:
     BY_OID[_oid] = WireType(_oid, _name, _size, _kind)
     if _array:
         BY_OID[_array] = WireType(_array, f"_{_name}", -1, Kind.ARRAY, BY_OID[_oid])
+BY_NAME: dict[str, WireType] = {found.name: found for found in BY_OID.values() if found.name != "char"}
+"""The same by the names that catalogs have; `char` in SQL is another type."""
 
 
 def wire_type(type: Type) -> WireType:

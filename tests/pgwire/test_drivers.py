@@ -74,6 +74,7 @@ def test_asyncpg(door: PostgresDoor) -> None:
             "SELECT * FROM of_asyncpg WHERE id = $1 AND day > $2", 1, date(2020, 1, 1)
         )
         assert tuple(row) == values
+        assert await connection.fetchval("SELECT count(*) FROM of_asyncpg WHERE t = ANY($1)", ["x", "y"]) == 0
         async with connection.transaction(isolation="repeatable_read"):
             await connection.execute("INSERT INTO of_asyncpg (id) VALUES ($1)", 2)
             found = [
@@ -94,6 +95,10 @@ def test_asyncpg(door: PostgresDoor) -> None:
             await asyncio.wait_for(connection.fetch("SELECT count(*) FROM range(100000000000)"), 0.3)
         assert len(await connection.fetch("SHOW TABLES")) >= 1
         await connection.close()
+        where = {"host": "127.0.0.1", "port": door.postgres_port, "user": "me", "database": "freshet"}
+        async with asyncpg.create_pool(min_size=1, max_size=1, **where) as pool:
+            for _ in range(2):  # between two uses the pool resets its connection
+                assert await pool.fetchval("SELECT count(*) FROM of_asyncpg") == 12
 
     asyncio.run(talk())
 
