@@ -108,7 +108,8 @@ def test_postgres_fdw(shop: PostgresDoor, postgres: Server) -> None:
         where = f"host '127.0.0.1', port '{shop.postgres_port}', dbname 'freshet'"
         connection.execute(f"CREATE SERVER freshet FOREIGN DATA WRAPPER postgres_fdw OPTIONS ({where})")
         connection.execute(
-            "CREATE USER MAPPING FOR CURRENT_USER SERVER freshet OPTIONS (user 'me', password_required 'false')"
+            "CREATE USER MAPPING FOR CURRENT_USER SERVER freshet "
+            "OPTIONS (user 'me', password_required 'false')"
         )
         connection.execute(
             "IMPORT FOREIGN SCHEMA public LIMIT TO (orders, totals) FROM SERVER freshet INTO public"
