@@ -16,7 +16,9 @@ SCHEMAS: dict[str, dict[str, Any]] = {
     CSV: {"type": "string", "description": "A header, then a line for each row (RFC 4180). NULL is empty."},
     ARROW: _BINARY | {"description": "An Arrow IPC stream."},
     PARQUET: _BINARY | {"description": "A Parquet file."},
-    EVENTS: {"type": "string", "description": "Server-sent events: `id`, `event` and `data` of each epoch."},
+    EVENTS: {
+        "description": "Server-sent events, each with an `event`, its `data`, and an `id` if it can resume."
+    },
     "text/plain": {"type": "string"},
     JSON: {"type": "object", "description": "A JSON document."},
 }

@@ -20,14 +20,14 @@ class PathNames:
     """The outermost layer, so that all others see the same path."""
 
     def __init__(self, app: ASGIApp) -> None:
-        self._app = app
+        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         raw: bytes = scope.get("raw_path") or b""
         if scope["type"] == "http" and _SLASH.search(raw) and b"%00" not in raw:
             path = _SLASH.sub(b"%00", raw.partition(b"?")[0])
             scope = {**scope, "path": unquote(path.decode("ascii", "replace"))}
-        await self._app(scope, receive, send)
+        await self.app(scope, receive, send)
 
 
 def named(parameters: Mapping[str, str]) -> dict[str, str]:

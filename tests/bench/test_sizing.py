@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.__main__ import main
+from bench.__main__ import BY_NAME, main
 from bench.sizing import run
 from bench.sizing.page import AT_REST, CHANGING, at_rest, changing, page
 from bench.sizing.run import Sizes
@@ -63,6 +63,6 @@ def test_the_page_in_the_documents_has_every_table_and_view() -> None:
 def test_it_runs_only_if_it_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert "bulk, sizing, level, memory, new-view; if none, all but the last 5" in " ".join(
+    assert f"new-view, points; if none, all but the last {len(BY_NAME)}" in " ".join(
         capsys.readouterr().out.split()
     )

@@ -158,7 +158,8 @@ class Process:
     def __init__(
         self, data: Path, environment: Mapping[str, str], program: Sequence[str] = ("-m", "service")
     ) -> None:
-        self.port = int(environment.get("FRESHET_PORT") or free_port())
+        given = environment.get("FRESHET_PORT", "")
+        self.port = int(given) if given.isdecimal() else free_port()
         certificate = environment.get("FRESHET_TLS_CERTIFICATE")
         self.url = f"{'https' if certificate else 'http'}://127.0.0.1:{self.port}"
         self.verify = ssl.create_default_context(cafile=certificate) if certificate else True

@@ -74,6 +74,7 @@ class Instances:
 
     def start_standby(self) -> None:
         """Starts the process again that has led last."""
+        self.standby.kill()  # it has ended, or does so now
         self.processes[1 - self.leading] = self._started(1 - self.leading)
         self.standby.wait_ready()
 

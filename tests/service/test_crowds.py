@@ -149,7 +149,7 @@ def test_all_operators_share_their_seconds(monkeypatch: pytest.MonkeyPatch) -> N
         now = begins
         spending.begin(operator)
         now = ends - 0.001
-        spending.round()
+        spending.round(())
         now = ends + 0.001
         with pytest.raises(OverBudget):
-            spending.round()
+            spending.round(())

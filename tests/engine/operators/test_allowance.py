@@ -38,7 +38,7 @@ def spending() -> Spending:
 def test_time_that_an_operator_takes_counts(spending: Spending) -> None:
     work()
     with pytest.raises(OverBudget):
-        spending.round()
+        spending.round(())
 
 
 def test_kernels_that_are_loaded_or_compiled_do_not(
@@ -54,7 +54,7 @@ def test_kernels_that_are_loaded_or_compiled_do_not(
         monkeypatch.setattr(each.dispatcher, "compile", compile)
         monkeypatch.setattr(each.dispatcher, "disable_compile", lambda: None)
     kernel.ready()
-    spending.round()
+    spending.round(())
     work()
     with pytest.raises(OverBudget):
-        spending.round()
+        spending.round(())
