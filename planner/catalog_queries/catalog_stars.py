@@ -48,7 +48,8 @@ def _is_special(source: exp.Expression, catalog: SystemCatalog) -> bool:
 
 def _columns(source: exp.Expression, catalog: SystemCatalog) -> tuple[str, ...]:
     """The columns of a relation of the catalogs; none for another source."""
-    relation = catalog.relations.get(relation_name(source)) if isinstance(source, exp.Table) else None
+    is_named = isinstance(source, exp.Table) and isinstance(source.this, exp.Identifier)
+    relation = catalog.relations.get(relation_name(source)) if is_named else None
     return () if relation is None else relation.schema.names
 
 

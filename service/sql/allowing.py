@@ -213,7 +213,8 @@ def _allow_reading(tree: exp.Expression, principal: Principal, target: exp.Expre
     for table in tree.find_all(exp.Table):
         if table is inside or not isinstance(table.this, exp.Identifier):
             continue
-        if is_system(relation_name(table)) or f"{CATALOG}.{fold(table.this)}" in RELATIONS:
+        bare = None if table.args.get("db") else fold(table.this)
+        if is_system(relation_name(table)) or (bare is not None and f"{CATALOG}.{bare}" in RELATIONS):
             continue
-        if table.args.get("db") or fold(table.this) not in named:
+        if bare not in named:
             principal.require(_SELECT, relation_name(table))

@@ -48,6 +48,8 @@ def _error(client: Client, sql: str) -> dict:
         ("SELECT 'totals'::regclass::oid = 'public.totals'::regclass", [[True]]),
         ("SELECT 1259::regclass, 'int4'::regtype, 'array_in'::regproc::oid", [["pg_class", "integer", 750]]),
         ("SELECT to_regclass('nothing') IS NULL", [[True]]),
+        ("SELECT word FROM pg_catalog.pg_get_keywords() WHERE word = 'select'", [["select"]]),
+        ("SELECT n FROM pg_catalog.generate_series(1, 2) AS pos (n), pg_am WHERE oid = 2", [[1], [2]]),
         ("SELECT format_type(1700, 655366), format_type(1231, -1), format_type(0, NULL)", [["numeric(10,2)", "numeric[]", "-"]]),  # noqa: E501
         ("SELECT indkey, indkey[0] FROM pg_index WHERE indrelid = '\"Orders\"'::regclass", [["1", 1]]),
         ("SELECT count(*) FROM pg_namespace WHERE nspname LIKE 'pg\\_%'", [[1]]),

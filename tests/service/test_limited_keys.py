@@ -55,6 +55,14 @@ def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
         yield Doors(client)
 
 
+def test_a_hidden_table_that_is_called_as_a_catalog_is(doors: Doors) -> None:
+    """Its name without a schema is the catalog's; with one it is a table like any other."""
+    made = "CREATE SCHEMA others; CREATE TABLE others.pg_locks (a BIGINT)"
+    assert doors.sql(made, doors.boss).status_code == 200
+    assert code(doors.sql("SELECT a FROM others.pg_locks")) == (403, "forbidden")
+    assert doors.sql("SELECT count(*) FROM pg_locks").status_code == 200
+
+
 @pytest.mark.parametrize(
     "sql", ["DELETE FROM parent WHERE id = 1", "TRUNCATE lone", "UPDATE parent SET id = 9 WHERE id = 1"]
 )
