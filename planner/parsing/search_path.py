@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from functools import lru_cache
 
 from sqlglot import Dialect
 from sqlglot.errors import SqlglotError
@@ -17,6 +18,7 @@ USER = "$user"
 _HINT = "write names of schemas, separated by commas"
 
 
+@lru_cache(maxsize=1 << 8)  # a session asks for its path at every statement
 def search_path(text: str) -> SearchPath:
     """The schemas that a text names, in order. Raises InvalidQuery."""
     try:

@@ -125,6 +125,16 @@ class CatalogDescription:
         return {relation.definition.name: relation for relation in self.relations}
 
     @cached_property
+    def by_number(self) -> Mapping[int, DescribedRelation]:
+        """The relations by their OIDs."""
+        return {relation.oid: relation for relation in self.relations}
+
+    @cached_property
+    def schema_names(self) -> Mapping[int, str]:
+        """The names of schemas by their OIDs."""
+        return {number: name for name, number in self.schemas.items()}
+
+    @cached_property
     def _labels(self) -> Mapping[tuple[str, ...], DescribedEnumeration]:
         return {enumeration.labels: enumeration for enumeration in reversed(self.enumerations)}
 

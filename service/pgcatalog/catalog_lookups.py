@@ -59,7 +59,7 @@ class CatalogLookup:
 def type_names(catalog: CatalogDescription) -> Iterator[tuple[int, str, str, str]]:
     """Each type's OID, the name under which it is printed, what its modifier means, and `[]` for arrays."""
     rows = {row["oid"]: row for row in types(catalog)}
-    schemas = {number: name for name, number in catalog.schemas.items()}
+    schemas = catalog.schema_names
     for oid, row in rows.items():
         element = rows.get(row["typelem"]) if row.get("typlen") == -1 and row.get("typelem") else None
         is_array = element is not None and element.get("typarray") == oid
@@ -112,7 +112,7 @@ def _regtype(catalog: CatalogDescription) -> Rows:
 def _to_regtype(catalog: CatalogDescription) -> Rows:
     found: dict[str, int] = {}
     internal = {row["oid"]: row["typname"] for row in types(catalog)}
-    schemas = {number: name for name, number in catalog.schemas.items()}
+    schemas = catalog.schema_names
     within = {row["oid"]: schemas[row["typnamespace"]] for row in types(catalog)}
     for oid, name, _, end in type_names(catalog):
         for written in {name + end, quoted(internal[oid]), internal[oid]}:
@@ -174,7 +174,7 @@ def _visible_relations(catalog: CatalogDescription) -> Rows:
 
 
 def _visible_types(catalog: CatalogDescription) -> Rows:
-    schemas = {number: name for name, number in catalog.schemas.items()}
+    schemas = catalog.schema_names
     for row in types(catalog):
         yield row["oid"], _is_visible(schemas.get(row["typnamespace"], ""), catalog)
 

@@ -207,7 +207,7 @@ def _constraint_columns(catalog: CatalogDescription) -> Iterator[Row]:
     for relation, constraint in _constraints(catalog):
         of, places = relation, constraint.columns
         if constraint.kind == "f":
-            of = next(r for r in catalog.relations if r.oid == constraint.target)
+            of = catalog.by_number[constraint.target]
             places = constraint.target_columns
         for place in places:
             column = {"column_name": of.columns[place - 1].name}
@@ -218,7 +218,7 @@ def _constraint_tables(catalog: CatalogDescription) -> Iterator[Row]:
     for relation, constraint in _constraints(catalog):
         of = relation
         if constraint.kind == "f":
-            of = next(r for r in catalog.relations if r.oid == constraint.target)
+            of = catalog.by_number[constraint.target]
         if constraint.kind != "c":
             yield {**_of(catalog, of), **_called(catalog, relation, constraint.name)}
 
@@ -230,9 +230,7 @@ def _references(catalog: CatalogDescription) -> Iterator[Row]:
             yield {
                 **_called(catalog, relation, constraint.name),
                 "unique_constraint_catalog": catalog.session.database,
-                "unique_constraint_schema": next(
-                    r.schema for r in catalog.relations if r.oid == constraint.target
-                ),
+                "unique_constraint_schema": catalog.by_number[constraint.target].schema,
                 "unique_constraint_name": key.name,
                 "match_option": "NONE",
                 "update_rule": "NO ACTION",

@@ -13,6 +13,9 @@ from service.pgcatalog.builtin_objects import Row, system_relations
 from service.pgcatalog.catalog_description import OWNING_ROLE, CatalogDescription, DescribedRelation
 from service.pgcatalog.object_numbers import DATABASE
 
+VERSION = "15.0"
+"""The release whose protocol and catalogs clients find; drivers look at the number alone."""
+VERSION_NUMBER = "150000"
 SETTINGS: dict[str, tuple[str, str]] = {
     "application_name": ("", "Reporting and Logging / What to Log"),
     "bytea_output": ("hex", "Client Connection Defaults / Statement Behavior"),
@@ -39,8 +42,8 @@ SETTINGS: dict[str, tuple[str, str]] = {
     "row_security": ("on", "Client Connection Defaults / Statement Behavior"),
     "search_path": ("public", "Client Connection Defaults / Statement Behavior"),
     "server_encoding": ("UTF8", "Preset Options"),
-    "server_version": ("15.0", "Preset Options"),
-    "server_version_num": ("150000", "Preset Options"),
+    "server_version": (VERSION, "Preset Options"),
+    "server_version_num": (VERSION_NUMBER, "Preset Options"),
     "session_authorization": ("", "Preset Options"),
     "standard_conforming_strings": ("on", "Version and Platform Compatibility"),
     "ssl": ("off", "Connections and Authentication / SSL"),

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from planner.errors import InvalidQuery
 from planner.parsing.search_path import search_path
 from service.errors import Invalid
+from service.pgcatalog.view_rows import VERSION, VERSION_NUMBER
 
-VERSION = "15.0"
-"""The release whose protocol and catalog clients find; drivers look at the number alone."""
 REPORTED = (
     "server_version",
     "server_encoding",
@@ -177,7 +176,7 @@ KNOWN: dict[str, SessionSetting] = {
     "search_path": SessionSetting('"$user", public', _search_path),
     "server_encoding": _fixed("UTF8"),
     "server_version": _fixed(VERSION),
-    "server_version_num": _fixed("150000"),
+    "server_version_num": _fixed(VERSION_NUMBER),
     "session_authorization": SessionSetting(""),
     "session_replication_role": SessionSetting("origin"),
     "standard_conforming_strings": _fixed("on"),

@@ -12,12 +12,14 @@ from datetime import UTC, datetime
 
 from planner.catalog_queries import CatalogSession
 from planner.parsing.namespace import SearchPath
+from planner.relation_names import DATABASE
 from service.accounts.known_accounts import KnownAccounts
 from service.accounts.principals import Principal
 from service.concealing import conceal
 from service.definitions.known_relations import KnownRelations
 from service.pgcatalog.catalog_description import described
 from service.pgcatalog.system_tables import SystemTables
+from service.pgcatalog.view_rows import VERSION
 from service.running.runtime import Runtime
 
 _log = logging.getLogger("freshet.queries")
@@ -25,8 +27,7 @@ _KEPT = 16
 """Catalogs that are kept, each of one principal and session."""
 _LOGGED = 4_000
 """Characters of a query."""
-DATABASE = "freshet"
-VERSION = "PostgreSQL 15.0 (Freshet)"
+_VERSION = f"PostgreSQL {VERSION} (Freshet)"
 """What `version()` says: drivers read the number after the first word."""
 
 
@@ -65,7 +66,7 @@ class SystemCatalogs:
         """The catalogs for a principal whose session has a search path and settings."""
         runtime, accounts = self._runtime, self._runtime.accounts.known
         user = principal.name or settings.get("session_authorization") or DATABASE
-        session = CatalogSession(user, DATABASE, VERSION, path, settings, self._started)
+        session = CatalogSession(user, DATABASE, _VERSION, path, settings, self._started)
         known, schemas = runtime.readable.known, runtime.schemas()
         source = _Source(known, runtime.types(), accounts, schemas, principal, session)
         place = (principal.id, session.user)
