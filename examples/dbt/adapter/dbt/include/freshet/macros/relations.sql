@@ -58,6 +58,17 @@
   {% do adapter.cache_dropped(relation) %}
 {%- endmacro %}
 
+{#- Gives the rows of a copy to what exists, in one epoch, or the copy its place if the columns have changed. -#}
+{% macro freshet__take_place(existing, target, copy) -%}
+  {% if existing.is_table and not should_full_refresh() and adapter.has_columns_of(existing, copy) %}
+    {% do freshet__exchange_rows(target, copy) %}
+    {% do drop_relation(copy) %}
+  {% else %}
+    {% do freshet__make_way(existing) %}
+    {% do adapter.rename_relation(copy, target) %}
+  {% endif %}
+{%- endmacro %}
+
 {% macro freshet__get_create_materialized_view_as_sql(relation, sql) -%}
   {{ freshet__create_view_as(relation, sql) }}
 {%- endmacro %}

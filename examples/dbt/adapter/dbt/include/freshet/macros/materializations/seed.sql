@@ -31,13 +31,7 @@ A seed that is loaded again is loaded beside the old rows, which it then replace
     {% do drop_relation(copy) %}
     {%- set sql = freshet__create_seed_table(copy, agate_table) -%}
     {% do adapter.load_seed(copy, agate_table) %}
-    {% if existing.is_table and not should_full_refresh() and adapter.has_columns_of(existing, copy) %}
-      {% do freshet__exchange_rows(target_relation, copy) %}
-      {% do drop_relation(copy) %}
-    {% else %}
-      {% do freshet__make_way(existing) %}
-      {% do adapter.rename_relation(copy, target_relation) %}
-    {% endif %}
+    {% do freshet__take_place(existing, target_relation, copy) %}
   {% endif %}
   {% call noop_statement('main', 'INSERT ' ~ count, 'INSERT', count) %}{{ sql }}{% endcall %}
 

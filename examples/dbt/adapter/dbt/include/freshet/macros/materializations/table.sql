@@ -16,13 +16,7 @@ change. Otherwise the table is exchanged, which views that read it forbid withou
   {% else %}
     {% do drop_relation(copy) %}
     {% call statement('main') %}{{ get_create_table_as_sql(False, copy, sql) }}{% endcall %}
-    {% if existing.is_table and not should_full_refresh() and adapter.has_columns_of(existing, copy) %}
-      {% do freshet__exchange_rows(target_relation, copy) %}
-      {% do drop_relation(copy) %}
-    {% else %}
-      {% do freshet__make_way(existing) %}
-      {% do adapter.rename_relation(copy, target_relation) %}
-    {% endif %}
+    {% do freshet__take_place(existing, target_relation, copy) %}
   {% endif %}
 
   {% do apply_grants(target_relation, config.get('grants'), should_revoke=False) %}
