@@ -68,7 +68,7 @@ def work(connection: Connection, rules: WorkerRules) -> None:
     threading.Thread(target=_end_with_service, daemon=True).start()
     os.nice(rules.niceness)
     duck = Duck(rules.limits, rules.spill)
-    duck.run(AdhocQuery("SELECT 1", ()), {})
+    duck.warm()
     limit_memory(rules.limits.memory + _ROOM)
     connection.send_bytes(b"")
     while True:

@@ -177,9 +177,10 @@ class Writer:
                 self._oldest = group[0].came
                 outcomes = self._outcomes(group)
                 self._show()
-                _settle(group, outcomes)
+                # Counted first, so that whoever has the answer finds the room.
                 self._went += len(group)
                 self._went_changes += sum(_size(item) for item in group)
+                _settle(group, outcomes)
                 self._after()
             self._oldest = None
             if open and self._epochs.patience() == 0:

@@ -63,7 +63,14 @@ class Client:
     def __exit__(self, *error: object) -> None:
         self.run(self.http.aclose())
         self.run(self._lifespan.__aexit__(None, None, None))
+        self.run(self._answered())
         self._stop()
+
+    async def _answered(self) -> None:
+        """Waits for the requests that the end of the app has answered, as a server does."""
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        if others:
+            await asyncio.wait(others, timeout=PATIENCE)
 
     def _stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
@@ -76,7 +83,7 @@ class Client:
 
     def run(self, work):
         """The result of a coroutine that runs on the app's loop."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(60)
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(PATIENCE)
 
     def begin(self, work) -> Future:
         """The same, for one that is not waited for."""

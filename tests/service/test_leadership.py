@@ -274,7 +274,8 @@ def test_who_is_no_standby_does_not_start_beside_a_leader(
 ) -> None:
     leader = candidate("leader")
     assert leader.lead()
-    settings = Settings(data=tmp_path / "data", database_url=shared_catalog)
+    patient = 1000 * int(LONG)
+    settings = Settings(data=tmp_path / "data", database_url=shared_catalog, leader_milliseconds=patient)
     with pytest.raises(ServiceError, match="another service leads"):
         recover(settings, Metrics())
     leader.close()
