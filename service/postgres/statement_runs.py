@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 from engine.schema import Type
 from planner.limits import within
@@ -28,6 +29,7 @@ from service.sql.open_block import BlockRun, OpenBlock
 from service.sql.script_door import DoorParts
 from service.sql.script_session import ScriptSession
 from service.sql.tasks import Result
+from service.stepped_timer import SteppedTimer
 
 _LONG = 1 << 16
 """Characters of a script that is cut into statements in a thread of its own."""
@@ -75,7 +77,9 @@ class StatementRuns:
         milliseconds = self.settings.milliseconds("statement_timeout")
         timer = None
         if milliseconds:
-            timer = asyncio.get_running_loop().call_later(milliseconds / 1000, self._time_out, caller)
+            timer = SteppedTimer(
+                asyncio.get_running_loop(), milliseconds / 1000, partial(self._time_out, caller)
+            )
         try:
             yield caller
         finally:
