@@ -23,9 +23,9 @@ from service.postgres.session_settings import SessionSettings
 from service.reading.callers import Caller
 from service.reading.duck import Answer
 from service.running.runtime import Runtime
+from service.sql.caller_scope import DoorParts
 from service.sql.describing import DescribingRun
 from service.sql.open_block import BlockRun, OpenBlock
-from service.sql.script_door import DoorParts
 from service.sql.script_session import ScriptSession
 from service.sql.tasks import Result
 
