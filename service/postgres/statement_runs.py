@@ -23,10 +23,12 @@ from service.postgres.hall import Hall
 from service.postgres.session_settings import SessionSettings
 from service.reading.callers import Caller
 from service.reading.duck import Answer
+from service.running.followed_queries import FollowedQuery
 from service.running.runtime import Runtime
+from service.sql.caller_scope import DoorParts
 from service.sql.describing import DescribingRun
+from service.sql.following_run import FollowingRun
 from service.sql.open_block import BlockRun, OpenBlock
-from service.sql.script_door import DoorParts
 from service.sql.script_session import ScriptSession
 from service.sql.tasks import Result
 from service.stepped_timer import SteppedTimer
@@ -132,6 +134,17 @@ class StatementRuns:
         parts = self._parts()
         with self.calling() as caller:
             return await DescribingRun(*parts, caller, self._session()).answer(piece, types)
+
+    def relation(self, schema: str | None, name: str) -> str:
+        """The full name of a relation, by the search path if no schema is written."""
+        with self.calling() as caller:
+            return FollowingRun(*self._parts(), caller, self._session()).relation(schema, name)
+
+    async def follow(self, piece: Piece) -> FollowedQuery:
+        """Maintains a query until it is left."""
+        parts = self._parts()
+        with self.calling() as caller:
+            return await FollowingRun(*parts, caller, self._session()).query(piece)
 
     def _parts(self) -> DoorParts:
         _ = self.runtime

@@ -31,7 +31,8 @@ from service.reading.duck import QueryEvaluator
 from service.running.runtime import Runtime
 from service.sql.allowing import ACCOUNTS, allow_queries, seen
 from service.sql.defining import DEFINING
-from service.sql.script_door import ScriptRun, numbered, restless
+from service.sql.script_failures import numbered, restless
+from service.sql.script_run import ScriptRun
 from service.sql.tasks import Result, StatementTask, task_of
 from service.writing.epochs import Drafted
 from service.writing.transaction import Mark, Transaction
