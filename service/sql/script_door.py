@@ -50,27 +50,26 @@ from planner.statements.statements import (
     Update,
 )
 from service.accounts.principals import readable_by
-from service.accounts.privileges import Privilege
 from service.definitions.readable import Readable
 from service.errors import Conflict
-from service.pgcatalog.system_tables import RELATIONS, SystemTables
+from service.pgcatalog.system_tables import SystemTables
 from service.reading.callers import Caller
 from service.reading.duck import Answer, QueryEvaluator
 from service.reading.kept_answers import KeptAnswers
 from service.reading.lanes import Lane, Lanes
-from service.reading.point_reads import AT_ONCE, MOST, PointRead
 from service.reading.queries import Queries
-from service.reading.reads import check_health
 from service.running.runtime import Runtime
 from service.sql.allowing import ACCOUNTS, allow, allow_queries, observed_by, schemas_seen, seen, seen_of
 from service.sql.defining import DEFINING, define
 from service.sql.granting import change_accounts
-from service.sql.prepared import PreparedStatements, Shape
+from service.sql.point_lookups import PointLookups
+from service.sql.prepared import PreparedStatements
 from service.sql.recorded import recorded
 from service.sql.script_session import ScriptSession
 from service.sql.sight import Sight
 from service.sql.system_catalogs import SystemCatalogs
 from service.sql.tasks import Result, StatementTask, name_of, task_of, texts
+from service.sql.visible_names import VisibleNames
 from service.telemetry.slow_statements import SlowStatements
 from service.writing.transaction import Transaction
 
@@ -104,10 +103,10 @@ class SqlDoor:
         self._queries = queries
         self._planning = lanes.planning
         self._long_texts = lanes.long_texts
-        self._lookups = lanes.lookups
         self._catalogs = SystemCatalogs(runtime)
         settings = runtime.settings
         self.prepared = PreparedStatements(runtime, settings.prepared_bytes, settings.planning_limits)
+        self.lookups = PointLookups(self.prepared, lanes)
         self.kept = KeptAnswers[Result](settings.kept_answer_bytes, settings.kept_answer_seconds)
         """Results whose rows are read page by page."""
         self.slow = SlowStatements()
@@ -157,32 +156,17 @@ class SqlDoor:
 
     async def _found(self, run: ScriptRun, text: str, dialect: str, parameters: Parameters) -> Result | None:
         """The result of a text that is a point read; None if it is none, or if DuckDB has to answer."""
-        if not run.is_in_public:
-            return None
-        caller, as_of, readable = run.caller, run.as_of, self._runtime.readable
-        shape = Shape.of(text, dialect, parameters)
-        is_known, read = self.prepared.kept(shape, readable.known)
-        if not is_known and shape.is_likely:
-            read = await self._planning.run(self.prepared.prepare, shape, readable.known)
-        if read is None or not caller.principal.may(Privilege.SELECT, read.definition.name):
+        readable, caller = self._runtime.readable, run.caller
+        names = run.names()
+        read = await self.lookups.read(text, dialect, parameters, names, readable.known, caller.principal)
+        if read is None:
             return None
         caller.check()
-        found = _answered(read, readable, parameters, as_of, AT_ONCE) if read.is_light else None
-        return found or await self._lookups.run(_answered, read, readable, parameters, as_of, MOST)
-
-
-def _answered(
-    read: PointRead, readable: Readable, parameters: Parameters, as_of: int | None, most: int
-) -> Result | None:
-    """The result of a point read, if it takes a look at no more than `most` differences."""
-    snapshot = readable.snapshot
-    epoch = readable.newest if as_of is None else as_of
-    try:
-        check_health(read.definition, snapshot, epoch)
-    except Exception as error:
-        raise ScriptFailed(0, error) from error
-    answer = read.run(snapshot, epoch, parameters.given, most)
-    return None if answer is None else Result("SELECT", readable.newest, answer=answer)
+        try:
+            answer = await self.lookups.answer(read, readable, parameters.given, run.as_of)
+        except Exception as error:
+            raise ScriptFailed(0, error) from error
+        return None if answer is None else Result("SELECT", readable.newest, answer=answer)
 
 
 @dataclass(frozen=True, eq=False)
@@ -403,31 +387,21 @@ class ScriptRun:
 
     def _parsed(self, piece: Piece) -> Statement:
         with within(self._limits):
-            piece = spelled_out_piece(replace(piece, names=self._names()), self.runtime.types())
+            piece = spelled_out_piece(replace(piece, names=self.names()), self.runtime.types())
             return LongQuery(piece) if is_long_query(piece) else parse_statement(piece)
 
-    @property
-    def is_in_public(self) -> bool:
-        """Whether names without a schema are those of `public`, whatever exists."""
-        return self._names().is_default
-
-    def _names(self) -> Namespace:
+    def names(self) -> Namespace:
         """What names without a schema mean now."""
         runtime, principal = self.runtime, self.caller.principal
-
-        def relations() -> list[str]:
-            return [
-                *seen(runtime.definitions(), principal),
-                *filter(principal.sees, runtime.builds),
-                *RELATIONS,
-            ]
-
         path = self.session.search_path
-        return namespace(path, principal.name, runtime.schemas(), relations, runtime.types)
+        return namespace(path, principal.name, runtime.schemas(), self._visible, runtime.types)
+
+    def _visible(self) -> VisibleNames:
+        return VisibleNames((self.runtime.definitions(), self.runtime.builds), self.caller.principal)
 
     def _system(self) -> SystemTables:
         """The system catalogs as the caller sees them."""
-        return self.catalogs.of(self.caller.principal, self._names().path, self.caller.settings)
+        return self.catalogs.of(self.caller.principal, self.names().path, self.caller.settings)
 
     def _task(self, statement: Statement) -> StatementTask:
         principal = self.caller.principal
