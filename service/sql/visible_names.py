@@ -26,5 +26,9 @@ class VisibleNames(Collection[str]):
         names = {name for catalog in self.catalogs for name in catalog if self.principal.sees(name)}
         return iter(names.union(RELATIONS))
 
+    def __reduce__(self) -> tuple[type, tuple[list[str]]]:
+        """In another process they are a set."""
+        return frozenset, (list(self),)
+
     def __len__(self) -> int:
         return sum(1 for _ in self)
