@@ -120,7 +120,8 @@ class StatementRuns:
         parts = self._parts()
         with self.calling() as caller:
             if self.block is not None:
-                return await BlockRun(*parts, caller, self._session(), None, self.block).run_in_block(piece)
+                run = BlockRun(*parts, caller, self._session(), None, self.block)
+                return await run.run_in_block(piece, self.hall.door.lookups)
             return await self.hall.door.run_piece(piece, caller, self._session())
 
     async def parameters(self, piece: Piece, given: Sequence[Type | None]) -> tuple[Type | None, ...]:
