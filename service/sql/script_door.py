@@ -226,10 +226,10 @@ class ScriptRun:
                 if block or isinstance(statement, Begin):
                     block.append(statement)
                 if isinstance(statement, Commit | Rollback):
-                    results += map(_noticed, await self._together(block), block)
+                    results += map(noticed, await self._together(block), block)
                     block = []
                 elif not block:
-                    results.append(_noticed(await self._alone(statement), statement))
+                    results.append(noticed(await self._alone(statement), statement))
         if block:
             with numbered(block[0].piece):
                 raise InvalidQuery("BEGIN has no COMMIT: no statement after it has run", "add COMMIT")
@@ -423,7 +423,8 @@ class ScriptRun:
             ]
 
         path = self.session.search_path
-        return namespace(path, principal.name, runtime.schemas(), relations, runtime.types)
+        temporary = self.session.temporary
+        return namespace(path, principal.name, runtime.schemas(), relations, runtime.types, temporary)
 
     def _system(self) -> SystemTables:
         """The system catalogs as the caller sees them."""
@@ -438,10 +439,10 @@ class ScriptRun:
         return task
 
 
-def _noticed(result: Result, statement: Statement) -> Result:
+def noticed(result: Result, statement: Statement) -> Result:
     """The result with what its statement's author should know."""
     notices = statement.piece.notices
-    return replace(result, notices=notices) if notices else result
+    return replace(result, notices=(*result.notices, *notices)) if notices else result
 
 
 def restless() -> Conflict:
