@@ -20,6 +20,7 @@ from planner.statements.alter_statements import alter
 from planner.statements.comment_statements import comment
 from planner.statements.create_statements import create_table, create_type, create_view, drop, drop_type
 from planner.statements.index_statements import create_index, drop_index
+from planner.statements.refresh_statements import refresh
 from planner.statements.role_statements import create_role, drop_role, grant, revoke
 from planner.statements.schema_statements import create_schema, drop_schema, set_search_path
 from planner.statements.show_statements import describe, explain, show
@@ -217,6 +218,7 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("COMMENT",): comment,
     ("GRANT",): grant,
     ("REVOKE",): revoke,
+    ("REFRESH",): refresh,
     ("MERGE",): _query,
     ("REPLACE",): _replace_into,
     ("TRUNCATE",): _query,

@@ -46,7 +46,6 @@ _TAGS = {
     "SHOW COLUMNS": "SHOW",
     "SHOW CREATE": "SHOW",
 }
-_DEFINITIONS = ("CREATE", "DROP", "ALTER", "COMMENT", "GRANT", "REVOKE")
 
 
 class OwnOutcome(Protocol):
@@ -112,9 +111,14 @@ class ClientSession:
         block = self.runs.block
         if block is not None and block.is_implicit:
             try:
-                await self.runs.commit()
+                await self.commit()
             finally:
                 self.objects.end_block()
+
+    async def commit(self) -> None:
+        """Commits the block, and tells the client what it should know."""
+        for told in await self.runs.commit():
+            self.notice("01000", told)
 
     def fail(self) -> None:
         """A statement has failed: so has its block."""
@@ -228,12 +232,8 @@ class ClientSession:
             if result.answer is not None:
                 described = statement.columns if statement.is_described else None
                 portal.rows = AnswerRows.of(result.answer, described)
-            self._warn(result)
-
-    def _warn(self, result: Result) -> None:
-        block = self.runs.block
-        if block is not None and not block.is_implicit and result.statement.startswith(_DEFINITIONS):
-            self.notice("01000", f"{result.statement} has taken effect at once: ROLLBACK does not undo it")
+            for told in result.notices:
+                self.notice("01000", told)
 
     def check_block(self, statement: PreparedStatement) -> None:
         """Raises Conflict if the block has failed and the statement does not end it."""

@@ -21,6 +21,7 @@ from service.accounts.principals import Principal
 from service.errors import Conflict, Unauthenticated, Unavailable
 from service.postgres.hall import Hall
 from service.postgres.session_settings import SessionSettings
+from service.postgres.temporary_tables import TemporaryTables, makes_temporary_table
 from service.reading.callers import Caller
 from service.reading.duck import Answer
 from service.running.followed_queries import FollowedQuery
@@ -46,6 +47,7 @@ class StatementRuns:
         self.address = address
         self.principal: Principal | None = None
         self.block: OpenBlock | None = None
+        self.temporary = TemporaryTables()
         self._caller: Caller | None = None
         self._is_gone = False
         self.timed_out = False
@@ -119,6 +121,10 @@ class StatementRuns:
         piece = replace(piece, parameters=parameters)
         parts = self._parts()
         with self.calling() as caller:
+            if makes_temporary_table(piece):
+                if self.block is not None:
+                    self.block.must_write()
+                await self.temporary.make(self.runtime, caller.principal)
             if self.block is not None:
                 run = BlockRun(*parts, caller, self._session(), None, self.block)
                 return await run.run_in_block(piece, self.hall.door.lookups)
@@ -152,20 +158,22 @@ class StatementRuns:
         return self.hall.door.parts
 
     def _session(self) -> ScriptSession:
-        return ScriptSession(search_path(self.settings.get("search_path")))
+        return ScriptSession(search_path(self.settings.get("search_path")), self.temporary.schema)
 
     # Blocks
 
     def begin(self, pins: bool, read_only: bool, is_implicit: bool = False) -> None:
         self.block = OpenBlock(self.runtime, read_only, pins, is_implicit)
 
-    async def commit(self) -> None:
-        """Ends the block by making its changes. Raises Conflict if that is not possible any more."""
+    async def commit(self) -> list[str]:
+        """Ends the block by making its changes, and returns what the client should know. Raises Conflict if
+        that is not possible any more."""
         block, self.block = self.block, None
-        if block is not None:
-            parts = self._parts()
-            with self.calling() as caller:
-                await BlockRun(*parts, caller, self._session(), None, block).commit()
+        if block is None:
+            return []
+        parts = self._parts()
+        with self.calling() as caller:
+            return await BlockRun(*parts, caller, self._session(), None, block).commit()
 
     def roll_back(self) -> bool:
         """Ends the block and discards its changes; whether definitions in it stay."""

@@ -116,8 +116,8 @@ class CallerScope:
     def names(self) -> Namespace:
         """What names without a schema mean now."""
         runtime, principal = self.runtime, self.caller.principal
-        path = self.session.search_path
-        return namespace(path, principal.name, runtime.schemas(), self._visible, runtime.types)
+        path, temporary = self.session.search_path, self.session.temporary
+        return namespace(path, principal.name, runtime.schemas(), self._visible, runtime.types, temporary)
 
     def _visible(self) -> VisibleNames:
         return VisibleNames((self.runtime.definitions(), self.runtime.builds), self.caller.principal)
