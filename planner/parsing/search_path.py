@@ -63,4 +63,4 @@ def namespace(
     there = tuple(dict.fromkeys(schema for schema in meant if schema in schemas))
     if there == DEFAULT_PATH:
         return DEFAULT
-    return Namespace(there or meant, frozenset(schemas), frozenset(relations()), frozenset(types()))
+    return Namespace(there or meant, frozenset(schemas), relations(), frozenset(types()))

@@ -23,6 +23,7 @@ from service.postgres.own_statements import run_own
 from service.postgres.postgres_session import PostgresSession
 from service.postgres.sqlstates import error_fields, problem_for, sqlstate_of
 from service.postgres.startup import authenticate, greet, introduce
+from service.stepped_timer import patient
 
 _log = logging.getLogger("freshet.postgres")
 _AHEAD = 1 << 20
@@ -139,7 +140,7 @@ class PostgresConnection(asyncio.Protocol):
         if not self._can_write.is_set():
             seconds = self._hall.settings.read_seconds
             try:
-                async with asyncio.timeout(seconds):
+                async with patient(seconds):
                     await self._can_write.wait()
             except TimeoutError:
                 _log.info("%s: the client did not read for %d seconds", self.address, seconds)
@@ -208,7 +209,7 @@ class PostgresConnection(asyncio.Protocol):
     async def _started(self) -> ClientSession | None:
         """The session of a client that has shown who it is; None if it wanted none."""
         hall = self._hall
-        async with asyncio.timeout(hall.settings.head_seconds):
+        async with patient(hall.settings.head_seconds):
             start = await greet(self, self, hall)
             if start is None:
                 return None
@@ -276,7 +277,7 @@ class _TimedInlet:
         if seconds is None:
             return await connection.next()  # type: ignore[return-value]
         try:
-            async with asyncio.timeout(seconds):
+            async with patient(seconds):
                 return await connection.next()  # type: ignore[return-value]
         except TimeoutError:
             raise Unavailable(

@@ -23,7 +23,8 @@ from service.reading.duck import Answer, QueryEvaluator
 from service.reading.results import is_written
 from service.sql.allowing import seen
 from service.sql.dml import table_of
-from service.sql.script_door import ScriptRun, numbered
+from service.sql.script_failures import numbered
+from service.sql.script_run import ScriptRun
 
 _READS = "EXPLAIN", "SHOW", "DESCRIBE", "DESC"
 """The first words of statements whose columns are known when they have run."""

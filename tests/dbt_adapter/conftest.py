@@ -82,7 +82,7 @@ class Dbt:
         assert self._process.stdin and self._process.stdout
         self._process.stdin.close()
         self._process.stdout.close()
-        self._process.wait(60)
+        self._process.wait(240)
 
 
 @pytest.fixture(scope="package")
