@@ -109,7 +109,9 @@ class CallerScope:
 
     def _parsed(self, piece: Piece) -> Statement:
         with within(self._limits):
-            piece = spelled_out_piece(replace(piece, names=self._names()), self.runtime.types())
+            piece = spelled_out_piece(
+                replace(piece, names=self._names(), in_utc=self.caller.zone.is_utc), self.runtime.types()
+            )
             return LongQuery(piece) if is_long_query(piece) else parse_statement(piece)
 
     @property

@@ -94,6 +94,8 @@ class SqlDoor:
             read = await self._planning.run(self.prepared.prepare, shape, readable.known)
         if read is None or not caller.principal.may(Privilege.SELECT, read.definition.name):
             return None
+        if read.is_zoned and not caller.zone.is_utc:
+            return None
         caller.check()
         found = _answered(read, readable, parameters, as_of, AT_ONCE) if read.is_light else None
         return found or await self._lookups.run(_answered, read, readable, parameters, as_of, MOST)
