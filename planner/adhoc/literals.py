@@ -19,6 +19,7 @@ from planner.adhoc.dml_queries import cells, is_default
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z?")
 _TIMESTAMPTZ = re.compile(_TIMESTAMP.pattern.removesuffix("Z?") + r"(Z|[+-][0-9]{2}(:[0-9]{2})?)?")
+_OFFSET = re.compile(r"(Z|[+-][0-9]{2}(:[0-9]{2})?)$")
 _TIME = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _DURATION = re.compile(r"P.*")
@@ -38,18 +39,21 @@ class _NotPlain(Exception):
     """A value needs evaluation."""
 
 
-def plain_rows(values: exp.Values, types: Sequence[Type]) -> list[list[object]] | None:
-    """The rows as Python values that the codec takes for columns of `types`; None if a value is not plain."""
+def plain_rows(values: exp.Values, types: Sequence[Type], in_utc: bool = True) -> list[list[object]] | None:
+    """The rows as Python values that the codec takes for columns of `types`; None if a value is not plain.
+
+    Unless moments are `in_utc`, one without an offset is not plain.
+    """
     try:
         return [
-            [_plain(cell, type) for cell, type in zip(cells(row), types, strict=True)]
+            [_plain(cell, type, in_utc) for cell, type in zip(cells(row), types, strict=True)]
             for row in values.expressions
         ]
     except _NotPlain:
         return None
 
 
-def _plain(cell: exp.Expression, type: Type) -> object:
+def _plain(cell: exp.Expression, type: Type, in_utc: bool) -> object:
     match cell:
         case exp.Null():
             return None
@@ -62,6 +66,8 @@ def _plain(cell: exp.Expression, type: Type) -> object:
         case exp.Literal(is_string=False):
             return _number("", cell.name, type)
         case exp.Literal(is_string=True):
+            if type.kind is Kind.TIMESTAMPTZ and not (in_utc or _OFFSET.search(cell.name)):
+                raise _NotPlain
             return _text(cell.name, type)
     raise _NotPlain
 

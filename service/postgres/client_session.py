@@ -27,7 +27,7 @@ from service.postgres.frontend_messages import BindMessage
 from service.postgres.hall import Hall
 from service.postgres.parameter_values import bound, engine_type
 from service.postgres.prepared_statements import Portal, PreparedStatement, SessionObjects
-from service.postgres.row_sending import Outlet
+from service.postgres.row_sending import Outlet, send_rows
 from service.postgres.session_readers import session_statement
 from service.postgres.session_settings import SessionSettings
 from service.postgres.sqlstates import error_fields
@@ -68,7 +68,7 @@ class ClientSession:
     def __init__(self, hall: Hall, outlet: Outlet, address: str, run_own: RunOwn, copy: RunCopy) -> None:
         self.hall = hall
         self.outlet = outlet
-        self.settings = SessionSettings(self._told, lambda fact, hint: self.notice("01000", fact, hint))
+        self.settings = SessionSettings(self._told)
         self.runs = StatementRuns(hall, self.settings, address)
         limits = hall.settings
         self.objects = SessionObjects(limits.postgres_statements, limits.kept_answer_bytes)
@@ -85,6 +85,10 @@ class ClientSession:
     def _told(self, name: str, value: str) -> None:
         if self.is_known:
             self.outlet.write(out.parameter_status(name, value))
+
+    async def send(self, rows: AnswerRows, formats: tuple[int, ...], start: int, stop: int) -> None:
+        """Sends rows as DataRow messages."""
+        await send_rows(rows, formats, start, stop, self.settings.zone, self.outlet, self.hall.lanes)
 
     def notice(self, sqlstate: str, fact: str, hint: str = "") -> None:
         problem = Problem(200, "notice", fact, hint)
@@ -211,7 +215,7 @@ class ClientSession:
     ) -> Parameters:
         """Parameters from their texts."""
         values = tuple(None if text is None else text.encode() for text in row)
-        return bound(BindMessage("", "", (), values, ()), types, wanted)
+        return bound(BindMessage("", "", (), values, ()), types, wanted, self.settings.zone)
 
     # Running
 

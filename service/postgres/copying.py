@@ -75,7 +75,14 @@ async def _copy_in(session: ClientSession, copy: Copy, piece: Piece, inlet: Copy
     budget, dictionary = session.hall.settings.budget, runtime.dictionary
     with runs.calling() as caller, dictionary.holding():
         changes = await session.hall.lanes.planning.run(
-            changes_of_copy, body, copy.format, definition, places, dictionary, budget
+            changes_of_copy,
+            body,
+            copy.format,
+            definition,
+            places,
+            dictionary,
+            budget,
+            session.settings.zone,
         )
         caller.check()
         await _apply(session, definition, changes, len(body))
@@ -182,7 +189,8 @@ class CopySending:
         await self._session.outlet.drain()
 
     def _messages(self, rows: AnswerRows, start: int, stop: int) -> bytes:
-        written = self._write(rows.fields((self._field_format,) * len(rows.columns), start, stop))
+        formats = (self._field_format,) * len(rows.columns)
+        written = self._write(rows.fields(formats, start, stop, self._session.settings.zone))
         if written:
             written[0], self._head = self._head + written[0], b""
         return b"".join(map(out.copy_data, written))
