@@ -25,6 +25,7 @@ from service.postgres.data_rows import AnswerRows, columns_of
 from service.postgres.frontend_messages import BindMessage
 from service.postgres.hall import Hall
 from service.postgres.parameter_values import bound, engine_type
+from service.postgres.prepared_reads import prepared_read
 from service.postgres.prepared_statements import Portal, PreparedStatement, SessionObjects
 from service.postgres.row_sending import Outlet
 from service.postgres.session_readers import session_statement
@@ -33,6 +34,7 @@ from service.postgres.sqlstates import error_fields
 from service.postgres.statement_runs import StatementRuns
 from service.postgres.subscriptions import Subscription, subscribe_options
 from service.postgres.wire_types import BY_KIND, BY_NAME, WIRE_TEXT, WireType, wire_type
+from service.reading.found_rows import FoundRows
 from service.sql.tasks import Result
 
 _ALLOWED = s.CommitBlock | s.RollbackBlock | s.RollbackToSavepoint
@@ -226,7 +228,18 @@ class ClientSession:
             if result.answer is not None:
                 described = statement.columns if statement.is_described else None
                 portal.rows = AnswerRows.of(result.answer, described)
+                if isinstance(result.answer, FoundRows) and self.runs.block is None:
+                    self._keep_read(statement, portal)
             self._warn(result)
+
+    def _keep_read(self, statement: PreparedStatement, portal: Portal) -> None:
+        """Keeps with a statement, which was a point read, how it is run again at once."""
+        assert statement.piece is not None and portal.rows is not None
+        path = self.settings.get("search_path")
+        statements = self.hall.door.prepared
+        statement.read = prepared_read(
+            statements, self.runs.runtime, statement.piece, portal.parameters, portal.rows.columns, path
+        )
 
     def _warn(self, result: Result) -> None:
         block = self.runs.block

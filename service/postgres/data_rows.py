@@ -56,7 +56,7 @@ class AnswerRows:
     def size(self) -> int:
         return self.answer.table.num_rows
 
-    def fields(self, formats: Sequence[int], start: int, stop: int) -> list[list[bytes | None]]:
+    def fields(self, formats: Sequence[int], start: int, stop: int) -> Sequence[Sequence[bytes | None]]:
         """The values of each column from row `start` to `stop` as bytes; None for NULL."""
         part = self.answer.table.slice(start, stop - start)
         try:

@@ -16,6 +16,7 @@ from planner.parsing.script import Piece
 from service.errors import Conflict, Invalid, NotFound, Overloaded
 from service.postgres.backend_messages import TEXT, WireColumn
 from service.postgres.data_rows import AnswerRows
+from service.postgres.prepared_reads import PreparedRead
 from service.postgres.session_statements import SessionStatement
 from service.postgres.subscriptions import Subscription
 from service.postgres.wire_types import WireType
@@ -34,6 +35,8 @@ class PreparedStatement:
     types: tuple[WireType, ...] | None = None
     columns: tuple[WireColumn, ...] | None = None
     is_described: bool = False
+    read: PreparedRead | None = None
+    """How it is run at once, if it was a point read."""
 
 
 @dataclass(eq=False)
@@ -53,7 +56,7 @@ class Portal:
 
     def result_formats(self, count: int) -> tuple[int, ...]:
         """The format of each of so many columns. Raises Invalid."""
-        return spread(self.formats, count, "result formats", "columns")
+        return result_formats(self.formats, count)
 
     @property
     def columns(self) -> tuple[WireColumn, ...] | None:
@@ -66,12 +69,17 @@ class Portal:
         return 0 if self.rows is None else self.rows.answer.table.nbytes
 
 
+def result_formats(formats: Sequence[int], count: int) -> tuple[int, ...]:
+    """The format of each of so many columns. Raises Invalid."""
+    return spread(formats, count, "result formats", "columns")
+
+
 def spread(formats: Sequence[int], count: int, what: str, of: str) -> tuple[int, ...]:
     """One format for each of `count` values: none are all texts, one is for all. Raises Invalid."""
-    if any(form not in (0, 1) for form in formats):
-        raise Invalid("a format is neither 0 nor 1", "0 is text and 1 is binary", code="protocol_violation")
     if not formats:
         return (TEXT,) * count
+    if any(form not in (0, 1) for form in formats):
+        raise Invalid("a format is neither 0 nor 1", "0 is text and 1 is binary", code="protocol_violation")
     if len(formats) == 1:
         return tuple(formats) * count
     if len(formats) != count:
