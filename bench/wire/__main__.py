@@ -1,6 +1,7 @@
 import sys
-from bench.wire.run import *
+
 from bench.table import duration
+from bench.wire.run import *
 
 s = QUICK if "quick" in sys.argv else Sizes(1, 300_000, 10_000, 3_000, 60, 100)
 for name, of in measure(s, lambda l: print(l, flush=True)).items():

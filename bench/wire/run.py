@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,10 +12,10 @@ from time import perf_counter
 import numpy as np
 
 from bench.data import SEED
-from bench.duck import WrongAnswer
 from bench.measure import Timing
 from bench.wire import following
-from bench.wire.frontend import Exchange, answer, run as executed
+from bench.wire.frontend import Exchange, answer
+from bench.wire.frontend import run as executed
 from bench.wire.generator import Driven, WireClient, apart, drive
 from bench.wire.rows import COLUMNS, body, values
 from bench.wire.systems import System, freshet, postgres, programs

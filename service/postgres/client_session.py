@@ -21,9 +21,11 @@ from planner.sql_types import data_type
 from service.errors import Conflict, Invalid, Problem
 from service.postgres import backend_messages as out
 from service.postgres import session_statements as s
+from service.postgres.circumstances import Circumstances
 from service.postgres.data_rows import AnswerRows, columns_of
 from service.postgres.frontend_messages import BindMessage
 from service.postgres.hall import Hall
+from service.postgres.inserts_of_values import insert_of_values
 from service.postgres.parameter_values import bound, engine_type
 from service.postgres.prepared_reads import prepared_read
 from service.postgres.prepared_statements import Portal, PreparedStatement, SessionObjects
@@ -46,6 +48,8 @@ _TAGS = {
     "SHOW COLUMNS": "SHOW",
     "SHOW CREATE": "SHOW",
 }
+_LONGEST_KEPT = 1 << 13
+"""Characters of the longest INSERT that is read once more to be run again without being planned."""
 _DEFINITIONS = ("CREATE", "DROP", "ALTER", "COMMENT", "GRANT", "REVOKE")
 
 
@@ -223,23 +227,45 @@ class ClientSession:
             outcome = await self._run_own(self, statement.own)
             portal.tag, portal.rows = outcome.tag, outcome.rows
         elif statement.piece is not None:
+            if await self._inserted(statement, portal):
+                return
             result = await self.runs.run(statement.piece, portal.parameters)
             portal.tag = tag_of(result)
             if result.answer is not None:
                 described = statement.columns if statement.is_described else None
                 portal.rows = AnswerRows.of(result.answer, described)
-                if isinstance(result.answer, FoundRows) and self.runs.block is None:
-                    self._keep_read(statement, portal)
+            if self.runs.block is None:
+                self._keep(statement, portal, result)
             self._warn(result)
 
-    def _keep_read(self, statement: PreparedStatement, portal: Portal) -> None:
-        """Keeps with a statement, which was a point read, how it is run again at once."""
-        assert statement.piece is not None and portal.rows is not None
+    async def _inserted(self, statement: PreparedStatement, portal: Portal) -> bool:
+        """Whether the statement was an INSERT that did not have to be planned."""
+        insert, runs = statement.insert, self.runs
+        if insert is None or runs.block is not None or runs.principal is None:
+            return False
+        if not insert.circumstances.hold(runs.runtime, self.settings.get("search_path")):
+            statement.insert = None
+            return False
+        slow = self.hall.door.slow
+        count = await insert.run(runs.runtime, portal.parameters, runs.principal, slow)
+        if count is not None:
+            portal.tag = f"INSERT 0 {count}"
+        return count is not None
+
+    def _keep(self, statement: PreparedStatement, portal: Portal, result: Result) -> None:
+        """Keeps with a prepared statement how it is run again, if there is a short way."""
+        runtime, piece, principal = self.runs.runtime, statement.piece, self.runs.principal
         path = self.settings.get("search_path")
-        statements = self.hall.door.prepared
-        statement.read = prepared_read(
-            statements, self.runs.runtime, statement.piece, portal.parameters, portal.rows.columns, path
-        )
+        if piece is None or principal is None or not statement.is_named:
+            return
+        if statement.tried is not None and statement.tried.hold(runtime, path):
+            return
+        now = statement.tried = Circumstances.now(runtime, path)
+        if portal.rows is not None and isinstance(result.answer, FoundRows):
+            columns, door = portal.rows.columns, self.hall.door
+            statement.read = prepared_read(door.prepared, now, piece, portal.parameters, columns)
+        elif result.statement == "INSERT" and result.answer is None and piece.length <= _LONGEST_KEPT:
+            statement.insert = insert_of_values(runtime, piece, principal, now)
 
     def _warn(self, result: Result) -> None:
         block = self.runs.block

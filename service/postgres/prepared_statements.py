@@ -15,7 +15,9 @@ from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece
 from service.errors import Conflict, Invalid, NotFound, Overloaded
 from service.postgres.backend_messages import TEXT, WireColumn
+from service.postgres.circumstances import Circumstances
 from service.postgres.data_rows import AnswerRows
+from service.postgres.inserts_of_values import InsertOfValues
 from service.postgres.prepared_reads import PreparedRead
 from service.postgres.session_statements import SessionStatement
 from service.postgres.subscriptions import Subscription
@@ -37,6 +39,12 @@ class PreparedStatement:
     is_described: bool = False
     read: PreparedRead | None = None
     """How it is run at once, if it was a point read."""
+    insert: InsertOfValues | None = None
+    """How it is run without being planned, if it was an INSERT of plain values."""
+    is_named: bool = False
+    """Whether it may be run often."""
+    tried: Circumstances | None = None
+    """Those in which a short way to run it was looked for."""
 
 
 @dataclass(eq=False)
@@ -105,6 +113,7 @@ class SessionObjects:
                 code="duplicate_statement",
             )
         self._check_number(len(self.statements), "prepared statements", "DEALLOCATE")
+        statement.is_named = bool(name)
         self.statements[name] = statement
 
     def keep_portal(self, name: str, portal: Portal) -> None:

@@ -1,9 +1,9 @@
 """Point reads of prepared statements, answered as they arrive: no task is woken, and nothing waits.
 
 A session's statement is run in the usual way first. If it was a point read, its `PreparedRead` is kept with
-the statement: the lookup, and how each word of a row becomes a field. From then on Bind, Execute and Sync are one
-call, as long as nothing is different: the definitions, the rights, the search path, the types of the values,
-and no block is open. Whatever is different, and every error, is left to the usual way.
+the statement: the lookup, and how each word of a row becomes a field. From then on Bind, Execute and Sync
+are one call, as long as nothing is different: the definitions, the rights, the search path, the types of the
+values, and no block is open. Whatever is different, and every error, is left to the usual way.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class ReadsAtOnce:
         ):
             return None
         readable = runtime.readable
-        if not prepared.holds(runtime, readable.known, session.settings.get("search_path")):
+        if not prepared.circumstances.hold(runtime, session.settings.get("search_path")):
             statement.read = None
             return None
         read = prepared.read
