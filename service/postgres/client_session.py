@@ -18,6 +18,7 @@ from planner.errors import PlannerError
 from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece
 from planner.sql_types import data_type
+from service.accounts.privileges import Privilege
 from service.errors import Conflict, Invalid, Problem
 from service.postgres import backend_messages as out
 from service.postgres import session_statements as s
@@ -34,7 +35,8 @@ from service.postgres.session_readers import session_statement
 from service.postgres.session_settings import SessionSettings
 from service.postgres.sqlstates import error_fields
 from service.postgres.statement_runs import StatementRuns
-from service.postgres.subscriptions import Subscription, subscribe_options
+from service.postgres.subscribe_statements import subscribe_options
+from service.postgres.subscriptions import Subscription
 from service.postgres.wire_types import BY_KIND, BY_NAME, WIRE_TEXT, WireType, wire_type
 from service.reading.found_rows import FoundRows
 from service.sql.tasks import Result
@@ -50,7 +52,6 @@ _TAGS = {
 }
 _LONGEST_KEPT = 1 << 13
 """Characters of the longest INSERT that is read once more to be run again without being planned."""
-_DEFINITIONS = ("CREATE", "DROP", "ALTER", "COMMENT", "GRANT", "REVOKE")
 
 
 class OwnOutcome(Protocol):
@@ -116,9 +117,14 @@ class ClientSession:
         block = self.runs.block
         if block is not None and block.is_implicit:
             try:
-                await self.runs.commit()
+                await self.commit()
             finally:
                 self.objects.end_block()
+
+    async def commit(self) -> None:
+        """Commits the block, and tells the client what it should know."""
+        for told in await self.runs.commit():
+            self.notice("01000", told)
 
     def fail(self) -> None:
         """A statement has failed: so has its block."""
@@ -236,14 +242,15 @@ class ClientSession:
                 portal.rows = AnswerRows.of(result.answer, described)
             if self.runs.block is None:
                 self._keep(statement, portal, result)
-            self._warn(result)
+            for told in result.notices:
+                self.notice("01000", told)
 
     async def _inserted(self, statement: PreparedStatement, portal: Portal) -> bool:
         """Whether the statement was an INSERT that did not have to be planned."""
         insert, runs = statement.insert, self.runs
         if insert is None or runs.block is not None or runs.principal is None:
             return False
-        if not insert.circumstances.hold(runs.runtime, self.settings.get("search_path")):
+        if not insert.circumstances.hold(runs.runtime, runs.naming):
             statement.insert = None
             return False
         slow = self.hall.door.slow
@@ -255,22 +262,19 @@ class ClientSession:
     def _keep(self, statement: PreparedStatement, portal: Portal, result: Result) -> None:
         """Keeps with a prepared statement how it is run again, if there is a short way."""
         runtime, piece, principal = self.runs.runtime, statement.piece, self.runs.principal
-        path = self.settings.get("search_path")
+        naming = self.runs.naming
         if piece is None or principal is None or not statement.is_named:
             return
-        if statement.tried is not None and statement.tried.hold(runtime, path):
+        if statement.tried is not None and statement.tried.hold(runtime, naming):
             return
-        now = statement.tried = Circumstances.now(runtime, path)
+        now = statement.tried = Circumstances.now(runtime, naming)
+        if not now.are_public(principal):
+            return
         if portal.rows is not None and isinstance(result.answer, FoundRows):
             columns, door = portal.rows.columns, self.hall.door
             statement.read = prepared_read(door.prepared, now, piece, portal.parameters, columns)
         elif result.statement == "INSERT" and result.answer is None and piece.length <= _LONGEST_KEPT:
-            statement.insert = insert_of_values(runtime, piece, principal, now)
-
-    def _warn(self, result: Result) -> None:
-        block = self.runs.block
-        if block is not None and not block.is_implicit and result.statement.startswith(_DEFINITIONS):
-            self.notice("01000", f"{result.statement} has taken effect at once: ROLLBACK does not undo it")
+            statement.insert = insert_of_values(runtime, piece, now)
 
     def check_block(self, statement: PreparedStatement) -> None:
         """Raises Conflict if the block has failed and the statement does not end it."""
@@ -281,10 +285,21 @@ class ClientSession:
                 code="block_failed",
             )
 
-    def subscription(self, piece: Piece) -> Subscription:
-        runs = self.runs
-        assert runs.principal is not None
-        return Subscription(self.hall, runs.runtime, subscribe_options(piece), runs.principal)
+    async def subscription(self, piece: Piece) -> Subscription:
+        """What a SUBSCRIBE follows; a query is maintained from now on until the subscription is closed."""
+        hall, runs, options = self.hall, self.runs, subscribe_options(piece)
+        runtime, principal = runs.runtime, runs.principal
+        assert principal is not None
+        if options.query is None:
+            name = runs.relation(options.schema, options.relation)
+            principal.require(Privilege.SELECT, name)
+            return Subscription(hall, runtime, options, runtime.definition(name), principal)
+        query = await runs.follow(options.query)
+        try:
+            return Subscription(hall, runtime, options, query.definition, principal, query)
+        except BaseException:
+            runtime.queries.leave(query)
+            raise
 
     async def copy(self, piece: Piece) -> str:
         return await self._copy(self, piece)

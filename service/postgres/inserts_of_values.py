@@ -8,7 +8,7 @@ from planner.parsing.parameters import Parameters
 from planner.parsing.script import Piece
 from service.accounts.principals import Principal
 from service.accounts.privileges import Privilege
-from service.postgres.circumstances import Circumstances, is_in_public
+from service.postgres.circumstances import Circumstances
 from service.running.runtime import Runtime
 from service.sql.prepared_inserts import PreparedInsert, prepared_insert
 from service.telemetry.slow_statements import SlowStatements
@@ -43,12 +43,9 @@ class InsertOfValues:
             del held
 
 
-def insert_of_values(
-    runtime: Runtime, piece: Piece, principal: Principal, circumstances: Circumstances
-) -> InsertOfValues | None:
-    """What is kept of a statement that has inserted plain values; None for any other."""
-    if not is_in_public(runtime, circumstances.path, principal):
-        return None
+def insert_of_values(runtime: Runtime, piece: Piece, circumstances: Circumstances) -> InsertOfValues | None:
+    """What is kept of a statement that has inserted plain values, with names of `public`; None for any
+    other."""
     limits = runtime.settings.planning_limits
     insert = prepared_insert(piece, circumstances.known.all, circumstances.types, limits)
     return None if insert is None else InsertOfValues(insert, circumstances, piece.source)

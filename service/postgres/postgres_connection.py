@@ -27,6 +27,7 @@ from service.postgres.postgres_session import PostgresSession
 from service.postgres.reads_at_once import ReadsAtOnce
 from service.postgres.sqlstates import error_fields, problem_for, sqlstate_of
 from service.postgres.startup import authenticate, greet, introduce
+from service.stepped_timer import patient
 
 _log = logging.getLogger("freshet.postgres")
 _AHEAD = 1 << 20
@@ -182,7 +183,7 @@ class PostgresConnection(asyncio.Protocol):
         if not self._can_write.is_set():
             seconds = self._hall.settings.read_seconds
             try:
-                async with asyncio.timeout(seconds):
+                async with patient(seconds):
                     await self._can_write.wait()
             except TimeoutError:
                 _log.info("%s: the client did not read for %d seconds", self.address, seconds)
@@ -229,6 +230,7 @@ class PostgresConnection(asyncio.Protocol):
             if session is not None:
                 self._session = session
                 key = hall.register(session.runs)
+                session.runs.temporary.number = key.pid
                 introduce(session, self._start, self._principal, key)
                 serving = PostgresSession(session, self._timed())
                 self._reads = ReadsAtOnce(session, serving)
@@ -247,6 +249,7 @@ class PostgresConnection(asyncio.Protocol):
                 hall.forget(key)
             if self._session is not None:
                 self._session.close()
+                hall.clear_up(self._session.runs.temporary)
             hall.open -= 1
             self._close()
             self._ended(self)
@@ -254,7 +257,7 @@ class PostgresConnection(asyncio.Protocol):
     async def _started(self) -> ClientSession | None:
         """The session of a client that has shown who it is; None if it wanted none."""
         hall = self._hall
-        async with asyncio.timeout(hall.settings.head_seconds):
+        async with patient(hall.settings.head_seconds):
             start = await greet(self, self, hall)
             if start is None:
                 return None
@@ -326,7 +329,7 @@ class _TimedInlet:
         until = clock() + seconds
         while True:
             try:
-                async with asyncio.timeout_at(until):
+                async with patient(until - clock()):
                     return await connection.next()  # type: ignore[return-value]
             except TimeoutError:
                 until = connection.heard + seconds

@@ -41,7 +41,8 @@ def prepared_read(
     parameters: Parameters,
     columns: tuple[WireColumn, ...],
 ) -> PreparedRead | None:
-    """The point read that a statement was which has just been run; None if its values came with types."""
+    """The point read of names of `public` that a statement was which has just been run; None if its values
+    came with types."""
     if any(given.type is not None for given in parameters.given.values()):
         return None
     shape = Shape.of(piece.excerpt(0).text, piece.dialect, parameters)

@@ -90,7 +90,7 @@ class ReadsAtOnce:
         ):
             return None
         readable = runtime.readable
-        if not prepared.circumstances.hold(runtime, session.settings.get("search_path")):
+        if not prepared.circumstances.hold(runtime, runs.naming):
             statement.read = None
             return None
         read = prepared.read

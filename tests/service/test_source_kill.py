@@ -128,7 +128,7 @@ def test_kills(start: Callable[..., Process], tmp_path: Path) -> None:
         for kill in range(KILLS + 1):
             service = start(**ENVIRONMENT)
             service.wait_ready()
-            with httpx.Client(base_url=service.url, timeout=60) as http:
+            with httpx.Client(base_url=service.url, timeout=240) as http:
                 if kill == 0:
                     define(http)
                 batches = progress(http)["batches"]
@@ -147,7 +147,7 @@ def test_kills(start: Callable[..., Process], tmp_path: Path) -> None:
     finally:
         author.ended.set()
         author.join()
-    with httpx.Client(base_url=service.url, timeout=60) as http:
+    with httpx.Client(base_url=service.url, timeout=240) as http:
         wait_until(lambda: check_whole(http, author.rows) == len(author.rows))
         expected = Counter((file, n, sum(range(n))) for file, n in author.rows.items())
         assert rows(http, "/v1/views/groups/rows") == expected

@@ -91,7 +91,7 @@ class Held:
 
     def _hold(self) -> None:
         self._began.set()
-        self._go.wait(60)
+        self._go.wait(240)
 
 
 async def started(*works) -> list[asyncio.Task]:
