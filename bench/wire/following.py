@@ -23,7 +23,7 @@ _TRIGGER = """
         $$ BEGIN PERFORM pg_notify('followed', NEW.id || ' ' || NEW.note); RETURN NULL; END $$;
     CREATE TRIGGER tells AFTER INSERT ON followed FOR EACH ROW EXECUTE FUNCTION told()
 """
-_PAUSE = 0.02
+_PAUSE = 0.1
 """Seconds between the last arrival of a row and the next INSERT."""
 
 
