@@ -45,12 +45,20 @@ class PostgresSession:
         self._inlet = inlet
         self._skips = False
         """Whether messages are ignored until the next Sync."""
+        self._waits = False
+
+    @property
+    def is_between(self) -> bool:
+        """Whether the session waits for the first message of a statement."""
+        return self._waits and not self._skips
 
     async def serve(self) -> None:
         """Raises Malformed and TooLong, which end the connection."""
         self._ready()
         while True:
+            self._waits = True
             message = await self._inlet.next()
+            self._waits = False
             if message is None or isinstance(message, f.Terminate):
                 return
             if isinstance(message, f.QueryMessage):

@@ -80,11 +80,13 @@ class PointRead:
     ) -> FoundRows | None:
         """The answer at an epoch at which the relation can be read, the newest by default, if it takes a look
         at no more than `most` differences; None if there is none from here."""
+        held = self._dictionary.hold()
         try:
-            with self._dictionary.holding():
-                return self._run(snapshot, epoch, given, most)
+            return self._run(snapshot, epoch, given, most)
         except (Unfit, EngineError):
             return None
+        finally:
+            del held
 
     def _run(
         self, snapshot: Snapshot, epoch: int | None, given: Mapping[str, Given], most: int
@@ -95,7 +97,7 @@ class PointRead:
         if found is None:
             return None
         words, counts = found
-        if len(counts) and counts.max() > 1:
+        if (len(counts) == 1 and counts[0] > 1) or (len(counts) > 1 and counts.max() > 1):
             if int(counts.sum()) > most:
                 return None
             words = np.repeat(words, counts, axis=1)
