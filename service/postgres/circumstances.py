@@ -14,7 +14,7 @@ from service.reading.session_zones import UTC_ZONE, SessionZone
 from service.running.runtime import Runtime
 
 
-class Reading(NamedTuple):
+class SessionReading(NamedTuple):
     """By what a session reads a statement: the text of its search path, its time zone, and the schema of its
     temporary tables."""
 
@@ -30,13 +30,13 @@ class Circumstances:
     known: KnownRelations
     types: Mapping[str, Type]
     schemas: Mapping[str, int]
-    reading: Reading
+    reading: SessionReading
 
     @classmethod
-    def now(cls, runtime: Runtime, reading: Reading) -> Circumstances:
+    def now(cls, runtime: Runtime, reading: SessionReading) -> Circumstances:
         return cls(runtime.readable.known, runtime.types(), runtime.schemas(), reading)
 
-    def hold(self, runtime: Runtime, reading: Reading) -> bool:
+    def hold(self, runtime: Runtime, reading: SessionReading) -> bool:
         """Whether the statement still means the same."""
         return (
             self.known is runtime.readable.known

@@ -19,7 +19,7 @@ from planner.parsing.script import Piece, split
 from planner.parsing.search_path import search_path
 from service.accounts.principals import Principal
 from service.errors import Conflict, Unauthenticated, Unavailable
-from service.postgres.circumstances import Reading
+from service.postgres.circumstances import SessionReading
 from service.postgres.hall import Hall
 from service.postgres.session_settings import SessionSettings
 from service.postgres.temporary_tables import TemporaryTables, makes_temporary_table
@@ -99,9 +99,9 @@ class StatementRuns:
     # Running
 
     @property
-    def reading(self) -> Reading:
+    def reading(self) -> SessionReading:
         """By what statements are read."""
-        return Reading(self.settings.get("search_path"), self.settings.zone, self.temporary.schema)
+        return SessionReading(self.settings.get("search_path"), self.settings.zone, self.temporary.schema)
 
     @property
     def runtime(self) -> Runtime:

@@ -35,7 +35,7 @@ from planner.allowed.parse_tree import Closed
 from planner.catalog_queries import MACROS
 from planner.dialects.overloads import macro_names, macros
 from planner.errors import Unsupported
-from planner.native.refusals import refusal
+from planner.native.duck_refusals import refusal
 from service.reading.given_tables import column_names, register
 from service.reading.query_errors import (
     engine_fault,
