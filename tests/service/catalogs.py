@@ -1,4 +1,4 @@
-"""Catalogs for services of tests: the migrations make one database in a process, and the others are its copies."""
+"""Catalogs for services of tests: the migrations make one in each process, and the others are its copies."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _made() -> bytes:
 
 
 def put_catalog(settings: Settings) -> None:
-    """Gives a data directory that no service has had its catalog: half of the time of a start is spent on it."""
+    """Gives a data directory that no service has had its catalog: making it is half of a start."""
     data = settings.data
     if settings.database_url or not data.parent.is_dir() or data.is_file():
         return
