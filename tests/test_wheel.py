@@ -73,6 +73,7 @@ def test_it_holds_what_runs_and_nothing_else(wheel: Path) -> None:
     assert packages == set(PACKAGES)
     assert {Path(name).suffix for name in names if ".dist-info/" not in name} == {
         ".py",
+        ".br",
         ".code",
         ".css",
         ".html",

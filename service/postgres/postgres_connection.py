@@ -186,6 +186,7 @@ class PostgresConnection(asyncio.Protocol):
             if session is not None:
                 self._session = session
                 key = hall.register(session.runs)
+                session.runs.temporary.number = key.pid
                 introduce(session, self._start, self._principal, key)
                 await PostgresSession(session, self._timed()).serve()
         except (ConnectionError, TimeoutError):
@@ -202,6 +203,7 @@ class PostgresConnection(asyncio.Protocol):
                 hall.forget(key)
             if self._session is not None:
                 self._session.close()
+                hall.clear_up(self._session.runs.temporary)
             hall.open -= 1
             self._close()
             self._ended(self)

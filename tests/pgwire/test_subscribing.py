@@ -128,7 +128,13 @@ def test_a_subscription_can_be_cancelled(door: PostgresDoor, watched: str) -> No
     ("sql", "sqlstate"),
     [
         ("SUBSCRIBE nope", "42P01"),
-        ("SUBSCRIBE (SELECT 1)", "42000"),
+        ("SUBSCRIBE (SELECT nope FROM {})", "42703"),
+        ("SUBSCRIBE (SELECT random() FROM {})", "0A000"),
+        ("SUBSCRIBE (SELECT * FROM nope)", "42P01"),
+        ("SUBSCRIBE (DELETE FROM {})", "0A000"),
+        ("SUBSCRIBE ()", "42601"),
+        ("SUBSCRIBE (SELECT id FROM {}", "42601"),
+        ("SUBSCRIBE nope.{}", "42P01"),
         ("SUBSCRIBE {} WITH (NOPE)", "42601"),
     ],
 )

@@ -14,7 +14,7 @@ from service.reading import point_reads
 from service.reading.callers import Caller
 from service.running import index_builds
 from service.settings.settings import Settings
-from service.sql.script_door import ScriptFailed
+from service.sql.script_failures import ScriptFailed
 from tests.service.client import Client, code
 
 
