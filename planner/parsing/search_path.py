@@ -65,5 +65,5 @@ def namespace(
     there = tuple(dict.fromkeys(schema for schema in meant if schema in schemas))
     if there == DEFAULT_PATH and temporary is None:
         return DEFAULT
-    known = frozenset(schemas), frozenset(relations()), frozenset(types())
+    known = frozenset(schemas), relations(), frozenset(types())
     return Namespace(there or meant, *known, temporary)

@@ -35,6 +35,7 @@ from service.definitions.definition import Definition
 from service.definitions.filling import Filling
 from service.definitions.known_relations import KnownRelations, in_order
 from service.definitions.layouts import History
+from service.definitions.maintained_queries import MaintainedQueries
 from service.definitions.named_schemas import NamedSchemas
 from service.definitions.referring import resolved
 from service.definitions.seeing import relations_of, seen_now, sized
@@ -63,6 +64,7 @@ class Definitions:
         self.set_aside: set[str] = set()
         """Views that are to be built again beside the writer."""
         self.schemas = NamedSchemas(catalog)
+        self.queries = MaintainedQueries(engine)
         self.known = KnownRelations.of({})
         """Every table and view. Replaced as a whole."""
 
@@ -231,6 +233,7 @@ class Definitions:
                 if definition.name in there:
                     self.engine.drop_view(definition.name)
                 continue
+            self.queries.drop_readers(definition.name)
             if definition.name in there:
                 self.engine.drop_source(definition.name)
         self.clock.stop_unless_read()

@@ -18,6 +18,7 @@ from planner.errors import PlannerError
 from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece
 from planner.sql_types import data_type
+from service.accounts.privileges import Privilege
 from service.errors import Conflict, Invalid, Problem
 from service.postgres import backend_messages as out
 from service.postgres import session_statements as s
@@ -31,7 +32,8 @@ from service.postgres.session_readers import session_statement
 from service.postgres.session_settings import SessionSettings
 from service.postgres.sqlstates import error_fields
 from service.postgres.statement_runs import StatementRuns
-from service.postgres.subscriptions import Subscription, subscribe_options
+from service.postgres.subscribe_statements import subscribe_options
+from service.postgres.subscriptions import Subscription
 from service.postgres.wire_types import BY_KIND, BY_NAME, WIRE_TEXT, WireType, wire_type
 from service.sql.tasks import Result
 
@@ -247,10 +249,21 @@ class ClientSession:
                 code="block_failed",
             )
 
-    def subscription(self, piece: Piece) -> Subscription:
-        runs = self.runs
-        assert runs.principal is not None
-        return Subscription(self.hall, runs.runtime, subscribe_options(piece), runs.principal)
+    async def subscription(self, piece: Piece) -> Subscription:
+        """What a SUBSCRIBE follows; a query is maintained from now on until the subscription is closed."""
+        hall, runs, options = self.hall, self.runs, subscribe_options(piece)
+        runtime, principal = runs.runtime, runs.principal
+        assert principal is not None
+        if options.query is None:
+            name = runs.relation(options.schema, options.relation)
+            principal.require(Privilege.SELECT, name)
+            return Subscription(hall, runtime, options, runtime.definition(name), principal)
+        query = await runs.follow(options.query)
+        try:
+            return Subscription(hall, runtime, options, query.definition, principal, query)
+        except BaseException:
+            runtime.queries.leave(query)
+            raise
 
     async def copy(self, piece: Piece) -> str:
         return await self._copy(self, piece)

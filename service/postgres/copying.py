@@ -11,6 +11,7 @@ from typing import Protocol
 
 from planner.errors import Unsupported
 from planner.parsing.script import Piece
+from planner.statements.show_create import relation_text
 from planner.suggestions import did_you_mean
 from service.accounts.privileges import Privilege
 from service.changes.table_changes import TableChanges
@@ -55,8 +56,9 @@ async def _copy_in(session: ClientSession, copy: Copy, piece: Piece, inlet: Copy
     runs = session.runs
     runtime, principal = runs.runtime, runs.principal
     assert principal is not None
-    definition = runtime.definition(copy.relation, view=False)
-    principal.require(Privilege.INSERT, definition.name)
+    name = runs.relation(copy.schema, copy.relation)
+    principal.require(Privilege.INSERT, name)
+    definition = runtime.definition(name, view=False)
     places = _places(copy, definition)
     if copy.format.kind == "CSV" and copy.format.escape != copy.format.quote:
         raise Unsupported(
@@ -154,8 +156,8 @@ async def _copy_out(session: ClientSession, copy: Copy) -> int:
 async def _query(session: ClientSession, copy: Copy) -> Piece:
     """The query for the rows of a relation, in the order of its columns."""
     quoted = ['"' + name.replace('"', '""') + '"' for name in copy.columns]
-    parts = ".".join('"' + part.replace('"', '""') + '"' for part in copy.relation.split("."))
-    (piece,) = await session.runs.pieces(f"SELECT {', '.join(quoted) or '*'} FROM {parts}")
+    relation = relation_text(session.runs.relation(copy.schema, copy.relation))
+    (piece,) = await session.runs.pieces(f"SELECT {', '.join(quoted) or '*'} FROM {relation}")
     return piece
 
 
@@ -192,7 +194,7 @@ class CopySending:
 
 async def _copy_changes(session: ClientSession, piece: Piece, form: CopyFormat) -> int:
     """Sends changes until UP TO is reached, or the statement is cancelled."""
-    subscription = session.subscription(piece)
+    subscription = await session.subscription(piece)
     sent = 0
     try:
         with session.runs.calling() as caller:

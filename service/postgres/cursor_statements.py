@@ -25,7 +25,7 @@ async def declare(session: ClientSession, statement: s.DeclareCursor) -> OwnResu
     prepared = PreparedStatement(piece.source, piece, session_statement(piece))
     portal = Portal(prepared, session.parameters, is_cursor=True, holds=statement.hold)
     if isinstance(prepared.own, s.SubscribeStatement):
-        portal.subscription = session.subscription(piece)
+        portal.subscription = await session.subscription(piece)
         portal.is_run = True
     elif prepared.own is not None:
         raise piece.unsupported("a cursor is for a query", "write DECLARE name CURSOR FOR SELECT ...")

@@ -23,6 +23,7 @@ from service.postgres.own_statements import run_own
 from service.postgres.postgres_session import PostgresSession
 from service.postgres.sqlstates import error_fields, problem_for, sqlstate_of
 from service.postgres.startup import authenticate, greet, introduce
+from service.stepped_timer import patient
 from service.telemetry.exchange import begin_session
 
 _log = logging.getLogger("freshet.postgres")
@@ -142,7 +143,7 @@ class PostgresConnection(asyncio.Protocol):
         if not self._can_write.is_set():
             seconds = self._hall.settings.read_seconds
             try:
-                async with asyncio.timeout(seconds):
+                async with patient(seconds):
                     await self._can_write.wait()
             except TimeoutError:
                 _log.info("%s: the client did not read for %d seconds", self.address, seconds)
@@ -217,7 +218,7 @@ class PostgresConnection(asyncio.Protocol):
         most = hall.settings.postgres_connections
         if hall.open > _GREETED * most:
             raise _too_many()
-        async with asyncio.timeout(hall.settings.head_seconds):
+        async with patient(hall.settings.head_seconds):
             start = await greet(self, self, hall)
             if start is None:
                 return None
@@ -289,7 +290,7 @@ class _TimedInlet:
         if seconds is None:
             return await connection.next()  # type: ignore[return-value]
         try:
-            async with asyncio.timeout(seconds):
+            async with patient(seconds):
                 return await connection.next()  # type: ignore[return-value]
         except TimeoutError:
             raise Unavailable(

@@ -13,7 +13,7 @@ from service.postgres.frontend_messages import Malformed
 from service.postgres.message_decoder import TooLong
 from service.problems import INTERNAL
 from service.reading.query_errors import CallerGone
-from service.sql.script_door import ScriptFailed
+from service.sql.script_failures import ScriptFailed
 
 SQLSTATES = {
     "admin_needed": "55000",

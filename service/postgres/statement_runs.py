@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 from engine.schema import Type
 from planner.limits import within
@@ -23,12 +24,15 @@ from service.postgres.session_settings import SessionSettings
 from service.postgres.temporary_tables import TemporaryTables, makes_temporary_table
 from service.reading.callers import Caller
 from service.reading.duck import Answer
+from service.running.followed_queries import FollowedQuery
 from service.running.runtime import Runtime
+from service.sql.caller_scope import DoorParts
 from service.sql.describing import DescribingRun
+from service.sql.following_run import FollowingRun
 from service.sql.open_block import BlockRun, OpenBlock
-from service.sql.script_door import DoorParts
 from service.sql.script_session import ScriptSession
 from service.sql.tasks import Result
+from service.stepped_timer import SteppedTimer
 
 _LONG = 1 << 16
 """Characters of a script that is cut into statements in a thread of its own."""
@@ -77,7 +81,9 @@ class StatementRuns:
         milliseconds = self.settings.milliseconds("statement_timeout")
         timer = None
         if milliseconds:
-            timer = asyncio.get_running_loop().call_later(milliseconds / 1000, self._time_out, caller)
+            timer = SteppedTimer(
+                asyncio.get_running_loop(), milliseconds / 1000, partial(self._time_out, caller)
+            )
         try:
             yield caller
         finally:
@@ -120,7 +126,8 @@ class StatementRuns:
                     self.block.must_write()
                 await self.temporary.make(self.runtime, caller.principal)
             if self.block is not None:
-                return await BlockRun(*parts, caller, self._session(), None, self.block).run_in_block(piece)
+                run = BlockRun(*parts, caller, self._session(), None, self.block)
+                return await run.run_in_block(piece, self.hall.door.lookups)
             return await self.hall.door.run_piece(piece, caller, self._session())
 
     async def parameters(self, piece: Piece, given: Sequence[Type | None]) -> tuple[Type | None, ...]:
@@ -134,6 +141,17 @@ class StatementRuns:
         parts = self._parts()
         with self.calling() as caller:
             return await DescribingRun(*parts, caller, self._session()).answer(piece, types)
+
+    def relation(self, schema: str | None, name: str) -> str:
+        """The full name of a relation, by the search path if no schema is written."""
+        with self.calling() as caller:
+            return FollowingRun(*self._parts(), caller, self._session()).relation(schema, name)
+
+    async def follow(self, piece: Piece) -> FollowedQuery:
+        """Maintains a query until it is left."""
+        parts = self._parts()
+        with self.calling() as caller:
+            return await FollowingRun(*parts, caller, self._session()).query(piece)
 
     def _parts(self) -> DoorParts:
         _ = self.runtime

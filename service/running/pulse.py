@@ -62,3 +62,34 @@ class Pulse:
         self._rested[loop] = now + min(REST * len(events), LONGEST_REST)
         for event in events:
             event.set()
+
+
+class Beats:
+    """The beats of a pulse, as one task waits for them. Enter before you look at the state, so that no beat
+    between the look and the wait is missed."""
+
+    def __init__(self, pulse: Pulse) -> None:
+        self._pulse = pulse
+
+    def __enter__(self) -> Beats:
+        self._loop = asyncio.get_running_loop()
+        self._beat = self._pulse.waiter()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._pulse.drop(self._beat)
+
+    async def next(self, until: float | None = None) -> bool:
+        """Waits for a beat; false if none comes before this time of the loop's clock."""
+        try:
+            async with asyncio.timeout_at(until):
+                await self._beat.wait()
+        except TimeoutError:
+            return False
+        self._pulse.drop(self._beat)  # it may be still there, if somebody has ended the wait
+        self._beat = self._pulse.waiter()
+        return True
+
+    def end_wait(self) -> None:
+        """Ends the wait of the task as a beat does. Any thread may call it."""
+        self._loop.call_soon_threadsafe(lambda: self._beat.set())

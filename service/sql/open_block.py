@@ -38,12 +38,17 @@ from planner.statements.statements import (
     Update,
 )
 from service.changes.table_changes import Applied, TableChanges
+from service.definitions.known_relations import KnownRelations
+from service.definitions.readable import Readable
 from service.errors import Conflict, ServiceError
 from service.reading.duck import QueryEvaluator
 from service.running.runtime import Runtime
 from service.sql.allowing import ACCOUNTS, allow_queries, seen
+from service.sql.block_lookups import BlockLookup, outdated
 from service.sql.defining import DEFINING
-from service.sql.script_door import ScriptRun, noticed, numbered, restless
+from service.sql.point_lookups import PointLookups
+from service.sql.script_failures import numbered, restless
+from service.sql.script_run import ScriptRun, noticed
 from service.sql.tasks import Result, StatementTask, name_of, task_of
 from service.writing.epochs import Drafted
 from service.writing.transaction import Mark, Transaction
@@ -55,6 +60,7 @@ _REPLAYS = 5
 """Times that a block is computed again at COMMIT."""
 _COMPARED = 1_000
 """The most statements of a block that is computed again."""
+_Repeatable = StatementTask | BlockLookup
 _COMPARED_BYTES = 1 << 20
 """The most bytes of an answer that is kept to be compared."""
 
@@ -85,7 +91,7 @@ class OpenBlock:
     _transaction: Transaction | None = None
     _snapshot: WatchedSnapshot | None = None
     _holding: ExitStack = field(default_factory=ExitStack)
-    _done: list[tuple[StatementTask, Result] | None] = field(default_factory=list)
+    _done: list[tuple[_Repeatable, Result] | None] = field(default_factory=list)
     """What has run since the state was taken; None for what cannot be computed again."""
     _savepoints: list[_Savepoint] = field(default_factory=list)
 
@@ -93,9 +99,21 @@ class OpenBlock:
     def changes(self) -> int:
         return 0 if self._transaction is None else self._transaction.changes
 
+    @property
+    def _is_fixed(self) -> bool:
+        """Whether the next statement sees the state of the one before."""
+        return self._transaction is not None and bool(self.pins or self.changes)
+
+    @property
+    def known(self) -> KnownRelations:
+        """The definitions that the next statement sees."""
+        if self._transaction is None or not self._is_fixed:
+            return self.runtime.readable.known
+        return self._transaction.known
+
     def transaction(self) -> Transaction:
         """The transaction, over the state that the next statement sees."""
-        if self._transaction is None or not (self.pins or self.changes):
+        if not self._is_fixed:
             self._begin()
         assert self._transaction is not None
         return self._transaction
@@ -128,9 +146,9 @@ class OpenBlock:
             )
         self.runtime.must_lead()
 
-    def done(self, task: StatementTask, result: Result) -> None:
+    def done(self, task: _Repeatable, result: Result) -> None:
         """Notes the result of a statement."""
-        if self.pins:
+        if self.pins or not self.changes:
             return  # it is never computed again
         is_small = result.answer is None or result.nbytes <= _COMPARED_BYTES
         if len(self._done) >= _COMPARED:
@@ -176,7 +194,7 @@ class OpenBlock:
         assert self._transaction is not None and self._snapshot is not None
         return Drafted(self._snapshot, self._transaction, None)
 
-    def again(self) -> list[tuple[StatementTask, Result]] | None:
+    def again(self) -> list[tuple[_Repeatable, Result]] | None:
         """The statements that can be computed again; None if that is not possible."""
         if self.pins or any(done is None for done in self._done):
             return None
@@ -194,10 +212,13 @@ class BlockRun(ScriptRun):
         assert self.block is not None
         return self.block
 
-    async def run_in_block(self, piece: Piece) -> Result:
+    async def run_in_block(self, piece: Piece, lookups: PointLookups) -> Result:
         """The result of one statement. Raises ScriptFailed."""
         with numbered(piece), self._timed(piece, ()):
             self.caller.check()
+            found = await self._looked_up(piece, lookups)
+            if found is not None:
+                return found
             statement = await self._lane(piece.length).run(self._parsed, piece)
             await self._check_allowed(statement)
             if isinstance(statement, DEFINING | ACCOUNTS):
@@ -209,6 +230,25 @@ class BlockRun(ScriptRun):
             result = await self._ran(task)
             self._open.done(task, result)
             return noticed(result, statement)
+
+    async def _looked_up(self, piece: Piece, lookups: PointLookups) -> Result | None:
+        """The result of a statement that is a point read of what the block has not changed."""
+        text, given, names = piece.excerpt(0).text, piece.parameters, self.names()
+        known = self._open.known
+        read = await lookups.read(text, piece.dialect, given, names, known, self.caller.principal)
+        if read is None:
+            return None
+        transaction = self._open.transaction()
+        again = BlockLookup(read, given.given)
+        if not again.is_answerable(transaction):
+            return None
+        readable = Readable(transaction.snapshot, transaction.known)
+        answer = await lookups.answer(read, readable, given.given)
+        if answer is None:
+            return None
+        result = Result("SELECT", readable.newest, answer=answer)
+        self._open.done(again, result)
+        return result
 
     async def _defined(self, statement: Statement) -> Result:
         block = self._open
@@ -296,7 +336,7 @@ class BlockRun(ScriptRun):
         """Makes the changes over the newest state, if every statement still has its result."""
         again = self._open.again()
         if again is None:
-            raise _outdated()
+            raise outdated()
         times = await self._times([query for task, _ in again for query in task.queries])
 
         def work(duck: QueryEvaluator, transaction: Transaction) -> bool:
@@ -312,7 +352,7 @@ class BlockRun(ScriptRun):
                 self.caller, lambda duck: self.runtime.draft(lambda transaction: work(duck, transaction))
             )
             if not draft.result:
-                raise _outdated()
+                raise outdated()
             applied = await self.runtime.settle(draft)
             if applied is not None:
                 return applied
@@ -327,12 +367,4 @@ def _is_same(result: Result, seen_result: Result) -> bool:
         return True
     return result.answer.types == seen_result.answer.types and result.answer.table.equals(
         seen_result.answer.table
-    )
-
-
-def _outdated() -> Conflict:
-    return Conflict(
-        "what the block has read or changed was changed meanwhile by another",
-        "send the whole block again",
-        code="block_outdated",
     )

@@ -25,7 +25,7 @@ def run(*command: str | Path, directory: Path, **environment: str) -> str:
     """What a program writes. Fails if it does not end well."""
     found = subprocess.run(
         [str(part) for part in command],
-        capture_output=True, text=True, cwd=directory, env={**os.environ, **environment}, timeout=120,
+        capture_output=True, text=True, cwd=directory, env={**os.environ, **environment}, timeout=240,
     )  # fmt: skip
     assert found.returncode == 0, found.stdout + found.stderr
     return found.stdout

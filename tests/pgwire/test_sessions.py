@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable
 from decimal import Decimal
 
 import psycopg
 import pytest
 
 from tests.pgwire.door import PostgresDoor, asked, errors, fields, refused, tags
+from tests.service.waiting import wait_until, when
 
 
 def rows(connection: psycopg.Connection, sql: str, *parameters: object) -> list[tuple]:
@@ -488,10 +486,11 @@ def test_a_zone_other_than_utc_is_told_not_to_be(connection: psycopg.Connection)
 ENDLESS = "SELECT count(*) FROM range(100000000000)"
 
 
-def test_a_statement_is_cancelled_alone(connection: psycopg.Connection) -> None:
-    threading.Timer(0.3, connection.cancel_safe).start()
+def test_a_statement_is_cancelled_alone(door: PostgresDoor, connection: psycopg.Connection) -> None:
+    cancelling = when(lambda: is_busy(door), connection.cancel_safe)
     with refused("57014"):
         connection.execute(ENDLESS)
+    cancelling.join()
     assert rows(connection, "SELECT 1") == [(1,)]
 
 
@@ -514,16 +513,14 @@ def test_what_runs_ends_with_its_client(door: PostgresDoor) -> None:
     raw = door.raw()
     raw.start()
     raw.send(b"Q", ENDLESS.encode() + b"\0")
-    wait_for(lambda: bool(door.app.state.queries.readers.pool._busy))
+    wait_until(lambda: is_busy(door))
     raw.close()
-    wait_for(lambda: not door.app.state.queries.readers.pool._busy)
+    wait_until(lambda: not is_busy(door))
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
+def is_busy(door: PostgresDoor) -> bool:
+    """Whether a worker runs a query."""
+    return bool(door.app.state.queries.readers.pool._busy)
 
 
 def test_an_error_of_the_extended_protocol_skips_to_sync(door: PostgresDoor) -> None:
