@@ -177,6 +177,11 @@ class ClientSession:
         prepared.types = tuple(types)
         return prepared.types
 
+    async def check(self, prepared: PreparedStatement) -> None:
+        """Finds out what a statement takes and returns. Raises what is wrong with its text and its names."""
+        if prepared.own is None:
+            await self.columns_of(prepared)
+
     async def columns_of(self, prepared: PreparedStatement) -> tuple[out.WireColumn, ...] | None:
         """The columns that a statement returns, found out once without running it; None for none."""
         match prepared.own:

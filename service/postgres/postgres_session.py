@@ -139,6 +139,8 @@ class PostgresSession:
         declared = tuple(_declared(oid) for oid in message.types)
         statement = session.prepared(message.sql, pieces, declared)
         session.check_block(statement)
+        if message.name or not isinstance(self._inlet.peek(), f.BindMessage):
+            await session.check(statement)  # what is not bound at once waits for the answer to this message
         if not message.name:
             session.objects.statements.pop("", None)
         session.objects.keep_statement(message.name, statement)
