@@ -170,7 +170,7 @@ _OF_FACTS = {
         ("unimplemented type for cast", "42846"),
     ),
     "name_in_use": (("there is a schema called", "42P06"), ("there is a type called", "42710")),
-    "type_mismatch": (("no function matches", "42883"),),
+    "type_mismatch": (("no function matches", "42883"), ("there is no ", "42883")),
     "unknown_function": (("type with name", "42704"),),
     "unknown_name": (
         ("there is no type called", "42704"),
