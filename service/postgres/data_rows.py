@@ -17,6 +17,7 @@ from service.postgres.value_formats import writer
 from service.postgres.wire_types import WIRE_NUMERIC, modifier_of, of_duckdb
 from service.reading.duck import Answer
 from service.reading.results import column_type
+from service.reading.session_zones import UTC_ZONE, SessionZone
 
 _NULL = b"\xff\xff\xff\xff"
 _length = struct.Struct("!i").pack
@@ -56,20 +57,22 @@ class AnswerRows:
     def size(self) -> int:
         return self.answer.table.num_rows
 
-    def fields(self, formats: Sequence[int], start: int, stop: int) -> list[list[bytes | None]]:
+    def fields(
+        self, formats: Sequence[int], start: int, stop: int, zone: SessionZone = UTC_ZONE
+    ) -> Sequence[Sequence[bytes | None]]:
         """The values of each column from row `start` to `stop` as bytes; None for NULL."""
         part = self.answer.table.slice(start, stop - start)
         try:
             return [
-                _fields(part.column(place).combine_chunks(), self.answer.types[place], column, form)
+                _fields(part.column(place).combine_chunks(), self.answer.types[place], column, form, zone)
                 for place, (column, form) in enumerate(zip(self.columns, formats, strict=True))
             ]
         except struct.error:
             raise columns_changed() from None
 
-    def messages(self, formats: Sequence[int], start: int, stop: int) -> bytes:
+    def messages(self, formats: Sequence[int], start: int, stop: int, zone: SessionZone = UTC_ZONE) -> bytes:
         """The rows from `start` to `stop` as DataRow messages."""
-        return b"".join(data_rows(self.fields(formats, start, stop), stop - start))
+        return b"".join(data_rows(self.fields(formats, start, stop, zone), stop - start))
 
 
 def columns_changed() -> Conflict:
@@ -95,8 +98,10 @@ def data_rows(columns: Sequence[Sequence[bytes | None]], rows: int) -> Iterator[
         yield b"D" + _length(len(body) + 6) + count + body
 
 
-def _fields(array: pa.Array, duckdb_type: str, column: WireColumn, form: int) -> list[bytes | None]:
-    write = writer(column.type, form)
+def _fields(
+    array: pa.Array, duckdb_type: str, column: WireColumn, form: int, zone: SessionZone
+) -> list[bytes | None]:
+    write = writer(column.type, form, zone)
     values: list[Any] = values_of_column(array, duckdb_type, column.type)
     return [None if value is None else write(value) for value in values]
 

@@ -9,11 +9,13 @@ import secrets
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 from typing import Any, Protocol
 
 from service.accounts.slowing import Slowing
 from service.metrics import Metrics
+from service.postgres.shared_work import SharedWork
 from service.postgres.temporary_tables import TemporaryTables
 from service.reading.followers import Follower
 from service.reading.lanes import Lanes
@@ -76,6 +78,11 @@ class Hall:
     @property
     def lanes(self) -> Lanes:
         return self.app.lanes  # type: ignore[no-any-return]
+
+    @cached_property
+    def shared(self) -> SharedWork:
+        """What subscriptions share."""
+        return SharedWork(self.lanes.feeds)
 
     @property
     def feeds(self) -> OpenFeeds:

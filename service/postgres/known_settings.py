@@ -1,7 +1,7 @@
 """The settings that a session has: their defaults, and which values they take here.
 
 A setting takes any value if that does no harm, because the service need not act on it. Where only one value
-is true here, another is refused, or kept out with a notice if drivers send it unasked.
+is true here, another is refused.
 
 Source of names and defaults: PostgreSQL 15's manual, "Server Configuration".
 """
@@ -16,6 +16,7 @@ from planner.errors import InvalidQuery
 from planner.parsing.search_path import search_path
 from service.errors import Invalid
 from service.pgcatalog.view_rows import VERSION, VERSION_NUMBER
+from service.reading.session_zones import session_zone
 
 REPORTED = (
     "server_version",
@@ -34,7 +35,6 @@ REPORTED = (
 )
 """What a client is told of at the start, and at each change."""
 _UNITS = {"": 1, "us": 0.001, "ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
-_UTC = frozenset({"utc", "etc/utc", "gmt", "z", "zulu", "universal", "etc/gmt", "etc/universal", "0"})
 _ON = {
     **dict.fromkeys(("on", "true", "yes", "1", "t"), "on"),
     **dict.fromkeys(("off", "false", "no", "0", "f"), "off"),
@@ -107,12 +107,10 @@ ISOLATIONS = ("read uncommitted", "read committed", "repeatable read", "serializ
 
 @dataclass(frozen=True)
 class SessionSetting:
-    """`check` brings a value into its form, or raises Invalid with a hint. `is_kept` says that another value
-    than the default is not refused, but has no effect, and the client gets a notice."""
+    """`check` brings a value into its form, or raises Invalid with a hint."""
 
     default: str
     check: Callable[[str], str] = _any
-    is_kept: bool = False
 
 
 def _fixed(default: str) -> SessionSetting:
@@ -124,10 +122,11 @@ def _fixed(default: str) -> SessionSetting:
     return SessionSetting(default, check)
 
 
-def _utc(value: str) -> str:
-    if value.lower() not in _UTC:
-        raise _invalid("moments are written in UTC: convert them in the client, or with AT TIME ZONE")
-    return "UTC"
+def _zone(value: str) -> str:
+    try:
+        return session_zone(value).name
+    except ValueError:
+        raise _invalid("pg_timezone_names lists the names; an offset is a number of hours") from None
 
 
 KNOWN: dict[str, SessionSetting] = {
@@ -187,7 +186,7 @@ KNOWN: dict[str, SessionSetting] = {
     "tcp_keepalives_interval": SessionSetting("0"),
     "tcp_keepalives_count": SessionSetting("0"),
     "tcp_user_timeout": SessionSetting("0"),
-    "TimeZone": SessionSetting("UTC", _utc, True),
+    "TimeZone": SessionSetting("UTC", _zone),
     "transaction_isolation": SessionSetting("read committed", _isolation),
     "transaction_read_only": SessionSetting("off", _switch),
     "transaction_deferrable": SessionSetting("off", _switch),

@@ -1,5 +1,8 @@
 """One connection: bytes in and out, its timers, and the session that it serves. Belongs to the event loop.
 
+Answers are gathered, and written when the session waits: for a message, or for the client to read. While it
+waits for a message, point reads that come are answered at once, without waking it.
+
 What a client sends ahead is kept up to a budget; then nothing more is read from it. What it does not read is
 kept up to the transport's limit; then its statement waits. A client that leaves ends what runs for it.
 """
@@ -21,6 +24,7 @@ from service.postgres.hall import CancelKey, Hall
 from service.postgres.message_decoder import MessageDecoder, TooLong
 from service.postgres.own_statements import run_own
 from service.postgres.postgres_session import PostgresSession
+from service.postgres.reads_at_once import ReadsAtOnce
 from service.postgres.sqlstates import error_fields, problem_for, sqlstate_of
 from service.postgres.startup import authenticate, greet, introduce
 from service.stepped_timer import patient
@@ -31,6 +35,8 @@ _AHEAD = 1 << 20
 """Bytes that have arrived ahead of the statement that runs, above which nothing more is read."""
 _PEEKED = 1_000
 """The most messages that wait."""
+_GATHERED = 1 << 16
+"""Bytes of answers that are written even if more follow at once."""
 _GREETED = 2
 """Times the limit of connections, above which a client is refused before it says anything."""
 _END = 2.0
@@ -49,6 +55,13 @@ class PostgresConnection(asyncio.Protocol):
         """Bytes that have arrived since a message was waited for."""
         self._failure: Exception | None = None
         self._more = asyncio.Event()
+        self._is_idle = False
+        """Whether the session waits for a message."""
+        self.heard = 0.0
+        """When the session began to wait or, if it was not woken since, was last asked something."""
+        self._answers: list[bytes] = []
+        self._answered = 0
+        """The bytes of the answers that are gathered."""
         self._can_write = asyncio.Event()
         self._can_write.set()
         self._is_lost = False
@@ -56,6 +69,7 @@ class PostgresConnection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._task: asyncio.Task[None] | None = None
         self._session: ClientSession | None = None
+        self._reads: ReadsAtOnce | None = None
         self.address = ""
         self.is_secure = False
 
@@ -101,12 +115,24 @@ class PostgresConnection(asyncio.Protocol):
                     break  # what follows in plain text is not part of the encrypted session
         except (f.Malformed, TooLong) as error:
             self._failure = error
+        if self._waiting and self._is_idle and self._reads is not None and self._can_write.is_set():
+            self._read_at_once(self._reads)
         if self._waiting or self._failure is not None:
+            self._is_idle = False
             self._more.set()
         is_full = len(self._waiting) >= _PEEKED or (self._ahead > _AHEAD and bool(self._waiting))
         if is_full and not self._is_paused and self._transport is not None:
             self._is_paused = True
             self._transport.pause_reading()
+
+    def _read_at_once(self, reads: ReadsAtOnce) -> None:
+        """Answers the point reads that come before all other messages."""
+        answers = reads.answers(self._waiting)
+        if answers:
+            self.heard = asyncio.get_running_loop().time()
+            self._ahead = 0
+            self.write(answers)
+            self._flush()
 
     async def next(self) -> f.Startup | f.Frontend | None:
         """The next message; None at the end. Raises Malformed and TooLong."""
@@ -123,7 +149,13 @@ class PostgresConnection(asyncio.Protocol):
             if self._is_paused and self._transport is not None:
                 self._is_paused = False
                 self._transport.resume_reading()
-            await self._more.wait()
+            self._flush()
+            self.heard = asyncio.get_running_loop().time()
+            self._is_idle = True
+            try:
+                await self._more.wait()
+            finally:
+                self._is_idle = False
         return self._waiting.popleft()
 
     def peek(self, place: int = 0) -> f.Frontend | None:
@@ -135,11 +167,22 @@ class PostgresConnection(asyncio.Protocol):
     # Messages out
 
     def write(self, data: bytes) -> None:
+        self._answers.append(data)
+        self._answered += len(data)
+        if self._answered >= _GATHERED:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Writes what was gathered."""
+        if not self._answers:
+            return
         if self._transport is not None and not self._is_lost:
-            self._transport.write(data)
+            self._transport.write(b"".join(self._answers))
+        self._answers, self._answered = [], 0
 
     async def drain(self) -> None:
         """Waits until the client has read most of what was written."""
+        self._flush()
         if not self._can_write.is_set():
             seconds = self._hall.settings.read_seconds
             try:
@@ -156,6 +199,7 @@ class PostgresConnection(asyncio.Protocol):
         if self._waiting or self._decoder.held:
             raise f.Malformed("plain text follows the request for TLS")
         assert self._transport is not None and self._hall.certificate is not None
+        self._flush()
         self._transport.pause_reading()
         self._transport.write(b"S")
         loop = asyncio.get_running_loop()
@@ -192,7 +236,9 @@ class PostgresConnection(asyncio.Protocol):
                 session.runs.temporary.number = key.pid
                 begin_session(key.pid, self._principal.id)
                 introduce(session, self._start, self._principal, key)
-                await PostgresSession(session, self._timed()).serve()
+                serving = PostgresSession(session, self._timed())
+                self._reads = ReadsAtOnce(session, serving)
+                await serving.serve()
         except (ConnectionError, TimeoutError):
             pass
         except asyncio.CancelledError:
@@ -255,6 +301,7 @@ class PostgresConnection(asyncio.Protocol):
     def _close(self) -> None:
         """Closes the connection; cuts it if the client does not read."""
         transport = self._transport
+        self._flush()
         if transport is not None and not self._is_lost:
             transport.close()
             asyncio.get_running_loop().call_later(_END, self._cut)
@@ -289,13 +336,19 @@ class _TimedInlet:
         seconds, what = self._patience()
         if seconds is None:
             return await connection.next()  # type: ignore[return-value]
-        try:
-            async with patient(seconds):
-                return await connection.next()  # type: ignore[return-value]
-        except TimeoutError:
-            raise Unavailable(
-                f"the session was idle {what}for {seconds:g} seconds", "connect anew", code="idle_session"
-            ) from None
+        clock = asyncio.get_running_loop().time
+        until = clock() + seconds
+        while True:
+            try:
+                async with patient(until - clock()):
+                    return await connection.next()  # type: ignore[return-value]
+            except TimeoutError:
+                until = connection.heard + seconds
+                if until > clock() or connection.peek() is not None:
+                    continue  # it was asked something meanwhile, and did not have to be woken
+                raise Unavailable(
+                    f"the session was idle {what}for {seconds:g} seconds", "connect anew", code="idle_session"
+                ) from None
 
     def _patience(self) -> tuple[float | None, str]:
         """Seconds until an idle client is let go, and where it is idle."""

@@ -19,6 +19,7 @@ from planner.parsing.script import Piece, split
 from planner.parsing.search_path import search_path
 from service.accounts.principals import Principal
 from service.errors import Conflict, Unauthenticated, Unavailable
+from service.postgres.circumstances import SessionReading
 from service.postgres.hall import Hall
 from service.postgres.session_settings import SessionSettings
 from service.postgres.temporary_tables import TemporaryTables, makes_temporary_table
@@ -96,6 +97,11 @@ class StatementRuns:
         caller.leave()
 
     # Running
+
+    @property
+    def reading(self) -> SessionReading:
+        """By what statements are read."""
+        return SessionReading(self.settings.get("search_path"), self.settings.zone, self.temporary.schema)
 
     @property
     def runtime(self) -> Runtime:

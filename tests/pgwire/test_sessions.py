@@ -474,13 +474,6 @@ def test_settings_of_a_block_end_with_it(connection: psycopg.Connection) -> None
     assert rows(connection, "SHOW application_name") == [("",)]
 
 
-def test_a_zone_other_than_utc_is_told_not_to_be(connection: psycopg.Connection) -> None:
-    notices: list[str] = []
-    connection.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))
-    connection.execute("SET TimeZone = 'Europe/Berlin'")
-    assert rows(connection, "SHOW TimeZone") == [("UTC",)] and "stays UTC" in notices[0]
-
-
 # Ending what runs
 
 ENDLESS = "SELECT count(*) FROM range(100000000000)"
