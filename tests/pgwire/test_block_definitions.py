@@ -112,8 +112,9 @@ def test_refreshing_finds_a_view_up_to_date(connection: psycopg.Connection) -> N
     connection.execute("INSERT INTO flowing VALUES (1)")
     for sql in ("REFRESH MATERIALIZED VIEW fresh", "REFRESH MATERIALIZED VIEW CONCURRENTLY public.fresh"):
         assert connection.execute(sql).statusmessage == "REFRESH MATERIALIZED VIEW"
-    for sql in ("REFRESH MATERIALIZED VIEW flowing", "REFRESH MATERIALIZED VIEW nowhere"):
-        with refused("42P01"):
-            connection.execute(sql)
+    with refused("42809"):
+        connection.execute("REFRESH MATERIALIZED VIEW flowing")
+    with refused("42P01"):
+        connection.execute("REFRESH MATERIALIZED VIEW nowhere")
     with refused("42601"):
         connection.execute("REFRESH MATERIALIZED VIEW fresh WITH NO DATA")
