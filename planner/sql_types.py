@@ -120,6 +120,7 @@ _BY_DUCKDB: dict[str, Type] = {
 }
 
 
+_IN_WORDS = {"INTEGER_LITERAL": "INTEGER", "STRING_LITERAL": "VARCHAR", "DECIMAL": "NUMERIC"}
 _SUPPORTED = (
     "supported are SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC(p, s), BOOLEAN, TEXT, VARCHAR, "
     "DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, ENUM and arrays of them"
@@ -157,7 +158,7 @@ def _element_type(node: exp.DataType, dialect: str) -> Type:
 
 def _meant(node: exp.DataType, written: str) -> str:
     """The SQL type whose name resembles an unknown name; empty for a type that SQL knows."""
-    names = {*_BY_DUCKDB, *(known.value for known in _BY_SQLGLOT), "NUMERIC"}
+    names = {*_BY_DUCKDB, *(known.value for known in _BY_SQLGLOT), "NUMERIC", "STRING"}
     if node.this is not _DT.USERDEFINED:
         return ""
     return did_you_mean(written, (name for name in names if name.isalnum()))
@@ -215,6 +216,15 @@ def from_duckdb(name: str, huge: Type = _HUGE) -> Type:
     if found is None:
         raise UnsupportedType(f"type {name} is not supported", "cast it to a supported type")
     return found
+
+
+def written_type(name: str) -> str:
+    """The name, in messages, of the type that DuckDB calls `name`; of a literal, that of its usual type."""
+    plain = _IN_WORDS.get(name, name)
+    try:
+        return str(from_duckdb(plain))
+    except UnsupportedType:
+        return plain
 
 
 def storable(value: object, type: Type) -> bool:

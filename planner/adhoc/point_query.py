@@ -23,10 +23,12 @@ from planner.adhoc.row_scope import RowScope
 from planner.errors import PlannerError
 from planner.identifiers import fold, relation_name
 from planner.parsing.parameters import name_columns, names_of
+from planner.relation_names import own_name
 from planner.sql_types import UNTYPED
 
 _PARTS = frozenset({"expressions", "from_", "where", "order", "limit", "offset", "kind"})
 """Parts that the SELECT of a point query may have."""
+_TABLE_PARTS = frozenset({"this", "alias", "db", "catalog"})
 _BEYOND = (exp.Query, exp.AggFunc, exp.Window, exp.UDTF, exp.SessionParameter, exp.Collate, exp.Lambda)
 
 
@@ -84,7 +86,7 @@ def _is_simple(select: exp.Select) -> bool:
         return False
     table = from_.this
     plain = isinstance(table, exp.Table) and isinstance(table.this, exp.Identifier)
-    if not plain or any(v and part not in ("this", "alias", "db") for part, v in table.args.items()):
+    if not plain or any(v and part not in _TABLE_PARTS for part, v in table.args.items()):
         return False
     alias = table.args.get("alias")
     if select.args.get("kind") or (alias is not None and alias.args.get("columns")):
@@ -106,7 +108,7 @@ class _Reader:
         self.select, self.declared = select, declared
         self.columns = known.schema
         name = relation_name(table)
-        alias = fold(table.args["alias"].this) if table.args.get("alias") else name
+        alias = fold(table.args["alias"].this) if table.args.get("alias") else own_name(name)
         name_columns(select)
         self.names = names_of(select)
         self.row = RowScope(name, alias, known.schema, self.names, declared, dialect)

@@ -11,7 +11,7 @@ from engine.plan.expressions import Expression
 from engine.plan.nodes import Source
 from engine.schema import Column, Schema, Type
 from planner.adhoc.rowwise import columns_over
-from planner.identifiers import fold
+from planner.identifiers import fold, relation_node
 from planner.planning import plan_query
 from planner.relation import Relation
 from planner.sql_types import data_type
@@ -81,7 +81,7 @@ class RowScope:
         given = tuple(Column(_PARAMETER + name, type) for name, type in parameters.items())
         schema = Schema((*self.columns.columns, *given))
         relation = Relation(self.name, schema, Source(self.name, schema))
-        table = exp.Table(this=exp.to_identifier(self.name, quoted=True))
+        table = relation_node(self.name)
         table.set("alias", exp.TableAlias(this=exp.to_identifier(self.alias, quoted=True)))
         columns = [exp.alias_(self._filled(item), f"c{i}") for i, item in enumerate(items)]
         select = exp.Select(expressions=columns).from_(table, copy=False)

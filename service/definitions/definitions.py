@@ -20,10 +20,11 @@ from engine.operators.allowance import Allowance, Spending
 from engine.plan.nodes import Node, Source
 from engine.runtime.engine import Engine
 from engine.schema import Schema
+from planner.errors import InvalidQuery
 from planner.limits import UNLIMITED
 from planner.long_texts import plan_text
 from planner.relation import Relation
-from planner.relation_names import schema_of
+from planner.relation_names import is_temporary, schema_of
 from service.catalog.catalog import Catalog
 from service.catalog.details import NO_DETAILS, Details
 from service.catalog.identity_counters import IdentityCounter
@@ -196,6 +197,7 @@ class Definitions:
         if details is None:
             scope = sized(among, self.engine.rows)
             planned = plan_text(sql, scope, dialect, self.limits, named=True)
+            _check_permanent(name, planned.reads)
             details = Details(sees=seen_now(planned.reads, scope), named=True)
         else:
             scope = relations_of(details.sees, among)
@@ -314,6 +316,14 @@ class Definitions:
 
     def replace_all(self, definitions: Mapping[str, Definition]) -> None:
         self.known = KnownRelations.of(definitions)
+
+
+def _check_permanent(view: str, reads: Iterable[str]) -> None:
+    """Raises InvalidQuery if a view would read a temporary table, which ends before the view does."""
+    for name in filter(is_temporary, reads):
+        raise InvalidQuery(
+            f"view {view} would read {name}, which is temporary", "make a table that stays, and read that"
+        )
 
 
 def _with_key(schema: Schema, key: tuple[int, ...] | None) -> Schema:

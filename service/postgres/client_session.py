@@ -22,10 +22,13 @@ from service.accounts.privileges import Privilege
 from service.errors import Conflict, Invalid, Problem
 from service.postgres import backend_messages as out
 from service.postgres import session_statements as s
+from service.postgres.circumstances import Circumstances
 from service.postgres.data_rows import AnswerRows, columns_of
 from service.postgres.frontend_messages import BindMessage
 from service.postgres.hall import Hall
+from service.postgres.inserts_of_values import insert_of_values
 from service.postgres.parameter_values import bound, engine_type
+from service.postgres.prepared_reads import prepared_read
 from service.postgres.prepared_statements import Portal, PreparedStatement, SessionObjects
 from service.postgres.row_sending import Outlet, send_rows
 from service.postgres.session_readers import session_statement
@@ -35,6 +38,7 @@ from service.postgres.statement_runs import StatementRuns
 from service.postgres.subscribe_statements import subscribe_options
 from service.postgres.subscriptions import Subscription
 from service.postgres.wire_types import BY_KIND, BY_NAME, WIRE_TEXT, WireType, wire_type
+from service.reading.found_rows import FoundRows
 from service.sql.tasks import Result
 
 _ALLOWED = s.CommitBlock | s.RollbackBlock | s.RollbackToSavepoint
@@ -46,7 +50,8 @@ _TAGS = {
     "SHOW COLUMNS": "SHOW",
     "SHOW CREATE": "SHOW",
 }
-_DEFINITIONS = ("CREATE", "DROP", "ALTER", "COMMENT", "GRANT", "REVOKE")
+_LONGEST_KEPT = 1 << 13
+"""Characters of the longest INSERT that is read once more to be run again without being planned."""
 
 
 class OwnOutcome(Protocol):
@@ -116,9 +121,14 @@ class ClientSession:
         block = self.runs.block
         if block is not None and block.is_implicit:
             try:
-                await self.runs.commit()
+                await self.commit()
             finally:
                 self.objects.end_block()
+
+    async def commit(self) -> None:
+        """Commits the block, and tells the client what it should know."""
+        for told in await self.runs.commit():
+            self.notice("01000", told)
 
     def fail(self) -> None:
         """A statement has failed: so has its block."""
@@ -166,6 +176,11 @@ class ClientSession:
             types.append(told or (WIRE_TEXT if want is None else wire_type(want)))
         prepared.types = tuple(types)
         return prepared.types
+
+    async def check(self, prepared: PreparedStatement) -> None:
+        """Finds out what a statement takes and returns. Raises what is wrong with its text and its names."""
+        if prepared.own is None:
+            await self.columns_of(prepared)
 
     async def columns_of(self, prepared: PreparedStatement) -> tuple[out.WireColumn, ...] | None:
         """The columns that a statement returns, found out once without running it; None for none."""
@@ -227,17 +242,48 @@ class ClientSession:
             outcome = await self._run_own(self, statement.own)
             portal.tag, portal.rows = outcome.tag, outcome.rows
         elif statement.piece is not None:
+            if await self._inserted(statement, portal):
+                return
             result = await self.runs.run(statement.piece, portal.parameters)
             portal.tag = tag_of(result)
             if result.answer is not None:
                 described = statement.columns if statement.is_described else None
                 portal.rows = AnswerRows.of(result.answer, described)
-            self._warn(result)
+            if self.runs.block is None:
+                self._keep(statement, portal, result)
+            for told in result.notices:
+                self.notice("01000", told)
 
-    def _warn(self, result: Result) -> None:
-        block = self.runs.block
-        if block is not None and not block.is_implicit and result.statement.startswith(_DEFINITIONS):
-            self.notice("01000", f"{result.statement} has taken effect at once: ROLLBACK does not undo it")
+    async def _inserted(self, statement: PreparedStatement, portal: Portal) -> bool:
+        """Whether the statement was an INSERT that did not have to be planned."""
+        insert, runs = statement.insert, self.runs
+        if insert is None or runs.block is not None or runs.principal is None:
+            return False
+        if not insert.circumstances.hold(runs.runtime, runs.reading):
+            statement.insert = None
+            return False
+        slow = self.hall.door.slow
+        count = await insert.run(runs.runtime, portal.parameters, runs.principal, slow)
+        if count is not None:
+            portal.tag = f"INSERT 0 {count}"
+        return count is not None
+
+    def _keep(self, statement: PreparedStatement, portal: Portal, result: Result) -> None:
+        """Keeps with a prepared statement how it is run again, if there is a short way."""
+        runtime, piece, principal = self.runs.runtime, statement.piece, self.runs.principal
+        reading = self.runs.reading
+        if piece is None or principal is None or not statement.is_named:
+            return
+        if statement.tried is not None and statement.tried.hold(runtime, reading):
+            return
+        now = statement.tried = Circumstances.now(runtime, reading)
+        if not now.are_public(principal):
+            return
+        if portal.rows is not None and isinstance(result.answer, FoundRows):
+            columns, door = portal.rows.columns, self.hall.door
+            statement.read = prepared_read(door.prepared, now, piece, portal.parameters, columns)
+        elif result.statement == "INSERT" and result.answer is None and piece.length <= _LONGEST_KEPT:
+            statement.insert = insert_of_values(runtime, piece, now)
 
     def check_block(self, statement: PreparedStatement) -> None:
         """Raises Conflict if the block has failed and the statement does not end it."""

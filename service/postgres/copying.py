@@ -188,6 +188,16 @@ class CopySending:
         self._session.outlet.write(data)
         await self._session.outlet.drain()
 
+    async def send_shared(self, rows: AnswerRows) -> None:
+        """Sends all rows, which other clients are sent too: the bytes are made once for all of them."""
+        if self._head:
+            await self.send(rows, 0, rows.size)
+            return
+        shared = self._session.hall.shared
+        data = await shared.once(rows.answer, self._form, lambda: self._messages(rows, 0, rows.size))
+        self._session.outlet.write(data)
+        await self._session.outlet.drain()
+
     def _messages(self, rows: AnswerRows, start: int, stop: int) -> bytes:
         formats = (self._field_format,) * len(rows.columns)
         written = self._write(rows.fields(formats, start, stop, self._session.settings.zone))
@@ -208,9 +218,10 @@ async def _copy_changes(session: ClientSession, piece: Piece, form: CopyFormat) 
         with session.runs.calling() as caller:
             first = AnswerRows.of(await subscription.take(0, 0, caller), subscription.columns)
             sending = CopySending(session, form, first)
+            await session.outlet.drain()  # changes may be long in coming
             while not subscription.is_done:
-                rows = AnswerRows.of(await subscription.take(_PIECE, None, caller), subscription.columns)
-                await sending.send(rows, 0, rows.size)
+                rows = AnswerRows(await subscription.take(_PIECE, None, caller), subscription.columns)
+                await sending.send_shared(rows)
                 sent += rows.size
         sending.end()
     finally:

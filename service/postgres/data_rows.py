@@ -59,7 +59,7 @@ class AnswerRows:
 
     def fields(
         self, formats: Sequence[int], start: int, stop: int, zone: SessionZone = UTC_ZONE
-    ) -> list[list[bytes | None]]:
+    ) -> Sequence[Sequence[bytes | None]]:
         """The values of each column from row `start` to `stop` as bytes; None for NULL."""
         part = self.answer.table.slice(start, stop - start)
         try:

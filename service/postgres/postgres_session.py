@@ -45,12 +45,20 @@ class PostgresSession:
         self._inlet = inlet
         self._skips = False
         """Whether messages are ignored until the next Sync."""
+        self._waits = False
+
+    @property
+    def is_between(self) -> bool:
+        """Whether the session waits for the first message of a statement."""
+        return self._waits and not self._skips
 
     async def serve(self) -> None:
         """Raises Malformed and TooLong, which end the connection."""
         self._ready()
         while True:
+            self._waits = True
             message = await self._inlet.next()
+            self._waits = False
             if message is None or isinstance(message, f.Terminate):
                 return
             if isinstance(message, f.QueryMessage):
@@ -131,6 +139,8 @@ class PostgresSession:
         declared = tuple(_declared(oid) for oid in message.types)
         statement = session.prepared(message.sql, pieces, declared)
         session.check_block(statement)
+        if message.name or not isinstance(self._inlet.peek(), f.BindMessage):
+            await session.check(statement)  # what is not bound at once waits for the answer to this message
         if not message.name:
             session.objects.statements.pop("", None)
         session.objects.keep_statement(message.name, statement)

@@ -15,7 +15,8 @@ _AT_ONCE = 200
 
 
 class Outlet(Protocol):
-    """Where messages go. `drain` waits until the client has read; it raises ConnectionError if it is gone."""
+    """Where messages go. `write` gathers them; `drain` sends them and waits until the client has read most of
+    them, and raises ConnectionError if it is gone."""
 
     def write(self, data: bytes) -> None: ...
 

@@ -69,6 +69,8 @@ async def discard(session: ClientSession, statement: s.Discard) -> OwnResult:
         session.settings.reset_all()
         session.objects.close()
         session.objects.statements.clear()
+    if statement.what != "PLANS" and statement.what != "SEQUENCES":
+        await session.runs.temporary.drop(session.runs.runtime)
     return OwnResult(f"DISCARD {statement.what}")
 
 

@@ -26,7 +26,7 @@ _PAGE = 1024
 class SubscriptionPage:
     """The changes up to epoch `until`."""
 
-    table: pa.Table
+    answer: Answer
     until: int
 
 
@@ -56,19 +56,19 @@ class SubscriptionForm:
         words, counts = snapshot.rows(self.name, epoch)
         epochs = np.full(words.shape[1], epoch, np.int64)
         rows = np.concatenate([words, epochs[np.newaxis], counts[np.newaxis]])
-        return SubscriptionPage(self._table(rows), epoch)
+        return SubscriptionPage(self.answer(self._table(rows)), epoch)
 
     def changes(self, snapshot: Snapshot, since: int, limit: int) -> SubscriptionPage:
         """The first changes after `since` and up to epoch `limit`."""
         until = snapshot.relations[self.name].stretch(since, limit, _PAGE)
-        return SubscriptionPage(self._table(snapshot.changes(self.name, since, until)), until)
+        return SubscriptionPage(self.answer(self._table(snapshot.changes(self.name, since, until))), until)
 
-    def report(self, epoch: int) -> pa.Table:
+    def report(self, epoch: int) -> Answer:
         """The row which says that everything up to an epoch has been sent."""
         empty = self.empty().schema
         values = [pa.array([epoch + 1]).cast(pa.decimal128(20, 0)), pa.array([True])]
         nulls = [pa.nulls(1, field.type) for field in list(empty)[2:]]
-        return pa.Table.from_arrays([*values, *nulls], schema=empty)
+        return self.answer(pa.Table.from_arrays([*values, *nulls], schema=empty))
 
     def _table(self, delta: np.ndarray) -> pa.Table:
         """Changes int64[W + 2, n] as a table of the columns that clients get."""

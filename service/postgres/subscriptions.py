@@ -3,6 +3,8 @@
 With SNAPSHOT, which is the default, the rows as of the beginning come first; without it, the changes after
 AS OF. UP TO is exclusive. The names are Materialize's, so that its clients work.
 
+Subscriptions with the same columns that look at the same state take the same page, which is made once.
+
 An epoch is the resume token, as for the feed over HTTP: `AS OF e` with SNAPSHOT false goes on after epoch e.
 """
 
@@ -28,6 +30,9 @@ from service.running.followed_queries import FollowedQuery
 from service.running.pulse import Beats
 from service.running.relation_following import Following
 from service.running.runtime import Runtime
+
+_REST = 0.0005
+"""Seconds of rest after it was woken: less than others, because it shares what it does."""
 
 
 class Subscription(Following):
@@ -57,9 +62,9 @@ class Subscription(Following):
         self._form = SubscriptionForm(
             definition.name, definition.schema, options.progress, runtime.dictionary
         )
-        self._empty = self._form.empty()
-        self._buffer: list[pa.Table] = []
-        self.columns: tuple[WireColumn, ...] = columns_of(self._form.answer(self._empty))
+        self._empty = self._form.answer(self._form.empty())
+        self._buffer: list[Answer] = []
+        self.columns: tuple[WireColumn, ...] = columns_of(self._empty)
         hall.feeds.enter(self)
         self._is_open = True
 
@@ -86,7 +91,7 @@ class Subscription(Following):
         Raises a ServiceError if the relation can no longer be followed, CallerGone if the caller leaves.
         """
         deadline = None if seconds is None else asyncio.get_running_loop().time() + seconds
-        with Beats(self._runtime.pulse) as beats, caller.ending(beats.end_wait):
+        with Beats(self._runtime.pulse, _REST) as beats, caller.ending(beats.end_wait):
             while not self._buffer and not self.is_done:
                 await self._load()
                 if self._buffer or self.is_done or self.is_behind:
@@ -95,17 +100,20 @@ class Subscription(Following):
                     break
                 caller.check()
         caller.check()
-        return self._form.answer(self._taken(most))
+        return self._taken(most)
 
-    def _taken(self, most: int | None) -> pa.Table:
+    def _taken(self, most: int | None) -> Answer:
+        """What is in the buffer, at most so many rows. A single page stays the object that it is."""
         if not self._buffer:
             return self._empty
-        table = pa.concat_tables(self._buffer) if len(self._buffer) > 1 else self._buffer[0]
-        if most is None or table.num_rows <= most:
+        found = self._buffer[0]
+        if len(self._buffer) > 1:
+            found = self._form.answer(pa.concat_tables([part.table for part in self._buffer]))
+        if most is None or found.size <= most:
             self._buffer = []
-            return table
-        self._buffer = [table.slice(most)]
-        return table.slice(0, most)
+            return found
+        self._buffer = [self._form.answer(found.table.slice(most))]
+        return self._form.answer(found.table.slice(0, most))
 
     async def _load(self) -> None:
         """Reads what is new into the buffer."""
@@ -114,17 +122,21 @@ class Subscription(Following):
         before = self.since
         snapshot = self.look(self._last)
         if snapshot is not None:
-            page = await self._hall.lanes.feeds.run(self._page, snapshot)
+            page = await self._page(snapshot)
             self._needs_snapshot = False
             self.took(page.until)
-            if page.table.num_rows:
-                self._buffer.append(page.table)
+            if page.answer.size:
+                self._buffer.append(page.answer)
         if self._progress and self.since > before:
             self._buffer.append(self._form.report(self.since))
 
-    def _page(self, snapshot: Snapshot) -> SubscriptionPage:
+    async def _page(self, snapshot: Snapshot) -> SubscriptionPage:
+        form, since = self._form, self.since
         if self._needs_snapshot:
-            return self._form.snapshot(snapshot, self.since + 1)
+            return await self._hall.lanes.feeds.run(form.snapshot, snapshot, since + 1)
         newest = snapshot.upper - 1
         limit = newest if self._last is None else min(newest, self._last)
-        return self._form.changes(snapshot, self.since, limit)
+        relation = snapshot.relations[self.definition.name]
+        return await self._hall.shared.once(
+            relation, (form.progress, since, limit), lambda: form.changes(snapshot, since, limit)
+        )

@@ -38,6 +38,8 @@ def real_text(value: float) -> str:
 
 
 def _float_text(shortest: str, digits: int = 15) -> str:
+    if len(shortest) <= digits and shortest.removeprefix("-").replace(".", "", 1).isdecimal():
+        return shortest.removesuffix(".0")
     if shortest[-1] in "nf":
         return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[shortest]
     sign, number = ("-", shortest[1:]) if shortest[0] == "-" else ("", shortest)

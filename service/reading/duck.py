@@ -35,7 +35,7 @@ from planner.allowed.parse_tree import Closed
 from planner.catalog_queries import MACROS
 from planner.dialects.overloads import macro_names, macros
 from planner.errors import Unsupported
-from planner.native.reference import refusal
+from planner.native.duck_refusals import refusal
 from service.reading.given_tables import column_names, register
 from service.reading.query_errors import (
     engine_fault,
@@ -204,7 +204,7 @@ class Duck(QueryEvaluator):
                 return Unsupported("a query can read tables and views, but no files", found.message)
             case "Invalid Input" if "Macro Function" in found.message:
                 return Unsupported(found.message, "create a view of the query")
-            case "Conversion" | "Out of Range" | "Invalid Input":
+            case "Conversion" | "Out of Range" | "Invalid Input" if not refused.is_reworded:
                 return _of_value(found.message)
         return found
 

@@ -48,7 +48,7 @@ def find_rows(
         if found is not None and path.relation != name:
             found = _through(snapshot, name, path, found, epoch, most, needed)
         if found is not None:
-            return _matching(found, words)
+            return found if keys.shape[1] == len(words) else _matching(found, words)
     return None
 
 

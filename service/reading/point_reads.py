@@ -76,24 +76,28 @@ class PointRead:
         return ScalarProgram(self.query.expressions, dictionary), own
 
     def run(
-        self, snapshot: Snapshot, epoch: int, given: Mapping[str, Given], most: int = MOST
+        self, snapshot: Snapshot, epoch: int | None, given: Mapping[str, Given], most: int = MOST
     ) -> FoundRows | None:
-        """The answer at an epoch at which the relation can be read, if it takes a look at no more than `most`
-        differences; None if there is none from here."""
+        """The answer at an epoch at which the relation can be read, the newest by default, if it takes a look
+        at no more than `most` differences; None if there is none from here."""
+        held = self._dictionary.hold()
         try:
-            with self._dictionary.holding():
-                return self._run(snapshot, epoch, given, most)
+            return self._run(snapshot, epoch, given, most)
         except (Unfit, EngineError):
             return None
+        finally:
+            del held
 
-    def _run(self, snapshot: Snapshot, epoch: int, given: Mapping[str, Given], most: int) -> FoundRows | None:
+    def _run(
+        self, snapshot: Snapshot, epoch: int | None, given: Mapping[str, Given], most: int
+    ) -> FoundRows | None:
         query = self.query
         offset, limit = number_of(query.offset, given) or 0, number_of(query.limit, given)
         found = self._found(snapshot, epoch, given, most)
         if found is None:
             return None
         words, counts = found
-        if len(counts) and counts.max() > 1:
+        if (len(counts) == 1 and counts[0] > 1) or (len(counts) > 1 and counts.max() > 1):
             if int(counts.sum()) > most:
                 return None
             words = np.repeat(words, counts, axis=1)
@@ -108,7 +112,8 @@ class PointRead:
         rows = results[: self._outputs, offset:stop]
         if rows.shape[1] > _FEW and self._text_bytes(rows, dictionary) > _MOST_BYTES:
             return None
-        return FoundRows(self.columns, epoch, rows, dictionary, snapshot.texts)
+        at = snapshot.upper - 1 if epoch is None else epoch
+        return FoundRows(self.columns, at, rows, dictionary, snapshot.texts)
 
     def _text_bytes(self, rows: np.ndarray, dictionary: Dictionary) -> int:
         """The bytes of the texts in rows of the answer."""
@@ -116,7 +121,9 @@ class PointRead:
         told = [explained(line, type) for line, type in zip(rows, types, strict=True) if type.is_interned]
         return sum(dictionary.array(np.ascontiguousarray(words)).nbytes for words in told)
 
-    def _found(self, snapshot: Snapshot, epoch: int, given: Mapping[str, Given], most: int) -> Rows | None:
+    def _found(
+        self, snapshot: Snapshot, epoch: int | None, given: Mapping[str, Given], most: int
+    ) -> Rows | None:
         """The relation's rows that satisfy the equations. Raises Unfit."""
         words: dict[int, set[int]] = {}
         texts: dict[int, Mapping[int, str | None]] = {}

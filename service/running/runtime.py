@@ -26,7 +26,7 @@ from engine.spark.sessions import Sessions
 from engine.state.dictionary import Dictionary
 from planner.parsing.type_names import spelled_out
 from planner.relation import Relation
-from planner.relation_names import schema_of
+from planner.relation_names import TEMPORARY, schema_of
 from planner.statements.alterations import Action
 from service.accounts.principals import MayRead
 from service.catalog.catalog import Receipt
@@ -140,6 +140,9 @@ class Runtime:
         self._led = Leading.of(state, self._show, self._after)
         self._show()
         self._led.writer.start()
+        left = [name for name in self.schemas() if name.startswith(TEMPORARY)]
+        if left:  # their sessions have ended with the last leader
+            self._led.writer.call(partial(drop_schemas, state.definitions, state.types, left, cascade=True))
 
     def _take_over(self, state: State) -> None:
         """Begins to make changes in the place of the last leader. Runs on the thread that followed it."""
@@ -343,6 +346,11 @@ class Runtime:
         await leading.writer.run(partial(leading.alterations.alter_table, name, actions, missing_ok))
         await leading.builds.returned(views)
 
+    async def create_temporary_schema(self, name: str) -> None:
+        """Makes the schema of a session's temporary tables. `drop_schemas` ends it; else the next start."""
+        create = partial(self._state.definitions.schemas.create, name, for_system=True)
+        await self._leading.writer.run(create)
+
     async def create_schema(self, name: str, *, exists_ok: bool = False) -> None:
         await self._leading.writer.run(partial(self._state.definitions.schemas.create, name, exists_ok))
 
@@ -458,7 +466,11 @@ class Runtime:
         self._leading.builds.cancel_dropped(self._readable.known.all)
 
     async def rename_view(self, name: str, to: str, *, missing_ok: bool = False) -> None:
-        await self._leading.writer.run(partial(self._leading.alterations.rename_view, name, to, missing_ok))
+        """Renames a view. Large views that have to be built again for it are there when this returns."""
+        views = [to, *(view.name for view in self._readable.known.dependants(name))]
+        leading = self._leading
+        await leading.writer.run(partial(leading.alterations.rename_view, name, to, missing_ok))
+        await leading.builds.returned(views)
 
     async def comment(self, name: str, column: str | None, text: str | None, view: bool | None) -> None:
         """Sets the comment on a table, a view or one of its columns. Removes it if there is no text."""

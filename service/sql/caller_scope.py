@@ -18,7 +18,7 @@ from planner.parsing.type_names import spelled_out_piece
 from planner.statements.statement_reader import parse_statement
 from planner.statements.statements import LongQuery, Statement
 from service.definitions.readable import Readable
-from service.pgcatalog.system_tables import RELATIONS, SystemTables
+from service.pgcatalog.system_tables import SystemTables
 from service.reading.callers import Caller
 from service.reading.duck import Answer, QueryEvaluator
 from service.reading.lanes import Lane
@@ -29,6 +29,7 @@ from service.sql.script_session import ScriptSession
 from service.sql.sight import Sight
 from service.sql.system_catalogs import SystemCatalogs
 from service.sql.tasks import StatementTask, task_of
+from service.sql.visible_names import VisibleNames
 from service.telemetry.slow_statements import SlowStatements
 from service.writing.transaction import Transaction
 
@@ -110,32 +111,22 @@ class CallerScope:
     def _parsed(self, piece: Piece) -> Statement:
         with within(self._limits):
             piece = spelled_out_piece(
-                replace(piece, names=self._names(), in_utc=self.caller.zone.is_utc), self.runtime.types()
+                replace(piece, names=self.names(), in_utc=self.caller.zone.is_utc), self.runtime.types()
             )
             return LongQuery(piece) if is_long_query(piece) else parse_statement(piece)
 
-    @property
-    def is_in_public(self) -> bool:
-        """Whether names without a schema are those of `public`, whatever exists."""
-        return self._names().is_default
-
-    def _names(self) -> Namespace:
+    def names(self) -> Namespace:
         """What names without a schema mean now."""
         runtime, principal = self.runtime, self.caller.principal
+        path, temporary = self.session.search_path, self.session.temporary
+        return namespace(path, principal.name, runtime.schemas(), self._visible, runtime.types, temporary)
 
-        def relations() -> list[str]:
-            return [
-                *seen(runtime.definitions(), principal),
-                *filter(principal.sees, runtime.builds),
-                *RELATIONS,
-            ]
-
-        path = self.session.search_path
-        return namespace(path, principal.name, runtime.schemas(), relations, runtime.types)
+    def _visible(self) -> VisibleNames:
+        return VisibleNames((self.runtime.definitions(), self.runtime.builds), self.caller.principal)
 
     def _system(self) -> SystemTables:
         """The system catalogs as the caller sees them."""
-        return self.catalogs.of(self.caller.principal, self._names().path, self.caller.settings)
+        return self.catalogs.of(self.caller.principal, self.names().path, self.caller.settings)
 
     def _task(self, statement: Statement) -> StatementTask:
         principal = self.caller.principal

@@ -46,6 +46,7 @@ class DescribingRun(ScriptRun):
     async def parameters(self, piece: Piece, given: Sequence[Type | None]) -> tuple[Type | None, ...]:
         """The types of the parameters: those that the client has given, else those that the places want."""
         principal = self.caller.principal
+        piece = replace(piece, names=self.names())
 
         def find() -> tuple[Type | None, ...]:
             definitions = seen(self.runtime.definitions(), principal)

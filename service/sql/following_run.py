@@ -22,7 +22,7 @@ class FollowingRun(CallerScope):
 
     def relation(self, schema: str | None, name: str) -> str:
         """The full name of the relation that is meant."""
-        names = self._names()
+        names = self.names()
         if schema is None:
             return names.meant(name, names.relations)
         return full_name(ALIASES.get(schema, schema), name)
@@ -47,4 +47,4 @@ class FollowingRun(CallerScope):
         if not isinstance(statement, Select | LongQuery):
             raise piece.unsupported("only a query can be followed", "write SUBSCRIBE TO (SELECT ...)")
         allow(statement, self.caller.principal)
-        return qualified_text(piece.excerpt(0), piece.dialect, self._names())
+        return qualified_text(piece.excerpt(0), piece.dialect, self.names())

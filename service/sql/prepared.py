@@ -1,8 +1,8 @@
 """Prepared statements: point reads by their text, parsed, bound and compiled once.
 
-A statement is kept under its text, its dialect, and the names and types of its parameters, until its relation
-or a named type changes. The least recently used ones go when all take too many bytes. That a text is no point
-read is kept too, until any definition changes.
+A statement is kept under its text, its dialect, the search path, and the names and types of its parameters,
+until its relation or a named type changes, or its name means another relation. The least recently used ones
+go when all take too many bytes. That a text is no point read is kept too, until any definition changes.
 """
 
 from __future__ import annotations
@@ -13,11 +13,15 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from engine.errors import EngineError
 from engine.schema import Type
 from planner.adhoc.point_query import point_query
 from planner.errors import PlannerError
+from planner.identifiers import fold
 from planner.limits import PlanningLimits, within
+from planner.parsing.namespace import DEFAULT, DEFAULT_PATH, Namespace, SearchPath, added_schema
 from planner.parsing.parameters import NO_PARAMETERS, Given, Parameters
 from planner.parsing.script import split
 from planner.parsing.type_names import spelled_out_piece
@@ -42,12 +46,15 @@ class Shape:
     names: tuple[str, ...] = ()
     types: tuple[Type | None, ...] = ()
     positional: bool = False
+    path: SearchPath = DEFAULT_PATH
 
     @staticmethod
-    def of(text: str, dialect: str, parameters: Parameters = NO_PARAMETERS) -> Shape:
+    def of(
+        text: str, dialect: str, parameters: Parameters = NO_PARAMETERS, names: Namespace = DEFAULT
+    ) -> Shape:
         given = parameters.given
         types = tuple(value.type for value in given.values())
-        return Shape(text, dialect, tuple(given), types, parameters.positional)
+        return Shape(text, dialect, tuple(given), types, parameters.positional, names.path)
 
     @property
     def is_likely(self) -> bool:
@@ -70,20 +77,29 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class _Entry:
-    """`read` is None for a text that is no point read; `known` and `types` are what it was made from."""
+    """`read` is None for a text that is no point read; `known` and `types` are what it was made from.
+    `bare` is the name of its relation if it stands without a schema, and the search path tells which it is.
+    """
 
     read: PointRead | None
     known: KnownRelations
     types: Mapping[str, Type]
     size: int
+    bare: str | None = None
 
-    def holds(self, known: KnownRelations, types: Mapping[str, Type]) -> bool:
-        if self.types is not types:
+    def holds(self, known: KnownRelations, types: Mapping[str, Type], names: Namespace) -> bool:
+        if self.types is not types or not self._means(names):
             return False
         if self.known is known:
             return True
         read = self.read
         return read is not None and known.all.get(read.definition.name) is read.definition
+
+    def _means(self, names: Namespace) -> bool:
+        """Whether the relation's name still means it."""
+        if self.read is None or self.bare is None:
+            return True
+        return names.meant(self.bare, names.relations) == self.read.definition.name
 
 
 class PreparedStatements:
@@ -106,44 +122,59 @@ class PreparedStatements:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def kept(self, shape: Shape, known: KnownRelations) -> tuple[bool, PointRead | None]:
+    def kept(
+        self, shape: Shape, known: KnownRelations, names: Namespace = DEFAULT
+    ) -> tuple[bool, PointRead | None]:
         """Whether it is known what the statement is, and its point read, if it is one."""
         with self._lock:
             entry = self._entries.get(shape)
-            if entry is None or not entry.holds(known, self._runtime.types()):
+            if entry is None or not entry.holds(known, self._runtime.types(), names):
                 return False, None
             self._entries.move_to_end(shape)
             return True, entry.read
 
-    def prepare(self, shape: Shape, known: KnownRelations) -> PointRead | None:
+    def prepare(self, shape: Shape, known: KnownRelations, names: Namespace = DEFAULT) -> PointRead | None:
         """The point read that the statement is, made and kept; None if it is none, or wrong."""
         types = self._runtime.types()
-        read = self._read(shape, known, types)
+        read, bare = self._read(shape, known, types, names)
         size = _SIZE + _OF_TEXT * len(shape.text) if read is not None else 4 * len(shape.text) + 512
         with self._lock:
             self._drop(shape)
-            self._entries[shape] = _Entry(read, known, types, size)
+            self._entries[shape] = _Entry(read, known, types, size, bare)
             self._size += size
             while self._size > self._capacity:
                 self._drop(next(iter(self._entries)))
         return read
 
-    def _read(self, shape: Shape, known: KnownRelations, types: Mapping[str, Type]) -> PointRead | None:
+    def _read(
+        self, shape: Shape, known: KnownRelations, types: Mapping[str, Type], names: Namespace
+    ) -> tuple[PointRead | None, str | None]:
+        """The point read, and the name of its relation if the search path has told it."""
         try:
             with within(self._limits):
-                pieces = split(shape.text, shape.dialect, shape.parameters)
+                pieces = split(shape.text, shape.dialect, shape.parameters, names)
                 if len(pieces) != 1 or ("?" in shape.text and not shape.positional):
-                    return None
+                    return None, None
                 tree = spelled_out_piece(pieces[0], types).template()
+                bare = _bare_name(tree, names)
                 query = point_query(tree, known.all, shape.dialect, shape.declared)
             definition = None if query is None else known.all[query.relation]
             if query is None or definition is None:
-                return None
-            return PointRead(query, definition, self._runtime.dictionary)
+                return None, None
+            return PointRead(query, definition, self._runtime.dictionary), bare
         except (PlannerError, EngineError, RecursionError, UnicodeError):
-            return None
+            return None, None
 
     def _drop(self, shape: Shape) -> None:
         entry = self._entries.pop(shape, None)
         if entry is not None:
             self._size -= entry.size
+
+
+def _bare_name(tree: exp.Expression, names: Namespace) -> str | None:
+    """The name of the first table of a statement, if it has no schema but what the search path told."""
+    table = tree.find(exp.Table)
+    if names.is_default or table is None or not isinstance(table.this, exp.Identifier):
+        return None
+    is_bare = table.args.get("db") is None or added_schema(table) is not None
+    return fold(table.this) if is_bare else None

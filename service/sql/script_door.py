@@ -8,17 +8,14 @@ from __future__ import annotations
 
 from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece
-from service.accounts.privileges import Privilege
-from service.definitions.readable import Readable
 from service.reading.callers import Caller
 from service.reading.kept_answers import KeptAnswers
 from service.reading.lanes import Lanes
-from service.reading.point_reads import AT_ONCE, MOST, PointRead
 from service.reading.queries import Queries
-from service.reading.reads import check_health
 from service.running.runtime import Runtime
 from service.sql.caller_scope import DoorParts
-from service.sql.prepared import PreparedStatements, Shape
+from service.sql.point_lookups import PointLookups
+from service.sql.prepared import PreparedStatements
 from service.sql.script_failures import ScriptFailed
 from service.sql.script_run import ScriptRun
 from service.sql.script_session import ScriptSession
@@ -38,10 +35,10 @@ class SqlDoor:
         self._queries = queries
         self._planning = lanes.planning
         self._long_texts = lanes.long_texts
-        self._lookups = lanes.lookups
         self._catalogs = SystemCatalogs(runtime)
         settings = runtime.settings
         self.prepared = PreparedStatements(runtime, settings.prepared_bytes, settings.planning_limits)
+        self.lookups = PointLookups(self.prepared, lanes)
         self.kept = KeptAnswers[Result](settings.kept_answer_bytes, settings.kept_answer_seconds)
         """Results whose rows are read page by page."""
         self.slow = SlowStatements()
@@ -85,31 +82,16 @@ class SqlDoor:
 
     async def _found(self, run: ScriptRun, text: str, dialect: str, parameters: Parameters) -> Result | None:
         """The result of a text that is a point read; None if it is none, or if DuckDB has to answer."""
-        if not run.is_in_public:
-            return None
-        caller, as_of, readable = run.caller, run.as_of, self._runtime.readable
-        shape = Shape.of(text, dialect, parameters)
-        is_known, read = self.prepared.kept(shape, readable.known)
-        if not is_known and shape.is_likely:
-            read = await self._planning.run(self.prepared.prepare, shape, readable.known)
-        if read is None or not caller.principal.may(Privilege.SELECT, read.definition.name):
+        readable, caller = self._runtime.readable, run.caller
+        names = run.names()
+        read = await self.lookups.read(text, dialect, parameters, names, readable.known, caller.principal)
+        if read is None:
             return None
         if read.is_zoned and not caller.zone.is_utc:
             return None
         caller.check()
-        found = _answered(read, readable, parameters, as_of, AT_ONCE) if read.is_light else None
-        return found or await self._lookups.run(_answered, read, readable, parameters, as_of, MOST)
-
-
-def _answered(
-    read: PointRead, readable: Readable, parameters: Parameters, as_of: int | None, most: int
-) -> Result | None:
-    """The result of a point read, if it takes a look at no more than `most` differences."""
-    snapshot = readable.snapshot
-    epoch = readable.newest if as_of is None else as_of
-    try:
-        check_health(read.definition, snapshot, epoch)
-    except Exception as error:
-        raise ScriptFailed(0, error) from error
-    answer = read.run(snapshot, epoch, parameters.given, most)
-    return None if answer is None else Result("SELECT", readable.newest, answer=answer)
+        try:
+            answer = await self.lookups.answer(read, readable, parameters.given, run.as_of)
+        except Exception as error:
+            raise ScriptFailed(0, error) from error
+        return None if answer is None else Result("SELECT", readable.newest, answer=answer)

@@ -88,10 +88,10 @@ class ScriptRun(CallerScope):
                 if block or isinstance(statement, Begin):
                     block.append(statement)
                 if isinstance(statement, Commit | Rollback):
-                    results += map(_noticed, await self._together(block), block)
+                    results += map(noticed, await self._together(block), block)
                     block = []
                 elif not block:
-                    results.append(_noticed(await self._alone(statement), statement))
+                    results.append(noticed(await self._alone(statement), statement))
         if block:
             with numbered(block[0].piece):
                 raise InvalidQuery("BEGIN has no COMMIT: no statement after it has run", "add COMMIT")
@@ -206,10 +206,10 @@ class ScriptRun(CallerScope):
         return await lane.run(work, self.queries.of_writer(self.caller))
 
 
-def _noticed(result: Result, statement: Statement) -> Result:
+def noticed(result: Result, statement: Statement) -> Result:
     """The result with what its statement's author should know."""
     notices = statement.piece.notices
-    return replace(result, notices=notices) if notices else result
+    return replace(result, notices=(*result.notices, *notices)) if notices else result
 
 
 def _check_reads(statement: Statement) -> None:
