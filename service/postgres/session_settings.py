@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from service.errors import Invalid
-from service.postgres.known_settings import BY_LOWER, KNOWN, READ_ONLY, REPORTED
+from service.postgres.known_settings import BY_LOWER, KNOWN, READ_ONLY, REPORTED, checked
 from service.reading.session_zones import SessionZone, session_zone
 
 _DEFAULTS = {name.lower(): setting.default for name, setting in KNOWN.items()}
@@ -106,13 +106,12 @@ class SessionSettings:
             self._told(name, self.get(name))
 
     def _checked(self, name: str, value: str) -> str:
-        setting = KNOWN.get(name)
-        if setting is None:
+        if name not in KNOWN:
             return value
         if name in READ_ONLY:
             raise Invalid(f"{name} cannot be changed", "leave it out", code="invalid_setting")
         try:
-            return setting.check(value)
+            return checked(name, value)
         except Invalid as error:
             fact = f'"{value[:100]}" is not a value of {name} here'
             raise Invalid(fact, error.hint, code="invalid_setting") from None
