@@ -22,8 +22,8 @@ from planner.sql_types import UNTYPED, from_duckdb
 
 @dataclass(frozen=True, eq=False)
 class WireType:
-    """There is one object for each type. `size` is that of its binary form in bytes, -1 if it varies. `kind` says how its values are written;
-    `element` is that of an array."""
+    """There is one object for each type. `size` is that of its binary form in bytes, -1 if it varies. `kind`
+    says how its values are written; `element` is that of an array."""
 
     oid: int
     name: str
