@@ -12,7 +12,8 @@ import pyarrow as pa
 from engine.schema import Kind
 from service.errors import Conflict
 from service.postgres.answer_values import values_of_column
-from service.postgres.backend_messages import WireColumn
+from service.postgres.backend_messages import TEXT, WireColumn
+from service.postgres.column_fields import fields_by_arrow, fields_of_list
 from service.postgres.value_formats import writer
 from service.postgres.wire_types import WIRE_NUMERIC, modifier_of, of_duckdb
 from service.reading.duck import Answer
@@ -69,6 +70,18 @@ class AnswerRows:
             ]
         except struct.error:
             raise columns_changed() from None
+
+    def texts(self, start: int, stop: int, zone: SessionZone) -> list[pa.Array]:
+        """The values of each column from row `start` to `stop` in the text format, as large_binary."""
+        part = self.answer.table.slice(start, stop - start)
+        found = []
+        for place, column in enumerate(self.columns):
+            array = part.column(place).combine_chunks()
+            texts = fields_by_arrow(array, column)
+            if texts is None:
+                texts = fields_of_list(_fields(array, self.answer.types[place], column, TEXT, zone))
+            found.append(texts)
+        return found
 
     def messages(self, formats: Sequence[int], start: int, stop: int, zone: SessionZone = UTC_ZONE) -> bytes:
         """The rows from `start` to `stop` as DataRow messages."""
