@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import pyarrow as pa
+
 from planner.errors import Unsupported
 from planner.parsing.script import Piece
 from planner.statements.show_create import relation_text
@@ -17,19 +19,29 @@ from service.accounts.privileges import Privilege
 from service.changes.table_changes import TableChanges
 from service.definitions.definition import Definition
 from service.errors import Invalid
+from service.pgformats.data_rows import AnswerRows
+from service.pgformats.wire_types import BINARY
 from service.postgres import backend_messages as out
 from service.postgres import frontend_messages as f
 from service.postgres.client_session import ClientSession
 from service.postgres.copy_bodies import changes_of_copy
 from service.postgres.copy_statements import Copy, CopyFormat, copy_of
-from service.postgres.copy_texts import END, HEAD, format_of, rows_of
-from service.postgres.data_rows import AnswerRows
+from service.postgres.copy_texts import (
+    BYTES,
+    END,
+    HEAD,
+    binary_rows,
+    column_texts,
+    format_of,
+    lines,
+    messages,
+)
 from service.postgres.session_readers import session_statement
 from service.postgres.session_statements import SubscribeStatement
 from service.running.process_memory import LARGE
 from service.settings.budget import too_large
 
-_PIECE = 4_000
+_PIECE = 10_000
 """Rows that are written together."""
 
 
@@ -174,13 +186,14 @@ class CopySending:
     def __init__(self, session: ClientSession, form: CopyFormat, rows: AnswerRows) -> None:
         self._session = session
         self._form = form
-        self._field_format = format_of(form)
-        self._write = rows_of(form, rows.columns)
-        self._head = HEAD if form.kind == "BINARY" else b""
-        session.outlet.write(out.copy_response(b"H", self._field_format, len(rows.columns)))
+        self._is_binary = form.kind == "BINARY"
+        names = [column.name for column in rows.columns]
+        self._columns = column_texts(form, names)
+        self._head = HEAD if self._is_binary else b""
+        session.outlet.write(out.copy_response(b"H", format_of(form), len(names)))
         if form.header:
-            (names,) = self._write([[column.name.encode()] for column in rows.columns])
-            session.outlet.write(out.copy_data(names))
+            line = lines(form, self._columns, [pa.array([name.encode()], BYTES) for name in names])
+            session.outlet.write(messages(line))
 
     async def send(self, rows: AnswerRows, start: int, stop: int) -> None:
         """Sends the rows from `start` to `stop`, and waits until the client has read most of them."""
@@ -199,8 +212,10 @@ class CopySending:
         await self._session.outlet.drain()
 
     def _messages(self, rows: AnswerRows, start: int, stop: int) -> bytes:
-        formats = (self._field_format,) * len(rows.columns)
-        written = self._write(rows.fields(formats, start, stop, self._session.settings.zone))
+        zone = self._session.settings.zone
+        if not self._is_binary:
+            return messages(lines(self._form, self._columns, rows.texts(start, stop, zone)))
+        written = binary_rows(rows.fields((BINARY,) * len(rows.columns), start, stop, zone))
         if written:
             written[0], self._head = self._head + written[0], b""
         return b"".join(map(out.copy_data, written))

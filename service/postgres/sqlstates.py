@@ -170,8 +170,13 @@ _OF_FACTS = {
         ("unimplemented type for cast", "42846"),
     ),
     "name_in_use": (("there is a schema called", "42P06"), ("there is a type called", "42710")),
-    "type_mismatch": (("no function matches", "42883"),),
-    "unknown_function": (("type with name", "42704"),),
+    "type_mismatch": (
+        ("there is no cast", "42846"),
+        ("there is no ", "42883"),
+        (" does not take (", "42883"),
+        (" takes no arguments", "42883"),
+    ),
+    "unsupported_sql": (("is not supported supported are ", "42704"), ("is not supported did you", "42704")),
     "unknown_name": (
         ("there is no type called", "42704"),
         (" is a view", "42809"),

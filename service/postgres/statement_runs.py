@@ -144,6 +144,8 @@ class StatementRuns:
 
     async def describe(self, piece: Piece, types: Sequence[Type | None]) -> Answer | None:
         """The columns that a statement returns: an answer without rows."""
+        if makes_temporary_table(piece):
+            return None  # it can be read only where there is a place for the table
         parts = self._parts()
         with self.calling() as caller:
             return await DescribingRun(*parts, caller, self._session()).answer(piece, types)

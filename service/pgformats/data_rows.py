@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from engine.schema import Kind
 from service.errors import Conflict
-from service.postgres.answer_values import values_of_column
-from service.postgres.backend_messages import WireColumn
-from service.postgres.value_formats import writer
-from service.postgres.wire_types import WIRE_NUMERIC, modifier_of, of_duckdb
+from service.pgformats.answer_values import values_of_column
+from service.pgformats.column_fields import fields_by_arrow, fields_of_list
+from service.pgformats.value_formats import writer
+from service.pgformats.wire_types import TEXT, WIRE_NUMERIC, WireColumn, modifier_of, of_duckdb
 from service.reading.duck import Answer
 from service.reading.results import column_type
 from service.reading.session_zones import UTC_ZONE, SessionZone
@@ -69,6 +69,18 @@ class AnswerRows:
             ]
         except struct.error:
             raise columns_changed() from None
+
+    def texts(self, start: int, stop: int, zone: SessionZone) -> list[pa.Array]:
+        """The values of each column from row `start` to `stop` in the text format, as large_binary."""
+        part = self.answer.table.slice(start, stop - start)
+        found = []
+        for place, column in enumerate(self.columns):
+            array = part.column(place).combine_chunks()
+            texts = fields_by_arrow(array, column)
+            if texts is None:
+                texts = fields_of_list(_fields(array, self.answer.types[place], column, TEXT, zone))
+            found.append(texts)
+        return found
 
     def messages(self, formats: Sequence[int], start: int, stop: int, zone: SessionZone = UTC_ZONE) -> bytes:
         """The rows from `start` to `stop` as DataRow messages."""
