@@ -121,7 +121,7 @@ _BY_DUCKDB: dict[str, Type] = {
 
 
 _IN_WORDS = {"INTEGER_LITERAL": "INTEGER", "STRING_LITERAL": "VARCHAR", "DECIMAL": "NUMERIC"}
-_SUPPORTED = (
+SUPPORTED = (
     "supported are SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC(p, s), BOOLEAN, TEXT, VARCHAR, "
     "DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, ENUM and arrays of them"
 )
@@ -152,7 +152,7 @@ def _element_type(node: exp.DataType, dialect: str) -> Type:
     found = INTERVAL if isinstance(node.this, exp.Interval) else _BY_SQLGLOT.get(node.this)
     if found is None:
         written = node.sql(dialect)
-        fail(Unsupported(f"type {written} is not supported", _meant(node, written) or _SUPPORTED), node)
+        fail(Unsupported(f"type {written} is not supported", _meant(node, written) or SUPPORTED), node)
     return found
 
 

@@ -27,7 +27,7 @@ from planner.allowed.check import check, is_small
 from planner.allowed.open_functions import IN_VIEWS
 from planner.allowed.parse_tree import Closed
 from planner.limits import check_time
-from planner.native.refusals import refusal
+from planner.native.duck_refusals import refusal
 from planner.sql_types import UNTYPED, duckdb_type, from_duckdb
 
 _LOCK = threading.Lock()

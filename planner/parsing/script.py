@@ -75,6 +75,8 @@ class Piece:
     tokens: tuple[Token, ...]
     parameters: Parameters = NO_PARAMETERS
     names: Namespace = DEFAULT
+    in_utc: bool = True
+    """Whether moments without an offset are those of UTC's clock."""
 
     @property
     def source(self) -> str:

@@ -24,8 +24,8 @@ from service.http.negotiation import EVENTS
 from service.problems import members
 from service.reading.feed_pages import FeedPage, FeedPages
 from service.reading.followers import Follower
-from service.running.following import Following
 from service.running.pulse import Beats
+from service.running.relation_following import Following
 from service.running.runtime import Runtime
 
 KEEP_ALIVE = 15.0

@@ -1,4 +1,4 @@
-"""The circumstances of a prepared statement: what its names meant when it was prepared."""
+"""The circumstances of a prepared statement: what its names and moments meant when it was prepared."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from engine.schema import Type
 from planner.parsing.search_path import namespace, search_path
 from service.accounts.principals import Principal
 from service.definitions.known_relations import KnownRelations
+from service.reading.session_zones import UTC_ZONE, SessionZone
 from service.running.runtime import Runtime
 
 
-class Naming(NamedTuple):
-    """What a session finds names by: the text of its search path, and the schema of its temporary tables."""
+class SessionReading(NamedTuple):
+    """By what a session reads a statement: the text of its search path, its time zone, and the schema of its
+    temporary tables."""
 
     path: str
+    zone: SessionZone = UTC_ZONE
     temporary: str | None = None
 
 
@@ -27,23 +30,23 @@ class Circumstances:
     known: KnownRelations
     types: Mapping[str, Type]
     schemas: Mapping[str, int]
-    naming: Naming
+    reading: SessionReading
 
     @classmethod
-    def now(cls, runtime: Runtime, naming: Naming) -> Circumstances:
-        return cls(runtime.readable.known, runtime.types(), runtime.schemas(), naming)
+    def now(cls, runtime: Runtime, reading: SessionReading) -> Circumstances:
+        return cls(runtime.readable.known, runtime.types(), runtime.schemas(), reading)
 
-    def hold(self, runtime: Runtime, naming: Naming) -> bool:
+    def hold(self, runtime: Runtime, reading: SessionReading) -> bool:
         """Whether the statement still means the same."""
         return (
             self.known is runtime.readable.known
             and self.types is runtime.types()
             and self.schemas is runtime.schemas()
-            and self.naming == naming
+            and self.reading == reading
         )
 
     def are_public(self, principal: Principal) -> bool:
         """Whether names without a schema are those of `public`, whatever exists."""
-        path, temporary = self.naming
+        path, _, temporary = self.reading
         names = namespace(search_path(path), principal.name, self.schemas, tuple, tuple, temporary)
         return names.is_default

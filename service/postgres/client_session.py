@@ -30,7 +30,7 @@ from service.postgres.inserts_of_values import insert_of_values
 from service.postgres.parameter_values import bound, engine_type
 from service.postgres.prepared_reads import prepared_read
 from service.postgres.prepared_statements import Portal, PreparedStatement, SessionObjects
-from service.postgres.row_sending import Outlet
+from service.postgres.row_sending import Outlet, send_rows
 from service.postgres.session_readers import session_statement
 from service.postgres.session_settings import SessionSettings
 from service.postgres.sqlstates import error_fields
@@ -74,7 +74,7 @@ class ClientSession:
     def __init__(self, hall: Hall, outlet: Outlet, address: str, run_own: RunOwn, copy: RunCopy) -> None:
         self.hall = hall
         self.outlet = outlet
-        self.settings = SessionSettings(self._told, lambda fact, hint: self.notice("01000", fact, hint))
+        self.settings = SessionSettings(self._told)
         self.runs = StatementRuns(hall, self.settings, address)
         limits = hall.settings
         self.objects = SessionObjects(limits.postgres_statements, limits.kept_answer_bytes)
@@ -91,6 +91,10 @@ class ClientSession:
     def _told(self, name: str, value: str) -> None:
         if self.is_known:
             self.outlet.write(out.parameter_status(name, value))
+
+    async def send(self, rows: AnswerRows, formats: tuple[int, ...], start: int, stop: int) -> None:
+        """Sends rows as DataRow messages."""
+        await send_rows(rows, formats, start, stop, self.settings.zone, self.outlet, self.hall.lanes)
 
     def notice(self, sqlstate: str, fact: str, hint: str = "") -> None:
         problem = Problem(200, "notice", fact, hint)
@@ -173,6 +177,11 @@ class ClientSession:
         prepared.types = tuple(types)
         return prepared.types
 
+    async def check(self, prepared: PreparedStatement) -> None:
+        """Finds out what a statement takes and returns. Raises what is wrong with its text and its names."""
+        if prepared.own is None:
+            await self.columns_of(prepared)
+
     async def columns_of(self, prepared: PreparedStatement) -> tuple[out.WireColumn, ...] | None:
         """The columns that a statement returns, found out once without running it; None for none."""
         match prepared.own:
@@ -217,7 +226,7 @@ class ClientSession:
     ) -> Parameters:
         """Parameters from their texts."""
         values = tuple(None if text is None else text.encode() for text in row)
-        return bound(BindMessage("", "", (), values, ()), types, wanted)
+        return bound(BindMessage("", "", (), values, ()), types, wanted, self.settings.zone)
 
     # Running
 
@@ -250,7 +259,7 @@ class ClientSession:
         insert, runs = statement.insert, self.runs
         if insert is None or runs.block is not None or runs.principal is None:
             return False
-        if not insert.circumstances.hold(runs.runtime, runs.naming):
+        if not insert.circumstances.hold(runs.runtime, runs.reading):
             statement.insert = None
             return False
         slow = self.hall.door.slow
@@ -262,12 +271,12 @@ class ClientSession:
     def _keep(self, statement: PreparedStatement, portal: Portal, result: Result) -> None:
         """Keeps with a prepared statement how it is run again, if there is a short way."""
         runtime, piece, principal = self.runs.runtime, statement.piece, self.runs.principal
-        naming = self.runs.naming
+        reading = self.runs.reading
         if piece is None or principal is None or not statement.is_named:
             return
-        if statement.tried is not None and statement.tried.hold(runtime, naming):
+        if statement.tried is not None and statement.tried.hold(runtime, reading):
             return
-        now = statement.tried = Circumstances.now(runtime, naming)
+        now = statement.tried = Circumstances.now(runtime, reading)
         if not now.are_public(principal):
             return
         if portal.rows is not None and isinstance(result.answer, FoundRows):

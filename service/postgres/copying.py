@@ -87,7 +87,14 @@ async def _copy_in(session: ClientSession, copy: Copy, piece: Piece, inlet: Copy
     budget, dictionary = session.hall.settings.budget, runtime.dictionary
     with runs.calling() as caller, dictionary.holding():
         changes = await session.hall.lanes.planning.run(
-            changes_of_copy, body, copy.format, definition, places, dictionary, budget
+            changes_of_copy,
+            body,
+            copy.format,
+            definition,
+            places,
+            dictionary,
+            budget,
+            session.settings.zone,
         )
         caller.check()
         await _apply(session, definition, changes, len(body))
@@ -205,9 +212,10 @@ class CopySending:
         await self._session.outlet.drain()
 
     def _messages(self, rows: AnswerRows, start: int, stop: int) -> bytes:
+        zone = self._session.settings.zone
         if not self._is_binary:
-            return messages(lines(self._form, self._columns, rows.texts(start, stop)))
-        written = binary_rows(rows.fields((BINARY,) * len(rows.columns), start, stop))
+            return messages(lines(self._form, self._columns, rows.texts(start, stop, zone)))
+        written = binary_rows(rows.fields((BINARY,) * len(rows.columns), start, stop, zone))
         if written:
             written[0], self._head = self._head + written[0], b""
         return b"".join(map(out.copy_data, written))

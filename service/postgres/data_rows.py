@@ -18,6 +18,7 @@ from service.postgres.value_formats import writer
 from service.postgres.wire_types import WIRE_NUMERIC, modifier_of, of_duckdb
 from service.reading.duck import Answer
 from service.reading.results import column_type
+from service.reading.session_zones import UTC_ZONE, SessionZone
 
 _NULL = b"\xff\xff\xff\xff"
 _length = struct.Struct("!i").pack
@@ -57,18 +58,20 @@ class AnswerRows:
     def size(self) -> int:
         return self.answer.table.num_rows
 
-    def fields(self, formats: Sequence[int], start: int, stop: int) -> Sequence[Sequence[bytes | None]]:
+    def fields(
+        self, formats: Sequence[int], start: int, stop: int, zone: SessionZone = UTC_ZONE
+    ) -> Sequence[Sequence[bytes | None]]:
         """The values of each column from row `start` to `stop` as bytes; None for NULL."""
         part = self.answer.table.slice(start, stop - start)
         try:
             return [
-                _fields(part.column(place).combine_chunks(), self.answer.types[place], column, form)
+                _fields(part.column(place).combine_chunks(), self.answer.types[place], column, form, zone)
                 for place, (column, form) in enumerate(zip(self.columns, formats, strict=True))
             ]
         except struct.error:
             raise columns_changed() from None
 
-    def texts(self, start: int, stop: int) -> list[pa.Array]:
+    def texts(self, start: int, stop: int, zone: SessionZone) -> list[pa.Array]:
         """The values of each column from row `start` to `stop` in the text format, as large_binary."""
         part = self.answer.table.slice(start, stop - start)
         found = []
@@ -76,13 +79,13 @@ class AnswerRows:
             array = part.column(place).combine_chunks()
             texts = fields_by_arrow(array, column)
             if texts is None:
-                texts = fields_of_list(_fields(array, self.answer.types[place], column, TEXT))
+                texts = fields_of_list(_fields(array, self.answer.types[place], column, TEXT, zone))
             found.append(texts)
         return found
 
-    def messages(self, formats: Sequence[int], start: int, stop: int) -> bytes:
+    def messages(self, formats: Sequence[int], start: int, stop: int, zone: SessionZone = UTC_ZONE) -> bytes:
         """The rows from `start` to `stop` as DataRow messages."""
-        return b"".join(data_rows(self.fields(formats, start, stop), stop - start))
+        return b"".join(data_rows(self.fields(formats, start, stop, zone), stop - start))
 
 
 def columns_changed() -> Conflict:
@@ -108,8 +111,10 @@ def data_rows(columns: Sequence[Sequence[bytes | None]], rows: int) -> Iterator[
         yield b"D" + _length(len(body) + 6) + count + body
 
 
-def _fields(array: pa.Array, duckdb_type: str, column: WireColumn, form: int) -> list[bytes | None]:
-    write = writer(column.type, form)
+def _fields(
+    array: pa.Array, duckdb_type: str, column: WireColumn, form: int, zone: SessionZone
+) -> list[bytes | None]:
+    write = writer(column.type, form, zone)
     values: list[Any] = values_of_column(array, duckdb_type, column.type)
     return [None if value is None else write(value) for value in values]
 

@@ -34,7 +34,9 @@ class InsertOfValues:
             return None
         held = runtime.dictionary.hold()
         try:
-            changes = self.insert.changes(parameters.given, runtime.dictionary)
+            changes = self.insert.changes(
+                parameters.given, runtime.dictionary, self.circumstances.reading.zone.is_utc
+            )
             if changes is None:
                 return None
             with slow.timing(self.text, principal.id):

@@ -28,6 +28,7 @@ from service.postgres.reads_at_once import ReadsAtOnce
 from service.postgres.sqlstates import error_fields, problem_for, sqlstate_of
 from service.postgres.startup import authenticate, greet, introduce
 from service.stepped_timer import patient
+from service.telemetry.exchange import begin_session
 
 _log = logging.getLogger("freshet.postgres")
 _AHEAD = 1 << 20
@@ -36,6 +37,8 @@ _PEEKED = 1_000
 """The most messages that wait."""
 _GATHERED = 1 << 16
 """Bytes of answers that are written even if more follow at once."""
+_GREETED = 2
+"""Times the limit of connections, above which a client is refused before it says anything."""
 _END = 2.0
 """Seconds in which a client can read the last error."""
 
@@ -231,6 +234,7 @@ class PostgresConnection(asyncio.Protocol):
                 self._session = session
                 key = hall.register(session.runs)
                 session.runs.temporary.number = key.pid
+                begin_session(key.pid, self._principal.id)
                 introduce(session, self._start, self._principal, key)
                 serving = PostgresSession(session, self._timed())
                 self._reads = ReadsAtOnce(session, serving)
@@ -257,16 +261,15 @@ class PostgresConnection(asyncio.Protocol):
     async def _started(self) -> ClientSession | None:
         """The session of a client that has shown who it is; None if it wanted none."""
         hall = self._hall
+        most = hall.settings.postgres_connections
+        if hall.open > _GREETED * most:
+            raise _too_many()
         async with patient(hall.settings.head_seconds):
             start = await greet(self, self, hall)
             if start is None:
                 return None
-            if hall.open > hall.settings.postgres_connections:
-                raise Unavailable(
-                    "the service has too many connections open",
-                    "close some, or raise FRESHET_POSTGRES_CONNECTIONS",
-                    code="too_many_connections",
-                )
+            if hall.open > most:
+                raise _too_many()
             runtime = hall.runtime
             if runtime is None:
                 raise Unavailable("the service is not ready: it is recovering its state", "try again soon")
@@ -306,6 +309,14 @@ class PostgresConnection(asyncio.Protocol):
     def _cut(self) -> None:
         if not self._is_lost:
             self.abort()
+
+
+def _too_many() -> Unavailable:
+    return Unavailable(
+        "the service has too many connections open",
+        "close some, or raise FRESHET_POSTGRES_CONNECTIONS",
+        code="too_many_connections",
+    )
 
 
 class _TimedInlet:

@@ -17,7 +17,6 @@ from service.postgres import frontend_messages as f
 from service.postgres.client_session import ClientSession
 from service.postgres.parameter_values import bound
 from service.postgres.prepared_statements import Portal, PreparedStatement
-from service.postgres.row_sending import send_rows
 from service.postgres.sqlstates import CANCELED, error_fields, problem_for, sqlstate_of, unwrapped
 from service.postgres.wire_types import BY_OID, WireType
 from service.problems import INTERNAL
@@ -99,7 +98,7 @@ class PostgresSession:
         if rows is not None:
             formats = portal.result_formats(len(rows.columns))
             self._write(out.row_description(rows.columns, formats))
-            await send_rows(rows, formats, 0, rows.size, session.outlet, session.hall.lanes)
+            await session.send(rows, formats, 0, rows.size)
         self._complete(portal.tag)
 
     # Extended queries
@@ -140,6 +139,8 @@ class PostgresSession:
         declared = tuple(_declared(oid) for oid in message.types)
         statement = session.prepared(message.sql, pieces, declared)
         session.check_block(statement)
+        if message.name or not isinstance(self._inlet.peek(), f.BindMessage):
+            await session.check(statement)  # what is not bound at once waits for the answer to this message
         if not message.name:
             session.objects.statements.pop("", None)
         session.objects.keep_statement(message.name, statement)
@@ -150,7 +151,7 @@ class PostgresSession:
         statement = session.objects.statement(message.statement)
         session.check_block(statement)
         types = await session.types_of(statement)
-        parameters = bound(message, types, statement.wanted)
+        parameters = bound(message, types, statement.wanted, session.settings.zone)
         if not message.portal:
             session.objects.close_portal("")
         session.objects.keep_portal(message.portal, Portal(statement, parameters, message.result_formats))
@@ -192,7 +193,7 @@ class PostgresSession:
         rows, start = portal.rows, min(portal.at, portal.rows.size)
         stop = rows.size if message.limit <= 0 else min(start + message.limit, rows.size)
         formats = portal.result_formats(len(rows.columns))
-        await send_rows(rows, formats, start, stop, session.outlet, session.hall.lanes)
+        await session.send(rows, formats, start, stop)
         portal.at = stop
         if message.limit > 0 and stop - start == message.limit and stop < rows.size:
             self._write(out.SUSPENDED)

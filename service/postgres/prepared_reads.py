@@ -30,7 +30,9 @@ class PreparedRead:
         if formats not in self.writers:
             if len(self.writers) == _FORMATS:
                 self.writers.clear()
-            self.writers[formats] = word_writers(self.read.query.schema.types, self.columns, formats)
+            self.writers[formats] = word_writers(
+                self.read.query.schema.types, self.columns, formats, self.circumstances.reading.zone
+            )
         return self.writers[formats]
 
 

@@ -90,7 +90,7 @@ class ReadsAtOnce:
         ):
             return None
         readable = runtime.readable
-        if not prepared.circumstances.hold(runtime, runs.naming):
+        if not prepared.circumstances.hold(runtime, runs.reading):
             statement.read = None
             return None
         read = prepared.read
@@ -99,7 +99,7 @@ class ReadsAtOnce:
         if not runs.principal.may(Privilege.SELECT, read.definition.name):
             return None
         try:
-            parameters = bound(bind, statement.types or (), statement.wanted)
+            parameters = bound(bind, statement.types or (), statement.wanted, session.settings.zone)
             formats = result_formats(bind.result_formats, len(prepared.columns))
             writers = prepared.writers_for(formats)
             if writers is None or any(given.type is not None for given in parameters.given.values()):

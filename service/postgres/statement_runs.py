@@ -19,7 +19,7 @@ from planner.parsing.script import Piece, split
 from planner.parsing.search_path import search_path
 from service.accounts.principals import Principal
 from service.errors import Conflict, Unauthenticated, Unavailable
-from service.postgres.circumstances import Naming
+from service.postgres.circumstances import SessionReading
 from service.postgres.hall import Hall
 from service.postgres.session_settings import SessionSettings
 from service.postgres.temporary_tables import TemporaryTables, makes_temporary_table
@@ -99,9 +99,9 @@ class StatementRuns:
     # Running
 
     @property
-    def naming(self) -> Naming:
-        """What names without a schema are found by."""
-        return Naming(self.settings.get("search_path"), self.temporary.schema)
+    def reading(self) -> SessionReading:
+        """By what statements are read."""
+        return SessionReading(self.settings.get("search_path"), self.settings.zone, self.temporary.schema)
 
     @property
     def runtime(self) -> Runtime:
@@ -144,6 +144,8 @@ class StatementRuns:
 
     async def describe(self, piece: Piece, types: Sequence[Type | None]) -> Answer | None:
         """The columns that a statement returns: an answer without rows."""
+        if makes_temporary_table(piece):
+            return None  # it can be read only where there is a place for the table
         parts = self._parts()
         with self.calling() as caller:
             return await DescribingRun(*parts, caller, self._session()).answer(piece, types)

@@ -27,8 +27,8 @@ from service.postgres.subscription_pages import SubscriptionForm, SubscriptionPa
 from service.reading.callers import Caller
 from service.reading.duck import Answer
 from service.running.followed_queries import FollowedQuery
-from service.running.following import Following
 from service.running.pulse import Beats
+from service.running.relation_following import Following
 from service.running.runtime import Runtime
 
 _REST = 0.0005

@@ -11,6 +11,7 @@ from planner.relation_names import TEMPORARY
 from service.accounts.principals import Principal
 from service.running.runtime import Runtime
 
+_SCOPES = ("GLOBAL", "LOCAL")
 _WORDS = ("TEMP", "TEMPORARY")
 
 
@@ -39,5 +40,7 @@ class TemporaryTables:
 
 def makes_temporary_table(piece: Piece) -> bool:
     """Whether a statement is CREATE TEMPORARY TABLE."""
-    words = piece.words(3)
-    return words[:1] == ("CREATE",) and not {*words[1:]}.isdisjoint(_WORDS)
+    first, *words = (*piece.words(3), "", "")
+    if words[0] in _SCOPES:
+        del words[0]
+    return first == "CREATE" and words[0] in _WORDS

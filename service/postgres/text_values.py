@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
+from functools import partial
 from typing import Any
 
 from engine.codec.durations import interval_of
@@ -13,6 +14,7 @@ from engine.codec.timestamps import date_word, time_word, timestamp_word, timest
 from engine.errors import InvalidValue
 from engine.schema import INTEGER_RANGES, Kind
 from engine.state.dictionary import Dictionary
+from service.reading.session_zones import UTC_ZONE, SessionZone
 
 _NO_TEXTS = Dictionary()  # moments and days need none
 _BOOLEANS = {
@@ -32,6 +34,7 @@ _PART = re.compile(r"\s*([+-]?[0-9]+(?:\.[0-9]*)?|[+-]?\.[0-9]+)\s*([a-z]+|$)")
 _CLOCK = re.compile(r"\s*([+-]?)([0-9]+):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,6}))?)?")
 _EXPANDED = re.compile(r"([0-9]{4,})(-[0-9]{2}-[0-9]{2})(.*?)( BC)?")
 _DAY = re.compile(r"([0-9]{4,}-[0-9]{2}-[0-9]{2})(?:[ T]?[0-9:.]*\s*(?:Z|[+-][0-9:]+)?)?( BC)?")
+_WITH_OFFSET = re.compile(r"[0-9]{4,}-[0-9]{2}-[0-9]{2}.*(?:Z|UTC|[+-][0-9:]+)(?: BC)?", re.DOTALL)
 _ZONE = re.compile(r"(.*[0-9])\s*(Z|[+-][0-9]{2}(?::?[0-9]{2}){0,2}|UTC)?", re.DOTALL)
 
 
@@ -126,8 +129,11 @@ def moment_of(text: str) -> int:
     return _moment_by(lambda iso: timestamp_word(iso, _NO_TEXTS), without, "timestamp")
 
 
-def zoned_of(text: str) -> int:
-    return _moment_by(lambda iso: timestamptz_word(iso, _NO_TEXTS), text, "timestamp with time zone")
+def zoned_of(text: str, zone: SessionZone = UTC_ZONE) -> int:
+    """A text without an offset is a time by the clock of the zone."""
+    moment = _moment_by(lambda iso: timestamptz_word(iso, _NO_TEXTS), text, "timestamp with time zone")
+    is_fixed = zone.is_utc or "infinity" in text.lower() or _WITH_OFFSET.fullmatch(text.strip()) is not None
+    return moment if is_fixed else zone.moment(moment)
 
 
 def _moment_by(read: Callable[[str], int], text: str, kind: str) -> int:
@@ -208,3 +214,8 @@ IN: dict[Kind, Callable[[str], Any]] = {
     Kind.INTERVAL: interval_of_text,
 }
 """Readers of values, by kind."""
+
+
+def reader_of(kind: Kind, zone: SessionZone) -> Callable[[str], Any]:
+    """The reader of a kind's values in a session of a time zone."""
+    return partial(zoned_of, zone=zone) if kind is Kind.TIMESTAMPTZ else IN[kind]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from engine.errors import InvalidValue
@@ -19,6 +19,7 @@ from service.errors import Invalid
 from service.postgres import text_values, value_binaries, value_texts
 from service.postgres.backend_messages import BINARY
 from service.postgres.wire_types import JSONB, WireType
+from service.reading.session_zones import UTC_ZONE, SessionZone
 
 _DIMENSIONS = 6
 """The most dimensions of an array, as in PostgreSQL."""
@@ -29,32 +30,34 @@ _TOKEN = re.compile(
 _OID = 26
 
 
-@cache
-def writer(type: WireType, form: int) -> Callable[[Any], bytes]:
-    """A function from a value, not None, to its bytes in a format."""
+@lru_cache(1 << 12)
+def writer(type: WireType, form: int, zone: SessionZone = UTC_ZONE) -> Callable[[Any], bytes]:
+    """A function from a value, not None, to its bytes in a format, in a session of a time zone."""
     if type.element is not None:
         element = type.element
         if form == BINARY:
             return lambda value: _binary_array(value, element)
-        return lambda value: _text_array(value, element).encode(errors="replace")
+        write_element = value_texts.writer_of(element.kind, zone)
+        return lambda value: _text_array(value, write_element).encode(errors="replace")
     if form == BINARY:
         return value_binaries.OUT[type.kind]
-    write = value_texts.OUT[type.kind]
+    write = value_texts.writer_of(type.kind, zone)
     return lambda value: write(value).encode(errors="replace")
 
 
-@cache
-def reader(type: WireType, form: int) -> Callable[[bytes], Any]:
-    """A function from bytes in a format to the value. It raises InvalidValue."""
+@lru_cache(1 << 12)
+def reader(type: WireType, form: int, zone: SessionZone = UTC_ZONE) -> Callable[[bytes], Any]:
+    """A function from bytes in a format to the value, in a session of a time zone. It raises InvalidValue."""
     if type.element is not None:
         element = type.element
         if form == BINARY:
             return lambda data: _array_of_binary(data, element)
-        return lambda data: _array_of_text(_decoded(data), element)
+        read_element = text_values.reader_of(element.kind, zone)
+        return lambda data: _array_of_text(_decoded(data), read_element)
     if form == BINARY:
         special = {JSONB: value_binaries.jsonb_of, _OID: value_binaries.oid_of}
         return special.get(type.oid) or value_binaries.IN[type.kind]
-    read = text_values.IN[type.kind]
+    read = text_values.reader_of(type.kind, zone)
     return lambda data: read(_decoded(data))
 
 
@@ -71,15 +74,15 @@ def _decoded(data: bytes) -> str:
 # Arrays
 
 
-def _text_array(value: list[Any], element: WireType) -> str:
+def _text_array(value: list[Any], write: Callable[[Any], str]) -> str:
     parts = []
     for part in value:
         if part is None:
             parts.append("NULL")
         elif isinstance(part, list):
-            parts.append(_text_array(part, element))
+            parts.append(_text_array(part, write))
         else:
-            text = value_texts.OUT[element.kind](part)
+            text = write(part)
             plain = _PLAIN.fullmatch(text) is not None and text.upper() != "NULL"
             parts.append(text if plain else '"' + re.sub(r'(["\\])', r"\\\1", text) + '"')
     return "{" + ",".join(parts) + "}"
@@ -152,8 +155,7 @@ def _array_of_binary(data: bytes, element: WireType) -> list[Any]:
     return values
 
 
-def _array_of_text(text: str, element: WireType) -> list[Any]:
-    read = text_values.IN[element.kind]
+def _array_of_text(text: str, read: Callable[[str], Any]) -> list[Any]:
     bare = re.sub(r"^\s*(\[[-0-9:\[\]]+\]\s*=)?", "", text)
     stack: list[list[Any]] = []
     found: list[Any] | None = None

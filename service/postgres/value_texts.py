@@ -4,8 +4,8 @@ A value is what Python has for its kind: bool, int, float, Decimal, str and byte
 DATE, microseconds for a TIME (since midnight) and for moments (since 1970, UTC), an `Interval`, a list for an
 array.
 
-Texts are written as PostgreSQL writes them with DateStyle ISO, IntervalStyle postgres, TimeZone UTC and
-extra_float_digits 1. Source: PostgreSQL's manual, "Data Types".
+Texts are written as PostgreSQL writes them with DateStyle ISO, IntervalStyle postgres and
+extra_float_digits 1; moments by the clock of the session's zone. Source: PostgreSQL's manual, "Data Types".
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ import numpy as np
 from engine.codec.ordered_text import Interval
 from engine.codec.timestamps import date_text, time_text, timestamp_text
 from engine.schema import Kind
+from service.reading.session_zones import UTC_ZONE, SessionZone, offset_text
 
 
 def boolean_text(value: bool) -> str:
@@ -78,9 +80,13 @@ def clock_text(value: int) -> str:
     return _trimmed(time_text(value)) if value < 86_400_000_000 else "24:00:00"
 
 
-def zoned_text(value: int) -> str:
-    text = timestamp_text(value).replace("T", " ")
-    return text if text.endswith("infinity") else _with_era(text, "+00")
+def zoned_text(value: int, zone: SessionZone = UTC_ZONE) -> str:
+    text = timestamp_text(value)
+    if text.endswith("infinity"):
+        return text
+    offset = 0 if zone.is_utc else zone.offset(value)
+    shown = timestamp_text(value + offset * 1_000_000) if offset else text
+    return _with_era(shown.replace("T", " "), offset_text(offset))
 
 
 def _trimmed(text: str) -> str:
@@ -141,3 +147,8 @@ OUT: dict[Kind, Callable[[Any], str]] = {
     Kind.INTERVAL: interval_text_of,
 }
 """Writers of values, by kind."""
+
+
+def writer_of(kind: Kind, zone: SessionZone) -> Callable[[Any], str]:
+    """The writer of a kind's values in a session of a time zone."""
+    return partial(zoned_text, zone=zone) if kind is Kind.TIMESTAMPTZ else OUT[kind]

@@ -19,6 +19,7 @@ from engine.state.dictionary import Dictionary
 from service.postgres.backend_messages import TEXT, WireColumn
 from service.postgres.value_formats import writer
 from service.postgres.wire_types import wire_type
+from service.reading.session_zones import SessionZone
 
 WordWriter = Callable[[int, Dictionary], bytes]
 _EXACT = Context(prec=50)
@@ -33,11 +34,12 @@ _VALUES: dict[Kind, Callable[[int], object]] = {
 
 
 def word_writers(
-    types: Sequence[Type], columns: Sequence[WireColumn], formats: Sequence[int]
+    types: Sequence[Type], columns: Sequence[WireColumn], formats: Sequence[int], zone: SessionZone
 ) -> list[WordWriter] | None:
-    """A function for each column from a word, not NULL, to its field; None if a column needs Arrow."""
+    """A function for each column from a word, not NULL, to its field, in a session of a time zone; None if a
+    column needs Arrow."""
     found = [
-        _writer(type, form) if wire_type(type).oid == column.type.oid else None
+        _writer(type, form, zone) if wire_type(type).oid == column.type.oid else None
         for type, column, form in zip(types, columns, formats, strict=True)
     ]
     return [each for each in found if each is not None] if all(found) else None
@@ -53,7 +55,7 @@ def word_fields(
     ]
 
 
-def _writer(type: Type, form: int) -> WordWriter | None:
+def _writer(type: Type, form: int, zone: SessionZone) -> WordWriter | None:
     kind = type.kind
     if kind in _NUMBERS and form == TEXT:
         return lambda word, dictionary: b"%d" % word
@@ -68,7 +70,7 @@ def _writer(type: Type, form: int) -> WordWriter | None:
     value_of = _VALUES.get(kind)
     if value_of is None:
         return None
-    write = writer(wire_type(type), form)
+    write = writer(wire_type(type), form, zone)
     return lambda word, dictionary: write(value_of(word))
 
 

@@ -110,7 +110,9 @@ class CallerScope:
 
     def _parsed(self, piece: Piece) -> Statement:
         with within(self._limits):
-            piece = spelled_out_piece(replace(piece, names=self.names()), self.runtime.types())
+            piece = spelled_out_piece(
+                replace(piece, names=self.names(), in_utc=self.caller.zone.is_utc), self.runtime.types()
+            )
             return LongQuery(piece) if is_long_query(piece) else parse_statement(piece)
 
     def names(self) -> Namespace:

@@ -53,12 +53,15 @@ class PreparedInsert:
         self._rows = rows
         self._schema: Schema = nullable(definition, places)
 
-    def changes(self, given: Mapping[str, Given], dictionary: Dictionary) -> TableChanges | None:
-        """The changes with these values; None if they need evaluation. Whoever calls it holds the texts."""
+    def changes(
+        self, given: Mapping[str, Given], dictionary: Dictionary, in_utc: bool
+    ) -> TableChanges | None:
+        """The changes with these values; None if they need evaluation. Whoever calls it holds the texts.
+        Moments without an offset are `in_utc`, or need evaluation."""
         types = self._schema.types
         try:
             rows = [
-                [_value(cell, type, given) for cell, type in zip(row, types, strict=True)]
+                [_value(cell, type, given, in_utc) for cell, type in zip(row, types, strict=True)]
                 for row in self._rows
             ]
             found = encode_rows(rows, self._schema, dictionary)
@@ -69,13 +72,13 @@ class PreparedInsert:
         return TableChanges.of(ChangeOp.INSERT, self.definition.schema, words)
 
 
-def _value(cell: object, type: Type, given: Mapping[str, Given]) -> object:
+def _value(cell: object, type: Type, given: Mapping[str, Given], in_utc: bool) -> object:
     if not isinstance(cell, _Argument):
         return cell
     found = given.get(cell.name)
     if found is None or found.type is not None:
         raise NotPlain
-    return plain_value(found.value, type)
+    return plain_value(found.value, type, in_utc)
 
 
 def prepared_insert(
@@ -139,4 +142,4 @@ def _cell(cell: exp.Expression, type: Type, names: Mapping[int, str]) -> object:
         return _Argument(names[id(cell)])
     if is_default(cell):
         raise NotPlain
-    return plain_cell(cell, type)
+    return plain_cell(cell, type, in_utc=False)

@@ -87,6 +87,8 @@ class SqlDoor:
         read = await self.lookups.read(text, dialect, parameters, names, readable.known, caller.principal)
         if read is None:
             return None
+        if read.is_zoned and not caller.zone.is_utc:
+            return None
         caller.check()
         try:
             answer = await self.lookups.answer(read, readable, parameters.given, run.as_of)

@@ -389,6 +389,8 @@ def _relation(name: str, sight: Sight, view: bool | None = None) -> Definition:
     found = sight.definitions.get(name)
     if found is None or (view is not None and found.is_view != view):
         hint = did_you_mean(name, sight.definitions)
+        if found is not None:
+            hint = f"{name} is a {'view' if found.is_view else 'table'}"
         raise NotFound(f"there is no {'view' if view else 'table'} called {name}", hint)
     return found
 

@@ -16,6 +16,7 @@ import pytest
 
 import freshet
 from freshet import Connection
+from tests import clients
 from tests.dbt_adapter.dbt_process import EXAMPLE, Dbt, Outcome
 from tests.service.client import Process
 
@@ -25,7 +26,7 @@ PYTHON = os.environ.get("FRESHET_DBT_PYTHON") or (sys.executable if find_spec("d
 @pytest.fixture(scope="package")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     if PYTHON is None:
-        pytest.skip("needs dbt-core: pip install -e '.[dbt]'")
+        clients.missing("dbt-core", "pip install -e '.[dbt]', or FRESHET_DBT_PYTHON")
     process = Process(tmp_path_factory.mktemp("service"), {})
     try:
         process.wait_ready(seconds=300)

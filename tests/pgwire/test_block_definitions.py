@@ -63,13 +63,18 @@ def test_one_that_fails_in_the_end_is_told_and_the_rows_are_there(door: Postgres
 
 
 @pytest.mark.parametrize(
-    "sql", ["COMMENT ON TABLE nowhere IS 'x'", "CREATE INDEX ON nowhere (n)", "COMMENT ON VIEW late IS 'x'"]
+    ("sql", "sqlstate"),
+    [
+        ("COMMENT ON TABLE nowhere IS 'x'", "42P01"),
+        ("CREATE INDEX ON nowhere (n)", "42P01"),
+        ("COMMENT ON VIEW late IS 'x'", "42809"),
+    ],
 )
-def test_what_does_not_exist_fails_at_once(door: PostgresDoor, late: str, sql: str) -> None:
+def test_what_does_not_exist_fails_at_once(door: PostgresDoor, late: str, sql: str, sqlstate: str) -> None:
     with door.connect() as connection:
         connection.execute("BEGIN")
         connection.execute("INSERT INTO late VALUES (1, 2)")
-        with refused("42P01"):
+        with refused(sqlstate):
             connection.execute(sql)
 
 
@@ -107,8 +112,9 @@ def test_refreshing_finds_a_view_up_to_date(connection: psycopg.Connection) -> N
     connection.execute("INSERT INTO flowing VALUES (1)")
     for sql in ("REFRESH MATERIALIZED VIEW fresh", "REFRESH MATERIALIZED VIEW CONCURRENTLY public.fresh"):
         assert connection.execute(sql).statusmessage == "REFRESH MATERIALIZED VIEW"
-    for sql in ("REFRESH MATERIALIZED VIEW flowing", "REFRESH MATERIALIZED VIEW nowhere"):
-        with refused("42P01"):
-            connection.execute(sql)
+    with refused("42809"):
+        connection.execute("REFRESH MATERIALIZED VIEW flowing")
+    with refused("42P01"):
+        connection.execute("REFRESH MATERIALIZED VIEW nowhere")
     with refused("42601"):
         connection.execute("REFRESH MATERIALIZED VIEW fresh WITH NO DATA")

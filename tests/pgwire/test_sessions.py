@@ -412,8 +412,10 @@ def test_statements_are_prepared_by_sql_too(connection: psycopg.Connection, tabl
     assert rows(connection, "EXECUTE get(2)") == [("A", Decimal("1.50"))]
     with refused("42P05"):
         connection.execute("PREPARE get AS SELECT 1")
-    with refused("42000"):
+    with refused("42601"):
         connection.execute("EXECUTE get(1, 2)")
+    with refused("42703"):
+        connection.execute(f"PREPARE wrong AS SELECT nope FROM {table}")
     connection.execute("DEALLOCATE get")
     with refused("26000"):
         connection.execute("EXECUTE get(2)")
@@ -472,13 +474,6 @@ def test_settings_of_a_block_end_with_it(connection: psycopg.Connection) -> None
     assert rows(connection, "SHOW application_name") == [("",)]
 
 
-def test_a_zone_other_than_utc_is_told_not_to_be(connection: psycopg.Connection) -> None:
-    notices: list[str] = []
-    connection.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))
-    connection.execute("SET TimeZone = 'Europe/Berlin'")
-    assert rows(connection, "SHOW TimeZone") == [("UTC",)] and "stays UTC" in notices[0]
-
-
 # Ending what runs
 
 ENDLESS = "SELECT count(*) FROM range(100000000000)"
@@ -534,5 +529,6 @@ def test_an_error_of_the_extended_protocol_skips_to_sync(door: PostgresDoor) -> 
     raw.send(b"E", b"\0\0\0\0\0")
     raw.send(b"C", b"S\0")
     raw.send(b"S")
-    assert [type for type, _ in raw.until(b"Z")] == [b"1", b"2", b"E", b"Z"]
+    found = [type for type, _ in raw.until(b"Z")]  # what arrives with its Bind is judged with it
+    assert found[-2:] == [b"E", b"Z"] and set(found[:-2]) <= {b"1", b"2"}
     assert [type for type, _ in raw.until(b"Z")] == [b"1", b"2", b"T", b"D", b"C", b"3", b"Z"]

@@ -152,6 +152,10 @@ def test_connections_have_limits(tmp_path: Path) -> None:
         first, second = door.connect(), door.connect()
         with pytest.raises(psycopg.OperationalError, match="too many connections"):
             door.connect()
+        silent = [door.raw() for _ in range(2)]
+        assert errors(door.raw().until(b"E")) == ["53300"]  # it was not even asked who it is
+        for raw in silent:
+            raw.close()
         second.close()
         with refused("54000"):
             first.execute("SELECT '" + "x" * (1 << 17) + "'")

@@ -53,6 +53,17 @@ def test_its_forms(connection: psycopg.Connection, made: str) -> None:
         connection.execute("SELECT * FROM own")
 
 
+def test_it_can_be_prepared(connection: psycopg.Connection) -> None:
+    connection.execute("CREATE TEMP TABLE prepared (id INT)", prepare=True)
+    connection.execute("INSERT INTO prepared VALUES (%s)", (1,), prepare=True)
+    assert connection.execute("SELECT id FROM prepared", prepare=True).fetchall() == [(1,)]
+
+
+def test_a_table_may_be_called_temp(door: PostgresDoor, connection: psycopg.Connection) -> None:
+    connection.execute("CREATE TABLE temp (id INT)")
+    assert not schemas(door) and "temp" in door.runtime.definitions()
+
+
 def test_a_search_path_is_searched_after_it(connection: psycopg.Connection) -> None:
     connection.execute("CREATE SCHEMA looked; CREATE TABLE looked.both (n INT)")
     connection.execute("SET search_path = looked, public")

@@ -24,6 +24,7 @@ from service.clock import Time, system_time
 from service.running.runtime import Runtime
 from service.settings.settings import Settings
 from tests.ports import free_port
+from tests.service.catalogs import put_catalog
 
 Change = dict[str, dict[str, object]]
 PATIENCE = 600.0
@@ -41,6 +42,7 @@ class Client:
         postgres: socket.socket | None = None,
         certificate: Callable[[], ssl.SSLContext] | None = None,
     ) -> None:
+        put_catalog(settings)
         self.time = time
         self.app = create_app(
             settings, sessions=sessions, time=time, postgres=postgres, certificate=certificate

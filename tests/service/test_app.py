@@ -184,7 +184,7 @@ def test_more_than_may_wait(settings: Settings) -> None:
 
 
 def test_sigterm_ends_in_peace(start: Callable[..., Process]) -> None:
-    service = start()
+    service = start(FRESHET_SHUTDOWN_SECONDS="240")  # test_deadline.py is about them
     service.wait_ready()
     body = {"name": "t", "columns": [{"name": "a", "type": "BIGINT"}]}
     assert httpx.post(f"{service.url}/v1/tables", timeout=240, json=body).status_code == 201

@@ -206,7 +206,8 @@ def test_a_feed_that_waits_holds_no_snapshot() -> None:
         house.change((1, "x", 1))
         begun = await anext(blocked)  # in the midst of the first epoch
         waiting = asyncio.create_task(anext(idle))  # type: ignore[arg-type]
-        await asyncio.sleep(0.1)
+        while not house.pulse._waiters:
+            await asyncio.sleep(0.01)
         held = weakref.ref(house.engine.snapshot), weakref.ref(house.engine.snapshot.relations["v"])
         house.change((2, "x", 1))
         assert b"id: 3" in await waiting

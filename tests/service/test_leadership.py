@@ -189,9 +189,10 @@ def test_the_token_waits_for_open_transactions(
 
 def test_a_silent_leader_loses_its_sessions(candidate: Callable[..., Candidate]) -> None:
     """Also the one with a transaction that is open and has passed the fence."""
-    first, second = candidate("first"), candidate("second", silence=1.0)
+    first, second = candidate("first"), candidate("second")
     assert first.lead()
     assert not second.lead()
+    second.leadership._silence = 1.0
     with pytest.raises(sa.exc.SQLAlchemyError), first.catalog.changing() as changing:
         changing.add(TABLE)
         wait_until(second.lead)

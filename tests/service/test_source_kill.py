@@ -29,8 +29,6 @@ ENVIRONMENT = {
     "FRESHET_CHECKPOINT_COMMITS": "5",
     "FRESHET_LOG_LEVEL": "warning",
     "FRESHET_SPARK_MASTER": "local[2,4]",
-    # No JVM of this test lives long enough for the second compiler to pay.
-    "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1",
 }
 GROUPS = "SELECT file, count(*) AS n, sum(row) AS total FROM t GROUP BY file"
 

@@ -24,7 +24,7 @@ from planner.errors import (
     Unsupported,
     as_fact,
 )
-from planner.sql_types import written_type
+from planner.sql_types import SUPPORTED, written_type
 from planner.suggestions import did_you_mean, perhaps_text, visible
 
 _OPERATORS = {"~~": "LIKE", "!~~": "NOT LIKE", "~~*": "ILIKE", "!~~*": "NOT ILIKE"}
@@ -132,7 +132,9 @@ def _no_pairs(found: re.Match[str], rest: str) -> PlannerError:
 
 def _no_type(found: re.Match[str], rest: str) -> PlannerError:
     meant = _names(rest)
-    return Unsupported(f"type {found[1]} is not supported", f"did you mean {meant[0]}?" if meant else "")
+    return Unsupported(
+        f"type {found[1]} is not supported", f"did you mean {meant[0]}?" if meant else SUPPORTED
+    )
 
 
 def _no_part(found: re.Match[str], rest: str) -> PlannerError:
