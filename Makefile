@@ -53,6 +53,7 @@ soak: $(VENV)/.development ## the long runs: many random histories, 50 rounds of
 bench: $(VENV)/.development ## the benchmarks
 	$(RUN) -m bench
 	$(RUN) -m bench bulk
+	$(RUN) -m bench postgres
 
 kernels: $(VENV)/.development ## compile the kernels that the package brings, anew where their sources have changed
 	$(RUN) -m engine.kernels.build --ship

@@ -13,7 +13,7 @@ from contextlib import ExitStack
 
 from bench.duck import WrongAnswer
 from bench.wire.frontend import READY, query
-from bench.wire.generator import TIMEOUT, Driven, WireClient, _busy
+from bench.wire.generator import TIMEOUT, Driven, WireClient, processor
 from bench.wire.systems import FRESHET
 
 SUBSCRIBE = "COPY (SUBSCRIBE TO followed WITH (SNAPSHOT = false)) TO STDOUT"
@@ -47,15 +47,15 @@ def follow(port: int, name: str, followers: int, rows: Sequence[int]) -> Driven:
         streams = {client.socket.fileno(): client.socket for client in clients}
         for number in streams:
             selector.register(number, select.EPOLLIN)
-        start, busy = time.perf_counter(), _busy()
+        start, busy = time.perf_counter(), processor()
         taken = [one for row in rows for one in _inserted(writer, selector, streams, row)]
-        return Driven(taken, time.perf_counter() - start, _busy() - busy)
+        return Driven(taken, time.perf_counter() - start, processor() - busy)
 
 
 def _begin(client: WireClient, name: str) -> None:
     if name == FRESHET:
         client.socket.sendall(query(SUBSCRIBE))
-        client._receive()  # CopyOutResponse
+        client.receive()  # CopyOutResponse
     else:
         client.run("LISTEN followed")
 
@@ -74,7 +74,7 @@ def _inserted(writer: WireClient, selector: select.epoll, streams: dict, row: in
             raise WrongAnswer(f"{len(streams) - len(arrived)} followers do not get row {row}")
         for which, _ in ready:
             if which == number:
-                writer._until(READY)
+                writer.until(READY)
                 answered = clock()
             elif note in streams[which].recv(1 << 16):
                 arrived[which] = clock()

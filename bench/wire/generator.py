@@ -1,4 +1,4 @@
-"""The client that measures, in a process of its own: raw sockets, requests made before, answers compared whole.
+"""The client that measures, in a process of its own: raw sockets, and answers that are compared whole.
 
 A connection has at most one request in progress. Nothing waits longer than `TIMEOUT` for an answer.
 """
@@ -21,7 +21,8 @@ from bench.wire.frontend import COPY_DONE, READY, Exchange, framed, parse, query
 
 TIMEOUT = 120.0
 _CHUNK = 1 << 18
-_NAME = "measured"
+NAME = "measured"
+"""Of the prepared statement."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -35,8 +36,8 @@ def apart(work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
 
 @dataclass(frozen=True)
 class Driven:
-    """Nanoseconds by exchange, seconds from the first request to the last answer, and the processor seconds of
-    the client meanwhile."""
+    """Nanoseconds by exchange, seconds from the first request to the last answer, and the processor seconds
+    of the client meanwhile."""
 
     taken: list[int]
     elapsed: float
@@ -49,7 +50,11 @@ class WireClient:
     def __init__(self, port: int, user: str = "postgres") -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), TIMEOUT)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.ask(startup(user))
+        try:
+            self.ask(startup(user))
+        except BaseException:
+            self.socket.close()
+            raise
 
     def __enter__(self) -> WireClient:
         return self
@@ -60,7 +65,7 @@ class WireClient:
     def ask(self, request: bytes) -> bytes:
         """The answer up to ReadyForQuery. Raises WrongAnswer at an error."""
         self.socket.sendall(request)
-        return self._until(READY)
+        return self.until(READY)
 
     def run(self, sql: str) -> bytes:
         return self.ask(query(sql))
@@ -68,30 +73,31 @@ class WireClient:
     def copy_in(self, sql: str, data: bytes) -> None:
         """COPY FROM STDIN of the data, in messages of a quarter of a MiB."""
         self.socket.sendall(query(sql))
-        self._until(None)
+        self.until(None)
         parts = (data[at : at + _CHUNK] for at in range(0, len(data), _CHUNK))
         self.socket.sendall(b"".join(framed(b"d", part) for part in parts) + COPY_DONE)
-        self._until(READY)
+        self.until(READY)
 
     def copy_out(self, sql: str) -> int:
         """The bytes of all messages of COPY TO STDOUT."""
         self.socket.sendall(query(sql))
         size, last = 0, b""
         while not last.endswith(READY):
-            data = self._receive()
+            data = self.receive()
             size, last = size + len(data), (last + data)[-len(READY) :]
         return size
 
-    def _until(self, end: bytes | None) -> bytes:
+    def until(self, end: bytes | None) -> bytes:
         """Everything up to `end`; without one, what comes first."""
-        found = self._receive()
+        found = self.receive()
         while end is not None and not found.endswith(end):
-            found += self._receive()
+            found += self.receive()
         if _has_error(found):
             raise WrongAnswer(found.decode(errors="replace"))
         return found
 
-    def _receive(self) -> bytes:
+    def receive(self) -> bytes:
+        """Some bytes, at least one."""
         data = self.socket.recv(_CHUNK)
         if not data:
             raise WrongAnswer("the server has closed the connection")
@@ -116,13 +122,14 @@ def drive(port: int, sql: str, lists: Sequence[Sequence[Exchange]]) -> Driven:
     with ExitStack() as open:
         clients = [open.enter_context(WireClient(port)) for _ in lists]
         for client in clients:
-            client.ask(parse(_NAME, sql))
-        start, busy = time.perf_counter(), _busy()
+            client.ask(parse(NAME, sql))
+        start, busy = time.perf_counter(), processor()
         taken = _one(clients[0], lists[0]) if len(lists) == 1 else _many(clients, lists)
-        return Driven(taken, time.perf_counter() - start, _busy() - busy)
+        return Driven(taken, time.perf_counter() - start, processor() - busy)
 
 
-def _busy() -> float:
+def processor() -> float:
+    """The processor seconds of this process."""
     return sum(os.times()[:2])
 
 

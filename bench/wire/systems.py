@@ -88,7 +88,7 @@ def postgres(where: Path) -> Iterator[System]:
         if account:
             shutil.chown(directory, account["user"], account["group"])
         data = directory / "data"
-        initdb = [
+        initdb: list[str | Path] = [
             where / "initdb",
             "-D",
             data,
@@ -103,8 +103,8 @@ def postgres(where: Path) -> Iterator[System]:
         subprocess.run(initdb, check=True, stdout=subprocess.DEVNULL, cwd=directory, **account)
         given = [part for option in options for part in ("-c", option)]
         with (directory / "log").open("wb") as log:
-            command = [where / "postgres", "-D", data, "-k", directory, *given]
-            server = subprocess.Popen(command, stdout=log, stderr=log, cwd=directory, **account)
+            command: list[str | Path] = [where / "postgres", "-D", data, "-k", directory, *given]
+            server: subprocess.Popen[bytes] = subprocess.Popen(command, stdout=log, stderr=log, cwd=directory, **account)
         try:
             _await_ready(port, server)
             yield System(POSTGRES, port, server.pid)
