@@ -104,7 +104,9 @@ def postgres(where: Path) -> Iterator[System]:
         given = [part for option in options for part in ("-c", option)]
         with (directory / "log").open("wb") as log:
             command: list[str | Path] = [where / "postgres", "-D", data, "-k", directory, *given]
-            server: subprocess.Popen[bytes] = subprocess.Popen(command, stdout=log, stderr=log, cwd=directory, **account)
+            server: subprocess.Popen[bytes] = subprocess.Popen(
+                command, stdout=log, stderr=log, cwd=directory, **account
+            )
         try:
             _await_ready(port, server)
             yield System(POSTGRES, port, server.pid)
