@@ -15,6 +15,7 @@ from service.postgres.copy_statements import CopyFormat
 from service.postgres.copy_texts import column_texts, lines, messages
 from service.postgres.data_rows import AnswerRows
 from service.reading.duck import Answer
+from service.reading.session_zones import UTC_ZONE
 from tests.pgwire.door import framed
 
 TEXTS = ("", "a", "\\.", "\\N", "x,y", 'q"q', "l\nm", "t\tt", "ü", "NULL", "\\", "a\\.b", "\r", "1")
@@ -83,5 +84,5 @@ def test_columns_are_written_as_fields_are(kind: str) -> None:
         force = random.choice([frozenset(), None, frozenset({"t"})])
         form = CopyFormat(kind, delimiter=delimiter, null=null, force_quote=force)
         start = random.randrange(count + 1)
-        found = messages(lines(form, column_texts(form, names), rows.texts(start, count)))
+        found = messages(lines(form, column_texts(form, names), rows.texts(start, count, UTC_ZONE)))
         assert found == expected(rows, form, start, count), (form, columns)
