@@ -18,21 +18,19 @@ import orjson
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.codec.json import encode_rows
 from engine.errors import InvalidValue
-from engine.schema import Kind, Schema, Type
+from engine.schema import Kind, Type
 from engine.state.dictionary import Dictionary
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.decoding.csv_body import CsvForm, read_formed
 from service.decoding.gathering import gather
 from service.decoding.tabular import encode_texts, first_bad
 from service.definitions.definition import Definition
-from service.errors import BadRequest
 from service.pgformats.text_values import IN
 from service.pgformats.value_formats import reader
-from service.pgformats.wire_types import BINARY, wire_type
+from service.pgformats.wire_types import wire_type
+from service.postgres.copy_binaries import changes_of_binary
 from service.postgres.copy_statements import CopyFormat
-from service.postgres.copy_texts import SIGNATURE
 from service.postgres.parameter_values import said
 from service.reading.session_zones import UTC_ZONE, SessionZone
 from service.settings.budget import Budget
@@ -60,7 +58,7 @@ def changes_of_copy(
     Raises InvalidValue and BadRequest that name the line, TooLarge.
     """
     if form.kind == "BINARY":
-        parts = _of_binary(body, definition, columns, dictionary)
+        parts = changes_of_binary(body, definition, columns, dictionary)
     else:
         parts = _of_text(body, form, definition, columns, dictionary, zone)
     return gather(parts, definition, budget)
@@ -189,81 +187,3 @@ def _reader_of(type: Type, zone: SessionZone) -> Callable[[str], str]:
     if type.kind is Kind.BYTEA:
         return lambda text: base64.b64encode(IN[Kind.BYTEA](text)).decode()
     return respelled
-
-
-# The binary format
-
-
-def _of_binary(
-    body: bytes, definition: Definition, columns: Sequence[int], dictionary: Dictionary
-) -> Iterator[TableChanges]:
-    schema = definition.schema
-    types = [schema.types[place] for place in columns]
-    part = Schema(tuple(definition.loose.columns[place] for place in columns))
-    rows: list[list[bytes | None]] = []
-    first = 1
-    for values in _tuples(body, len(columns)):
-        rows.append(values)
-        if len(rows) == _BATCH:
-            yield _encoded(rows, first, part, types, definition, columns, dictionary)
-            first, rows = first + len(rows), []
-    yield _encoded(rows, first, part, types, definition, columns, dictionary)
-
-
-def _tuples(body: bytes, width: int) -> Iterator[list[bytes | None]]:
-    """The fields of each row. Raises BadRequest."""
-    if body[: len(SIGNATURE)] != SIGNATURE or len(body) < len(SIGNATURE) + 8:
-        raise BadRequest("the data does not begin as the binary format does", code="invalid_body")
-    at = len(SIGNATURE) + 4
-    at += 4 + int.from_bytes(body[at : at + 4], "big")
-    row = 0
-    while True:
-        if len(body) < at + 2:
-            raise BadRequest(f"row {row + 1}: the data ends before its end mark", code="invalid_body")
-        count = int.from_bytes(body[at : at + 2], "big", signed=True)
-        at += 2
-        if count == -1:
-            return
-        row += 1
-        if count != width:
-            raise BadRequest(f"row {row} has {count} fields, and the COPY {width}", code="invalid_body")
-        fields: list[bytes | None] = []
-        for _ in range(count):
-            size = int.from_bytes(body[at : at + 4], "big", signed=True)
-            at += 4
-            if size < -1 or at + max(size, 0) > len(body):
-                raise BadRequest(f"row {row}: a field is longer than the data", code="invalid_body")
-            fields.append(None if size == -1 else body[at : at + size])
-            at += max(size, 0)
-        yield fields
-
-
-def _encoded(
-    rows: Sequence[Sequence[bytes | None]],
-    first: int,
-    part: Schema,
-    types: Sequence[Type],
-    definition: Definition,
-    columns: Sequence[int],
-    dictionary: Dictionary,
-) -> TableChanges:
-    schema = definition.schema
-    readers = [reader(wire_type(type), BINARY) for type in types]
-    wires = [wire_type(type) for type in types]
-    values: list[list[object]] = []
-    for number, fields in enumerate(rows, first):
-        row: list[object] = []
-        for place, field in enumerate(fields):
-            try:
-                row.append(None if field is None else said(readers[place](field), wires[place]))
-            except InvalidValue as error:
-                name = schema.names[columns[place]]
-                raise InvalidValue(f"row {number}: column {name}: {error.message}", error.hint) from None
-        values.append(row)
-    try:
-        found = encode_rows(values, part, dictionary)
-    except InvalidValue as error:
-        raise InvalidValue(f"row {first} or one after it: {error.message}", error.hint) from None
-    words = np.repeat(definition.defaults()[:, np.newaxis], len(values), axis=1)
-    words[list(columns)] = found
-    return TableChanges.of(ChangeOp.INSERT, schema, words)

@@ -202,12 +202,13 @@ class CopySending:
         await self._session.outlet.drain()
 
     async def send_shared(self, rows: AnswerRows) -> None:
-        """Sends all rows, which other clients are sent too: the bytes are made once for all of them."""
+        """Sends all rows, which other clients are sent too: the bytes are made once for all whose sessions
+        have the same time zone."""
         if self._head:
             await self.send(rows, 0, rows.size)
             return
-        shared = self._session.hall.shared
-        data = await shared.once(rows.answer, self._form, lambda: self._messages(rows, 0, rows.size))
+        shared, key = self._session.hall.shared, (self._form, self._session.settings.zone)
+        data = await shared.once(rows.answer, key, lambda: self._messages(rows, 0, rows.size))
         self._session.outlet.write(data)
         await self._session.outlet.drain()
 

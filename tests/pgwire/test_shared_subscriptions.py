@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -48,7 +49,8 @@ def test_a_page_is_made_once_for_all(
     monkeypatch.setattr(CopySending, "_messages", noting_bytes)
     connection.execute("CREATE TABLE popular (id INT PRIMARY KEY, name TEXT)")
     begin = door.runtime.snapshot.upper - 1
-    sql = f"COPY (SUBSCRIBE TO popular WITH (SNAPSHOT = false) AS OF {begin} UP TO {begin + EPOCHS + 1}) TO STDOUT"
+    since = f"WITH (SNAPSHOT = false) AS OF {begin} UP TO {begin + EPOCHS + 1}"
+    sql = f"COPY (SUBSCRIBE TO popular {since}) TO STDOUT"
     ready = threading.Barrier(FOLLOWERS + 1)
     with ThreadPoolExecutor(FOLLOWERS) as pool:
         followers = [pool.submit(lines, door, sql, ready) for _ in range(FOLLOWERS)]
@@ -60,6 +62,18 @@ def test_a_page_is_made_once_for_all(
     assert all(other == found[0] for other in found)
     assert len(set(made["pages"])) == len(made["pages"])
     assert len({id(answer) for answer in made["bytes"]}) == len(made["bytes"])
+
+
+def test_moments_are_told_in_each_follower_s_zone(door: PostgresDoor, connection: psycopg.Connection) -> None:
+    connection.execute("CREATE TABLE timed (id INT PRIMARY KEY, at TIMESTAMPTZ)")
+    begin = door.runtime.snapshot.upper - 1
+    sql = f"COPY (SUBSCRIBE TO timed WITH (SNAPSHOT = false) AS OF {begin} UP TO {begin + 2}) TO STDOUT"
+    connection.execute("INSERT INTO timed VALUES (1, '2024-07-01 12:00:00+00')")
+    found = []
+    for zone in ("UTC", "Europe/Paris", "UTC"):
+        with door.connect(options=f"-c TimeZone={zone}") as follower, follower.cursor().copy(sql) as copy:
+            found.append(b"".join(bytes(part) for part in copy).split(b"\t")[-1].strip())
+    assert found == [b"2024-07-01 12:00:00+00", b"2024-07-01 14:00:00+02", b"2024-07-01 12:00:00+00"]
 
 
 class Owner:
@@ -90,7 +104,8 @@ def test_work_is_shared_by_those_who_wait_and_forgotten_with_its_owner() -> None
             with pytest.raises(ValueError, match="no"):
                 await shared.once(owner, "c", fails)
         assert await shared.once(owner, "c", work) == 3  # a failure is not kept
-        del owner
+        del owner, leaver, others
+        gc.collect()
         assert not shared._results
         lane.close()
 
