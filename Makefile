@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 VENV := .venv
+CLIENTS := .clients
 RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip --disable-pip-version-check --quiet install
 TEST = echo "The tests take about twenty minutes on two cores." && $(RUN) -m pytest -n auto --maxprocesses 8
@@ -25,12 +26,13 @@ stop: ## end the service that `make demo` left running
 test: $(VENV)/.development ## all tests, in as many processes as there are cores
 	@$(TEST)
 
-check: $(VENV)/.development ## format, lint, types, import rules, then all tests
+check: $(VENV)/.development $(CLIENTS)/.installed ## format, lint, types, import rules, then all tests
 	$(RUN) -m ruff format --check .
 	$(RUN) -m ruff check .
 	$(RUN) -m mypy
 	$(VENV)/bin/lint-imports
-	@$(TEST)
+	@export FRESHET_CLIENTS=$${FRESHET_CLIENTS-required} FRESHET_PGCLI=$(CURDIR)/$(CLIENTS)/bin/pgcli \
+		FRESHET_DBT_PYTHON=$(CURDIR)/$(CLIENTS)/bin/python FRESHET_NODE_MODULES=$(CURDIR)/$(CLIENTS)/node_modules; $(TEST)
 
 mutants: $(VENV)/.development ## faults planted one at a time: each is caught by the tests
 	$(RUN) -m tests.mutants
@@ -51,6 +53,7 @@ soak: $(VENV)/.development ## the long runs: many random histories, 50 rounds of
 bench: $(VENV)/.development ## the benchmarks
 	$(RUN) -m bench
 	$(RUN) -m bench bulk
+	$(RUN) -m bench postgres
 
 kernels: $(VENV)/.development ## compile the kernels that the package brings, anew where their sources have changed
 	$(RUN) -m engine.kernels.build --ship
@@ -68,7 +71,7 @@ format: $(VENV)/.development ## put the code into its form
 	$(RUN) -m ruff check --fix .
 
 clean: stop ## remove what the targets above made, but no data directory that you named
-	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info
+	rm -rf $(VENV) $(CLIENTS) build .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache *.egg-info
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps: a virtual environment with what runs the service, the same with what tests it. Each ends with
@@ -90,3 +93,12 @@ $(VENV)/.development: pyproject.toml | $(RUN)
 	@$(PIP) --editable '.[dev]'
 	@$(RUN) -m engine.kernels.build
 	@touch $@ $(VENV)/.runtime
+
+# What connects in tests, apart from the service: its packages would hold back the service's.
+$(CLIENTS)/.installed: pyproject.toml | $(RUN)
+	@$(PYTHON) -m venv $(CLIENTS)
+	@$(CLIENTS)/bin/python -m pip --disable-pip-version-check --quiet install \
+		'dbt-core>=1.10,<1.12' 'dbt-postgres>=1.9,<2' 'pgcli>=4,<5'
+	@! command -v npm > /dev/null || \
+		npm install --prefix $(CLIENTS) --no-audit --no-fund --silent pg@8 pg-cursor@2
+	@touch $@

@@ -24,6 +24,8 @@ from bench.sizing import page as sizing_page
 from bench.sizing import run as sizing
 from bench.suite.tpch import run as tpch
 from bench.table import Row, engine_row, http_row, text
+from bench.wire import page as wire_page
+from bench.wire import run as wire
 from bench.workloads import FULL
 
 HTTP = "http"
@@ -35,10 +37,11 @@ LEVEL = "level"
 MEMORY = "memory"
 NEW_VIEW = "new-view"
 POINTS = "points"
-BY_NAME = (BULK, SIZING, LEVEL, MEMORY, NEW_VIEW, POINTS)
+POSTGRES = "postgres"
+BY_NAME = (BULK, SIZING, LEVEL, MEMORY, NEW_VIEW, POINTS, POSTGRES)
 """Only if they are named: TPC-H in bulk, a quarter of an hour; what rows and views need; what requests cost
 beside them; what a service holds while rows are replaced again and again; how long posts wait while a
-large view is built; and point reads beside DuckDB's."""
+large view is built; point reads beside DuckDB's; and the PostgreSQL door beside PostgreSQL."""
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
@@ -77,6 +80,8 @@ def main(arguments: list[str] | None = None) -> None:
         print(new_view.text(new_view.run(new_view.QUICK if options.quick else new_view.FULL)))
     if POINTS in chosen:
         print(points.text(points.run(*(points.QUICK if options.quick else points.FULL))))
+    if POSTGRES in chosen:
+        _postgres(options.quick, options.output)
 
 
 def _table(chosen: list[str], quick: bool, output: Path | None) -> None:
@@ -106,6 +111,15 @@ def _bulk(quick: bool, output: Path | None) -> None:
     rows = bulk.run(bulk.QUICK if quick else bulk.SIZES)
     if output or not quick:
         (output or DOCUMENT).with_name(bulk.PAGE).write_text(bulk.page(facts(start.others()), rows))
+
+
+def _postgres(quick: bool, output: Path | None) -> None:
+    start, sizes = Share.now(), wire.QUICK if quick else wire.FULL
+    figures = wire.measure(sizes, lambda line: print(line, flush=True))
+    text = wire_page.page(facts(start.others()), figures, sizes)
+    print(text)
+    if output or not quick:
+        (output or DOCUMENT).with_name(wire_page.NAME).write_text(text)
 
 
 def _sizing(quick: bool, output: Path | None) -> None:

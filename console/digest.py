@@ -17,6 +17,7 @@ PARTS = (
     "package.json",
     "package-lock.json",
     "vite.config.ts",
+    "brotli.ts",
     "notices.ts",
     "svelte.config.js",
     "src",

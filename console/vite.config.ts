@@ -1,11 +1,12 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
+import { brotli } from './brotli.ts';
 import { notices } from './notices.ts';
 
 /** The build is static: it is served by the service under /console/, and no request of it leaves the machine. */
 export default defineConfig({
   base: '/console/',
-  plugins: [svelte(), notices()],
+  plugins: [svelte(), notices(), brotli()],
   build: {
     outDir: '../service/console',
     emptyOutDir: true,

@@ -23,6 +23,8 @@ LONGEST = 63
 """The longest name in bytes, as in PostgreSQL."""
 EVERY = "*"
 """In a pattern, any characters; alone, every relation of every schema."""
+TEMPORARY = "pg_temp_"
+"""How the name of a session's schema of temporary tables begins."""
 SYSTEM = frozenset({"information_schema"})
 """Schemas that are not for clients, besides those that begin with `pg_`."""
 
@@ -48,6 +50,11 @@ def schema_of(full: str) -> str:
 def own_name(full: str) -> str:
     """The name without its schema."""
     return split_name(full)[1]
+
+
+def is_temporary(full: str) -> bool:
+    """Whether the relation is a temporary table."""
+    return schema_of(full).startswith(TEMPORARY)
 
 
 def schema_pattern(schema: str, pattern: str) -> str:

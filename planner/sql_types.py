@@ -120,7 +120,8 @@ _BY_DUCKDB: dict[str, Type] = {
 }
 
 
-_SUPPORTED = (
+_IN_WORDS = {"INTEGER_LITERAL": "INTEGER", "STRING_LITERAL": "VARCHAR", "DECIMAL": "NUMERIC"}
+SUPPORTED = (
     "supported are SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC(p, s), BOOLEAN, TEXT, VARCHAR, "
     "DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, ENUM and arrays of them"
 )
@@ -151,13 +152,13 @@ def _element_type(node: exp.DataType, dialect: str) -> Type:
     found = INTERVAL if isinstance(node.this, exp.Interval) else _BY_SQLGLOT.get(node.this)
     if found is None:
         written = node.sql(dialect)
-        fail(Unsupported(f"type {written} is not supported", _meant(node, written) or _SUPPORTED), node)
+        fail(Unsupported(f"type {written} is not supported", _meant(node, written) or SUPPORTED), node)
     return found
 
 
 def _meant(node: exp.DataType, written: str) -> str:
     """The SQL type whose name resembles an unknown name; empty for a type that SQL knows."""
-    names = {*_BY_DUCKDB, *(known.value for known in _BY_SQLGLOT), "NUMERIC"}
+    names = {*_BY_DUCKDB, *(known.value for known in _BY_SQLGLOT), "NUMERIC", "STRING"}
     if node.this is not _DT.USERDEFINED:
         return ""
     return did_you_mean(written, (name for name in names if name.isalnum()))
@@ -215,6 +216,15 @@ def from_duckdb(name: str, huge: Type = _HUGE) -> Type:
     if found is None:
         raise UnsupportedType(f"type {name} is not supported", "cast it to a supported type")
     return found
+
+
+def written_type(name: str) -> str:
+    """The name, in messages, of the type that DuckDB calls `name`; of a literal, that of its usual type."""
+    plain = _IN_WORDS.get(name, name)
+    try:
+        return str(from_duckdb(plain))
+    except UnsupportedType:
+        return plain
 
 
 def storable(value: object, type: Type) -> bool:

@@ -10,6 +10,8 @@ from collections.abc import Iterable
 
 MOST = 2
 """The most names to suggest."""
+_LISTED = 12
+"""The most names to list."""
 
 
 def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -41,6 +43,18 @@ def of_columns(name: str, tables: Iterable[tuple[str, Iterable[str]]], otherwise
     near = nearest(name, owners)
     said = [f"{owners[column]}.{column}" if owners[column] else column for column in near]
     return f"did you mean {' or '.join(said)}?" if said else otherwise
+
+
+def visible(columns: Iterable[str]) -> str:
+    """A hint with the columns that can be named; empty if there are none."""
+    names = sorted(set(columns))[:_LISTED]
+    return f"visible columns: {', '.join(names)}" if names else ""
+
+
+def perhaps_text(name: str, hint: str) -> str:
+    """The hint for a bare name that no column has, which may be a text in the wrong quotation marks."""
+    quoted = name.replace("'", "''")
+    return f"{hint}; a text is written '{quoted}'" if hint else f"a text is written '{quoted}'"
 
 
 def _plain(name: str) -> str:

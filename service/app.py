@@ -269,7 +269,7 @@ async def _open(app: FastAPI, starting: Callable[[], Runtime], sessions: Session
     app.state.catalog_watch = CatalogWatch(runtime)
     app.state.sql_door = SqlDoor(runtime, queries, app.state.lanes)
     app.state.registry = registry_of(
-        runtime, lambda: app.state.pipeline, app.state.reader, app.state.feeds, queries
+        runtime, lambda: app.state.pipeline, app.state.reader, app.state.feeds, queries, app.state.postgres
     )
     if app.state.otlp.metrics is not None:
         app.state.otlp.metrics.start(app.state.registry)

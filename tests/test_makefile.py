@@ -16,7 +16,7 @@ def make(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         name: value for name, value in os.environ.items() if not name.startswith(("MAKE", "MFLAGS"))
     }
     return subprocess.run(
-        ["make", *arguments], cwd=directory, env=environment, capture_output=True, text=True, timeout=60
+        ["make", *arguments], cwd=directory, env=environment, capture_output=True, text=True, timeout=240
     )
 
 

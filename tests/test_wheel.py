@@ -61,7 +61,7 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(*command: str, directory: Path | None = None, **environment: str) -> str:
     outside = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "PYTEST"))}
     done = subprocess.run(
-        command, cwd=directory, env=outside | environment, capture_output=True, text=True, timeout=300
+        command, cwd=directory, env=outside | environment, capture_output=True, text=True, timeout=600
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -73,6 +73,7 @@ def test_it_holds_what_runs_and_nothing_else(wheel: Path) -> None:
     assert packages == set(PACKAGES)
     assert {Path(name).suffix for name in names if ".dist-info/" not in name} == {
         ".py",
+        ".br",
         ".code",
         ".css",
         ".html",

@@ -132,7 +132,7 @@ def encode_column(array: pa.Array | pa.ChunkedArray, column: Column, dictionary:
         array = array.storage
     if array.null_count and not column.nullable:
         raise InvalidValue("NULL in a column that is NOT NULL")
-    if not _fits(array.type, column.type):
+    if not fits_column(array.type, column.type):
         raise InvalidValue(f"an Arrow {array.type} cannot be read as {column.type}")
     if column.type.kind is Kind.TEXT:
         array.validate(full=True)  # the bytes come from outside and must be UTF-8
@@ -154,7 +154,7 @@ def _plain_words(array: pa.Array, type: Type, dictionary: Dictionary | None = No
     return words
 
 
-def _fits(source: pa.DataType, target: Type) -> bool:
+def fits_column(source: pa.DataType, target: Type) -> bool:
     """Whether an Arrow type belongs to the family of a type."""
     if isinstance(source, pa.BaseExtensionType):
         source = source.storage_type
@@ -166,7 +166,7 @@ def _fits(source: pa.DataType, target: Type) -> bool:
         case Kind.ENUM | Kind.TEXT:
             return False
         case Kind.ARRAY if target.element is not None:
-            return is_list(source) and _fits(source.value_type, target.element)
+            return is_list(source) and fits_column(source.value_type, target.element)
         case kind if target.is_interned:
             return fits(source, kind)
         case Kind.BOOLEAN:

@@ -11,7 +11,7 @@ import math
 import re
 import struct
 from collections.abc import Callable
-from decimal import Decimal
+from decimal import Decimal, InvalidOperation
 
 import numpy as np
 
@@ -136,7 +136,10 @@ def _decimal(text: str, type: Type) -> int:
         raise invalid(text, type)
     sign, whole, fraction, exponent = match.groups()
     if exponent:
-        return _exact(Decimal(text), type)
+        try:
+            return _exact(Decimal(text), type)
+        except InvalidOperation:  # an exponent that no Decimal has
+            raise invalid(text, type, "out of range") from None
     scale = type.scale or 0
     if len(whole) > MAX_DIGITS:
         raise invalid(text, type, "out of range")

@@ -25,9 +25,9 @@ from engine.kernels.processor import BASELINE
 
 def load_modules() -> None:
     """Import every module of kernels, so that `KERNELS` is complete."""
-    for module in pkgutil.iter_modules(kernels.__path__):
-        if module.name != "build":
-            importlib.import_module(f"{kernels.__name__}.{module.name}")
+    for module in pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}."):
+        if not module.name.endswith(".build"):
+            importlib.import_module(module.name)
 
 
 def file_of(kernel: Kernel) -> str:

@@ -12,6 +12,7 @@ operator for a later round.
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
+from heapq import heappop, heappush
 
 import numpy as np
 
@@ -82,6 +83,35 @@ class EnterAt(Operator):
         self.deferred.clear()
 
 
+class Agenda:
+    """Rounds with work, each once; the least is taken first, at the cost of a heap."""
+
+    def __init__(self) -> None:
+        self._rounds: list[int] = []
+        self._known: set[int] = set()
+
+    def __len__(self) -> int:
+        return len(self._rounds)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._rounds)
+
+    def __contains__(self, current: object) -> bool:
+        return current in self._known
+
+    def add(self, current: int) -> None:
+        """Note that there is work at a round."""
+        if current not in self._known:
+            self._known.add(current)
+            heappush(self._rounds, current)
+
+    def take(self) -> int:
+        """Remove and return the least round."""
+        current = heappop(self._rounds)
+        self._known.remove(current)
+        return current
+
+
 class Leave(Operator):
     """A binding's fixed point, in the scope outside: its differences of all rounds."""
 
@@ -121,7 +151,7 @@ class Loop(Operator):
         """The most rounds of one advance, None without such a limit."""
         self._limit = limit
         self._on_limit = on_limit
-        self._agenda: dict[tuple[int, ...], set[int]] = {}
+        self._agenda: dict[tuple[int, ...], Agenda] = {}
         self._outer: StepScope | None = None
 
     @property
@@ -137,25 +167,22 @@ class Loop(Operator):
         """Note that there is work at `rounds`, perhaps in a later round of the scope outside."""
         agenda = self._agenda.get(rounds[:-1])
         if agenda is None:
-            self._agenda[rounds[:-1]] = {rounds[-1]}
+            agenda = self._agenda[rounds[:-1]] = Agenda()
             if len(rounds) > 1 and self._outer is not None:
                 self._outer.schedule(rounds[:-1])
-        else:
-            agenda.add(rounds[-1])
+        agenda.add(rounds[-1])
 
     def step(self, step: Step) -> None:
         self.begin()
         self._outer = step.scope
         if any(operator.has_changes for operator in self.inputs):
-            self._agenda.setdefault(step.rounds, set()).add(0)
+            self._agenda.setdefault(step.rounds, Agenda()).add(0)
         agenda = self._agenda.get(step.rounds)
         done = 0
         while agenda:
             if done == self.most:
                 raise self.still_changes(done)
-            current = min(agenda)
-            agenda.remove(current)
-            self._round(current, step)
+            self._round(agenda.take(), step)
             done += 1
         self._agenda.pop(step.rounds, None)
 

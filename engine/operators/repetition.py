@@ -87,7 +87,7 @@ class Repetition:
 
     def _is_at_rest(self, following: int, agenda: Collection[int]) -> bool:
         """Whether nothing happens in the following round but what variables bring."""
-        return set(agenda) == {following} and not any(op.deferred.rounds for op in self._others)  # type: ignore[union-attr]
+        return len(agenda) == 1 and following in agenda and not any(op.deferred.rounds for op in self._others)  # type: ignore[union-attr]
 
 
 def _together(deltas: list[np.ndarray]) -> np.ndarray:

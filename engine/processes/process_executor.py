@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
-from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -70,7 +69,7 @@ class ProcessExecutor:
         raise ViewsFailed("", report)
 
     def _report(self, receiving: Connection, process: Any) -> Outcome | EngineError:
-        until = monotonic() + self._seconds
+        left = self._seconds
         while not self._cancelled.is_set():
             if receiving in wait([receiving, process.sentinel], _LOOK):
                 try:
@@ -79,7 +78,8 @@ class ProcessExecutor:
                     return _ended(process)
             if not process.is_alive():
                 return _ended(process)
-            if monotonic() > until:
+            left -= _LOOK  # however long the machine stood still meanwhile
+            if left < 0:
                 seen = self.progress
                 return OverBudget.of("the view", self._seconds, seen.rows, 0, seen.rounds)
         return BuildCancelled("the view is not wanted any more")

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from engine.errors import EngineError
+from engine.judging.row_judge import RowJudge
 from engine.operators.rebuild import Rebuild
 from engine.plan.nodes import Node, Source
 from engine.state.store.directory import StateDirectory
@@ -45,12 +46,12 @@ class Stored:
 class RowScan:
     """Rows to insert, read while the job runs.
 
-    `frame` is of the executor's own kind. It has the table's columns and a last one with an error message,
-    NULL for a good row. With `skip_bad`, bad rows are counted and left out; without, the first one fails the
-    job.
+    `frame` is of the executor's own kind. It has the columns that `judge` takes. With `skip_bad`, bad rows
+    are counted and left out; without, the first one fails the job.
     """
 
     frame: Any
+    judge: RowJudge
     skip_bad: bool = False
 
 

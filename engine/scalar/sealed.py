@@ -12,6 +12,8 @@ from contextlib import contextmanager
 
 import duckdb
 
+from engine.patience import Patience
+
 _CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": False,
     "python_enable_replacements": False,
@@ -37,19 +39,20 @@ def sealed(
 def interrupted_after(connection: duckdb.DuckDBPyConnection, seconds: float) -> Iterator[None]:
     """Interrupt what the connection still runs after `seconds`, until the context ends.
 
-    DuckDB reacts between two chunks of rows, not inside a function.
+    DuckDB reacts between two chunks of rows, not inside a function. A stall is not the query's time.
     """
     done = threading.Event()
 
     def interrupt() -> None:
+        if Patience(seconds).wait(done.wait):
+            return
         while not done.wait(0.01):  # an interrupt between two steps is lost
             connection.interrupt()
 
-    clock = threading.Timer(seconds, interrupt)
+    clock = threading.Thread(target=interrupt)
     clock.start()
     try:
         yield
     finally:
         done.set()
-        clock.cancel()
         clock.join()

@@ -41,7 +41,7 @@ class Classic:
 
     def close(self) -> None:
         """Stop the context and end the JVM."""
-        if not self._jvm.is_alive():
+        if not self.is_alive():  # the process of a killed JVM may be there longer than what answers
             self._context._jsc = None  # so that it is not asked to stop
         with suppress(OSError):
             self._context.stop()
@@ -50,7 +50,8 @@ class Classic:
 
 
 def _forget() -> None:
-    """Make PySpark forget the gateway of its JVM, so that the next session gets a new one."""
+    """Make PySpark forget the context and the gateway of its JVM, so that the next session gets new ones."""
+    SparkContext._active_spark_context = None
     SparkContext._gateway = SparkContext._jvm = None
     SparkSession._instantiatedSession = SparkSession._activeSession = None
 

@@ -42,6 +42,8 @@ def session_configuration(options: SparkOptions) -> dict[str, str]:
         "spark.sql.adaptive.enabled": "false",
         # A timestamp is in UTC wherever it is read.
         "spark.sql.session.timeZone": "UTC",
+        # The names of directories are texts, which a load's judge reads as values of the column's type.
+        "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
         # Messages between shards are blobs; together they soon exceed 2 GiB, so offsets need 64 bits.
         "spark.sql.execution.arrow.useLargeVarTypes": "true",
     } | {key: value for key, value in options.conf.items() if key.startswith("spark.sql.")}

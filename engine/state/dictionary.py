@@ -187,7 +187,9 @@ class Dictionary:
         if text is None:
             if word == NULL:
                 raise KeyError(word)
-            text = self.array(np.array([word], np.int64))[0].as_py()
+            text = entries.text(word)
+            if text is None:
+                text = self.array(np.array([word], np.int64))[0].as_py()
             entries.remember(word, text)
         return text
 

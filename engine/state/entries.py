@@ -116,6 +116,15 @@ class Entries:
         store = self.store
         return self.texts_at(_find(words, store), store)
 
+    def text(self, word: int) -> str | None:
+        """The text of `word`; None if no entry has it. The short way for one text."""
+        store = self.store
+        numbers = np.empty(1, np.int64)
+        if kernels.find(np.array([word], np.int64), store.table, store.words, numbers) >= 0:
+            return None
+        number = int(numbers[0])
+        return store.arena[store.ends[number] : store.ends[number + 1]].tobytes().decode()
+
     def texts_at(self, numbers: np.ndarray, store: Store | None = None) -> pa.LargeStringArray:
         """The texts of the entries with these numbers, null for -1."""
         if numbers.size == 0:

@@ -7,7 +7,7 @@ import shutil
 import uuid
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -121,7 +121,7 @@ class SuperstepExecutor:
             tables=job.tables,
             views=job.views,
             stored=stored,
-            scanned={name: scan.skip_bad for name, scan in job.scans.items()},
+            scanned={name: replace(scan, frame=None) for name, scan in job.scans.items()},
             epoch=job.epoch,
             since=job.since,
             fresh=job.fresh,

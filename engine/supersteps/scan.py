@@ -1,7 +1,7 @@
 """Scans: tasks that read rows, and run the operators that need no exchange on them.
 
-The messages of a scan join those of the shards' first superstep. Rows come as record batches of the table's
-columns and a last one with an error message, NULL for a good row.
+The messages of a scan join those of the shards' first superstep. Rows come as record batches, which the
+scan's judge turns into words.
 """
 
 from __future__ import annotations
@@ -10,10 +10,8 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from engine.codec.arrow import encode_arrow
-from engine.errors import InvalidValue
+from engine.judging.row_judge import JudgedRows
 from engine.supersteps.messages import Message
 from engine.supersteps.superstep_program import RunLevel
 from engine.supersteps.worker import Worker
@@ -32,23 +30,18 @@ def scan(worker: Worker, table: str, number: int, batches: Iterable[pa.RecordBat
     spec = worker.spec
     dictionary = worker.dictionary(())
     shard = worker.stateless_shard(number % spec.shards, dictionary)
-    schema = next(t.node.schema for t in spec.tables if t.node.name == table)
     first = shard.program.instructions[0]
     if not isinstance(first, RunLevel):
         raise RuntimeError("the first instruction of a program is not RunLevel")
-    rows = ScannedRows(spec.scanned[table])
+    asked = spec.scanned[table]
+    rows = ScannedRows(asked.skip_bad)
     keeper = worker.keeper(shard)
     for batch in gathered(batches):
-        good = rows.good(batch)
+        words = rows.good(asked.judge.judged(batch, dictionary))
         if rows.error is not None:
             shard.error = (BAD_ROW, rows.error, "")
             break
-        try:
-            words = encode_arrow(good, schema, dictionary)
-        except InvalidValue as error:
-            shard.error = (BAD_ROW, error.message, error.hint)
-            break
-        times = np.empty((2, good.num_rows), np.int64)
+        times = np.empty((2, words.shape[1]), np.int64)
         times[0], times[1] = spec.epoch, 1
         shard.rendered.inputs[table].pending = np.ascontiguousarray(np.concatenate((words, times)))
         yield from shard.run(first)
@@ -82,19 +75,17 @@ class ScannedRows:
         self._skipped = 0
         self._examples: list[str] = []
 
-    def good(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The good rows of a batch, without the column of error messages."""
-        wrong = batch.column(batch.num_columns - 1)
-        good = batch.select(range(batch.num_columns - 1))
-        bad = len(wrong) - wrong.null_count
+    def good(self, judged: JudgedRows) -> np.ndarray:
+        """The words of the good rows of a batch."""
+        bad = int(judged.bad.sum())
         if bad:
-            messages = wrong.drop_null()[:EXAMPLES].to_pylist()
+            messages = judged.messages(EXAMPLES)
             if not self._skip_bad:
                 self.error = messages[0]
             self._examples = (self._examples + messages)[:EXAMPLES]
-            good = good.filter(pc.is_null(wrong))
+        good = judged.good
         self._skipped += bad
-        self._taken += good.num_rows
+        self._taken += good.shape[1]
         return good
 
     def counted(self) -> tuple[int, int, tuple[str, ...]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from engine.operators.rebuild import Rebuild
 from engine.plan.nodes import Node
-from engine.runtime.execution import JobTable, Stored
+from engine.runtime.execution import JobTable, RowScan, Stored
 from engine.state.store.files import BatchFile, TextFile
 
 
@@ -26,15 +26,15 @@ class SuperstepLimits:
 class Spec:
     """The changes, the tables and views they concern, and the files of the state.
 
-    Like `engine.runtime.execution.ExecutorJob`, but all changes except scans are in files. `scanned` has, for
-    each scanned table, whether bad rows are left out; scanned rows must have new keys. The
-    names of new files begin with `prefix`.
+    Like `engine.runtime.execution.ExecutorJob`, but all changes except scans are in files. `scanned` has the
+    scan of each scanned table without its frame; scanned rows must have new keys. The names of new files
+    begin with `prefix`.
     """
 
     tables: tuple[JobTable, ...]
     views: tuple[tuple[str, Node], ...]
     stored: Mapping[str, Stored]
-    scanned: Mapping[str, bool]
+    scanned: Mapping[str, RowScan]
     epoch: int
     since: int
     fresh: bool

@@ -19,6 +19,7 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
 from engine.schema import Schema
+from planner.adhoc.clock_truncation import with_clock_truncation
 from planner.adhoc.demanded_rows import EVERYTHING, Demand, demands
 from planner.adhoc.enum_labels import with_typed_labels
 from planner.adhoc.from_clauses import Relations, with_plain_names, with_plain_rows
@@ -64,7 +65,8 @@ class AdhocQuery:
     """`sql` is DuckDB's; `integer_division` says whether its `/` of two integers gives an integer.
 
     `columns` are the lower-case names of all columns that the query can read; None means every column.
-    `names` maps each lower-case name to its places in the user's text, in order.
+    `names` maps each lower-case name to its places in the user's text, in order. `zone` is DuckDB's name of
+    the time zone by whose clock moments are read and written.
     """
 
     sql: str
@@ -72,6 +74,7 @@ class AdhocQuery:
     integer_division: bool = False
     columns: frozenset[str] | None = None
     names: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    zone: str = "UTC"
 
     def place(self, offset: int) -> tuple[int | None, int | None]:
         """The line and column in the user's text of the name at `offset` of `sql`; None twice if there is
@@ -122,6 +125,7 @@ def adhoc_query(
         if not node.this:
             node.replace(exp.Anonymous(this=_CALLS[type(node)]))
     query = in_duckdb(query)
+    with_clock_truncation(query)
     columns = _columns(query)
     divides = any(division.args.get("typed") for division in query.find_all(exp.Div))
     references = _references(query, relations, target)

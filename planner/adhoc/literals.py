@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from decimal import Decimal
 
 import orjson
 from sqlglot import exp
@@ -19,6 +20,7 @@ from planner.adhoc.dml_queries import cells, is_default
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z?")
 _TIMESTAMPTZ = re.compile(_TIMESTAMP.pattern.removesuffix("Z?") + r"(Z|[+-][0-9]{2}(:[0-9]{2})?)?")
+_OFFSET = re.compile(r"(Z|[+-][0-9]{2}(:[0-9]{2})?)$")
 _TIME = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _DURATION = re.compile(r"P.*")
@@ -34,22 +36,45 @@ _FORMS = {
 _NUMBER = re.compile(r"[0-9]{1,18}(\.([0-9]{1,18}))?")
 
 
-class _NotPlain(Exception):
+class NotPlain(Exception):
     """A value needs evaluation."""
 
 
-def plain_rows(values: exp.Values, types: Sequence[Type]) -> list[list[object]] | None:
-    """The rows as Python values that the codec takes for columns of `types`; None if a value is not plain."""
+def plain_rows(values: exp.Values, types: Sequence[Type], in_utc: bool = True) -> list[list[object]] | None:
+    """The rows as Python values that the codec takes for columns of `types`; None if a value is not plain.
+
+    Unless moments are `in_utc`, one without an offset is not plain.
+    """
     try:
         return [
-            [_plain(cell, type) for cell, type in zip(cells(row), types, strict=True)]
+            [plain_cell(cell, type, in_utc) for cell, type in zip(cells(row), types, strict=True)]
             for row in values.expressions
         ]
-    except _NotPlain:
+    except NotPlain:
         return None
 
 
-def _plain(cell: exp.Expression, type: Type) -> object:
+def plain_value(value: object, type: Type, in_utc: bool) -> object:
+    """What the codec takes for a column of `type`, for the value of a parameter that stands for itself in
+    VALUES: the same as for the literal that a person would write. Raises NotPlain."""
+    match value:
+        case None:
+            return None
+        case bool() if type.kind is Kind.BOOLEAN:
+            return value
+        case str() if "\0" not in value:
+            return _moment_or_text(value, type, in_utc)
+        case bool() | str() | list() | dict():
+            raise NotPlain
+        case Decimal() if value.is_finite():
+            return _number("-" if value < 0 else "", format(abs(value), "f"), type)
+        case int() | float():
+            return _number("-" if value < 0 else "", repr(abs(value)), type)
+    raise NotPlain
+
+
+def plain_cell(cell: exp.Expression, type: Type, in_utc: bool) -> object:
+    """The same for an expression in VALUES."""
     match cell:
         case exp.Null():
             return None
@@ -62,21 +87,28 @@ def _plain(cell: exp.Expression, type: Type) -> object:
         case exp.Literal(is_string=False):
             return _number("", cell.name, type)
         case exp.Literal(is_string=True):
-            return _text(cell.name, type)
-    raise _NotPlain
+            return _moment_or_text(cell.name, type, in_utc)
+    raise NotPlain
+
+
+def _moment_or_text(text: str, type: Type, in_utc: bool) -> object:
+    """The value of a text. Unless moments are `in_utc`, one without an offset is not plain."""
+    if type.kind is Kind.TIMESTAMPTZ and not (in_utc or _OFFSET.search(text)):
+        raise NotPlain
+    return _text(text, type)
 
 
 def _number(sign: str, digits: str, type: Type) -> object:
     match = _NUMBER.fullmatch(digits)
     if match is None:
-        raise _NotPlain
+        raise NotPlain
     if match[1] is None and (type.is_integer or type.kind is Kind.NUMERIC):
         return int(sign + digits)
     if type.is_float:
         return float(sign + digits)
     if type.kind is Kind.NUMERIC and len(match[2] or "") <= (type.scale or 0):
         return sign + digits
-    raise _NotPlain
+    raise NotPlain
 
 
 def _text(text: str, type: Type) -> object:
@@ -90,4 +122,4 @@ def _text(text: str, type: Type) -> object:
             return orjson.loads(text)
         except orjson.JSONDecodeError:
             pass
-    raise _NotPlain
+    raise NotPlain

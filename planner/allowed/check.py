@@ -10,10 +10,23 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from planner.allowed.open_functions import AGGREGATES, AGGREGATES_BY_NAME, SESSION, TABLE_FUNCTIONS
+from planner.allowed.open_functions import (
+    AGGREGATES,
+    AGGREGATES_BY_NAME,
+    SESSION,
+    TABLE_FUNCTIONS,
+    WINDOWS,
+)
 from planner.allowed.parse_tree import Closed, Node, arguments, known_functions, parts, tree
 from planner.allowed.sizes import HINT, MOST, check_growth, largest
-from planner.errors import ConstantTooLarge, PlannerError, UnknownFunction, UnknownTable, Unsupported
+from planner.errors import (
+    ConstantTooLarge,
+    InvalidQuery,
+    PlannerError,
+    UnknownFunction,
+    UnknownTable,
+    Unsupported,
+)
 from planner.suggestions import did_you_mean
 
 _QUERIES = frozenset({"SELECT_NODE", "SET_OPERATION_NODE", "RECURSIVE_CTE_NODE", "CTE_NODE"})
@@ -37,7 +50,8 @@ _WAITING = frozenset({"cte_map", "function"})
 """Parts of queries and table functions that have checks of their own."""
 _REFUSED = 100 * MOST  # bounds are rough, so only what is far too large is refused
 _ALONE = "write it as a statement of its own"
-_HINT = "the SQL reference lists the supported functions"
+REFERENCE = "the SQL reference lists the supported functions"
+"""A hint where no name is near."""
 
 
 def check(
@@ -67,9 +81,11 @@ def is_small(text: str, functions: frozenset[str]) -> bool:
 
 def closed(name: str, functions: frozenset[str]) -> PlannerError:
     """The error for a name that is not in `functions`."""
+    if name in WINDOWS:
+        return InvalidQuery(f"{name} is a window function", f"write {name}() OVER (...)")
     if name in known_functions():
-        return Unsupported(f"function {name} is not supported", _HINT)
-    return UnknownFunction(f'unknown function "{name}"', did_you_mean(name, functions, _HINT))
+        return Unsupported(f"function {name} is not supported", REFERENCE)
+    return UnknownFunction(f'unknown function "{name}"', did_you_mean(name, functions, REFERENCE))
 
 
 @dataclass

@@ -133,7 +133,8 @@ AGGREGATES = _names(AGGREGATES_BY_TOPIC)
 PURE = _names(PURE_BY_TOPIC)
 PASSING = _names(PASSING_BY_TOPIC)
 TABLE_FUNCTIONS = _names(TABLES_BY_TOPIC)
-IN_VIEWS = PURE | AGGREGATES | _names(WINDOW_BY_TOPIC)
+WINDOWS = _names(WINDOW_BY_TOPIC)
+IN_VIEWS = PURE | AGGREGATES | WINDOWS
 IN_QUERIES = IN_VIEWS | PASSING
 AGGREGATES_BY_NAME = frozenset({"aggregate", "array_aggr", "array_aggregate", "list_aggr", "list_aggregate"})
 """Functions whose second argument is the name of an aggregate."""

@@ -462,10 +462,9 @@ class ExpressionBinder:
     def _aggregate(self, node: exp.Expression) -> Expression:
         call = aggregate_call(node, self.session.dialect)
         if self.collector is None:
-            fail(
-                InvalidQuery(f"{self.clause} cannot contain an aggregate: {node.sql(self.session.dialect)}"),
-                node,
-            )
+            written = node.sql(self.session.dialect)
+            hint = "write the condition in HAVING" if self.clause == "WHERE" else ""
+            fail(InvalidQuery(f"{self.clause} cannot contain an aggregate: {written}", hint), node)
         inside = ExpressionBinder(self.session, self.scope, self.queries, "an aggregate's argument")
         only = self._filter(call.only)
         derived = moment(call, inside.bind, only)

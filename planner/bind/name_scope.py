@@ -17,7 +17,7 @@ from planner.identifiers import fold
 from planner.ir import Attribute
 from planner.positions import fail
 from planner.relation import Catalog
-from planner.suggestions import did_you_mean, of_columns
+from planner.suggestions import did_you_mean, of_columns, perhaps_text, visible
 
 
 @dataclass(frozen=True)
@@ -97,6 +97,8 @@ class NameScope:
         error = _unknown(node.name, tables, f'unknown column "{node.name}"')
         if owners and not _near(node.name, tables):
             error.hint = f'column "{node.name}" is in {" and ".join(sorted(owners)[:2])}, not in FROM'
+        elif not _near(node.name, tables):
+            error.hint = perhaps_text(node.name, error.hint)
         return error
 
     def _no_table(self, node: exp.Column, catalog: Catalog | None = None) -> UnknownTable:
@@ -114,9 +116,8 @@ def _called(identifier: exp.Identifier, columns: Iterable[Attribute]) -> list[At
 
 
 def _unknown(name: str, tables: list[FromTable], message: str) -> UnknownColumn:
-    names = sorted({column.name for table in tables for column in table.columns})
-    known = f"visible columns: {', '.join(names[:12])}" if names else ""
-    return UnknownColumn(message, _near(name, tables) or known)
+    names = {column.name for table in tables for column in table.columns}
+    return UnknownColumn(message, _near(name, tables) or visible(names))
 
 
 def _near(name: str, tables: list[FromTable]) -> str:

@@ -17,7 +17,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, UnsupportedError
 
 from engine.plan.expressions import Foreign, Literal
-from planner.allowed.check import check
+from planner.allowed.check import REFERENCE, check
 from planner.allowed.open_functions import AGGREGATES, PASSING, PURE, SESSION
 from planner.allowed.parse_tree import Closed, known_functions
 from planner.bind.coercion import argument, typed
@@ -97,7 +97,7 @@ def foreign(template: str, arguments: Sequence[Expression], node: exp.Expression
         fail(UnsupportedType(f"{error.message}: {node.sql(dialect)}", error.hint), node)
     except UnknownFunction:
         name = _written_name(node).lower()
-        hint = did_you_mean(name, _known_functions(dialect) - {name})
+        hint = did_you_mean(name, _known_functions(dialect) - {name}, REFERENCE)
         fail(UnknownFunction(f'unknown function "{name}"', hint), node)
     except PlannerError as error:
         fail(error, node)
@@ -212,5 +212,6 @@ def _refused(found: Closed, dialect: str) -> PlannerError:
     if name in AGGREGATES:
         return Unsupported(f"aggregate function {name} is not supported")
     if isinstance(found.error, UnknownFunction):
-        return UnknownFunction(found.error.message, did_you_mean(name, _known_functions(dialect) - {name}))
+        hint = did_you_mean(name, _known_functions(dialect) - {name}, REFERENCE)
+        return UnknownFunction(found.error.message, hint)
     return found.error

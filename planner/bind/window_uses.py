@@ -19,7 +19,7 @@ from planner.bind.aggregate_uses import bind_aggregate
 from planner.bind.coercion import argument, coerce, typed
 from planner.bind.frames import frame_of, specification
 from planner.bind.session import Session
-from planner.errors import PlannerError, Unsupported
+from planner.errors import InvalidQuery, PlannerError, Unsupported
 from planner.ir import (
     Attribute,
     Expression,
@@ -193,9 +193,11 @@ def _places(
     node: exp.Expression, bind: Bind, keys: tuple[Expression, ...], order: Sort, frame: Frame
 ) -> WindowUse:
     function = _PLACES[type(node)]
-    if isinstance(node.this, exp.Order | exp.Distinct) or node.args.get("expressions"):
-        inside = type(node.this).__name__.upper()
+    if isinstance(node.this, exp.Order | exp.Distinct):
+        inside = "ORDER BY" if isinstance(node.this, exp.Order) else "DISTINCT"
         fail(Unsupported(f"{function.value} with {inside} inside is not supported"), node)
+    if node.args.get("expressions"):
+        fail(InvalidQuery(f"{function.value} takes no arguments", "write what orders it in OVER"), node)
     if node.args.get("from_first") is False:
         fail(Unsupported("FROM LAST is not supported", "reverse the window's ORDER BY"), node)
     written = [node.args.get(part) for part in ("this", "offset", "default")]

@@ -8,11 +8,9 @@ their context. Answers are cached. One connection serves the process, one questi
 
 from __future__ import annotations
 
-import json
 import re
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
 from functools import cache, lru_cache
@@ -28,20 +26,9 @@ from engine.schema import Kind, Type
 from planner.allowed.check import check, is_small
 from planner.allowed.open_functions import IN_VIEWS
 from planner.allowed.parse_tree import Closed
-from planner.errors import (
-    AmbiguousColumn,
-    InvalidQuery,
-    InvalidSyntax,
-    PlannerError,
-    TypeMismatch,
-    UnknownColumn,
-    UnknownFunction,
-    UnknownTable,
-    as_fact,
-)
 from planner.limits import check_time
+from planner.native.duck_refusals import refusal
 from planner.sql_types import UNTYPED, duckdb_type, from_duckdb
-from planner.suggestions import did_you_mean
 
 _LOCK = threading.Lock()
 _CAST = re.compile(r"(TRY_)?CAST\((-?\d+(\.\d+)?|'[^']*') AS [A-Z ]+(\(\d+,\d+\))?\)")
@@ -51,14 +38,6 @@ _TOGETHER = 1_000
 _MEMORY = "256MB"
 _OPEN = IN_VIEWS | {"error"}
 """The functions that views may call, and those that the planner's own templates call too."""
-
-
-@dataclass(frozen=True)
-class Refusal:
-    """DuckDB's error: a planner error with its message, and its offset in the question's text."""
-
-    error: PlannerError
-    offset: int | None
 
 
 @cache
@@ -233,49 +212,3 @@ def castable(source: Type, target: Type) -> bool:
     written = source.labels[0] if source.labels else _SAMPLES.get(source.kind, "1")
     sample = f"CAST({quoted(written)} AS {duckdb_type(source)})"
     return constant(f"CAST({sample} AS {duckdb_type(target)})")[0]
-
-
-_SUBTYPES: dict[str, type[PlannerError]] = {
-    "COLUMN_NOT_FOUND": UnknownColumn,
-    "NO_MATCHING_FUNCTION": TypeMismatch,
-    "AMBIGUOUS_REFERENCE": AmbiguousColumn,
-}
-
-
-def refusal(error: duckdb.Error, prefix: int = 0) -> Refusal:
-    """DuckDB's error as a planner error; the user's text begins after `prefix` characters."""
-    details = _details(error)
-    message = str(details.get("exception_message", error)).split("\n\nLINE ")[0]
-    message, _, rest = message.replace(". ", "\n", 1).partition("\n")
-    hint = _hint(message, " ".join(rest.split("Candidate functions")[0].split()))
-    kind = str(details.get("exception_type", ""))
-    cls = _SUBTYPES.get(str(details.get("error_subtype", "")), InvalidQuery)
-    if kind == "Catalog":
-        cls = UnknownTable if details.get("type") == "Table" else UnknownFunction
-    elif kind == "Parser":
-        cls = InvalidSyntax
-    elif "cast" in message or "types" in message:
-        cls = TypeMismatch
-    position = details.get("position")
-    offset = int(str(position)) - prefix if position is not None else None
-    return Refusal(cls(as_fact(message).rstrip("!."), hint), offset)
-
-
-def _hint(message: str, said: str) -> str:
-    """DuckDB's hint after the message, with name suggestions in the planner's form."""
-    unknown = re.search(r'"([^"]+)"', message)
-    if unknown and said.startswith("Candidate bindings:"):
-        names = re.findall(r'"([^"]+)"', said)
-        return did_you_mean(
-            unknown[1].split(".")[-1], names, f"{', '.join(names)} are among the visible columns"
-        )
-    return re.sub(r'^Did you mean "([^"]+)"', r"did you mean \1", said)
-
-
-def _details(error: duckdb.Error) -> dict[str, object]:
-    text = str(error)
-    start = text.find("{")
-    try:
-        return json.loads(text[start:]) if start >= 0 else {}
-    except json.JSONDecodeError:
-        return {}

@@ -31,6 +31,9 @@ _UNCONDITIONAL = frozenset(
 _CONDITIONS = ("on", "using", "method", "match_condition")
 """Parts of a join that determine which rows it pairs."""
 
+_UNITS = frozenset({"MILLENNIA", "WEEKS"})
+"""Units of intervals that sqlglot does not list."""
+
 
 def trees(text: str, dialect: str) -> list[exp.Expr | None]:
     """The trees of a text in a dialect, statement by statement. Raises sqlglot's errors."""
@@ -75,6 +78,14 @@ class _Joins:
             if not self._match_pair(TokenType.L_BRACKET, TokenType.R_BRACKET):
                 break
             found = exp.DataType(this=exp.DType.ARRAY, expressions=[found], nested=True)
+        return found
+
+    def _parse_interval_span(self: Any, *args: Any, **kwargs: Any) -> exp.Interval:
+        """Refuses words that are no units: DuckDB would read `INTERVAL '1' foo` as a second named foo."""
+        found = super()._parse_interval_span(*args, **kwargs)  # type: ignore[misc]
+        unit = found.args.get("unit")
+        if isinstance(unit, exp.Var) and unit.name.upper() not in self.dialect.VALID_INTERVAL_UNITS | _UNITS:
+            self.raise_error(f"{unit.name.lower()} is no unit of an interval", self._prev)
         return found
 
     def _advance_any(self: Any, ignore_reserved: bool = False) -> Token | None:

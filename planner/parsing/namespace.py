@@ -26,17 +26,19 @@ _SYSTEM = "pg_catalog"
 @dataclass(frozen=True)
 class Namespace:
     """`path` has schemas in the order of the search, `schemas` those that exist, `relations` the full names
-    of the tables and views that may be meant, and `types` those of the named types."""
+    of the tables and views that may be meant, and `types` those of the named types. `temporary` is the schema
+    of the session's temporary tables, which is searched first; None if it has none."""
 
     path: SearchPath = DEFAULT_PATH
     schemas: Collection[str] = field(default=DEFAULT_PATH, compare=False)
     relations: Collection[str] = field(default=(), compare=False)
     types: Collection[str] = field(default=(), compare=False)
+    temporary: str | None = None
 
     @property
     def is_default(self) -> bool:
         """Whether names without a schema are those of `public`, whatever exists."""
-        return self.path == DEFAULT_PATH
+        return self.path == DEFAULT_PATH and self.temporary is None
 
     def meant(self, name: str, among: Collection[str]) -> str:
         """The full name that `name` stands for: the first of the path that is `among` full names.
@@ -49,6 +51,8 @@ class Namespace:
             return system
         names = [full_name(schema, name) for schema in self.path]
         otherwise = full_name(PUBLIC, name) if PUBLIC in self.path or not names else names[0]
+        if self.temporary is not None:
+            names.insert(0, full_name(self.temporary, name))
         return next((full for full in names if full in among), otherwise)
 
     def made(self, name: str) -> str:
@@ -81,6 +85,9 @@ class Namespace:
                 yield node, self.meant(fold(node.this), relations)
 
     def _placed(self, node: exp.Table) -> str:
+        create = node.find_ancestor(exp.Create)
+        if self.temporary is not None and create is not None and makes_temporary(create):
+            return full_name(self.temporary, fold(node.this))
         try:
             return self.made(fold(node.this))
         except InvalidQuery as error:
@@ -95,6 +102,11 @@ def added_schema(node: exp.Table) -> str | None:
     """The schema that `qualify` put before a name."""
     schema = node.args.get("db")
     return schema.this if isinstance(schema, exp.Identifier) and schema.meta.get(_ADDED) else None
+
+
+def makes_temporary(create: exp.Create) -> bool:
+    properties = create.args.get("properties")
+    return properties is not None and properties.find(exp.TemporaryProperty) is not None
 
 
 def _set_schema(node: exp.Table, full: str) -> None:

@@ -32,6 +32,7 @@ from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.nesting import check_nesting
 from planner.parsing.parameters import NO_PARAMETERS, Parameters, check_used, with_values
 from planner.parsing.qualified_columns import without_schemas
+from planner.parsing.syntax_errors import PARSER_FAULTS, syntax_error
 
 _NAMING = frozenset({"SELECT", "RETURNING", "TABLE"})
 """Words of an INSERT that has more columns to name than the rows of its VALUES."""
@@ -41,8 +42,6 @@ _MARK = "\ue000"
 _NUMBERED = re.compile(r"(?<![\w$])\$(?=[0-9])")
 _SEARCHED = 1 << 22
 """Characters that are read at most to find where a quotation begins."""
-_PARSER_FAULTS = (AttributeError, IndexError, KeyError, TypeError, ValueError)
-"""Errors of sqlglot's parser, besides its own classes, for some texts that are not SQL."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +75,8 @@ class Piece:
     tokens: tuple[Token, ...]
     parameters: Parameters = NO_PARAMETERS
     names: Namespace = DEFAULT
+    in_utc: bool = True
+    """Whether moments without an offset are those of UTC's clock."""
 
     @property
     def source(self) -> str:
@@ -136,10 +137,10 @@ class Piece:
         try:
             (tree,) = trees_of(_spelled_out(self.tokens), self.script, self.dialect)
         except ParseError as error:
-            raise self._invalid_syntax(error) from None
+            raise syntax_error(error, self.tokens) from None
         except RecursionError:
             raise SqlTooDeep.of("the statement").at(*self.place()) from None
-        except _PARSER_FAULTS as error:
+        except PARSER_FAULTS as error:
             raise self.failure("the statement cannot be parsed") from error
         if not isinstance(tree, exp.Expression):
             raise self.failure("the statement is empty")
@@ -162,14 +163,6 @@ class Piece:
     def unsupported(self, message: str, hint: str = "", token: int = 0) -> Unsupported:
         line, column = self.place(token)
         return Unsupported(message, hint, line=line, column=column)
-
-    def _invalid_syntax(self, error: ParseError) -> InvalidSyntax:
-        found = error.errors[0] if error.errors else {}
-        text, column = found.get("highlight") or "", found.get("col") or 1
-        what = f'syntax error at or near "{text}"' if text else "syntax error at the end of the statement"
-        expected = re.fullmatch(r"Expecting (.+)", found.get("description") or "")
-        hint = f"expected {expected[1]}" if expected else ""
-        return InvalidSyntax(what, hint, line=found.get("line"), column=max(1, column - len(text) + 1))
 
 
 def split(

@@ -52,15 +52,18 @@ def namespace(
     schemas: Mapping[str, int],
     relations: Callable[[], Collection[str]],
     types: Callable[[], Collection[str]],
+    temporary: str | None = None,
 ) -> Namespace:
-    """What names mean for a user with a search path. Schemas that do not exist are passed over.
+    """What names mean for a user with a search path. Schemas that do not exist are passed over. `temporary`
+    is the schema of the session's temporary tables.
 
     Most paths come down to `public`: then nobody asks which relations and types there are.
     """
-    if path == DEFAULT_PATH:
+    if path == DEFAULT_PATH and temporary is None:
         return DEFAULT
     meant = tuple(user if schema == USER else schema for schema in path)
     there = tuple(dict.fromkeys(schema for schema in meant if schema in schemas))
-    if there == DEFAULT_PATH:
+    if there == DEFAULT_PATH and temporary is None:
         return DEFAULT
-    return Namespace(there or meant, frozenset(schemas), relations(), frozenset(types()))
+    known = frozenset(schemas), relations(), frozenset(types())
+    return Namespace(there or meant, *known, temporary)

@@ -11,7 +11,7 @@ from planner.errors import InvalidQuery, Unsupported
 from planner.identifiers import column_name, fold, relation_name
 from planner.parsing.script import Piece
 from planner.positions import fail
-from planner.relation_names import full_name, own_name, schema_of
+from planner.relation_names import full_name, is_temporary, own_name, schema_of
 from planner.statements.alterations import (
     Action,
     AddColumn,
@@ -69,6 +69,8 @@ def _moved(piece: Piece) -> Statement | None:
     reader.expect("SET", "SCHEMA")
     to = full_name(reader.schema(), own_name(name))
     reader.end()
+    if is_temporary(name) or is_temporary(to):
+        raise piece.unsupported("a table cannot become temporary, or stay if it is", "copy its rows")
     if words[1] == "VIEW":
         return RenameView(piece, name, to, if_exists)
     return AlterTable(piece, name, if_exists, (RenameTable(to),))

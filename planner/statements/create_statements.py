@@ -14,9 +14,10 @@ from sqlglot.tokens import TokenType
 
 from engine.schema import enumeration
 from planner.identifiers import column_name, relation_name
+from planner.parsing.namespace import makes_temporary
 from planner.parsing.qualified_texts import qualified_text
 from planner.parsing.script import Piece
-from planner.relation_names import full_name
+from planner.relation_names import full_name, is_temporary
 from planner.statements.declarations import HINT as DECLARATIONS
 from planner.statements.declarations import Declarations, check_columns
 from planner.statements.statements import (
@@ -40,11 +41,12 @@ _OPTIONS = {"replace": "OR REPLACE"}
 _OPTION_HINTS = {
     "AS SELECT": "create the table with its columns, then fill it with INSERT INTO ... SELECT",
     "OR REPLACE": "drop the table first",
-    "TEMPORARY": "every table is permanent",
 }
+_TEMPORARY = ("TEMP", "TEMPORARY")
 
 
 def create_table(piece: Piece) -> Statement:
+    piece = _without_scope(piece)
     tree = piece.parse()
     if not isinstance(tree, exp.Create) or tree.kind != "TABLE":
         kind = tree.kind if isinstance(tree, exp.Create) else " ".join(piece.words(2)[1:])
@@ -56,6 +58,8 @@ def create_table(piece: Piece) -> Statement:
     named = isinstance(tree.this, exp.Schema)
     name = relation_name(tree.this.this if named else tree.this)
     exists = bool(tree.args.get("exists"))
+    if makes_temporary(tree):
+        _check_temporary(name, piece)
     if like is not None:
         return CreateTableLike(piece, name, relation_name(like.this), _takes_rules(like, piece), exists)
     parts = tree.this.expressions if named else []
@@ -70,6 +74,25 @@ def create_table(piece: Piece) -> Statement:
     return CreateTable(
         piece, name, declared.schema(), declared.key, exists, declared.rules, declared.comments
     )
+
+
+def _without_scope(piece: Piece) -> Piece:
+    """CREATE GLOBAL or LOCAL TEMPORARY TABLE without the first word, which means nothing."""
+    words = piece.words(3)
+    if words[1:2] not in (("GLOBAL",), ("LOCAL",)) or words[-1] not in _TEMPORARY:
+        return piece
+    return replace(piece, tokens=(piece.tokens[0], *piece.tokens[2:]))
+
+
+def _check_temporary(name: str, piece: Piece) -> None:
+    """Raises Unsupported for a temporary table that would be in a schema like any other."""
+    if is_temporary(name):
+        return
+    at = next(piece.find(word) for word in _TEMPORARY if piece.find(word))
+    if piece.names.temporary is None:
+        hint = "over HTTP every table is permanent: leave the word out"
+        raise piece.unsupported("CREATE TEMPORARY TABLE needs a session of PostgreSQL's protocol", hint, at)
+    raise piece.unsupported(f"table {name} cannot be temporary in a schema", "leave the schema out", at)
 
 
 def _declared(name: str, parts: list[exp.Expression], piece: Piece) -> Declarations:
@@ -239,7 +262,7 @@ def _refuse_options(create: exp.Create, piece: Piece) -> None:
         if not value or option in ("this", "kind", "exists", "expression"):
             continue
         if option == "properties":
-            others = [o for o in value.expressions if not isinstance(o, exp.WithDataProperty)]
+            others = [option for option in value.expressions if not _is_usual(option)]
             if not others:
                 continue
             word = others[0].sql(piece.dialect)
@@ -250,3 +273,10 @@ def _refuse_options(create: exp.Create, piece: Piece) -> None:
             _OPTION_HINTS.get(word, DECLARATIONS),
             piece.find(word.split()[0]),
         )
+
+
+def _is_usual(option: exp.Expression) -> bool:
+    """Whether an option is read elsewhere, or says what holds anyway."""
+    if isinstance(option, exp.OnCommitProperty):
+        return not option.args.get("delete")
+    return isinstance(option, exp.WithDataProperty | exp.TemporaryProperty)

@@ -15,11 +15,13 @@ from sqlglot.tokens import Token, TokenType
 from planner.errors import InvalidQuery, PlannerError
 from planner.identifiers import column_name, relation_name
 from planner.parsing.script import Piece, split
+from planner.parsing.syntax_errors import STATEMENTS
 from planner.positions import fail
 from planner.statements.alter_statements import alter
 from planner.statements.comment_statements import comment
 from planner.statements.create_statements import create_table, create_type, create_view, drop, drop_type
 from planner.statements.index_statements import create_index, drop_index
+from planner.statements.refresh_statements import refresh
 from planner.statements.role_statements import create_role, drop_role, grant, revoke
 from planner.statements.schema_statements import create_schema, drop_schema, set_search_path
 from planner.statements.show_statements import describe, explain, show
@@ -35,6 +37,7 @@ from planner.statements.statements import (
     Truncate,
     Update,
 )
+from planner.suggestions import did_you_mean
 
 _MUTUAL = ("WITH", "MUTUALLY", "RECURSIVE")
 
@@ -59,7 +62,9 @@ def _parser(piece: Piece) -> Callable[[Piece], Statement]:
             return parser
     first = words[0] if words else piece.tokens[0].text
     if first not in _INSTEAD and piece.tokens[0].token_type == TokenType.VAR:
-        raise piece.failure(f'syntax error at or near "{piece.tokens[0].text}"')
+        raise piece.failure(
+            f'syntax error at or near "{piece.tokens[0].text}"', did_you_mean(first, STATEMENTS)
+        )
     hint = _INSTEAD.get(
         first,
         "use SELECT, INSERT, UPDATE, DELETE, MERGE, TRUNCATE, CREATE, ALTER and DROP of TABLE "
@@ -217,6 +222,7 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("COMMENT",): comment,
     ("GRANT",): grant,
     ("REVOKE",): revoke,
+    ("REFRESH",): refresh,
     ("MERGE",): _query,
     ("REPLACE",): _replace_into,
     ("TRUNCATE",): _query,

@@ -294,6 +294,13 @@ class ShowCreate(Statement):
 
 
 @dataclass(frozen=True)
+class RefreshView(Statement):
+    """REFRESH MATERIALIZED VIEW, which finds the view up to date."""
+
+    name: str
+
+
+@dataclass(frozen=True)
 class CreateRole(Statement):
     name: str
 

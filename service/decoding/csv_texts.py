@@ -1,7 +1,7 @@
 """Fields of CSV as the codec reads texts: what people and programs write for a value, in one form.
 
 Spaces around a value do not count, except in texts. Each kind takes what a load of the same file takes
-(`service/pipeline/spark_casts.py`): an integer may have a fraction of zeros, a moment a zone, a boolean is
+(`engine/judging/text_readings.py`): an integer may have a fraction of zeros, a moment a zone, a boolean is
 any of SQL's words. Nothing is rounded or guessed: a text that has none of the forms is refused, as is one
 that stands for a value which the column cannot have.
 """

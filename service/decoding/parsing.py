@@ -18,6 +18,7 @@ from service.decoding.encodings import UNITS
 from service.decoding.gathering import gather
 from service.decoding.objects import CHANGE, FORM, changes_of, row_reader
 from service.decoding.pieces import WHOLE, Piece, elements, no_array, parse_json, parsed_lines, spans
+from service.decoding.plain_lines import pieces_of_lines, plain_changes
 from service.decoding.tabular import OPS, Batches, changes_of_table, read_arrow, read_csv, read_parquet
 from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid, UnsupportedFormat
@@ -81,7 +82,7 @@ def parse(
         return _of_envelopes(body, definition, dictionary, budget, _unit(content_type))
     if media_type == JSON:
         return _of_pieces(elements(body), definition, dictionary, budget)
-    return _of_pieces(parsed_lines(body), definition, dictionary, budget, LINE)
+    return gather(_of_lines(body, definition, dictionary), definition, budget)
 
 
 def parse_several(
@@ -159,6 +160,17 @@ def _of_pieces(
     """The changes in pieces of a body. A piece's objects are freed before the next one is parsed."""
     parts = (of_objects(values, definition, dictionary, places, where) for places, values in pieces)
     return gather(parts, definition, budget)
+
+
+def _of_lines(body: bytes, definition: Definition, dictionary: Dictionary) -> Iterator[TableChanges]:
+    """The changes in lines, by columns where all lines of a piece are plain, else one by one."""
+    for piece, number in pieces_of_lines(body):
+        plain = plain_changes(piece, definition, dictionary)
+        if plain is not None:
+            yield plain
+            continue
+        for places, values in parsed_lines(piece, number):
+            yield of_objects(values, definition, dictionary, places, LINE)
 
 
 def _no_change(place: str) -> Invalid:

@@ -142,9 +142,11 @@ def spans(body: bytes, depth: int, most: int) -> tuple[bytes, list[tuple[int, in
     return b"".join(shells), [(begin, end + 1) for begin, end in zip(begins, ends, strict=True)]
 
 
-def parsed_lines(body: bytes) -> Iterator[Piece]:
-    """The values of NDJSON. Skips blank lines. Raises BadRequest or TooLarge."""
-    at, number = 0, 1
+def parsed_lines(body: bytes, number: int = 1) -> Iterator[Piece]:
+    """The values of NDJSON, whose lines count from `number`. Skips blank lines. Raises BadRequest or
+    TooLarge.
+    """
+    at = 0
     while at < len(body):
         end = body.find(b"\n", at + WINDOW)
         end = len(body) if end < 0 else end

@@ -20,10 +20,11 @@ from engine.operators.allowance import Allowance, Spending
 from engine.plan.nodes import Node, Source
 from engine.runtime.engine import Engine
 from engine.schema import Schema
+from planner.errors import InvalidQuery
 from planner.limits import UNLIMITED
 from planner.long_texts import plan_text
 from planner.relation import Relation
-from planner.relation_names import schema_of
+from planner.relation_names import is_temporary, schema_of
 from service.catalog.catalog import Catalog
 from service.catalog.details import NO_DETAILS, Details
 from service.catalog.identity_counters import IdentityCounter
@@ -34,6 +35,7 @@ from service.definitions.definition import Definition
 from service.definitions.filling import Filling
 from service.definitions.known_relations import KnownRelations, in_order
 from service.definitions.layouts import History
+from service.definitions.maintained_queries import MaintainedQueries
 from service.definitions.named_schemas import NamedSchemas
 from service.definitions.referring import resolved
 from service.definitions.seeing import relations_of, seen_now, sized
@@ -62,6 +64,7 @@ class Definitions:
         self.set_aside: set[str] = set()
         """Views that are to be built again beside the writer."""
         self.schemas = NamedSchemas(catalog)
+        self.queries = MaintainedQueries(engine)
         self.known = KnownRelations.of({})
         """Every table and view. Replaced as a whole."""
 
@@ -194,6 +197,7 @@ class Definitions:
         if details is None:
             scope = sized(among, self.engine.rows)
             planned = plan_text(sql, scope, dialect, self.limits, named=True)
+            _check_permanent(name, planned.reads)
             details = Details(sees=seen_now(planned.reads, scope), named=True)
         else:
             scope = relations_of(details.sees, among)
@@ -229,6 +233,7 @@ class Definitions:
                 if definition.name in there:
                     self.engine.drop_view(definition.name)
                 continue
+            self.queries.drop_readers(definition.name)
             if definition.name in there:
                 self.engine.drop_source(definition.name)
         self.clock.stop_unless_read()
@@ -311,6 +316,14 @@ class Definitions:
 
     def replace_all(self, definitions: Mapping[str, Definition]) -> None:
         self.known = KnownRelations.of(definitions)
+
+
+def _check_permanent(view: str, reads: Iterable[str]) -> None:
+    """Raises InvalidQuery if a view would read a temporary table, which ends before the view does."""
+    for name in filter(is_temporary, reads):
+        raise InvalidQuery(
+            f"view {view} would read {name}, which is temporary", "make a table that stays, and read that"
+        )
 
 
 def _with_key(schema: Schema, key: tuple[int, ...] | None) -> Schema:

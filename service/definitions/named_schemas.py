@@ -42,14 +42,15 @@ class NamedSchemas:
             rows = connection.execute(sa.select(schemas).order_by(schemas.c.id)).all()
         self.all = MappingProxyType({PUBLIC: _OF_PUBLIC, **{row.name: row.id for row in rows}})
 
-    def create(self, name: str, exists_ok: bool = False) -> None:
-        """Makes a schema. Raises NameInUse and Invalid."""
+    def create(self, name: str, exists_ok: bool = False, *, for_system: bool = False) -> None:
+        """Makes a schema. Raises NameInUse and, unless it is `for_system`, Invalid for a name of the
+        system's."""
         check_name(name)
         if name in self.all:
             if exists_ok:
                 return
             raise NameInUse(f"there is a schema called {name} already")
-        if is_reserved(name):
+        if is_reserved(name) and not for_system:
             raise Invalid(
                 f"a schema cannot be called {name}", "the name is the system's", code="invalid_name"
             )

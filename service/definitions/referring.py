@@ -8,6 +8,7 @@ from dataclasses import replace
 from engine.schema import Type
 from planner.errors import InvalidQuery, TypeMismatch, UnknownColumn, UnknownTable
 from planner.relation import Relation
+from planner.relation_names import is_temporary
 from planner.statements.table_rules import Action, ForeignKey, TableRules, Unique
 from planner.suggestions import did_you_mean
 from service.definitions.definition import Definition
@@ -30,6 +31,8 @@ def _resolved(
                 f"constraint {foreign.name} refers to {foreign.table}, which is not a table",
                 did_you_mean(foreign.table, definitions, "create it first"),
             )
+        if is_temporary(found.name) != is_temporary(relation.name):
+            raise InvalidQuery(f"constraint {foreign.name} is between a temporary table and one that stays")
         target, its = found.relation, found.details.rules
     names = target.schema.names
     key = tuple(names[i] for i in target.key or ())

@@ -13,6 +13,7 @@ from sqlalchemy.exc import SQLAlchemyError
 
 from service.exposition.families import gauge, gauges
 from service.http.feeds import Feeds
+from service.postgres.postgres_server import PostgresServer
 from service.reading.queries import Queries
 from service.reading.reads import Reader
 from service.running.process_memory import anonymous_bytes, resident_bytes
@@ -27,6 +28,7 @@ class StateFigures:
     reader: Reader
     feeds: Feeds
     queries: Queries
+    postgres: PostgresServer
 
     def collect(self) -> Iterator[Metric]:
         yield from self._freshness()
@@ -72,6 +74,11 @@ class StateFigures:
         yield gauge("freshet_waiting_queries", "Ad-hoc queries that wait.", self.queries.waiting)
         yield gauge("freshet_builds", "Views that are being built.", len(runtime.builds))
         yield gauge("freshet_feeds", "Changefeeds that are open as event streams.", self.feeds.open)
+        yield gauge(
+            "freshet_postgres_connections",
+            "Connections of PostgreSQL's clients that are open.",
+            self.postgres.open,
+        )
 
     def _size(self) -> Iterator[Metric]:
         runtime = self.runtime

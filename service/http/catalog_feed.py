@@ -20,6 +20,7 @@ from service.errors import Unauthenticated, Unavailable, problem_of
 from service.http.feeds import KEEP_ALIVE
 from service.problems import members
 from service.reading.lanes import Lane
+from service.running.pulse import Beats
 from service.running.runtime import Runtime
 
 EACH = 0.25
@@ -57,35 +58,28 @@ class CatalogFeed:
     async def events(self) -> AsyncIterator[bytes]:
         """One event `catalog` with all relations, then an event `change` for each of which something has
         happened, until the service stops or the principal's rights have changed."""
-        pulse = self._runtime.pulse
-        beat = pulse.waiter()
+        clock = asyncio.get_running_loop().time
         look = CatalogLook()
         silent, is_first = 0.0, True
         try:
-            while not self._runtime.closing:
-                before, look = look, await self._lane.run(self._watch.look)
-                self.since = self._runtime.readable.newest
-                text = self._whole(look) if is_first else self._changes(look, before)
-                is_first = False
-                if text or silent >= KEEP_ALIVE:
-                    silent = 0.0
-                    yield text or b": alive\n\n"
-                began = asyncio.get_running_loop().time()
-                await asyncio.sleep(EACH)
-                try:
-                    async with asyncio.timeout(KEEP_ALIVE):
-                        await beat.wait()
-                    beat = pulse.waiter()
-                except TimeoutError:
-                    pass
-                silent += asyncio.get_running_loop().time() - began
-                if not self._runtime.accounts.is_current(self.principal):
-                    yield _refusal()
-                    return
+            with Beats(self._runtime.pulse) as beats:
+                while not self._runtime.closing:
+                    before, look = look, await self._lane.run(self._watch.look)
+                    self.since = self._runtime.readable.newest
+                    text = self._whole(look) if is_first else self._changes(look, before)
+                    is_first = False
+                    if text or silent >= KEEP_ALIVE:
+                        silent = 0.0
+                        yield text or b": alive\n\n"
+                    began = clock()
+                    await asyncio.sleep(EACH)
+                    await beats.next(clock() + KEEP_ALIVE)
+                    silent += clock() - began
+                    if not self._runtime.accounts.is_current(self.principal):
+                        yield _refusal()
+                        return
         except Unavailable:
             return  # the service ends
-        finally:
-            pulse.drop(beat)
 
     def _whole(self, look: CatalogLook) -> bytes:
         return _event("catalog", {"relations": visible(look.entries, self.principal)})

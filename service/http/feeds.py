@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import time
-import weakref
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Protocol
@@ -18,15 +17,15 @@ from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from engine.errors import EngineError
-from engine.state.snapshot import RelationSnapshot
 from service.accounts.principals import ANYONE, Principal
 from service.definitions.definition import Definition
-from service.errors import NotFound, Overloaded, ServiceError, Unauthenticated, Unavailable, problem_of
+from service.errors import Overloaded, ServiceError, Unavailable, problem_of
 from service.http.negotiation import EVENTS
 from service.problems import members
 from service.reading.feed_pages import FeedPage, FeedPages
 from service.reading.followers import Follower
-from service.reading.reads import check_health
+from service.running.pulse import Beats
+from service.running.relation_following import Following
 from service.running.runtime import Runtime
 
 KEEP_ALIVE = 15.0
@@ -107,8 +106,8 @@ class _FeedResponse(StreamingResponse):
             self._feeds.leave(self._feed)
 
 
-class _Feed:
-    """The changes of a relation. `since` is the last epoch that has been sent."""
+class _Feed(Following):
+    """The changes of a relation, as they are sent."""
 
     def __init__(
         self,
@@ -119,80 +118,42 @@ class _Feed:
         skip_errors: bool,
         principal: Principal,
     ) -> None:
-        self._runtime = runtime
+        super().__init__(runtime, definition, principal, since, skip_errors)
         self._pages = pages
-        self._definition = definition
-        self.since = since
-        self._skip_errors = skip_errors
-        self.principal = principal
-        self._asked: tuple[int, weakref.ref[RelationSnapshot]] | None = None
-        """The newest epoch when the last page was asked for, and the relation as it was then."""
 
     @property
     def follows(self) -> str:
-        return self._definition.name
+        return self.definition.name
 
     async def events(self) -> AsyncIterator[bytes]:
-        pulse, clock = self._runtime.pulse, asyncio.get_running_loop().time
-        beat, silent_since = pulse.waiter(), clock()
+        clock = asyncio.get_running_loop().time
+        silent_since = clock()
         try:
-            while not self._runtime.closing:
-                try:
-                    task = self._begin()
-                    page = None if task is None else await asyncio.shield(task)
-                except (ServiceError, EngineError) as error:
-                    problem = problem_of(error)
-                    if problem is not None:
-                        yield b"event: problem\ndata: " + orjson.dumps(members(problem)) + b"\n\n"
-                    return
-                if page is not None:
-                    async for piece in page.pieces(self._pages.lane):
-                        yield piece
-                        silent_since = clock()
-                    self.since = page.until
-                    if self._is_behind():
-                        continue
-                try:
+            with Beats(self._runtime.pulse) as beats:
+                while not self._runtime.closing:
+                    try:
+                        task = self._begin()
+                        page = None if task is None else await asyncio.shield(task)
+                    except (ServiceError, EngineError) as error:
+                        problem = problem_of(error)
+                        if problem is not None:
+                            yield b"event: problem\ndata: " + orjson.dumps(members(problem)) + b"\n\n"
+                        return
+                    if page is not None:
+                        async for piece in page.pieces(self._pages.lane):
+                            yield piece
+                            silent_since = clock()
+                        self.took(page.until)
+                        if self.is_behind:
+                            continue
                     # Beats may come all the time without a change of this relation.
-                    async with asyncio.timeout_at(silent_since + KEEP_ALIVE):
-                        await beat.wait()
-                    beat = pulse.waiter()
-                except TimeoutError:
-                    yield b": alive\n\n"
-                    silent_since = clock()
+                    if not await beats.next(silent_since + KEEP_ALIVE):
+                        yield b": alive\n\n"
+                        silent_since = clock()
         except Unavailable:
             return  # the service ends, maybe within an event: clients drop such an event
-        finally:
-            pulse.drop(beat)
 
     def _begin(self) -> asyncio.Task[FeedPage] | None:
-        """The next page, which is being made; None if there are no more changes yet.
-
-        Raises a ServiceError if the relation can no longer be followed.
-        """
-        if not self._runtime.accounts.is_current(self.principal):
-            raise Unauthenticated("the key or its rights have changed", "follow it anew", code="key_invalid")
-        definition, readable = self._definition, self._runtime.readable
-        if readable.known.all.get(definition.name) is not definition:
-            raise NotFound(f"{definition.name} was dropped")
-        snapshot = readable.snapshot
-        if snapshot.is_aside(definition.name):
-            return None  # it comes back with all of its changes
-        relation = snapshot.relations.get(definition.name)
-        newest = snapshot.upper - 1
-        if newest <= self.since:
-            return None
-        if relation is not None and self._seen() is relation:
-            self.since = newest
-            return None
-        check_health(definition, snapshot, newest, self._skip_errors)
-        self._asked = newest, weakref.ref(snapshot.relations[definition.name])
-        return self._pages.begin(definition, snapshot, self.since)
-
-    def _is_behind(self) -> bool:
-        """Whether there was more to send when the last page was asked for."""
-        return self._asked is not None and self.since < self._asked[0]
-
-    def _seen(self) -> RelationSnapshot | None:
-        """The relation as it was when all of its changes had been sent, if it is still so."""
-        return None if self._asked is None or self._is_behind() else self._asked[1]()
+        """The next page, which is being made; None if there are no more changes yet."""
+        snapshot = self.look()
+        return None if snapshot is None else self._pages.begin(self.definition, snapshot, self.since)

@@ -3,7 +3,8 @@
 The server's parser collects a head of any size and waits for it for ever. This protocol counts the bytes
 received since the last progress: a complete head, or a piece of a body. A head that is too large gets 431,
 anything too slow 408, a connection too many 503. Then the connection closes, after the client has had a
-moment to read the response. A client that does not read its response is cut off.
+moment to read the response. A client that does not read its response is cut off. A stall of the machine is
+not the client's time, which counts in steps.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 from service.errors import Problem
 from service.problems import MEDIA_TYPE, problem_document
 from service.settings.connection_limits import ConnectionLimits
+from service.stepped_timer import SteppedTimer
 
 _log = logging.getLogger("freshet.http")
 _HEADERS = 100
@@ -40,10 +42,10 @@ class LimitedProtocol(HttpToolsProtocol):
         self._is_between = True
         self._refusal: Problem | None = None
         self._is_refused = False
-        self._deadline: asyncio.TimerHandle | None = None
-        self._body_until = 0.0
+        self._deadline: SteppedTimer | None = None
+        self._body_seconds = 0.0
         self._body_bytes = 0
-        self._reading: asyncio.TimerHandle | None = None
+        self._reading: SteppedTimer | None = None
         self._unread = 0
 
     @classmethod
@@ -70,7 +72,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def pause_writing(self) -> None:
         super().pause_writing()
         self._unread = self.transport.get_write_buffer_size()
-        self._reading = self.loop.call_later(self.limits.read_seconds, self._reader_is_late)
+        self._reading = SteppedTimer(self.loop, self.limits.read_seconds, self._reader_is_late)
 
     def resume_writing(self) -> None:
         self._stop_reading_clock()
@@ -108,8 +110,8 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         self._idle_bytes = self._body_bytes = 0
         self._is_between = False
-        self._body_until = self.loop.time() + self.limits.body_seconds
-        self._set_deadline(min(self.limits.pause_seconds, self.limits.body_seconds), self._body_is_late)
+        self._body_seconds = self.limits.body_seconds
+        self._set_deadline(self._pause(), self._body_is_late)
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -127,7 +129,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _set_deadline(self, seconds: float, late: Any) -> None:
         self._clear_deadline()
-        self._deadline = self.loop.call_later(seconds, late)
+        self._deadline = SteppedTimer(self.loop, seconds, late)
 
     def _clear_deadline(self) -> None:
         if self._deadline is not None:
@@ -146,15 +148,17 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def _body_is_late(self) -> None:
         """Refuses a body that is too slow, unless it has progressed or the service itself does not read."""
-        now = self.loop.time()
-        if self.flow.read_paused:
-            self._body_until += self.limits.pause_seconds
-        elif self._body_bytes < _PACE or now >= self._body_until:
-            self._refuse(_late("the request's body arrives too slowly"))
-            return
+        if not self.flow.read_paused:
+            self._body_seconds -= self._pause()
+            if self._body_bytes < _PACE or self._body_seconds <= 0:
+                self._refuse(_late("the request's body arrives too slowly"))
+                return
         self._body_bytes = 0
-        left = max(0.0, self._body_until - now)
-        self._set_deadline(min(self.limits.pause_seconds, left), self._body_is_late)
+        self._set_deadline(self._pause(), self._body_is_late)
+
+    def _pause(self) -> float:
+        """Seconds in which the body has to progress."""
+        return min(self.limits.pause_seconds, self._body_seconds)
 
     def _reader_is_late(self) -> None:
         """Cuts the connection of a client that does not read, unless it has read a good piece since."""
@@ -164,7 +168,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self.transport.abort()
             return
         self._unread = unread
-        self._reading = self.loop.call_later(self.limits.read_seconds, self._reader_is_late)
+        self._reading = SteppedTimer(self.loop, self.limits.read_seconds, self._reader_is_late)
 
     def _stop_reading_clock(self) -> None:
         if self._reading is not None:

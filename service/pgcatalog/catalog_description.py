@@ -9,7 +9,7 @@ from zlib import crc32
 
 from engine.schema import Column, Kind, Type
 from planner.catalog_queries import CatalogSession
-from planner.relation_names import PUBLIC, own_name, schema_of, split_name
+from planner.relation_names import PUBLIC, is_temporary, own_name, schema_of, split_name
 from planner.statements.table_rules import Action, Check, ForeignKey, Unique
 from service.accounts.known_accounts import KnownAccounts
 from service.accounts.principals import Principal
@@ -74,6 +74,10 @@ class DescribedRelation:
     @property
     def is_view(self) -> bool:
         return self.definition.is_view
+
+    @property
+    def is_temporary(self) -> bool:
+        return is_temporary(self.definition.name)
 
     @property
     def columns(self) -> tuple[Column, ...]:

@@ -60,6 +60,7 @@ def classes(catalog: CatalogDescription) -> Iterator[Row]:
             relhasindex=bool(relation.indexes),
             relhasrules=relation.is_view,
             relhastriggers=relation.oid in referenced or any(c.kind == "f" for c in relation.constraints),
+            relpersistence="t" if relation.is_temporary else "p",
             relreplident="d",
         )
         for index in relation.indexes:

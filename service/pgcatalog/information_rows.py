@@ -39,7 +39,7 @@ def _tables(catalog: CatalogDescription) -> Iterator[Row]:
     for relation in catalog.relations:
         yield {
             **_of(catalog, relation),
-            "table_type": "VIEW" if relation.is_view else "BASE TABLE",
+            "table_type": _table_type(relation),
             "is_insertable_into": "NO" if relation.is_view else "YES",
             "is_typed": "NO",
         }
@@ -52,6 +52,12 @@ def _tables(catalog: CatalogDescription) -> Iterator[Row]:
             "is_insertable_into": "NO",
             "is_typed": "NO",
         }
+
+
+def _table_type(relation: DescribedRelation) -> str:
+    if relation.is_view:
+        return "VIEW"
+    return "LOCAL TEMPORARY" if relation.is_temporary else "BASE TABLE"
 
 
 def _views(catalog: CatalogDescription) -> Iterator[Row]:

@@ -12,50 +12,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from service.pgcatalog.builtin_objects import Row, system_relations
 from service.pgcatalog.catalog_description import OWNING_ROLE, CatalogDescription, DescribedRelation
 from service.pgcatalog.object_numbers import DATABASE
-
-VERSION = "15.0"
-"""The release whose protocol and catalogs clients find; drivers look at the number alone."""
-VERSION_NUMBER = "150000"
-SETTINGS: dict[str, tuple[str, str]] = {
-    "application_name": ("", "Reporting and Logging / What to Log"),
-    "bytea_output": ("hex", "Client Connection Defaults / Statement Behavior"),
-    "client_encoding": ("UTF8", "Client Connection Defaults / Locale and Formatting"),
-    "client_min_messages": ("notice", "Client Connection Defaults / Statement Behavior"),
-    "DateStyle": ("ISO, MDY", "Client Connection Defaults / Locale and Formatting"),
-    "default_table_access_method": ("heap", "Client Connection Defaults / Statement Behavior"),
-    "default_tablespace": ("", "Client Connection Defaults / Statement Behavior"),
-    "default_transaction_isolation": ("repeatable read", "Client Connection Defaults / Statement Behavior"),
-    "default_transaction_read_only": ("off", "Client Connection Defaults / Statement Behavior"),
-    "extra_float_digits": ("1", "Client Connection Defaults / Locale and Formatting"),
-    "integer_datetimes": ("on", "Preset Options"),
-    "in_hot_standby": ("off", "Preset Options"),
-    "IntervalStyle": ("postgres", "Client Connection Defaults / Locale and Formatting"),
-    "jit": ("off", "Query Tuning / Other Planner Options"),
-    "is_superuser": ("off", "Preset Options"),
-    "lc_collate": ("C.UTF-8", "Preset Options"),
-    "lc_ctype": ("C.UTF-8", "Preset Options"),
-    "lock_timeout": ("0", "Client Connection Defaults / Statement Behavior"),
-    "max_connections": ("100", "Connections and Authentication / Connection Settings"),
-    "max_identifier_length": ("63", "Preset Options"),
-    "max_index_keys": ("32", "Preset Options"),
-    "port": ("5433", "Connections and Authentication / Connection Settings"),
-    "row_security": ("on", "Client Connection Defaults / Statement Behavior"),
-    "search_path": ("public", "Client Connection Defaults / Statement Behavior"),
-    "server_encoding": ("UTF8", "Preset Options"),
-    "server_version": (VERSION, "Preset Options"),
-    "server_version_num": (VERSION_NUMBER, "Preset Options"),
-    "session_authorization": ("", "Preset Options"),
-    "standard_conforming_strings": ("on", "Version and Platform Compatibility"),
-    "ssl": ("off", "Connections and Authentication / SSL"),
-    "statement_timeout": ("0", "Client Connection Defaults / Statement Behavior"),
-    "TimeZone": ("UTC", "Client Connection Defaults / Locale and Formatting"),
-    "transaction_deferrable": ("off", "Client Connection Defaults / Statement Behavior"),
-    "transaction_isolation": ("repeatable read", "Client Connection Defaults / Statement Behavior"),
-    "transaction_read_only": ("off", "Client Connection Defaults / Statement Behavior"),
-    "wal_level": ("minimal", "Write-Ahead Log / Settings"),
-}
-"""What a session has that has set nothing, and the setting's category. Settings in a session replace them."""
-_OTHER = "", "Customized Options"
+from service.pgcatalog.server_settings import OF_CLIENT, SERVER_SETTINGS
 
 
 def settings_of(catalog: CatalogDescription) -> dict[str, str]:
@@ -68,23 +25,27 @@ def settings_of(catalog: CatalogDescription) -> dict[str, str]:
         "is_superuser": "on" if owner is not None and owner.is_superuser else "off",
     }
     given = {name.lower(): value for name, value in session.settings.items()}
-    known = {name: given.pop(name.lower(), own.get(name, value)) for name, (value, _) in SETTINGS.items()}
+    known = {
+        name: given.pop(name.lower(), own.get(name, setting.default))
+        for name, setting in SERVER_SETTINGS.items()
+    }
     return known | given
 
 
 def _settings(catalog: CatalogDescription) -> Iterator[Row]:
     for name, value in settings_of(catalog).items():
-        first, category = SETTINGS.get(name, _OTHER)
+        setting = SERVER_SETTINGS.get(name, OF_CLIENT)
         yield {
             "name": name,
             "setting": value,
-            "category": category,
+            "unit": setting.unit,
+            "category": setting.category,
             "short_desc": "",
-            "context": "internal" if category == "Preset Options" else "user",
-            "vartype": "string",
-            "source": "default",
-            "boot_val": first,
-            "reset_val": first,
+            "context": setting.context,
+            "vartype": setting.vartype,
+            "source": "default" if value == setting.default else "session",
+            "boot_val": setting.default,
+            "reset_val": setting.default,
             "pending_restart": False,
         }
 

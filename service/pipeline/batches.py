@@ -18,8 +18,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from engine.codec import encode_arrow
 from engine.errors import InvalidValue
+from engine.judging.row_judge import RowJudge
 from engine.runtime.execution import RowScan
 from engine.schema import Schema
 from engine.state.dictionary import Dictionary
@@ -30,12 +30,12 @@ from service.decoding.tabular import operations, unknown_operation
 from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid
 from service.names import OPERATION
-from service.pipeline.judge import ERROR, judged, match
+from service.pipeline.judge import match, row_judge
 from service.pipeline.locations import Location, local
 from service.pipeline.readers import FrameSource, read_frame
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 _FILE, _MODIFIED, _BLOCK = "_file_path", "_file_modified", "_file_block"
 _WHERE = (
@@ -75,8 +75,6 @@ class BatchReader:
         self._format = format
         self._definition = definition
         self._dictionary = dictionary
-        self._left_out: list[int] = []
-        """Places of the table's columns that the last files did not have."""
 
     def scan(self, session: SparkSession, paths: Sequence[Path]) -> RowScan | None:
         """The rows of the files for Spark to load; None if they may be more than inserts."""
@@ -86,7 +84,8 @@ class BatchReader:
         source = self._source(session, paths)
         if OPERATION in source.columns:
             return None
-        return RowScan(self._judged(source, self._definition.schema, ()), self._format.skip_bad)
+        judge, names = self._judge(source, self._definition.schema)
+        return RowScan(source.select(names), judge, self._format.skip_bad)
 
     def read(self, session: SparkSession, paths: Sequence[Path]) -> Batch:
         """The changes in the files.
@@ -97,47 +96,46 @@ class BatchReader:
         if not paths:
             nothing = np.empty((len(self._definition.schema), 0), np.int64)
             return Batch(TableChanges.of(ChangeOp.INSERT, self._definition.schema, nothing), 0)
-        table = _ordered((self._lines if self._format.envelope else self._columns)(session, paths))
-        bad = _Bad(table, "line" if self._format.envelope else "row", self._format.skip_bad)
-        changes = self._of_lines(table, bad) if self._format.envelope else self._of_columns(table, bad)
-        return Batch(changes, bad.count)
+        if self._format.envelope:
+            table = _ordered(self._lines(session, paths))
+            bad = _Bad(table, "line", self._format.skip_bad)
+            return Batch(self._of_lines(table, bad), bad.count)
+        source = self._source(session, paths)
+        judge, names = self._judge(source, self._definition.loose)
+        also = (*_WHERE, OPERATION) if OPERATION in source.columns else _WHERE
+        table = _ordered(source.select(names, also).toArrow())
+        bad = _Bad(table, "row", self._format.skip_bad)
+        return Batch(self._of_columns(table, judge, bad), bad.count)
 
     # Columns
-
-    def _columns(self, session: SparkSession, paths: Sequence[Path]) -> pa.Table:
-        """The table's columns, `_error`, the place of each row and, if the files have it, `_op`."""
-        source = self._source(session, paths)
-        also = (*_WHERE, OPERATION) if OPERATION in source.columns else _WHERE
-        return self._judged(source, self._definition.loose, also).toArrow()
 
     def _source(self, session: SparkSession, paths: Sequence[Path]) -> FrameSource:
         place = Location(tuple(map(local, paths)))
         options = {**_OPTIONS.get(self._format.name, {}), **self._format.options}
         return read_frame(session, self._format.name, place, options, self._definition.schema.names)
 
-    def _judged(self, source: FrameSource, schema: Schema, also: Sequence[str]) -> DataFrame:
-        """The table's columns, checked by `schema`, and the columns `also`."""
+    def _judge(self, source: FrameSource, schema: Schema) -> tuple[RowJudge, list[str]]:
+        """The judge of the rows by `schema`, and the columns that it takes."""
         found = {column: type for column, type in source.columns.items() if column != OPERATION}
         renamed = {"value": schema.names[0]} if self._format.name == "text" else {}
         matched = match(found, self._definition.name, schema, renamed, False)
-        self._left_out = [place for place in range(len(schema)) if place not in matched]
-        return judged(source.frame, found, matched, schema, source.corrupt, also)
+        return row_judge(found, matched, schema, source.corrupt)
 
-    def _of_columns(self, table: pa.Table, bad: _Bad) -> TableChanges:
+    def _of_columns(self, table: pa.Table, judge: RowJudge, bad: _Bad) -> TableChanges:
         definition = self._definition
         ops = np.zeros(len(table), np.int8)
-        good = np.ones(len(table), np.bool_)
-        for place in _places(table[ERROR].is_valid()):
-            bad.add(place, table[ERROR][place].as_py())
-            good[place] = False
+        judged = judge.judged(pa.concat_batches(table.to_batches()), self._dictionary)
+        good = ~judged.bad
+        for place in np.flatnonzero(judged.bad).tolist():
+            bad.add(place, judged.message(place))
         if OPERATION in table.column_names:
             ops, unknown = operations(table[OPERATION])
             for place in np.flatnonzero(unknown & good).tolist():
                 bad.add(place, unknown_operation(table[OPERATION][place].as_py()).message)
                 good[place] = False
-        kept = table.select(definition.schema.names).filter(pa.array(good))
-        words = encode_arrow(kept, definition.loose, self._dictionary)
-        words[self._left_out] = definition.defaults()[self._left_out, np.newaxis]
+        words = np.ascontiguousarray(judged.words[:, good])
+        left_out = [place for place, source in enumerate(judge.sources) if source is None]
+        words[left_out] = definition.defaults()[left_out, np.newaxis]
         changes = TableChanges(definition.schema, ops[good], words)
         places = np.flatnonzero(good)
         whole = np.ones(len(changes), np.bool_)
@@ -220,7 +218,3 @@ def _ordered(table: pa.Table) -> pa.Table:
     """The rows sorted by file and block. Within a block Spark reads them in order."""
     keys = [(name, "ascending") for name in (_MODIFIED, _FILE, _BLOCK)]
     return table.take(pc.sort_indices(table, sort_keys=keys))
-
-
-def _places(mask: pa.ChunkedArray) -> list[int]:
-    return np.flatnonzero(mask.to_numpy()).tolist()

@@ -1,29 +1,23 @@
-"""Checking what a reader found against a table: columns are matched by name, values coerced, rows checked.
+"""Checking what a reader found against a table: columns are matched by name, and get the judge of their rows.
 
 Faults of columns (one that the table does not have, a NOT NULL one that is missing, a type that never fits)
-are found before anything runs. The scan's column `_error` has the fault of each row: the first one, in the
-order of the table's columns.
+are found before anything is read. The judge (`engine.judging`) finds the faults of rows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from engine.schema import Column, Schema
+import pyarrow as pa
+
+from engine.judging.row_judge import RowJudge
+from engine.judging.typed_readings import may_fit
+from engine.schema import Schema
 from service.errors import Invalid
 from service.names import fold_name
-from service.pipeline.spark_casts import spark_cast, spark_identifier, spark_literal, spark_text, spark_type
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
-ERROR = "_error"
-"""The last column of a checked frame: the fault of the row, NULL for a good one."""
-Found = Mapping[str, str]
-"""The columns that a reader found, with Spark's names of their types."""
-_SHOWN = 80
-"""The most characters of a value that a message shows."""
+Found = Mapping[str, pa.DataType]
+"""The columns that a reader found, with their types."""
 
 
 def match(
@@ -57,54 +51,30 @@ def match(
     return matched
 
 
-def judged(
-    frame: DataFrame,
-    found: Found,
-    matched: Mapping[int, str],
-    schema: Schema,
-    corrupt: str,
-    also: Sequence[str] = (),
-) -> DataFrame:
-    """The table's columns, and `_error`. `corrupt` names the frame's column of unreadable records, or is
-    empty; `also` has SQL of further columns. Raises Invalid if a column's type never fits."""
-    values, errors = [], []
-    if corrupt:
-        record = spark_identifier(corrupt)
-        errors.append(f"CASE WHEN {record} IS NOT NULL THEN {_about('not a record', record, 'string')} END")
+def row_judge(
+    found: Found, matched: Mapping[int, str], schema: Schema, corrupt: str
+) -> tuple[RowJudge, list[str]]:
+    """The judge of the rows, and the columns of the data that it takes, in their order.
+
+    `corrupt` names the column of what is no record, or is empty. Raises Invalid if a column's type never
+    fits.
+    """
+    taken: list[str] = []
+    sources: list[int | None] = []
     for place, column in enumerate(schema.columns):
         name = matched.get(place)
-        value, error = _judged(column, name, found[name] if name is not None else "void")
-        values.append(f"{value} AS {spark_identifier(column.name)}")
-        errors += [error] if error else []
-    error = f"coalesce({', '.join(errors)})" if errors else "NULL"
-    return frame.selectExpr(*values, f"CAST({error} AS string) AS {ERROR}", *also)
-
-
-def _judged(column: Column, name: str | None, source: str) -> tuple[str, str]:
-    """SQL of a column's value and of its fault; the latter is empty if there can be none."""
-    if name is None:
-        return f"CAST(NULL AS {spark_type(column.type)})", ""
-    given = spark_identifier(name)
-    coerced = spark_cast(given, source, column.type)
-    if coerced is None:
-        raise Invalid(
-            f"column {column.name} is {column.type}: values of Spark's type {source} never fit",
-            code="type_mismatch",
-        )
-    cases = []
-    if coerced.fits is not None:
-        message = _about(f"column {column.name}", given, source, f" is not a valid {column.type}")
-        cases.append(f"WHEN {given} IS NOT NULL AND NOT coalesce({coerced.fits}, false) THEN {message}")
-    if not column.nullable:
-        message = spark_literal(f"column {column.name}: NULL in a column that is NOT NULL")
-        cases.append(f"WHEN {given} IS NULL THEN {message}")
-    return coerced.value, f"CASE {' '.join(cases)} END" if cases else ""
-
-
-def _about(what: str, column: str, source: str, fact: str = "") -> str:
-    """SQL of a message about a value."""
-    value = f"left({spark_text(column, source)}, {_SHOWN})"
-    return f"concat({spark_literal(what + ': ')}, {value}, {spark_literal(fact)})"
+        if name is None:
+            sources.append(None)
+            continue
+        if not may_fit(found[name], column.type):
+            raise Invalid(
+                f"column {column.name} is {column.type}: values of the type {found[name]} never fit",
+                code="type_mismatch",
+            )
+        sources.append(len(taken))
+        taken.append(name)
+    record = len(taken) if corrupt else None
+    return RowJudge(schema.columns, tuple(sources), record), [*taken, *([corrupt] if corrupt else [])]
 
 
 def _place(name: str, schema: Schema) -> int | None:
@@ -127,13 +97,6 @@ def _check_present(matched: Mapping[int, str], found: Found, table: str, schema:
         )
     if not matched:
         raise Invalid(f"the data has no column of table {table}", _listed(found), code="missing_column")
-    names = [name.lower() for name in (*schema.names, ERROR)]
-    if len(set(names)) < len(names):
-        raise Invalid(
-            f"table {table} cannot be loaded",
-            f"Spark ignores case in names of columns, and none may be called {ERROR}",
-            code="unsupported_table",
-        )
 
 
 def _listed(found: Found) -> str:

@@ -1,26 +1,40 @@
-"""Loads: Spark reads data into a table, as one epoch or not at all."""
+"""Loads: data from outside into a table, as one epoch or not at all.
+
+This process reads files of this machine that are not too large; Spark reads all else.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
 
+import pyarrow as pa
+
+from engine.judging.row_judge import RowJudge
 from engine.runtime.execution import RowScan
 from engine.spark.sessions import Sessions
 from service.definitions.definition import Definition
 from service.errors import Invalid
 from service.pipeline.job_runs import JobRun, Runner
 from service.pipeline.jobs import Job
-from service.pipeline.judge import judged, match
+from service.pipeline.judge import Found, match, row_judge
 from service.pipeline.loader import Loader
+from service.pipeline.local_files import LocalReader, SparkNeeded, any_larger
+from service.pipeline.local_readers import open_here
 from service.pipeline.locations import Location, allowed_address, to_read
 from service.pipeline.readers import read_frame
 from service.pipeline.spark_options import Value, reader_options, without_secrets
 from service.pipeline.watch import watched
+from service.placement import Where
 from service.running.runtime import Runtime
 
 KIND = "load"
+_READ = 0.8
+"""The progress of a load whose rows have been read."""
+
+_log = logging.getLogger("freshet.pipeline")
 
 
 @dataclass(frozen=True)
@@ -81,12 +95,40 @@ class Loads:
 
     def _load(self, task: _Task, run: JobRun) -> Job:
         """Runs the load. Raises Invalid if the columns do not match the table, and the loader's errors."""
+        settings = self._runtime.settings
+        if settings.local_load_bytes and settings.spark != Where.ALWAYS:
+            try:
+                return self._load_here(task, run)
+            except SparkNeeded as reason:
+                _log.info("load %s is read by Spark: %s", run.job.id, reason)
         request, definition = task.request, task.definition
-        table, schema = definition.name, definition.fillable
-        with watched(self._sessions, run, f"load into {table}: columns", 0.0, 0.1) as session:
-            source = read_frame(session, request.format, task.place, task.options, schema.names)
-            matched = match(source.columns, table, schema, request.columns, request.ignore_unknown)
-            left_out = tuple(place for place in range(len(schema)) if place not in matched)
-            expected = definition.without(left_out)
-            frame = judged(source.frame, source.columns, matched, expected, source.corrupt)
-        return self._loader.load(run, definition, source.frame, RowScan(frame, request.skip_bad), left_out)
+        with watched(self._sessions, run, f"load into {definition.name}: columns", 0.0, 0.1) as session:
+            source = read_frame(session, request.format, task.place, task.options, definition.schema.names)
+            judge, names, left_out = _judge(task, source.columns, source.corrupt)
+            scan = RowScan(source.select(names), judge, request.skip_bad)
+        is_large = any_larger(task.place.paths, settings.local_load_bytes)
+        return self._loader.load(run, definition, scan, left_out, is_large)
+
+    def _load_here(self, task: _Task, run: JobRun) -> Job:
+        """The same, for files that this process reads. Raises SparkNeeded."""
+        request, definition = task.request, task.definition
+        most = self._runtime.settings.local_load_bytes
+        reader = open_here(request.format, task.place, task.options, definition.schema.names, most)
+        judge, names, left_out = _judge(task, reader.columns, reader.corrupt)
+        batches = _followed(reader, names, run)
+        return self._loader.take(run, definition, batches, judge, request.skip_bad, left_out)
+
+
+def _judge(task: _Task, found: Found, corrupt: str) -> tuple[RowJudge, list[str], tuple[int, ...]]:
+    """The judge of the rows, the columns that it takes, and the places of columns that the data lacks."""
+    request, definition = task.request, task.definition
+    matched = match(found, definition.name, definition.fillable, request.columns, request.ignore_unknown)
+    left_out = tuple(place for place in range(len(definition.schema)) if place not in matched)
+    return *row_judge(found, matched, definition.without(left_out), corrupt), left_out
+
+
+def _followed(reader: LocalReader, names: list[str], run: JobRun) -> Iterator[pa.RecordBatch]:
+    """The reader's batches, which move the run's progress."""
+    for batch in reader.batches(names):
+        run.advance(_READ * reader.progress)
+        yield batch

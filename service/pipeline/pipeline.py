@@ -22,7 +22,8 @@ _INTERRUPTED = Problem(503, code="interrupted", detail="the service ended while 
 
 
 class Pipeline:
-    """Opened after the runtime, closed before it. Spark starts with the first job."""
+    """Opened after the runtime, closed before it. Spark starts with the first job that needs it, or at once
+    if the settings say so."""
 
     def __init__(self, runtime: Runtime, sessions: Sessions) -> None:
         self._settings = runtime.settings
@@ -42,6 +43,8 @@ class Pipeline:
         pipeline._settle()
         pipeline.sinks.restore()
         pipeline.sources.restore()
+        if runtime.settings.spark_warm == "yes":
+            sessions.start()
         return pipeline
 
     @property

@@ -1,8 +1,8 @@
 """Spark's readers: files or a query as a frame, with the columns found in them.
 
 Formats without types (CSV, JSON) are read as text, after a first pass that finds the columns' names. So one
-set of rules reads every value (`service/pipeline/spark_casts.py`), and no type is guessed. A record that
-cannot be read is not dropped: it goes to a column of its own.
+judge reads every value (`engine.judging`), and no type is guessed. A record that cannot be read is not
+dropped: it goes to a column of its own.
 """
 
 from __future__ import annotations
@@ -11,23 +11,29 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import pyarrow as pa
+
 from service.pipeline.locations import Location
-from service.pipeline.spark_casts import spark_identifier
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 CORRUPT = "_corrupt_record"
+_AS_TEXTS = ("variant", "interval year", "interval month")
 
 
 @dataclass(frozen=True, eq=False)
 class FrameSource:
-    """A frame, its data columns with Spark's names of their types, and the name of the column of records
-    that could not be read, or empty."""
+    """A frame, its data columns with their types in Arrow, and the name of the column of records that could
+    not be read, or empty."""
 
     frame: DataFrame
-    columns: Mapping[str, str]
+    columns: Mapping[str, pa.DataType]
     corrupt: str = ""
+
+    def select(self, names: Sequence[str], also: Sequence[str] = ()) -> DataFrame:
+        """The frame's columns with these names, and SQL of further ones."""
+        return self.frame.selectExpr(*map(spark_identifier, names), *also)
 
 
 def read_frame(
@@ -42,8 +48,7 @@ def _typed(format: str) -> Callable[..., FrameSource]:
     def read(
         session: SparkSession, place: Location, options: Mapping[str, str], names: Sequence[str]
     ) -> FrameSource:
-        frame = session.read.format(format).options(**options).load(list(place.paths))
-        return FrameSource(frame, {f.name: f.dataType.simpleString() for f in frame.schema.fields})
+        return _found(session.read.format(format).options(**options).load(list(place.paths)))
 
     return read
 
@@ -51,8 +56,29 @@ def _typed(format: str) -> Callable[..., FrameSource]:
 def _jdbc(
     session: SparkSession, place: Location, options: Mapping[str, str], names: Sequence[str]
 ) -> FrameSource:
-    frame = session.read.format("jdbc").options(**options).load()
-    return FrameSource(frame, {f.name: f.dataType.simpleString() for f in frame.schema.fields})
+    return _found(session.read.format("jdbc").options(**options).load())
+
+
+def _found(frame: DataFrame) -> FrameSource:
+    """The frame, with types that Arrow does not have as texts."""
+    columns = {field.name: field.dataType.simpleString() for field in frame.schema.fields}
+    if any(type.startswith(_AS_TEXTS) for type in columns.values()):
+        frame = frame.selectExpr(*(_as_arrow_has(name, type) for name, type in columns.items()))
+    found = frame.limit(0).toArrow().schema
+    return FrameSource(frame, dict(zip(found.names, found.types, strict=True)))
+
+
+def _as_arrow_has(name: str, type: str) -> str:
+    column = spark_identifier(name)
+    if not type.startswith(_AS_TEXTS):
+        return column
+    text = f"to_json({column})" if type.startswith("variant") else f"CAST({column} AS string)"
+    return f"{text} AS {column}"
+
+
+def spark_identifier(name: str) -> str:
+    """A column's name in Spark SQL."""
+    return "`" + name.replace("`", "``") + "`"
 
 
 def _csv(
@@ -80,7 +106,9 @@ def _as_text(
     reader = session.read.format(format).options(
         **options, mode="PERMISSIVE", columnNameOfCorruptRecord=CORRUPT
     )
-    return FrameSource(reader.schema(schema).load(list(place.paths)), dict.fromkeys(names, "string"), CORRUPT)
+    return FrameSource(
+        reader.schema(schema).load(list(place.paths)), dict.fromkeys(names, pa.string()), CORRUPT
+    )
 
 
 _READERS: dict[str, Callable[..., FrameSource]] = {

@@ -73,7 +73,12 @@ WRITING: Mapping[str, frozenset[str]] = {
     "json": frozenset({"compression", "ignoreNullFields", "encoding", "lineSep"}),
 }
 _READ: Mapping[str, Mapping[str, str]] = {
-    "parquet": {"datetimeRebaseMode": "CORRECTED", "int96RebaseMode": "CORRECTED"},
+    # Without mergeSchema, a column that only some files have is lost.
+    "parquet": {
+        "datetimeRebaseMode": "CORRECTED",
+        "int96RebaseMode": "CORRECTED",
+        "mergeSchema": "true",
+    },
     "csv": {"header": "true", "quote": '"', "escape": '"', "nullValue": "\0"},
 }
 _WRITTEN: Mapping[str, Mapping[str, str]] = {

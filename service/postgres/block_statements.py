@@ -22,7 +22,7 @@ async def begin(session: ClientSession, statement: s.BeginBlock) -> OwnResult:
     if isolation not in _ISOLATIONS:
         raise Invalid(f"there is no isolation {isolation}", code="invalid_setting")
     if runs.block is not None and runs.block.changes:
-        await runs.commit()
+        await session.commit()
     runs.roll_back()
     runs.begin(read_only or isolation in _PINNED, read_only)
     settings.begin_block()
@@ -66,7 +66,7 @@ async def commit(session: ClientSession, statement: s.CommitBlock) -> OwnResult:
         return await rollback(session, s.RollbackBlock(statement.chain))
     pins, read_only = runs.block.pins, runs.block.read_only
     try:
-        await runs.commit()
+        await session.commit()
     except BaseException:
         session.end_block(False)
         raise

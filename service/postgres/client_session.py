@@ -18,21 +18,27 @@ from planner.errors import PlannerError
 from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece
 from planner.sql_types import data_type
+from service.accounts.privileges import Privilege
 from service.errors import Conflict, Invalid, Problem
+from service.pgformats.data_rows import AnswerRows, columns_of
+from service.pgformats.wire_types import BY_KIND, BY_NAME, WIRE_TEXT, WireColumn, WireType, wire_type
 from service.postgres import backend_messages as out
 from service.postgres import session_statements as s
-from service.postgres.data_rows import AnswerRows, columns_of
+from service.postgres.circumstances import Circumstances
 from service.postgres.frontend_messages import BindMessage
 from service.postgres.hall import Hall
+from service.postgres.inserts_of_values import insert_of_values
 from service.postgres.parameter_values import bound, engine_type
+from service.postgres.prepared_reads import prepared_read
 from service.postgres.prepared_statements import Portal, PreparedStatement, SessionObjects
-from service.postgres.row_sending import Outlet
+from service.postgres.row_sending import Outlet, send_rows
 from service.postgres.session_readers import session_statement
 from service.postgres.session_settings import SessionSettings
 from service.postgres.sqlstates import error_fields
 from service.postgres.statement_runs import StatementRuns
-from service.postgres.subscriptions import Subscription, subscribe_options
-from service.postgres.wire_types import BY_KIND, BY_NAME, WIRE_TEXT, WireType, wire_type
+from service.postgres.subscribe_statements import subscribe_options
+from service.postgres.subscriptions import Subscription
+from service.reading.found_rows import FoundRows
 from service.sql.tasks import Result
 
 _ALLOWED = s.CommitBlock | s.RollbackBlock | s.RollbackToSavepoint
@@ -44,7 +50,8 @@ _TAGS = {
     "SHOW COLUMNS": "SHOW",
     "SHOW CREATE": "SHOW",
 }
-_DEFINITIONS = ("CREATE", "DROP", "ALTER", "COMMENT", "GRANT", "REVOKE")
+_LONGEST_KEPT = 1 << 13
+"""Characters of the longest INSERT that is read once more to be run again without being planned."""
 
 
 class OwnOutcome(Protocol):
@@ -67,7 +74,7 @@ class ClientSession:
     def __init__(self, hall: Hall, outlet: Outlet, address: str, run_own: RunOwn, copy: RunCopy) -> None:
         self.hall = hall
         self.outlet = outlet
-        self.settings = SessionSettings(self._told, lambda fact, hint: self.notice("01000", fact, hint))
+        self.settings = SessionSettings(self._told)
         self.runs = StatementRuns(hall, self.settings, address)
         limits = hall.settings
         self.objects = SessionObjects(limits.postgres_statements, limits.kept_answer_bytes)
@@ -84,6 +91,10 @@ class ClientSession:
     def _told(self, name: str, value: str) -> None:
         if self.is_known:
             self.outlet.write(out.parameter_status(name, value))
+
+    async def send(self, rows: AnswerRows, formats: tuple[int, ...], start: int, stop: int) -> None:
+        """Sends rows as DataRow messages."""
+        await send_rows(rows, formats, start, stop, self.settings.zone, self.outlet, self.hall.lanes)
 
     def notice(self, sqlstate: str, fact: str, hint: str = "") -> None:
         problem = Problem(200, "notice", fact, hint)
@@ -110,9 +121,14 @@ class ClientSession:
         block = self.runs.block
         if block is not None and block.is_implicit:
             try:
-                await self.runs.commit()
+                await self.commit()
             finally:
                 self.objects.end_block()
+
+    async def commit(self) -> None:
+        """Commits the block, and tells the client what it should know."""
+        for told in await self.runs.commit():
+            self.notice("01000", told)
 
     def fail(self) -> None:
         """A statement has failed: so has its block."""
@@ -161,7 +177,12 @@ class ClientSession:
         prepared.types = tuple(types)
         return prepared.types
 
-    async def columns_of(self, prepared: PreparedStatement) -> tuple[out.WireColumn, ...] | None:
+    async def check(self, prepared: PreparedStatement) -> None:
+        """Finds out what a statement takes and returns. Raises what is wrong with its text and its names."""
+        if prepared.own is None:
+            await self.columns_of(prepared)
+
+    async def columns_of(self, prepared: PreparedStatement) -> tuple[WireColumn, ...] | None:
         """The columns that a statement returns, found out once without running it; None for none."""
         match prepared.own:
             case s.FetchCursor(move=False, name=name):
@@ -171,7 +192,7 @@ class ClientSession:
             case s.ShowSetting():
                 return (await self._shown(prepared.own)).columns
             case s.SettingCalls(calls=calls):
-                return tuple(out.WireColumn(call.column, WIRE_TEXT) for call in calls)
+                return tuple(WireColumn(call.column, WIRE_TEXT) for call in calls)
         if prepared.own is not None or prepared.piece is None:
             return None
         if not prepared.is_described:
@@ -205,7 +226,7 @@ class ClientSession:
     ) -> Parameters:
         """Parameters from their texts."""
         values = tuple(None if text is None else text.encode() for text in row)
-        return bound(BindMessage("", "", (), values, ()), types, wanted)
+        return bound(BindMessage("", "", (), values, ()), types, wanted, self.settings.zone)
 
     # Running
 
@@ -221,17 +242,48 @@ class ClientSession:
             outcome = await self._run_own(self, statement.own)
             portal.tag, portal.rows = outcome.tag, outcome.rows
         elif statement.piece is not None:
+            if await self._inserted(statement, portal):
+                return
             result = await self.runs.run(statement.piece, portal.parameters)
             portal.tag = tag_of(result)
             if result.answer is not None:
                 described = statement.columns if statement.is_described else None
                 portal.rows = AnswerRows.of(result.answer, described)
-            self._warn(result)
+            if self.runs.block is None:
+                self._keep(statement, portal, result)
+            for told in result.notices:
+                self.notice("01000", told)
 
-    def _warn(self, result: Result) -> None:
-        block = self.runs.block
-        if block is not None and not block.is_implicit and result.statement.startswith(_DEFINITIONS):
-            self.notice("01000", f"{result.statement} has taken effect at once: ROLLBACK does not undo it")
+    async def _inserted(self, statement: PreparedStatement, portal: Portal) -> bool:
+        """Whether the statement was an INSERT that did not have to be planned."""
+        insert, runs = statement.insert, self.runs
+        if insert is None or runs.block is not None or runs.principal is None:
+            return False
+        if not insert.circumstances.hold(runs.runtime, runs.reading):
+            statement.insert = None
+            return False
+        slow = self.hall.door.slow
+        count = await insert.run(runs.runtime, portal.parameters, runs.principal, slow)
+        if count is not None:
+            portal.tag = f"INSERT 0 {count}"
+        return count is not None
+
+    def _keep(self, statement: PreparedStatement, portal: Portal, result: Result) -> None:
+        """Keeps with a prepared statement how it is run again, if there is a short way."""
+        runtime, piece, principal = self.runs.runtime, statement.piece, self.runs.principal
+        reading = self.runs.reading
+        if piece is None or principal is None or not statement.is_named:
+            return
+        if statement.tried is not None and statement.tried.hold(runtime, reading):
+            return
+        now = statement.tried = Circumstances.now(runtime, reading)
+        if not now.are_public(principal):
+            return
+        if portal.rows is not None and isinstance(result.answer, FoundRows):
+            columns, door = portal.rows.columns, self.hall.door
+            statement.read = prepared_read(door.prepared, now, piece, portal.parameters, columns)
+        elif result.statement == "INSERT" and result.answer is None and piece.length <= _LONGEST_KEPT:
+            statement.insert = insert_of_values(runtime, piece, now)
 
     def check_block(self, statement: PreparedStatement) -> None:
         """Raises Conflict if the block has failed and the statement does not end it."""
@@ -242,10 +294,21 @@ class ClientSession:
                 code="block_failed",
             )
 
-    def subscription(self, piece: Piece) -> Subscription:
-        runs = self.runs
-        assert runs.principal is not None
-        return Subscription(self.hall, runs.runtime, subscribe_options(piece), runs.principal)
+    async def subscription(self, piece: Piece) -> Subscription:
+        """What a SUBSCRIBE follows; a query is maintained from now on until the subscription is closed."""
+        hall, runs, options = self.hall, self.runs, subscribe_options(piece)
+        runtime, principal = runs.runtime, runs.principal
+        assert principal is not None
+        if options.query is None:
+            name = runs.relation(options.schema, options.relation)
+            principal.require(Privilege.SELECT, name)
+            return Subscription(hall, runtime, options, runtime.definition(name), principal)
+        query = await runs.follow(options.query)
+        try:
+            return Subscription(hall, runtime, options, query.definition, principal, query)
+        except BaseException:
+            runtime.queries.leave(query)
+            raise
 
     async def copy(self, piece: Piece) -> str:
         return await self._copy(self, piece)

@@ -28,19 +28,20 @@ from service.decoding.gathering import gather
 from service.decoding.tabular import encode_texts, first_bad
 from service.definitions.definition import Definition
 from service.errors import BadRequest
-from service.postgres.backend_messages import BINARY
+from service.pgformats.text_values import IN
+from service.pgformats.value_formats import reader
+from service.pgformats.wire_types import BINARY, wire_type
 from service.postgres.copy_statements import CopyFormat
 from service.postgres.copy_texts import SIGNATURE
 from service.postgres.parameter_values import said
-from service.postgres.text_values import IN
-from service.postgres.value_formats import reader
-from service.postgres.wire_types import wire_type
+from service.reading.session_zones import UTC_ZONE, SessionZone
 from service.settings.budget import Budget
 
 _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
 _LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _RESPELLED = frozenset({Kind.BYTEA, Kind.INTERVAL, Kind.ARRAY, Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
 """Kinds that PostgreSQL writes in another form than CSV bodies have."""
+_MOMENTS = frozenset({Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
 _BATCH = 10_000
 """Rows of the binary format that are decoded together."""
 
@@ -52,17 +53,26 @@ def changes_of_copy(
     columns: Sequence[int],
     dictionary: Dictionary,
     budget: Budget,
+    zone: SessionZone = UTC_ZONE,
 ) -> TableChanges:
-    """The rows in a body as inserts. Raises InvalidValue and BadRequest that name the line, TooLarge."""
+    """The rows in a body as inserts, in a session of a time zone.
+
+    Raises InvalidValue and BadRequest that name the line, TooLarge.
+    """
     if form.kind == "BINARY":
         parts = _of_binary(body, definition, columns, dictionary)
     else:
-        parts = _of_text(body, form, definition, columns, dictionary)
+        parts = _of_text(body, form, definition, columns, dictionary, zone)
     return gather(parts, definition, budget)
 
 
 def _of_text(
-    body: bytes, form: CopyFormat, definition: Definition, columns: Sequence[int], dictionary: Dictionary
+    body: bytes,
+    form: CopyFormat,
+    definition: Definition,
+    columns: Sequence[int],
+    dictionary: Dictionary,
+    zone: SessionZone,
 ) -> Iterator[TableChanges]:
     schema = definition.schema
     names = tuple(schema.names[place] for place in columns)
@@ -79,7 +89,12 @@ def _of_text(
     for batch in read_formed(without_end(body), csv):
         first = row + 1 + form.header
         encode = partial(
-            _encode, is_text=is_text, definition=definition, columns=columns, dictionary=dictionary
+            _encode,
+            is_text=is_text,
+            definition=definition,
+            columns=columns,
+            dictionary=dictionary,
+            zone=zone,
         )
         try:
             words = encode(batch)
@@ -127,13 +142,14 @@ def _encode(
     definition: Definition,
     columns: Sequence[int],
     dictionary: Dictionary,
+    zone: SessionZone,
 ) -> np.ndarray:
     """The words of whole rows, with defaults in the columns that the body does not have."""
     schema = definition.schema
     filled: list[pa.Array] = [pa.nulls(batch.num_rows, pa.large_string())] * len(schema)
     for place, array in zip(columns, batch.columns, strict=True):
         plain = _unescaped(array) if is_text else array
-        filled[place] = _respelled(plain, schema.types[place], schema.names[place])
+        filled[place] = _respelled(plain, schema.types[place], schema.names[place], zone)
     named = pa.RecordBatch.from_arrays(filled, names=[str(i) for i in range(len(filled))])
     words = encode_texts(named, definition.loose, dictionary)
     left_out = [place for place in range(len(schema)) if place not in set(columns)]
@@ -141,13 +157,14 @@ def _encode(
     return words
 
 
-def _respelled(array: pa.Array, type: Type, name: str) -> pa.Array:
+def _respelled(array: pa.Array, type: Type, name: str, zone: SessionZone) -> pa.Array:
     """Texts in the form that CSV bodies have, of kinds where PostgreSQL's is another."""
     if type.kind not in _RESPELLED:
         return array
-    if type.kind in (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ) and not _is_unusual(array):
+    is_local = type.kind is Kind.TIMESTAMPTZ and not zone.is_utc
+    if type.kind in _MOMENTS and not is_local and not _is_unusual(array):
         return array
-    read = _reader_of(type)
+    read = _reader_of(type, zone)
     try:
         return pa.array(
             [None if text is None else read(text) for text in array.to_pylist()], pa.large_string()
@@ -161,9 +178,9 @@ def _is_unusual(array: pa.Array) -> bool:
     return bool(pc.any(pc.match_substring_regex(array, r"BC|^[0-9]{5}|inf")).as_py())
 
 
-def _reader_of(type: Type) -> Callable[[str], str]:
+def _reader_of(type: Type, zone: SessionZone) -> Callable[[str], str]:
     wire = wire_type(type)
-    read = reader(wire, 0)
+    read = reader(wire, 0, zone)
 
     def respelled(text: str) -> str:
         value = said(read(text.encode()), wire)

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from sqlglot.tokens import TokenType
-
 from planner.errors import InvalidQuery, Unsupported
 from planner.parsing.script import Piece
 from service.postgres.token_reader import TokenReader
@@ -37,9 +35,11 @@ class CopyFormat:
 
 @dataclass(frozen=True)
 class Copy:
-    """`relation` is empty for a query. `columns` is empty without a list."""
+    """`schema` is None where none is written, and `relation` empty for a query. `columns` is empty without a
+    list."""
 
     is_from: bool
+    schema: str | None
     relation: str
     columns: tuple[str, ...]
     query: Piece | None
@@ -50,13 +50,14 @@ def copy_of(piece: Piece) -> Copy:
     """The COPY of a piece. Raises a PlannerError with the place."""
     reader = TokenReader(piece)
     query: Piece | None = None
-    relation = ""
+    schema, relation = None, ""
     columns: tuple[str, ...] = ()
     if reader.word == "(":
-        query = _inside(reader)
+        query = reader.inside("write COPY (query) TO STDOUT")
     else:
         reader.took("BINARY")
-        relation, columns = _relation(reader)
+        schema, relation = reader.relation()
+        columns = _names(reader) if reader.word == "(" else ()
     is_from = reader.took("FROM")
     if not is_from and not reader.took("TO"):
         raise reader.failure("write COPY name FROM STDIN, or COPY name TO STDOUT")
@@ -68,15 +69,7 @@ def copy_of(piece: Piece) -> Copy:
         )
     if is_from and query is not None:
         raise reader.failure("only a table can be copied into")
-    return Copy(is_from, relation, columns, query, _format(reader))
-
-
-def _relation(reader: TokenReader) -> tuple[str, tuple[str, ...]]:
-    relation = reader.name()
-    while reader.took("."):
-        relation = f"{relation}.{reader.name()}"
-    columns = _names(reader) if reader.word == "(" else ()
-    return relation.removeprefix("public."), columns
+    return Copy(is_from, schema, relation, columns, query, _format(reader))
 
 
 def _names(reader: TokenReader) -> tuple[str, ...]:
@@ -87,20 +80,6 @@ def _names(reader: TokenReader) -> tuple[str, ...]:
     if not reader.took(")"):
         raise reader.failure()
     return tuple(names)
-
-
-def _inside(reader: TokenReader) -> Piece:
-    """The statement between the parentheses, which are left behind."""
-    reader.take()
-    start, depth = reader.place, 0
-    while True:
-        place, token = reader.place, reader.take()
-        if token.token_type is TokenType.R_PAREN and depth == 0:
-            break
-        depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
-    if place == start:
-        raise reader.failure("write COPY (query) TO STDOUT")
-    return replace(reader.piece, tokens=reader.piece.tokens[start:place])
 
 
 def _format(reader: TokenReader) -> CopyFormat:

@@ -9,26 +9,39 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import pyarrow as pa
+
 from planner.errors import Unsupported
 from planner.parsing.script import Piece
+from planner.statements.show_create import relation_text
 from planner.suggestions import did_you_mean
 from service.accounts.privileges import Privilege
 from service.changes.table_changes import TableChanges
 from service.definitions.definition import Definition
 from service.errors import Invalid
+from service.pgformats.data_rows import AnswerRows
+from service.pgformats.wire_types import BINARY
 from service.postgres import backend_messages as out
 from service.postgres import frontend_messages as f
 from service.postgres.client_session import ClientSession
 from service.postgres.copy_bodies import changes_of_copy
 from service.postgres.copy_statements import Copy, CopyFormat, copy_of
-from service.postgres.copy_texts import END, HEAD, format_of, rows_of
-from service.postgres.data_rows import AnswerRows
+from service.postgres.copy_texts import (
+    BYTES,
+    END,
+    HEAD,
+    binary_rows,
+    column_texts,
+    format_of,
+    lines,
+    messages,
+)
 from service.postgres.session_readers import session_statement
 from service.postgres.session_statements import SubscribeStatement
 from service.running.process_memory import LARGE
 from service.settings.budget import too_large
 
-_PIECE = 4_000
+_PIECE = 10_000
 """Rows that are written together."""
 
 
@@ -55,8 +68,9 @@ async def _copy_in(session: ClientSession, copy: Copy, piece: Piece, inlet: Copy
     runs = session.runs
     runtime, principal = runs.runtime, runs.principal
     assert principal is not None
-    definition = runtime.definition(copy.relation, view=False)
-    principal.require(Privilege.INSERT, definition.name)
+    name = runs.relation(copy.schema, copy.relation)
+    principal.require(Privilege.INSERT, name)
+    definition = runtime.definition(name, view=False)
     places = _places(copy, definition)
     if copy.format.kind == "CSV" and copy.format.escape != copy.format.quote:
         raise Unsupported(
@@ -73,7 +87,14 @@ async def _copy_in(session: ClientSession, copy: Copy, piece: Piece, inlet: Copy
     budget, dictionary = session.hall.settings.budget, runtime.dictionary
     with runs.calling() as caller, dictionary.holding():
         changes = await session.hall.lanes.planning.run(
-            changes_of_copy, body, copy.format, definition, places, dictionary, budget
+            changes_of_copy,
+            body,
+            copy.format,
+            definition,
+            places,
+            dictionary,
+            budget,
+            session.settings.zone,
         )
         caller.check()
         await _apply(session, definition, changes, len(body))
@@ -154,8 +175,8 @@ async def _copy_out(session: ClientSession, copy: Copy) -> int:
 async def _query(session: ClientSession, copy: Copy) -> Piece:
     """The query for the rows of a relation, in the order of its columns."""
     quoted = ['"' + name.replace('"', '""') + '"' for name in copy.columns]
-    parts = ".".join('"' + part.replace('"', '""') + '"' for part in copy.relation.split("."))
-    (piece,) = await session.runs.pieces(f"SELECT {', '.join(quoted) or '*'} FROM {parts}")
+    relation = relation_text(session.runs.relation(copy.schema, copy.relation))
+    (piece,) = await session.runs.pieces(f"SELECT {', '.join(quoted) or '*'} FROM {relation}")
     return piece
 
 
@@ -165,13 +186,14 @@ class CopySending:
     def __init__(self, session: ClientSession, form: CopyFormat, rows: AnswerRows) -> None:
         self._session = session
         self._form = form
-        self._field_format = format_of(form)
-        self._write = rows_of(form, rows.columns)
-        self._head = HEAD if form.kind == "BINARY" else b""
-        session.outlet.write(out.copy_response(b"H", self._field_format, len(rows.columns)))
+        self._is_binary = form.kind == "BINARY"
+        names = [column.name for column in rows.columns]
+        self._columns = column_texts(form, names)
+        self._head = HEAD if self._is_binary else b""
+        session.outlet.write(out.copy_response(b"H", format_of(form), len(names)))
         if form.header:
-            (names,) = self._write([[column.name.encode()] for column in rows.columns])
-            session.outlet.write(out.copy_data(names))
+            line = lines(form, self._columns, [pa.array([name.encode()], BYTES) for name in names])
+            session.outlet.write(messages(line))
 
     async def send(self, rows: AnswerRows, start: int, stop: int) -> None:
         """Sends the rows from `start` to `stop`, and waits until the client has read most of them."""
@@ -179,8 +201,21 @@ class CopySending:
         self._session.outlet.write(data)
         await self._session.outlet.drain()
 
+    async def send_shared(self, rows: AnswerRows) -> None:
+        """Sends all rows, which other clients are sent too: the bytes are made once for all of them."""
+        if self._head:
+            await self.send(rows, 0, rows.size)
+            return
+        shared = self._session.hall.shared
+        data = await shared.once(rows.answer, self._form, lambda: self._messages(rows, 0, rows.size))
+        self._session.outlet.write(data)
+        await self._session.outlet.drain()
+
     def _messages(self, rows: AnswerRows, start: int, stop: int) -> bytes:
-        written = self._write(rows.fields((self._field_format,) * len(rows.columns), start, stop))
+        zone = self._session.settings.zone
+        if not self._is_binary:
+            return messages(lines(self._form, self._columns, rows.texts(start, stop, zone)))
+        written = binary_rows(rows.fields((BINARY,) * len(rows.columns), start, stop, zone))
         if written:
             written[0], self._head = self._head + written[0], b""
         return b"".join(map(out.copy_data, written))
@@ -192,15 +227,16 @@ class CopySending:
 
 async def _copy_changes(session: ClientSession, piece: Piece, form: CopyFormat) -> int:
     """Sends changes until UP TO is reached, or the statement is cancelled."""
-    subscription = session.subscription(piece)
+    subscription = await session.subscription(piece)
     sent = 0
     try:
         with session.runs.calling() as caller:
             first = AnswerRows.of(await subscription.take(0, 0, caller), subscription.columns)
             sending = CopySending(session, form, first)
+            await session.outlet.drain()  # changes may be long in coming
             while not subscription.is_done:
-                rows = AnswerRows.of(await subscription.take(_PIECE, None, caller), subscription.columns)
-                await sending.send(rows, 0, rows.size)
+                rows = AnswerRows(await subscription.take(_PIECE, None, caller), subscription.columns)
+                await sending.send_shared(rows)
                 sent += rows.size
         sending.end()
     finally:

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pyarrow as pa
 
 from service.errors import Invalid, NotFound
+from service.pgformats.data_rows import AnswerRows
 from service.postgres import session_statements as s
 from service.postgres.client_session import ClientSession
-from service.postgres.data_rows import AnswerRows
 from service.postgres.own_result import OwnResult
 from service.postgres.prepared_statements import Portal, PreparedStatement
 from service.postgres.session_readers import session_statement
@@ -25,7 +25,7 @@ async def declare(session: ClientSession, statement: s.DeclareCursor) -> OwnResu
     prepared = PreparedStatement(piece.source, piece, session_statement(piece))
     portal = Portal(prepared, session.parameters, is_cursor=True, holds=statement.hold)
     if isinstance(prepared.own, s.SubscribeStatement):
-        portal.subscription = session.subscription(piece)
+        portal.subscription = await session.subscription(piece)
         portal.is_run = True
     elif prepared.own is not None:
         raise piece.unsupported("a cursor is for a query", "write DECLARE name CURSOR FOR SELECT ...")

@@ -13,6 +13,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 PROTOCOL_MAJOR = 3
 _SSL, _GSSENC, _CANCEL = 80877103, 80877104, 80877102
@@ -75,9 +76,10 @@ class ParseMessage:
     types: tuple[int, ...]
 
 
-@dataclass(frozen=True)
-class BindMessage:
-    """`values` are None for NULL. Formats are 0 for text and 1 for binary: none, one for all, or one each."""
+class BindMessage(NamedTuple):
+    """A tuple, because it is the message that comes most often.
+
+    `values` are None for NULL. Formats are 0 for text and 1 for binary: none, one for all, or one each."""
 
     portal: str
     statement: str
@@ -176,8 +178,14 @@ Frontend = (
 )
 
 
+_int32 = struct.Struct("!i").unpack_from
+
+
 def read_message(type: int, body: bytes) -> Frontend:
     """The message of a type and a body. Raises Malformed."""
+    often = _OFTEN.get((type, body))
+    if often is not None:
+        return often
     reader = _READERS.get(type)
     if reader is None:
         raise Malformed(f"there is no message of type {type}")
@@ -251,18 +259,30 @@ class _Cursor:
     def numbers(self, form: str) -> tuple[int, ...]:
         """A count of 16 bits without a sign, and so many numbers."""
         count = int.from_bytes(self.take(2), "big")
+        if not count:
+            return ()
         size = struct.calcsize(form)
         return struct.unpack(f"!{count}{form}", self.take(count * size))
 
     def values(self) -> tuple[bytes | None, ...]:
+        """A count of 16 bits without a sign, and so many values, each after its length."""
         count = int.from_bytes(self.take(2), "big")
-        if count * 4 > self.left:
-            raise Malformed("a message ends before its parts do")
-        return tuple(self._value() for _ in range(count))
-
-    def _value(self) -> bytes | None:
-        size = self.int32()
-        return None if size == -1 else self.take(size)
+        body, at, end = self._body, self._at, len(self._body)
+        found: list[bytes | None] = []
+        for _ in range(count):
+            if end < at + 4:
+                raise Malformed("a message ends before its parts do")
+            (size,) = _int32(body, at)
+            at += 4
+            if size == -1:
+                found.append(None)
+                continue
+            if not 0 <= size <= end - at:
+                raise Malformed("a message ends before its parts do")
+            found.append(body[at : at + size])
+            at += size
+        self._at = at
+        return tuple(found)
 
     def kind(self) -> str:
         found = self.take(1)
@@ -271,6 +291,12 @@ class _Cursor:
         return found.decode()
 
 
+_OFTEN: dict[tuple[int, bytes], Frontend] = {
+    (ord("S"), b""): Sync(),
+    (ord("E"), b"\0\0\0\0\0"): ExecuteMessage("", 0),
+    (ord("D"), b"P\0"): DescribeMessage("P", ""),
+}
+"""Messages that come often, whole."""
 _READERS: dict[int, Callable[[_Cursor], Frontend]] = {
     ord("Q"): lambda c: QueryMessage(c.text()),
     ord("P"): lambda c: ParseMessage(c.text(), c.text(), c.numbers("I")),

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
+import logging
 import secrets
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import count
 from typing import Any, Protocol
 
 from service.accounts.slowing import Slowing
 from service.metrics import Metrics
+from service.postgres.shared_work import SharedWork
+from service.postgres.temporary_tables import TemporaryTables
 from service.reading.followers import Follower
 from service.reading.lanes import Lanes
 from service.running.runtime import Runtime
 from service.settings.settings import Settings
 from service.sql.script_door import SqlDoor
 
+_log = logging.getLogger("freshet.postgres")
 _SECRET = 4
 """Bytes of a secret, as protocol 3.0 has them."""
 
@@ -51,6 +57,7 @@ class Hall:
     open: int = 0
     """The number of connections."""
     _numbers: count[int] = field(default_factory=lambda: count(1))
+    _clearing: set[asyncio.Task[None]] = field(default_factory=set)
 
     @property
     def settings(self) -> Settings:
@@ -72,6 +79,11 @@ class Hall:
     def lanes(self) -> Lanes:
         return self.app.lanes  # type: ignore[no-any-return]
 
+    @cached_property
+    def shared(self) -> SharedWork:
+        """What subscriptions share."""
+        return SharedWork(self.lanes.feeds)
+
     @property
     def feeds(self) -> OpenFeeds:
         return self.app.feeds  # type: ignore[no-any-return]
@@ -84,6 +96,24 @@ class Hall:
 
     def forget(self, key: CancelKey) -> None:
         self.sessions.pop(key.pid, None)
+
+    def clear_up(self, tables: TemporaryTables) -> None:
+        """Begins to drop the temporary tables of a session that has ended."""
+        if tables.schema is not None and self.runtime is not None:
+            task = asyncio.get_running_loop().create_task(self._dropped(tables, self.runtime))
+            self._clearing.add(task)
+            task.add_done_callback(self._clearing.discard)
+
+    async def _dropped(self, tables: TemporaryTables, runtime: Runtime) -> None:
+        try:
+            await tables.drop(runtime)
+        except Exception as error:
+            _log.warning("temporary tables stay until the next start: %s", error)
+
+    async def cleared_up(self) -> None:
+        """Waits until the temporary tables of ended sessions are dropped."""
+        while self._clearing:
+            await asyncio.wait(self._clearing)
 
     def cancel(self, key: CancelKey) -> None:
         """Cancels what a session runs if the secret is right; nobody learns whether it was."""

@@ -1,7 +1,7 @@
 """The settings that a session has: their defaults, and which values they take here.
 
 A setting takes any value if that does no harm, because the service need not act on it. Where only one value
-is true here, another is refused, or kept out with a notice if drivers send it unasked.
+is true here, another is refused.
 
 Source of names and defaults: PostgreSQL 15's manual, "Server Configuration".
 """
@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from planner.errors import InvalidQuery
 from planner.parsing.search_path import search_path
 from service.errors import Invalid
-from service.pgcatalog.view_rows import VERSION, VERSION_NUMBER
+from service.pgcatalog.server_settings import SERVER_SETTINGS, ServerSetting
+from service.reading.session_zones import session_zone
 
 REPORTED = (
     "server_version",
@@ -34,7 +34,6 @@ REPORTED = (
 )
 """What a client is told of at the start, and at each change."""
 _UNITS = {"": 1, "us": 0.001, "ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
-_UTC = frozenset({"utc", "etc/utc", "gmt", "z", "zulu", "universal", "etc/gmt", "etc/universal", "0"})
 _ON = {
     **dict.fromkeys(("on", "true", "yes", "1", "t"), "on"),
     **dict.fromkeys(("off", "false", "no", "0", "f"), "off"),
@@ -105,96 +104,50 @@ def _invalid(hint: str) -> Invalid:
 ISOLATIONS = ("read uncommitted", "read committed", "repeatable read", "serializable")
 
 
-@dataclass(frozen=True)
-class SessionSetting:
-    """`check` brings a value into its form, or raises Invalid with a hint. `is_kept` says that another value
-    than the default is not refused, but has no effect, and the client gets a notice."""
-
-    default: str
-    check: Callable[[str], str] = _any
-    is_kept: bool = False
+def _zone(value: str) -> str:
+    try:
+        return session_zone(value).name
+    except ValueError:
+        raise _invalid("pg_timezone_names lists the names; an offset is a number of hours") from None
 
 
-def _fixed(default: str) -> SessionSetting:
+def _fixed(setting: ServerSetting) -> Callable[[str], str]:
+    """The check of a setting that has one value here."""
+
     def check(value: str) -> str:
-        if value.lower() != default.lower():
-            raise _invalid(f"it is {default or 'empty'} here")
-        return default
+        if value.lower() != setting.default.lower():
+            raise _invalid(f"it is {setting.default or 'empty'} here")
+        return setting.default
 
-    return SessionSetting(default, check)
-
-
-def _utc(value: str) -> str:
-    if value.lower() not in _UTC:
-        raise _invalid("moments are written in UTC: convert them in the client, or with AT TIME ZONE")
-    return "UTC"
+    return check
 
 
-KNOWN: dict[str, SessionSetting] = {
-    "allow_system_table_mods": SessionSetting("off", _switch),
-    "application_name": SessionSetting(""),
-    "backslash_quote": SessionSetting("safe_encoding"),
-    "bytea_output": _fixed("hex"),
-    "check_function_bodies": SessionSetting("on", _switch),
-    "client_encoding": SessionSetting("UTF8", _encoding),
-    "client_min_messages": SessionSetting("notice"),
-    "cursor_tuple_fraction": SessionSetting("0.1"),
-    "DateStyle": SessionSetting("ISO, MDY", _date_style),
-    "default_tablespace": SessionSetting(""),
-    "default_table_access_method": SessionSetting("heap"),
-    "default_transaction_isolation": SessionSetting("read committed", _isolation),
-    "default_transaction_read_only": SessionSetting("off", _switch),
-    "default_transaction_deferrable": SessionSetting("off", _switch),
-    "enable_hashagg": SessionSetting("on", _switch),
-    "enable_hashjoin": SessionSetting("on", _switch),
-    "enable_indexscan": SessionSetting("on", _switch),
-    "enable_mergejoin": SessionSetting("on", _switch),
-    "enable_nestloop": SessionSetting("on", _switch),
-    "enable_seqscan": SessionSetting("on", _switch),
-    "extra_float_digits": SessionSetting("1", _digits),
-    "geqo": SessionSetting("on", _switch),
-    "idle_in_transaction_session_timeout": SessionSetting("0", _milliseconds),
-    "idle_session_timeout": SessionSetting("0", _milliseconds),
-    "in_hot_standby": _fixed("off"),
-    "integer_datetimes": _fixed("on"),
-    "IntervalStyle": SessionSetting("postgres", _interval_style),
-    "is_superuser": _fixed("off"),
-    "jit": SessionSetting("off", _switch),
-    "lc_messages": SessionSetting("C"),
-    "lc_monetary": SessionSetting("C"),
-    "lc_numeric": SessionSetting("C"),
-    "lc_time": SessionSetting("C"),
-    "lc_collate": _fixed("C"),
-    "lc_ctype": _fixed("C.UTF-8"),
-    "lock_timeout": SessionSetting("0", _milliseconds),
-    "max_identifier_length": _fixed("63"),
-    "max_index_keys": _fixed("32"),
-    "escape_string_warning": SessionSetting("on", _switch),
-    "plan_cache_mode": SessionSetting("auto"),
-    "quote_all_identifiers": SessionSetting("off", _switch),
-    "row_security": SessionSetting("on", _switch),
-    "search_path": SessionSetting('"$user", public', _search_path),
-    "server_encoding": _fixed("UTF8"),
-    "server_version": _fixed(VERSION),
-    "server_version_num": _fixed(VERSION_NUMBER),
-    "session_authorization": SessionSetting(""),
-    "session_replication_role": SessionSetting("origin"),
-    "standard_conforming_strings": _fixed("on"),
-    "statement_timeout": SessionSetting("0", _milliseconds),
-    "synchronize_seqscans": SessionSetting("on", _switch),
-    "synchronous_commit": SessionSetting("on"),
-    "tcp_keepalives_idle": SessionSetting("0"),
-    "tcp_keepalives_interval": SessionSetting("0"),
-    "tcp_keepalives_count": SessionSetting("0"),
-    "tcp_user_timeout": SessionSetting("0"),
-    "TimeZone": SessionSetting("UTC", _utc, True),
-    "transaction_isolation": SessionSetting("read committed", _isolation),
-    "transaction_read_only": SessionSetting("off", _switch),
-    "transaction_deferrable": SessionSetting("off", _switch),
-    "work_mem": SessionSetting("4MB"),
-    "maintenance_work_mem": SessionSetting("64MB"),
-    "xmloption": SessionSetting("content"),
-}
+KNOWN = SERVER_SETTINGS
 """Every setting that a session has. One with a dot in its name is the client's own."""
+_CHECKS: dict[str, Callable[[str], str]] = {
+    "client_encoding": _encoding,
+    "DateStyle": _date_style,
+    "default_transaction_isolation": _isolation,
+    "extra_float_digits": _digits,
+    "IntervalStyle": _interval_style,
+    "search_path": _search_path,
+    "session_authorization": _any,
+    "TimeZone": _zone,
+    "transaction_isolation": _isolation,
+    **{name: _fixed(KNOWN[name]) for name in ("bytea_output", "standard_conforming_strings")},
+}
+_OF_TYPES: dict[tuple[str, str | None], Callable[[str], str]] = {
+    ("bool", None): _switch,
+    ("integer", "ms"): _milliseconds,
+}
 BY_LOWER = {name.lower(): name for name in KNOWN}
 READ_ONLY = frozenset({"server_version", "server_version_num", "server_encoding", "is_superuser"})
+
+
+def checked(name: str, value: str) -> str:
+    """A value of a setting in its form. Raises Invalid with a hint for one that the setting cannot have."""
+    setting = KNOWN[name]
+    check = _CHECKS.get(name)
+    if check is None and setting.context not in ("user", "superuser"):
+        check = _fixed(setting)
+    return (check or _OF_TYPES.get((setting.vartype, setting.unit), _any))(value)

@@ -6,6 +6,7 @@ an error instead of memory. Before a client is known, its messages have to be sh
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 
 from service.postgres.frontend_messages import (
@@ -24,6 +25,7 @@ STRANGER_BYTES = 65_536
 _LONG = frozenset(b"QPBdFp")
 """Types of messages that may be long."""
 _SHORT = 1 << 16
+_length = struct.Struct("!i").unpack_from
 
 
 @dataclass(frozen=True)
@@ -51,10 +53,12 @@ class MessageDecoder:
         return len(self._buffer) - self._at
 
     def feed(self, data: bytes) -> None:
-        if self._at:
+        if self._at == len(self._buffer):
+            self._buffer = bytearray(data)
+        else:
             del self._buffer[: self._at]
-            self._at = 0
-        self._buffer += data
+            self._buffer += data
+        self._at = 0
 
     def next(self) -> Startup | Frontend | None:
         """The next whole message; None if there is none yet. Raises Malformed and TooLong."""
@@ -69,9 +73,10 @@ class MessageDecoder:
         return found
 
     def _message(self) -> Frontend | None:
-        if not self.held:
+        buffer, at = self._buffer, self._at
+        if len(buffer) < at + 5:
             return None
-        type = self._buffer[self._at]
+        type = buffer[at]
         most = self._most if type in _LONG else min(_SHORT, self._most)
         size = self._size(1, most if self.is_known else min(most, STRANGER_BYTES))
         return None if size is None else read_message(type, self._taken(5, size + 1))
@@ -81,7 +86,7 @@ class MessageDecoder:
         start = self._at + before
         if len(self._buffer) < start + 4:
             return None
-        size = int.from_bytes(self._buffer[start : start + 4], "big", signed=True)
+        (size,) = _length(self._buffer, start)
         if size < 4:
             raise Malformed(f"a message cannot have a length of {size}")
         if size > most:

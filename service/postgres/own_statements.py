@@ -43,6 +43,7 @@ async def prepare(session: ClientSession, statement: s.PrepareStatement) -> OwnR
     declared = tuple(session.type_called(words) for words in statement.types)
     inner = statement.statement
     prepared = PreparedStatement(inner.source, inner, session_statement(inner), declared)
+    await session.check(prepared)
     session.objects.keep_statement(statement.name, prepared)
     return OwnResult("PREPARE")
 

@@ -18,10 +18,11 @@ from engine.errors import InvalidValue
 from engine.schema import Kind, Type, array_of, numeric
 from planner.parsing.parameters import Given, Parameters
 from service.errors import Invalid
+from service.pgformats.value_formats import reader
+from service.pgformats.wire_types import WireType
 from service.postgres.frontend_messages import BindMessage
 from service.postgres.prepared_statements import spread
-from service.postgres.value_formats import reader
-from service.postgres.wire_types import WireType
+from service.reading.session_zones import UTC_ZONE, SessionZone
 
 _WIDTHS = {Kind.SMALLINT: 2, Kind.INTEGER: 4, Kind.BIGINT: 8}
 _NUMBERS = frozenset({*_WIDTHS, Kind.NUMERIC, Kind.DOUBLE})
@@ -37,8 +38,13 @@ _TEXTS: dict[Kind, Callable[[Any], str]] = {
 }
 
 
-def bound(bind: BindMessage, types: Sequence[WireType], wanted: Sequence[Type | None]) -> Parameters:
-    """The parameters of a Bind. Raises Invalid and InvalidValue."""
+def bound(
+    bind: BindMessage,
+    types: Sequence[WireType],
+    wanted: Sequence[Type | None],
+    zone: SessionZone = UTC_ZONE,
+) -> Parameters:
+    """The parameters of a Bind, in a session of a time zone. Raises Invalid and InvalidValue."""
     if len(bind.values) != len(types):
         shown = f'"{bind.statement}"' if bind.statement else "without a name"
         raise Invalid(
@@ -50,7 +56,7 @@ def bound(bind: BindMessage, types: Sequence[WireType], wanted: Sequence[Type | 
     for place, (data, type) in enumerate(zip(bind.values, types, strict=True)):
         want = wanted[place] if place < len(wanted) else None
         try:
-            value = None if data is None else reader(type, formats[place])(data)
+            value = None if data is None else reader(type, formats[place], zone)(data)
             given[str(place + 1)] = _given(value, type, want)
         except InvalidValue as error:
             raise InvalidValue(f"parameter ${place + 1}: {error.message}", error.hint) from None

@@ -1,5 +1,8 @@
 """One connection: bytes in and out, its timers, and the session that it serves. Belongs to the event loop.
 
+Answers are gathered, and written when the session waits: for a message, or for the client to read. While it
+waits for a message, point reads that come are answered at once, without waking it.
+
 What a client sends ahead is kept up to a budget; then nothing more is read from it. What it does not read is
 kept up to the transport's limit; then its statement waits. A client that leaves ends what runs for it.
 """
@@ -21,14 +24,21 @@ from service.postgres.hall import CancelKey, Hall
 from service.postgres.message_decoder import MessageDecoder, TooLong
 from service.postgres.own_statements import run_own
 from service.postgres.postgres_session import PostgresSession
+from service.postgres.reads_at_once import ReadsAtOnce
 from service.postgres.sqlstates import error_fields, problem_for, sqlstate_of
 from service.postgres.startup import authenticate, greet, introduce
+from service.stepped_timer import patient
+from service.telemetry.exchange import begin_session
 
 _log = logging.getLogger("freshet.postgres")
 _AHEAD = 1 << 20
 """Bytes that have arrived ahead of the statement that runs, above which nothing more is read."""
 _PEEKED = 1_000
 """The most messages that wait."""
+_GATHERED = 1 << 16
+"""Bytes of answers that are written even if more follow at once."""
+_GREETED = 2
+"""Times the limit of connections, above which a client is refused before it says anything."""
 _END = 2.0
 """Seconds in which a client can read the last error."""
 
@@ -45,6 +55,13 @@ class PostgresConnection(asyncio.Protocol):
         """Bytes that have arrived since a message was waited for."""
         self._failure: Exception | None = None
         self._more = asyncio.Event()
+        self._is_idle = False
+        """Whether the session waits for a message."""
+        self.heard = 0.0
+        """When the session began to wait or, if it was not woken since, was last asked something."""
+        self._answers: list[bytes] = []
+        self._answered = 0
+        """The bytes of the answers that are gathered."""
         self._can_write = asyncio.Event()
         self._can_write.set()
         self._is_lost = False
@@ -52,6 +69,7 @@ class PostgresConnection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._task: asyncio.Task[None] | None = None
         self._session: ClientSession | None = None
+        self._reads: ReadsAtOnce | None = None
         self.address = ""
         self.is_secure = False
 
@@ -97,12 +115,24 @@ class PostgresConnection(asyncio.Protocol):
                     break  # what follows in plain text is not part of the encrypted session
         except (f.Malformed, TooLong) as error:
             self._failure = error
+        if self._waiting and self._is_idle and self._reads is not None and self._can_write.is_set():
+            self._read_at_once(self._reads)
         if self._waiting or self._failure is not None:
+            self._is_idle = False
             self._more.set()
         is_full = len(self._waiting) >= _PEEKED or (self._ahead > _AHEAD and bool(self._waiting))
         if is_full and not self._is_paused and self._transport is not None:
             self._is_paused = True
             self._transport.pause_reading()
+
+    def _read_at_once(self, reads: ReadsAtOnce) -> None:
+        """Answers the point reads that come before all other messages."""
+        answers = reads.answers(self._waiting)
+        if answers:
+            self.heard = asyncio.get_running_loop().time()
+            self._ahead = 0
+            self.write(answers)
+            self._flush()
 
     async def next(self) -> f.Startup | f.Frontend | None:
         """The next message; None at the end. Raises Malformed and TooLong."""
@@ -119,7 +149,13 @@ class PostgresConnection(asyncio.Protocol):
             if self._is_paused and self._transport is not None:
                 self._is_paused = False
                 self._transport.resume_reading()
-            await self._more.wait()
+            self._flush()
+            self.heard = asyncio.get_running_loop().time()
+            self._is_idle = True
+            try:
+                await self._more.wait()
+            finally:
+                self._is_idle = False
         return self._waiting.popleft()
 
     def peek(self, place: int = 0) -> f.Frontend | None:
@@ -131,15 +167,26 @@ class PostgresConnection(asyncio.Protocol):
     # Messages out
 
     def write(self, data: bytes) -> None:
+        self._answers.append(data)
+        self._answered += len(data)
+        if self._answered >= _GATHERED:
+            self._flush()
+
+    def _flush(self) -> None:
+        """Writes what was gathered."""
+        if not self._answers:
+            return
         if self._transport is not None and not self._is_lost:
-            self._transport.write(data)
+            self._transport.write(b"".join(self._answers))
+        self._answers, self._answered = [], 0
 
     async def drain(self) -> None:
         """Waits until the client has read most of what was written."""
+        self._flush()
         if not self._can_write.is_set():
             seconds = self._hall.settings.read_seconds
             try:
-                async with asyncio.timeout(seconds):
+                async with patient(seconds):
                     await self._can_write.wait()
             except TimeoutError:
                 _log.info("%s: the client did not read for %d seconds", self.address, seconds)
@@ -152,6 +199,7 @@ class PostgresConnection(asyncio.Protocol):
         if self._waiting or self._decoder.held:
             raise f.Malformed("plain text follows the request for TLS")
         assert self._transport is not None and self._hall.certificate is not None
+        self._flush()
         self._transport.pause_reading()
         self._transport.write(b"S")
         loop = asyncio.get_running_loop()
@@ -185,8 +233,12 @@ class PostgresConnection(asyncio.Protocol):
             if session is not None:
                 self._session = session
                 key = hall.register(session.runs)
+                session.runs.temporary.number = key.pid
+                begin_session(key.pid, self._principal.id)
                 introduce(session, self._start, self._principal, key)
-                await PostgresSession(session, self._timed()).serve()
+                serving = PostgresSession(session, self._timed())
+                self._reads = ReadsAtOnce(session, serving)
+                await serving.serve()
         except (ConnectionError, TimeoutError):
             pass
         except asyncio.CancelledError:
@@ -201,6 +253,7 @@ class PostgresConnection(asyncio.Protocol):
                 hall.forget(key)
             if self._session is not None:
                 self._session.close()
+                hall.clear_up(self._session.runs.temporary)
             hall.open -= 1
             self._close()
             self._ended(self)
@@ -208,16 +261,15 @@ class PostgresConnection(asyncio.Protocol):
     async def _started(self) -> ClientSession | None:
         """The session of a client that has shown who it is; None if it wanted none."""
         hall = self._hall
-        async with asyncio.timeout(hall.settings.head_seconds):
+        most = hall.settings.postgres_connections
+        if hall.open > _GREETED * most:
+            raise _too_many()
+        async with patient(hall.settings.head_seconds):
             start = await greet(self, self, hall)
             if start is None:
                 return None
-            if hall.open > hall.settings.postgres_connections:
-                raise Unavailable(
-                    "the service has too many connections open",
-                    "close some, or raise FRESHET_POSTGRES_CONNECTIONS",
-                    code="too_many_connections",
-                )
+            if hall.open > most:
+                raise _too_many()
             runtime = hall.runtime
             if runtime is None:
                 raise Unavailable("the service is not ready: it is recovering its state", "try again soon")
@@ -249,6 +301,7 @@ class PostgresConnection(asyncio.Protocol):
     def _close(self) -> None:
         """Closes the connection; cuts it if the client does not read."""
         transport = self._transport
+        self._flush()
         if transport is not None and not self._is_lost:
             transport.close()
             asyncio.get_running_loop().call_later(_END, self._cut)
@@ -256,6 +309,14 @@ class PostgresConnection(asyncio.Protocol):
     def _cut(self) -> None:
         if not self._is_lost:
             self.abort()
+
+
+def _too_many() -> Unavailable:
+    return Unavailable(
+        "the service has too many connections open",
+        "close some, or raise FRESHET_POSTGRES_CONNECTIONS",
+        code="too_many_connections",
+    )
 
 
 class _TimedInlet:
@@ -275,13 +336,19 @@ class _TimedInlet:
         seconds, what = self._patience()
         if seconds is None:
             return await connection.next()  # type: ignore[return-value]
-        try:
-            async with asyncio.timeout(seconds):
-                return await connection.next()  # type: ignore[return-value]
-        except TimeoutError:
-            raise Unavailable(
-                f"the session was idle {what}for {seconds:g} seconds", "connect anew", code="idle_session"
-            ) from None
+        clock = asyncio.get_running_loop().time
+        until = clock() + seconds
+        while True:
+            try:
+                async with patient(until - clock()):
+                    return await connection.next()  # type: ignore[return-value]
+            except TimeoutError:
+                until = connection.heard + seconds
+                if until > clock() or connection.peek() is not None:
+                    continue  # it was asked something meanwhile, and did not have to be woken
+                raise Unavailable(
+                    f"the session was idle {what}for {seconds:g} seconds", "connect anew", code="idle_session"
+                ) from None
 
     def _patience(self) -> tuple[float | None, str]:
         """Seconds until an idle client is let go, and where it is idle."""

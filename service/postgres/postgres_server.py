@@ -42,3 +42,4 @@ class PostgresServer:
             connection.end()
         while self._connections:
             await asyncio.sleep(0.01)
+        await self._hall.cleared_up()

@@ -12,14 +12,13 @@ from typing import Protocol
 
 from service.concealing import conceal
 from service.errors import Invalid, Problem, problem_of
+from service.pgformats.wire_types import BY_OID, WireColumn, WireType
 from service.postgres import backend_messages as out
 from service.postgres import frontend_messages as f
 from service.postgres.client_session import ClientSession
 from service.postgres.parameter_values import bound
 from service.postgres.prepared_statements import Portal, PreparedStatement
-from service.postgres.row_sending import send_rows
 from service.postgres.sqlstates import CANCELED, error_fields, problem_for, sqlstate_of, unwrapped
-from service.postgres.wire_types import BY_OID, WireType
 from service.problems import INTERNAL
 from service.reading.query_errors import CallerGone
 
@@ -46,12 +45,20 @@ class PostgresSession:
         self._inlet = inlet
         self._skips = False
         """Whether messages are ignored until the next Sync."""
+        self._waits = False
+
+    @property
+    def is_between(self) -> bool:
+        """Whether the session waits for the first message of a statement."""
+        return self._waits and not self._skips
 
     async def serve(self) -> None:
         """Raises Malformed and TooLong, which end the connection."""
         self._ready()
         while True:
+            self._waits = True
             message = await self._inlet.next()
+            self._waits = False
             if message is None or isinstance(message, f.Terminate):
                 return
             if isinstance(message, f.QueryMessage):
@@ -91,7 +98,7 @@ class PostgresSession:
         if rows is not None:
             formats = portal.result_formats(len(rows.columns))
             self._write(out.row_description(rows.columns, formats))
-            await send_rows(rows, formats, 0, rows.size, session.outlet, session.hall.lanes)
+            await session.send(rows, formats, 0, rows.size)
         self._complete(portal.tag)
 
     # Extended queries
@@ -132,6 +139,8 @@ class PostgresSession:
         declared = tuple(_declared(oid) for oid in message.types)
         statement = session.prepared(message.sql, pieces, declared)
         session.check_block(statement)
+        if message.name or not isinstance(self._inlet.peek(), f.BindMessage):
+            await session.check(statement)  # what is not bound at once waits for the answer to this message
         if not message.name:
             session.objects.statements.pop("", None)
         session.objects.keep_statement(message.name, statement)
@@ -142,7 +151,7 @@ class PostgresSession:
         statement = session.objects.statement(message.statement)
         session.check_block(statement)
         types = await session.types_of(statement)
-        parameters = bound(message, types, statement.wanted)
+        parameters = bound(message, types, statement.wanted, session.settings.zone)
         if not message.portal:
             session.objects.close_portal("")
         session.objects.keep_portal(message.portal, Portal(statement, parameters, message.result_formats))
@@ -166,7 +175,7 @@ class PostgresSession:
         columns = portal.columns if portal.is_run else await session.columns_of(portal.statement)
         self._describe_columns(columns, () if columns is None else portal.result_formats(len(columns)))
 
-    def _describe_columns(self, columns: tuple[out.WireColumn, ...] | None, formats: tuple[int, ...]) -> None:
+    def _describe_columns(self, columns: tuple[WireColumn, ...] | None, formats: tuple[int, ...]) -> None:
         self._write(out.NO_DATA if columns is None else out.row_description(columns, formats))
 
     async def _execute(self, message: f.ExecuteMessage) -> None:
@@ -184,7 +193,7 @@ class PostgresSession:
         rows, start = portal.rows, min(portal.at, portal.rows.size)
         stop = rows.size if message.limit <= 0 else min(start + message.limit, rows.size)
         formats = portal.result_formats(len(rows.columns))
-        await send_rows(rows, formats, start, stop, session.outlet, session.hall.lanes)
+        await session.send(rows, formats, start, stop)
         portal.at = stop
         if message.limit > 0 and stop - start == message.limit and stop < rows.size:
             self._write(out.SUSPENDED)

@@ -14,11 +14,13 @@ from engine.schema import Type
 from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece
 from service.errors import Conflict, Invalid, NotFound, Overloaded
-from service.postgres.backend_messages import TEXT, WireColumn
-from service.postgres.data_rows import AnswerRows
+from service.pgformats.data_rows import AnswerRows
+from service.pgformats.wire_types import TEXT, WireColumn, WireType
+from service.postgres.circumstances import Circumstances
+from service.postgres.inserts_of_values import InsertOfValues
+from service.postgres.prepared_reads import PreparedRead
 from service.postgres.session_statements import SessionStatement
 from service.postgres.subscriptions import Subscription
-from service.postgres.wire_types import WireType
 
 
 @dataclass(eq=False)
@@ -34,6 +36,14 @@ class PreparedStatement:
     types: tuple[WireType, ...] | None = None
     columns: tuple[WireColumn, ...] | None = None
     is_described: bool = False
+    read: PreparedRead | None = None
+    """How it is run at once, if it was a point read."""
+    insert: InsertOfValues | None = None
+    """How it is run without being planned, if it was an INSERT of plain values."""
+    is_named: bool = False
+    """Whether it may be run often."""
+    tried: Circumstances | None = None
+    """Those in which a short way to run it was looked for."""
 
 
 @dataclass(eq=False)
@@ -53,7 +63,7 @@ class Portal:
 
     def result_formats(self, count: int) -> tuple[int, ...]:
         """The format of each of so many columns. Raises Invalid."""
-        return spread(self.formats, count, "result formats", "columns")
+        return result_formats(self.formats, count)
 
     @property
     def columns(self) -> tuple[WireColumn, ...] | None:
@@ -66,12 +76,17 @@ class Portal:
         return 0 if self.rows is None else self.rows.answer.table.nbytes
 
 
+def result_formats(formats: Sequence[int], count: int) -> tuple[int, ...]:
+    """The format of each of so many columns. Raises Invalid."""
+    return spread(formats, count, "result formats", "columns")
+
+
 def spread(formats: Sequence[int], count: int, what: str, of: str) -> tuple[int, ...]:
     """One format for each of `count` values: none are all texts, one is for all. Raises Invalid."""
-    if any(form not in (0, 1) for form in formats):
-        raise Invalid("a format is neither 0 nor 1", "0 is text and 1 is binary", code="protocol_violation")
     if not formats:
         return (TEXT,) * count
+    if any(form not in (0, 1) for form in formats):
+        raise Invalid("a format is neither 0 nor 1", "0 is text and 1 is binary", code="protocol_violation")
     if len(formats) == 1:
         return tuple(formats) * count
     if len(formats) != count:
@@ -97,6 +112,7 @@ class SessionObjects:
                 code="duplicate_statement",
             )
         self._check_number(len(self.statements), "prepared statements", "DEALLOCATE")
+        statement.is_named = bool(name)
         self.statements[name] = statement
 
     def keep_portal(self, name: str, portal: Portal) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from service.postgres.data_rows import AnswerRows
+from service.pgformats.data_rows import AnswerRows
 from service.reading.lanes import Lanes
+from service.reading.session_zones import SessionZone
 
 _PIECE = 2_000
 """Rows that are written together."""
@@ -14,7 +15,8 @@ _AT_ONCE = 200
 
 
 class Outlet(Protocol):
-    """Where messages go. `drain` waits until the client has read; it raises ConnectionError if it is gone."""
+    """Where messages go. `write` gathers them; `drain` sends them and waits until the client has read most of
+    them, and raises ConnectionError if it is gone."""
 
     def write(self, data: bytes) -> None: ...
 
@@ -22,13 +24,19 @@ class Outlet(Protocol):
 
 
 async def send_rows(
-    rows: AnswerRows, formats: tuple[int, ...], start: int, stop: int, outlet: Outlet, lanes: Lanes
+    rows: AnswerRows,
+    formats: tuple[int, ...],
+    start: int,
+    stop: int,
+    zone: SessionZone,
+    outlet: Outlet,
+    lanes: Lanes,
 ) -> None:
-    """Sends the rows from `start` to `stop` as DataRow messages."""
+    """Sends the rows from `start` to `stop` as DataRow messages, to a session of a time zone."""
     if stop - start <= _AT_ONCE:
-        outlet.write(rows.messages(formats, start, stop))
+        outlet.write(rows.messages(formats, start, stop, zone))
         return
     for first in range(start, stop, _PIECE):
         last = min(first + _PIECE, stop)
-        outlet.write(await lanes.answers.run(rows.messages, formats, first, last))
+        outlet.write(await lanes.answers.run(rows.messages, formats, first, last, zone))
         await outlet.drain()

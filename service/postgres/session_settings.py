@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from service.errors import Invalid
-from service.postgres.known_settings import BY_LOWER, KNOWN, READ_ONLY, REPORTED
+from service.postgres.known_settings import BY_LOWER, KNOWN, READ_ONLY, REPORTED, checked
+from service.reading.session_zones import SessionZone, session_zone
 
 _DEFAULTS = {name.lower(): setting.default for name, setting in KNOWN.items()}
 
@@ -16,9 +17,8 @@ _DEFAULTS = {name.lower(): setting.default for name, setting in KNOWN.items()}
 class SessionSettings:
     """`told` is called with the name and value of each reported setting that changes."""
 
-    def __init__(self, told: Callable[[str, str], None], noticed: Callable[[str, str], None]) -> None:
+    def __init__(self, told: Callable[[str, str], None]) -> None:
         self._told = told
-        self._noticed = noticed
         self._given: dict[str, str] = {}
         """The values of the start-up, to which RESET returns."""
         self._set: dict[str, str] = {}
@@ -51,6 +51,11 @@ class SessionSettings:
         if name not in KNOWN:
             raise _unknown(name)
         return KNOWN[name].default
+
+    @property
+    def zone(self) -> SessionZone:
+        """The time zone by whose clock moments are read and written."""
+        return session_zone(self.get("TimeZone"))
 
     def milliseconds(self, name: str) -> int:
         return int(self.get(name))
@@ -101,18 +106,14 @@ class SessionSettings:
             self._told(name, self.get(name))
 
     def _checked(self, name: str, value: str) -> str:
-        setting = KNOWN.get(name)
-        if setting is None:
+        if name not in KNOWN:
             return value
         if name in READ_ONLY:
             raise Invalid(f"{name} cannot be changed", "leave it out", code="invalid_setting")
         try:
-            return setting.check(value)
+            return checked(name, value)
         except Invalid as error:
             fact = f'"{value[:100]}" is not a value of {name} here'
-            if setting.is_kept:
-                self._noticed(f"{fact}; it stays {setting.default}", error.hint)
-                return setting.default
             raise Invalid(fact, error.hint, code="invalid_setting") from None
 
 

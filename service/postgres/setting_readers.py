@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from planner.errors import InvalidSyntax
 from service.postgres.session_statements import (
     Discard,
@@ -16,6 +18,8 @@ from service.postgres.session_statements import (
     ShowSetting,
 )
 from service.postgres.token_reader import TokenReader
+
+_OFFSET = re.compile(r"([+-]?)([0-9]{1,2}):([0-9]{2})")
 
 
 def read_modes(reader: TokenReader) -> tuple[str | None, bool | None]:
@@ -62,6 +66,13 @@ def read_set(reader: TokenReader) -> SessionStatement:
 
 
 def _zone(reader: TokenReader) -> str | None:
+    if reader.took("INTERVAL"):
+        match = _OFFSET.fullmatch(reader.text().strip())
+        if match is None:
+            raise reader.failure("write SET TIME ZONE INTERVAL '+05:30' HOUR TO MINUTE")
+        reader.took("HOUR", "TO", "MINUTE")
+        reader.end()
+        return f"{match[1]}{int(match[2]) + int(match[3]) / 60:.6f}"
     value = _values(reader)
     return None if value is None or value.lower() == "local" else value
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from service.errors import Conflict, Invalid
+from service.pgformats.data_rows import AnswerRows
 from service.postgres import session_statements as s
 from service.postgres.client_session import ClientSession
-from service.postgres.data_rows import AnswerRows
 from service.postgres.own_result import OwnResult, answer_of_texts
 from service.reading.duck import Answer
 
@@ -69,6 +69,8 @@ async def discard(session: ClientSession, statement: s.Discard) -> OwnResult:
         session.settings.reset_all()
         session.objects.close()
         session.objects.statements.clear()
+    if statement.what != "PLANS" and statement.what != "SEQUENCES":
+        await session.runs.temporary.drop(session.runs.runtime)
     return OwnResult(f"DISCARD {statement.what}")
 
 

@@ -13,7 +13,7 @@ from service.postgres.frontend_messages import Malformed
 from service.postgres.message_decoder import TooLong
 from service.problems import INTERNAL
 from service.reading.query_errors import CallerGone
-from service.sql.script_door import ScriptFailed
+from service.sql.script_failures import ScriptFailed
 
 SQLSTATES = {
     "admin_needed": "55000",
@@ -109,6 +109,7 @@ SQLSTATES = {
     "unknown_name": "42P01",
     "unknown_role": "42704",
     "unknown_savepoint": "3B001",
+    "unknown_schema": "3F000",
     "unknown_setting": "42704",
     "unknown_statement": "26000",
     "unknown_table": "42P01",
@@ -133,15 +134,64 @@ _OTHER, _INTERNAL = "22000", "XX000"
 CANCELED = "57014"
 
 
-_OF_FACTS = (("division by zero", "22012"), ("out of range", "22003"), ("overflow", "22003"))
-"""SQLSTATEs of `invalid_value` that PostgreSQL tells apart, by words of the fact."""
+_OF_FACTS = {
+    "invalid_query": (
+        ("does not have a column named", "42703"),
+        ("referenced table", "42P01"),
+        ("ambiguous reference to table", "42712"),
+        ("ambiguous", "42702"),
+        ("is named twice", "42701"),
+        ("is defined twice", "42701"),
+        ("at most one primary key", "42P16"),
+        ("group by", "42803"),
+        ("cannot contain aggregates", "42803"),
+        ("cannot contain an aggregate", "42803"),
+        ("aggregate function calls cannot be nested", "42803"),
+        ("cannot contain window functions", "42P20"),
+        ("cannot contain a window function", "42P20"),
+        ("same number of result columns", "42601"),
+        ("equal numbers of columns", "42601"),
+        (" values for ", "42601"),
+        ("subquery returns", "42601"),
+        ("order term out of range", "42P10"),
+        ("limit/offset cannot be negative", "2201W"),
+        ("values are given, and the statement", "42601"),
+        ("has no value", "42P02"),
+        ("is a view: its rows cannot be changed", "42809"),
+    ),
+    "invalid_value": (
+        ("division by zero", "22012"),
+        ("field value out of range", "22008"),
+        ("field format", "22007"),
+        ("out of range", "22003"),
+        ("overflow", "22003"),
+        ("more than one row returned by a subquery", "21000"),
+        (": unimplemented type for cast", "42804"),
+        ("unimplemented type for cast", "42846"),
+    ),
+    "name_in_use": (("there is a schema called", "42P06"), ("there is a type called", "42710")),
+    "type_mismatch": (
+        ("there is no cast", "42846"),
+        ("there is no ", "42883"),
+        (" does not take (", "42883"),
+        (" takes no arguments", "42883"),
+    ),
+    "unsupported_sql": (("is not supported supported are ", "42704"), ("is not supported did you", "42704")),
+    "unknown_name": (
+        ("there is no type called", "42704"),
+        (" is a view", "42809"),
+        (" is a table", "42809"),
+    ),
+}
+"""SQLSTATEs that PostgreSQL tells apart and the service's codes do not: by code, and by words of the fact or
+of the hint, the first that are in it."""
 
 
 def sqlstate_of(problem: Problem) -> str:
-    if problem.code == "invalid_value":
-        for words, sqlstate in _OF_FACTS:
-            if words in problem.detail.lower():
-                return sqlstate
+    told = f"{problem.detail} {problem.hint}".lower()
+    for words, sqlstate in _OF_FACTS.get(problem.code, ()):
+        if words in told:
+            return sqlstate
     found = SQLSTATES.get(problem.code) or _OF_STATUS.get(problem.status)
     return found or (_INTERNAL if problem.status == 500 else "53000" if problem.status > 428 else _OTHER)
 

@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 from engine.schema import Type
 from planner.limits import within
@@ -18,16 +19,21 @@ from planner.parsing.script import Piece, split
 from planner.parsing.search_path import search_path
 from service.accounts.principals import Principal
 from service.errors import Conflict, Unauthenticated, Unavailable
+from service.postgres.circumstances import SessionReading
 from service.postgres.hall import Hall
 from service.postgres.session_settings import SessionSettings
+from service.postgres.temporary_tables import TemporaryTables, makes_temporary_table
 from service.reading.callers import Caller
 from service.reading.duck import Answer
+from service.running.followed_queries import FollowedQuery
 from service.running.runtime import Runtime
+from service.sql.caller_scope import DoorParts
 from service.sql.describing import DescribingRun
+from service.sql.following_run import FollowingRun
 from service.sql.open_block import BlockRun, OpenBlock
-from service.sql.script_door import DoorParts
 from service.sql.script_session import ScriptSession
 from service.sql.tasks import Result
+from service.stepped_timer import SteppedTimer
 
 _LONG = 1 << 16
 """Characters of a script that is cut into statements in a thread of its own."""
@@ -42,6 +48,7 @@ class StatementRuns:
         self.address = address
         self.principal: Principal | None = None
         self.block: OpenBlock | None = None
+        self.temporary = TemporaryTables()
         self._caller: Caller | None = None
         self._is_gone = False
         self.timed_out = False
@@ -75,7 +82,9 @@ class StatementRuns:
         milliseconds = self.settings.milliseconds("statement_timeout")
         timer = None
         if milliseconds:
-            timer = asyncio.get_running_loop().call_later(milliseconds / 1000, self._time_out, caller)
+            timer = SteppedTimer(
+                asyncio.get_running_loop(), milliseconds / 1000, partial(self._time_out, caller)
+            )
         try:
             yield caller
         finally:
@@ -88,6 +97,11 @@ class StatementRuns:
         caller.leave()
 
     # Running
+
+    @property
+    def reading(self) -> SessionReading:
+        """By what statements are read."""
+        return SessionReading(self.settings.get("search_path"), self.settings.zone, self.temporary.schema)
 
     @property
     def runtime(self) -> Runtime:
@@ -113,6 +127,10 @@ class StatementRuns:
         piece = replace(piece, parameters=parameters)
         parts = self._parts()
         with self.calling() as caller:
+            if makes_temporary_table(piece):
+                if self.block is not None:
+                    self.block.must_write()
+                await self.temporary.make(self.runtime, caller.principal)
             if self.block is not None:
                 run = BlockRun(*parts, caller, self._session(), None, self.block)
                 return await run.run_in_block(piece, self.hall.door.lookups)
@@ -126,29 +144,44 @@ class StatementRuns:
 
     async def describe(self, piece: Piece, types: Sequence[Type | None]) -> Answer | None:
         """The columns that a statement returns: an answer without rows."""
+        if makes_temporary_table(piece):
+            return None  # it can be read only where there is a place for the table
         parts = self._parts()
         with self.calling() as caller:
             return await DescribingRun(*parts, caller, self._session()).answer(piece, types)
+
+    def relation(self, schema: str | None, name: str) -> str:
+        """The full name of a relation, by the search path if no schema is written."""
+        with self.calling() as caller:
+            return FollowingRun(*self._parts(), caller, self._session()).relation(schema, name)
+
+    async def follow(self, piece: Piece) -> FollowedQuery:
+        """Maintains a query until it is left."""
+        parts = self._parts()
+        with self.calling() as caller:
+            return await FollowingRun(*parts, caller, self._session()).query(piece)
 
     def _parts(self) -> DoorParts:
         _ = self.runtime
         return self.hall.door.parts
 
     def _session(self) -> ScriptSession:
-        return ScriptSession(search_path(self.settings.get("search_path")))
+        return ScriptSession(search_path(self.settings.get("search_path")), self.temporary.schema)
 
     # Blocks
 
     def begin(self, pins: bool, read_only: bool, is_implicit: bool = False) -> None:
         self.block = OpenBlock(self.runtime, read_only, pins, is_implicit)
 
-    async def commit(self) -> None:
-        """Ends the block by making its changes. Raises Conflict if that is not possible any more."""
+    async def commit(self) -> list[str]:
+        """Ends the block by making its changes, and returns what the client should know. Raises Conflict if
+        that is not possible any more."""
         block, self.block = self.block, None
-        if block is not None:
-            parts = self._parts()
-            with self.calling() as caller:
-                await BlockRun(*parts, caller, self._session(), None, block).commit()
+        if block is None:
+            return []
+        parts = self._parts()
+        with self.calling() as caller:
+            return await BlockRun(*parts, caller, self._session(), None, block).commit()
 
     def roll_back(self) -> bool:
         """Ends the block and discards its changes; whether definitions in it stay."""

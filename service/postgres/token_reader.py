@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot.tokens import Token, TokenType
 
 from planner.errors import InvalidSyntax
 from planner.parsing.script import Piece
+from planner.relation_names import DATABASE
 
 
 class TokenReader:
@@ -96,6 +99,31 @@ class TokenReader:
         if self.is_done:
             raise self.failure()
         return self.piece.from_token(self.place)
+
+    def relation(self) -> tuple[str | None, str]:
+        """The schema that is written before a relation's name, if one is, and the name."""
+        parts = [self.name()]
+        while self.took("."):
+            parts.append(self.name())
+        if len(parts) == 3 and parts[0] == DATABASE:
+            del parts[0]
+        if len(parts) > 2:
+            raise self.failure("write schema.name")
+        return (parts[0], parts[1]) if len(parts) == 2 else (None, parts[0])
+
+    def inside(self, form: str) -> Piece:
+        """The statement between the parentheses, which are left behind. Raises InvalidSyntax with the
+        `form` to write."""
+        self.take()
+        start, depth = self.place, 0
+        while True:
+            place, token = self.place, self.take()
+            if token.token_type is TokenType.R_PAREN and depth == 0:
+                break
+            depth += (token.token_type is TokenType.L_PAREN) - (token.token_type is TokenType.R_PAREN)
+        if place == start:
+            raise self.failure(form)
+        return replace(self.piece, tokens=self.piece.tokens[start:place])
 
     def end(self) -> None:
         """Raises InvalidSyntax unless all has been read."""

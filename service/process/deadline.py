@@ -11,24 +11,37 @@ import faulthandler
 import logging
 import os
 import threading
+from time import sleep
 from typing import NoReturn
+
+from engine.patience import Patience
 
 DEPOSED = 75
 """The exit code of a service in whose place another leads: EX_TEMPFAIL of sysexits.h."""
 _LAST_ANSWERS = 0.5
 """Seconds in which a deposed service refuses what waits."""
 _log = logging.getLogger("freshet.end")
-_GRACE = 1
-"""Seconds after which the process ends even if no thread of Python can run."""
+_GRACE = 10
+"""Seconds after the deadline at which the process ends even if no thread of Python can run. A machine seldom
+stands still for longer, and then the exit code would be another one."""
 
 
 def end_by(seconds: float) -> None:
-    """End the process after so many seconds, at least one, whatever its threads are doing."""
+    """End the process after so many seconds, at least one, whatever its threads are doing. A stall of the
+    machine is not their time."""
     seconds = max(seconds, 1)
-    timer = threading.Timer(seconds, _leave, (seconds,))
-    timer.daemon = True
-    timer.start()
+
+    def rest(step: float) -> bool:
+        sleep(step)
+        faulthandler.dump_traceback_later(seconds + _GRACE, exit=True)
+        return False
+
+    def wait() -> None:
+        Patience(seconds).wait(rest)
+        _leave(seconds)
+
     faulthandler.dump_traceback_later(seconds + _GRACE, exit=True)
+    threading.Thread(target=wait, name="deadline", daemon=True).start()
 
 
 def leave(code: int) -> NoReturn:

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from service.accounts.principals import ANYONE, Principal
 from service.reading.query_errors import CallerGone
+from service.reading.session_zones import SessionZone, session_zone
 
 NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 
@@ -30,6 +31,11 @@ class Caller:
         self._endings: dict[int, Callable[[], None]] = {}
         self._number = 0
         self._is_gone = False
+
+    @property
+    def zone(self) -> SessionZone:
+        """The time zone of its session."""
+        return session_zone(self.settings.get("timezone", "UTC"))
 
     @property
     def is_gone(self) -> bool:

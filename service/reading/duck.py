@@ -5,8 +5,8 @@ Python variable or setting, and calls only those of DuckDB's functions that are 
 is interrupted after a time, and its memory, its temporary files and its answer are limited. Errors are the
 planner's and the engine's, in DuckDB's words.
 
-Whether integers divide to integers is a setting, and settings are locked, so there is a database for each
-case.
+Whether integers divide to integers is a setting, and so is the time zone, and settings are locked: there is a
+database for each case that was used lately.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import logging
 import re
 import threading
 from abc import ABC, abstractmethod
+from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -27,13 +28,14 @@ import pyarrow as pa
 from engine.errors import InvalidValue
 from engine.scalar.sealed import interrupted_after, sealed
 from planner.adhoc.adhoc_query import AdhocQuery
+from planner.adhoc.clock_truncation import CLOCK_MACROS
 from planner.allowed.check import check
 from planner.allowed.open_functions import IN_QUERIES
 from planner.allowed.parse_tree import Closed
 from planner.catalog_queries import MACROS
 from planner.dialects.overloads import macro_names, macros
 from planner.errors import Unsupported
-from planner.native.reference import refusal
+from planner.native.duck_refusals import refusal
 from service.reading.given_tables import column_names, register
 from service.reading.query_errors import (
     engine_fault,
@@ -47,10 +49,12 @@ from service.settings.query_limits import DEFAULTS, QueryLimits
 
 _log = logging.getLogger("freshet.queries")
 _BATCH = 1 << 16
-_OPEN = IN_QUERIES | macro_names() | MACROS.keys()
+_OPEN = IN_QUERIES | macro_names() | MACROS.keys() | CLOCK_MACROS.keys()
 _DESCRIBE = "DESCRIBE "
 _TYPE = b"duckdb"  # the key of a field's metadata that holds its DuckDB type
 _LOGGED = 2_000  # characters of a query
+_DATABASES = 3
+"""Databases that are kept open at a time."""
 _ERRORS = (duckdb.Error, OSError)
 """DuckDB's errors, and those with the same text that Arrow raises while it reads an answer."""
 
@@ -120,7 +124,7 @@ class Duck(QueryEvaluator):
         self._limits = limits
         self._spill = spill
         self._lock = threading.Lock()
-        self._databases: dict[bool, duckdb.DuckDBPyConnection] = {}
+        self._databases: OrderedDict[tuple[bool, str], duckdb.DuckDBPyConnection] = OrderedDict()
 
     def close(self) -> None:
         for database in self._databases.values():
@@ -128,7 +132,7 @@ class Duck(QueryEvaluator):
 
     def warm(self) -> None:
         """Opens the database, so that no query's seconds are spent on it."""
-        self._database(False).cursor().sql("SELECT 1").to_arrow_table()
+        self._database(False, "UTC").cursor().sql("SELECT 1").to_arrow_table()
 
     def run(self, query: AdhocQuery, tables: Mapping[str, pa.Table], carried: Carried = anything) -> Answer:
         batches: list[pa.RecordBatch] = []
@@ -143,7 +147,7 @@ class Duck(QueryEvaluator):
         """The answer to be read batch by batch, until the context ends. Raises what `run` raises, while the
         batches are read too."""
         _check(query, tables)
-        cursor = self._database(query.integer_division).cursor()
+        cursor = self._database(query.integer_division, query.zone).cursor()
         try:
             with interrupted_after(cursor, self._limits.seconds):
                 for alias, table in tables.items():
@@ -159,12 +163,15 @@ class Duck(QueryEvaluator):
         finally:
             cursor.close()
 
-    def _database(self, divides: bool) -> duckdb.DuckDBPyConnection:
-        """The database in which `/` of integers `divides` to integers, or does not."""
+    def _database(self, divides: bool, zone: str) -> duckdb.DuckDBPyConnection:
+        """The database of a time zone in which `/` of integers `divides` to integers, or does not."""
         with self._lock:
-            if divides not in self._databases:
-                self._databases[divides] = _database(self._limits, self._spill, divides)
-            return self._databases[divides]
+            if (divides, zone) not in self._databases:
+                if len(self._databases) >= _DATABASES:
+                    self._databases.popitem(last=False)[1].close()  # its cursors live on
+                self._databases[divides, zone] = _database(self._limits, self._spill, divides, zone)
+            self._databases.move_to_end((divides, zone))
+            return self._databases[divides, zone]
 
     def _within_limits(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
         """The batches of the reader. Raises Invalid once they are too many or too large."""
@@ -197,13 +204,13 @@ class Duck(QueryEvaluator):
                 return Unsupported("a query can read tables and views, but no files", found.message)
             case "Invalid Input" if "Macro Function" in found.message:
                 return Unsupported(found.message, "create a view of the query")
-            case "Conversion" | "Out of Range" | "Invalid Input":
+            case "Conversion" | "Out of Range" | "Invalid Input" if not refused.is_reworded:
                 return _of_value(found.message)
         return found
 
 
-def _database(limits: QueryLimits, spill: Path | None, divides: bool) -> duckdb.DuckDBPyConnection:
-    """A database in which `/` of integers `divides` to integers, or does not."""
+def _database(limits: QueryLimits, spill: Path | None, divides: bool, zone: str) -> duckdb.DuckDBPyConnection:
+    """A database of a time zone in which `/` of integers `divides` to integers, or does not."""
     config: dict[str, Any] = {"memory_limit": f"{limits.memory}B", "errors_as_json": True}
     disk: tuple[str, ...] = ()
     if spill is not None and limits.disk:
@@ -215,10 +222,12 @@ def _database(limits: QueryLimits, spill: Path | None, divides: bool) -> duckdb.
         (
             *disk,
             f"SET GLOBAL integer_division = {divides}",
+            f"SET GLOBAL TimeZone = '{zone}'",
             # DuckDB 2.0 loses rows where this optimizer shares a subplan.
             "SET GLOBAL disabled_optimizers = 'common_subplan'",
             *macros(),
             *MACROS.values(),
+            *CLOCK_MACROS.values(),
         ),
     )
 

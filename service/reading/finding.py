@@ -45,19 +45,25 @@ def find_rows(
     for path in ways:
         if not is_usable(snapshot, path, epoch):
             continue
-        found = _under(snapshot, path, words, bounds, epoch, most)
+        keys = _keys(path, words)
+        found = _under(snapshot, path, keys, bounds, epoch, most)
         if found is not None and path.relation != name:
             found = _through(snapshot, name, path, found, epoch, most, needed)
         if found is not None:
-            return _within(_matching(found, words), bounds)
+            by_all = keys is not None and keys.shape[1] == len(words)
+            return _within(found if by_all else _matching(found, words), bounds)
     return None
 
 
 def _under(
-    snapshot: Snapshot, path: AccessPath, words: Words, bounds: Bounds, epoch: int | None, most: int
+    snapshot: Snapshot,
+    path: AccessPath,
+    keys: np.ndarray | None,
+    bounds: Bounds,
+    epoch: int | None,
+    most: int,
 ) -> Rows | None:
-    """The rows of the path's relation that have the words, and then a word within bounds."""
-    keys = _keys(path, words)
+    """The rows of the path's relation that begin with one of the keys, and then have a word within bounds."""
     width = 0 if keys is None else keys.shape[1]
     bound = bounds.get(path.columns[width]) if width < len(path.columns) else None
     if bound is None:
@@ -84,6 +90,8 @@ def _matching(rows: Rows, words: Words) -> Rows:
 def _within(rows: Rows, bounds: Bounds) -> Rows:
     """Those of the rows that have a word within the bounds in every column."""
     found, counts = rows
+    if not bounds:
+        return rows
     kept = np.ones(len(counts), np.bool_)
     for column, (low, high) in bounds.items():
         kept &= (found[column] >= low) & (found[column] <= high)

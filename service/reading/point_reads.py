@@ -16,7 +16,7 @@ from engine.errors import EngineError
 from engine.kernels.words import NULL
 from engine.plan.expressions import ColumnRef, Expression, Foreign, columns_of, walk
 from engine.scalar import ScalarProgram
-from engine.schema import Type
+from engine.schema import Kind, Type
 from engine.state.dictionary import Dictionary
 from engine.state.reading import Rows
 from engine.state.snapshot import Snapshot
@@ -55,6 +55,8 @@ class PointRead:
         used = set().union(*(columns_of(expression) for expression in query.expressions))
         self._needed = frozenset({column for column in used if column < width} | equated)
         self._computes = any(not isinstance(expression, ColumnRef) for expression in query.expressions)
+        self.is_zoned = any(map(_is_zoned, query.expressions))
+        """Whether the answer depends on the time zone of the session."""
         self._types = (*self._schema.types, *(type for _, type in query.parameters))
         self._told = [i for i in sorted(used) if self._types[i].is_interned or self._types[i].may_be_wide]
         self._outputs = len(query.schema)
@@ -78,11 +80,13 @@ class PointRead:
     ) -> FoundRows | None:
         """The answer at an epoch at which the relation can be read, the newest by default, if it takes a look
         at no more than `most` differences; None if there is none from here."""
+        held = self._dictionary.hold()
         try:
-            with self._dictionary.holding():
-                return self._run(snapshot, epoch, given, most)
+            return self._run(snapshot, epoch, given, most)
         except (Unfit, EngineError):
             return None
+        finally:
+            del held
 
     def _run(
         self, snapshot: Snapshot, epoch: int | None, given: Mapping[str, Given], most: int
@@ -93,7 +97,7 @@ class PointRead:
         if found is None:
             return None
         words, counts = found
-        if len(counts) and counts.max() > 1:
+        if (len(counts) == 1 and counts[0] > 1) or (len(counts) > 1 and counts.max() > 1):
             if int(counts.sum()) > most:
                 return None
             words = np.repeat(words, counts, axis=1)
@@ -186,3 +190,11 @@ def _values(words: np.ndarray, type: Type, dictionary: Dictionary) -> list:
     if type.may_be_wide:
         return numbers_of(words, dictionary)
     return [None if word == NULL else word for word in words.tolist()]
+
+
+def _is_zoned(expression: Expression) -> bool:
+    """Whether an expression may depend on the session's time zone: it computes with moments, or in a way that
+    only DuckDB knows."""
+    if isinstance(expression, ColumnRef):
+        return False
+    return any(isinstance(e, Foreign) or e.type.kind is Kind.TIMESTAMPTZ for e in walk(expression))

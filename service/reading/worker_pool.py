@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -148,4 +149,5 @@ class _PooledEvaluator(QueryEvaluator):
         self._caller = caller
 
     def run(self, query: AdhocQuery, tables: Mapping[str, pa.Table], carried: Carried = anything) -> Answer:
-        return self._pool.run(query, tables, carried, self._caller)
+        zoned = replace(query, zone=self._caller.zone.icu)
+        return self._pool.run(zoned, tables, carried, self._caller)

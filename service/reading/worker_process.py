@@ -9,7 +9,6 @@ import os
 import pickle
 import shutil
 import tempfile
-import time
 from collections.abc import Mapping
 from dataclasses import replace
 from multiprocessing.reduction import send_handle
@@ -18,6 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.ipc
 
+from engine.patience import Patience
 from engine.processes import children
 from planner.adhoc.adhoc_query import AdhocQuery
 from service.reading.duck import Answer, Carried
@@ -64,7 +64,7 @@ class WorkerProcess:
         try:
             self._await_ready()
             self._send(query, tables, carried)
-            pieces, last = self._received(time.monotonic() + self._limits.seconds + _GRACE_SECONDS)
+            pieces, last = self._received(Patience(self._limits.seconds + _GRACE_SECONDS))
         except (EOFError, ConnectionError):
             raise worker_ended(self._signal()) from None
         outcome: AnswerEnd | Exception = pickle.loads(last)
@@ -105,11 +105,12 @@ class WorkerProcess:
         finally:
             os.close(descriptor)
 
-    def _received(self, deadline: float) -> tuple[list[memoryview], memoryview]:
-        """The pieces of the answer's rows, and the pickled outcome. Raises Invalid at the deadline."""
+    def _received(self, patience: Patience) -> tuple[list[memoryview], memoryview]:
+        """The pieces of the answer's rows, and the pickled outcome. Raises Invalid if they take too
+        long."""
         pieces: list[memoryview] = []
         while True:
-            if not self._connection.poll(max(0.0, deadline - time.monotonic())):
+            if not patience.wait(self._connection.poll):
                 self.kill()
                 raise out_of_time(self._limits)
             message = memoryview(self._connection.recv_bytes())

@@ -138,6 +138,8 @@ class Builds:
     def bring_back(self, names: Iterable[str]) -> None:
         """Builds views that were set aside again."""
         for name in names:
+            if name not in self._state.definitions.all:
+                continue
             plan = partial(intend_again, self._state.definitions, name, with_past=True)
             with suppress(RuntimeError):  # the service is ending, and builds the view after its next start
                 future = self._threads.submit(self._rebuild, name, plan)

@@ -150,6 +150,8 @@ def forget(state: State, at: int) -> None:
         for index in state.definitions.lookups(definition):
             if index in state.engine.snapshot.relations:
                 state.engine.forget(index, horizon, at_once=False)
+    for query in state.definitions.queries.all:
+        state.engine.forget(query, horizon, at_once=False)
     state.clock.forget(horizon)
 
 

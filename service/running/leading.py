@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from service.definitions.altering import Alterations
 from service.running.builds import Builds
 from service.running.checkpoints import Checkpoints
+from service.running.followed_queries import FollowedQueries
 from service.running.index_builds import IndexBuilds
 from service.running.large_requests import LargeRequests
 from service.running.state import State
@@ -26,6 +27,7 @@ class Leading:
     indexes: IndexBuilds
     large: LargeRequests
     checks: ViewChecks
+    queries: FollowedQueries
 
     @classmethod
     def of(cls, state: State, show: Callable[[], None], after: Callable[[], None]) -> Leading:
@@ -42,10 +44,12 @@ class Leading:
             IndexBuilds(state, writer.call, builds.turns),
             LargeRequests(state, writer.call),
             ViewChecks(state, writer.call, builds.turns),
+            FollowedQueries(state, builds, writer),
         )
 
     def close(self) -> None:
         """Finishes waiting requests and writes a checkpoint. Blocks."""
+        self.queries.close()
         self.checks.close()
         self.builds.close()
         self.indexes.close()

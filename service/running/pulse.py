@@ -22,15 +22,16 @@ LONGEST_REST = 0.5
 class Pulse:
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiters: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
+        self._waiters: dict[asyncio.Event, tuple[asyncio.AbstractEventLoop, float]] = {}
         self._rested: WeakKeyDictionary[asyncio.AbstractEventLoop, float] = WeakKeyDictionary()
         """The time from which on each loop may wake its waiters again. Only the loop looks at its own."""
 
-    def waiter(self) -> asyncio.Event:
-        """An event of the running loop that the next beat sets. Take it before you look at the state."""
+    def waiter(self, rest: float | None = None) -> asyncio.Event:
+        """An event of the running loop that the next beat sets. Take it before you look at the state.
+        `rest` is the waiter's part of the rest in seconds, REST by default."""
         event = asyncio.Event()
         with self._lock:
-            self._waiters[event] = asyncio.get_running_loop()
+            self._waiters[event] = asyncio.get_running_loop(), REST if rest is None else rest
         return event
 
     def drop(self, event: asyncio.Event) -> None:
@@ -44,21 +45,54 @@ class Pulse:
             return
         with self._lock:
             waiters, self._waiters = self._waiters, {}
-        loops: dict[asyncio.AbstractEventLoop, list[asyncio.Event]] = {}
-        for event, loop in waiters.items():
-            loops.setdefault(loop, []).append(event)
-        for loop, events in loops.items():
+        loops: dict[asyncio.AbstractEventLoop, dict[asyncio.Event, float]] = {}
+        for event, (loop, rest) in waiters.items():
+            loops.setdefault(loop, {})[event] = rest
+        for loop, rests in loops.items():
             if not loop.is_closed():
-                loop.call_soon_threadsafe(self._felt, loop, events)
+                loop.call_soon_threadsafe(self._felt, loop, rests)
 
-    def _felt(self, loop: asyncio.AbstractEventLoop, events: list[asyncio.Event]) -> None:
+    def _felt(self, loop: asyncio.AbstractEventLoop, rests: dict[asyncio.Event, float]) -> None:
         rested = self._rested.get(loop, 0.0)
         if rested > loop.time():
-            loop.call_at(rested, self._wake, loop, rested, events)
+            loop.call_at(rested, self._wake, loop, rested, rests)
         else:
-            self._wake(loop, loop.time(), events)
+            self._wake(loop, loop.time(), rests)
 
-    def _wake(self, loop: asyncio.AbstractEventLoop, now: float, events: list[asyncio.Event]) -> None:
-        self._rested[loop] = now + min(REST * len(events), LONGEST_REST)
-        for event in events:
+    def _wake(self, loop: asyncio.AbstractEventLoop, now: float, rests: dict[asyncio.Event, float]) -> None:
+        self._rested[loop] = now + min(sum(rests.values()), LONGEST_REST)
+        for event in rests:
             event.set()
+
+
+class Beats:
+    """The beats of a pulse, as one task waits for them. Enter before you look at the state, so that no beat
+    between the look and the wait is missed."""
+
+    def __init__(self, pulse: Pulse, rest: float | None = None) -> None:
+        """`rest` is as for `Pulse.waiter`."""
+        self._pulse = pulse
+        self._rest = rest
+
+    def __enter__(self) -> Beats:
+        self._loop = asyncio.get_running_loop()
+        self._beat = self._pulse.waiter(self._rest)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._pulse.drop(self._beat)
+
+    async def next(self, until: float | None = None) -> bool:
+        """Waits for a beat; false if none comes before this time of the loop's clock."""
+        try:
+            async with asyncio.timeout_at(until):
+                await self._beat.wait()
+        except TimeoutError:
+            return False
+        self._pulse.drop(self._beat)  # it may be still there, if somebody has ended the wait
+        self._beat = self._pulse.waiter(self._rest)
+        return True
+
+    def end_wait(self) -> None:
+        """Ends the wait of the task as a beat does. Any thread may call it."""
+        self._loop.call_soon_threadsafe(lambda: self._beat.set())

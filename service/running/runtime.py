@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TypeVar
@@ -25,7 +26,7 @@ from engine.spark.sessions import Sessions
 from engine.state.dictionary import Dictionary
 from planner.parsing.type_names import spelled_out
 from planner.relation import Relation
-from planner.relation_names import schema_of
+from planner.relation_names import TEMPORARY, schema_of
 from planner.statements.alterations import Action
 from service.accounts.principals import MayRead
 from service.catalog.catalog import Receipt
@@ -38,12 +39,14 @@ from service.definitions.definition import Definition
 from service.definitions.dropping_schemas import drop_schemas
 from service.definitions.indexing import NewIndex, create_index, drop_index
 from service.definitions.intended_view import intend, intend_again, same_view
+from service.definitions.maintained_queries import is_query_name
 from service.definitions.readable import Readable
 from service.errors import NotLeader
 from service.metrics import Metrics
 from service.placement import Placement
 from service.reading.callers import Caller
 from service.reading.lanes import Lane
+from service.running.followed_queries import FollowedQueries
 from service.running.instance import Deposing
 from service.running.leading import Leading
 from service.running.log_follower import LogFollower
@@ -137,6 +140,9 @@ class Runtime:
         self._led = Leading.of(state, self._show, self._after)
         self._show()
         self._led.writer.start()
+        left = [name for name in self.schemas() if name.startswith(TEMPORARY)]
+        if left:  # their sessions have ended with the last leader
+            self._led.writer.call(partial(drop_schemas, state.definitions, state.types, left, cascade=True))
 
     def _take_over(self, state: State) -> None:
         """Begins to make changes in the place of the last leader. Runs on the thread that followed it."""
@@ -188,6 +194,7 @@ class Runtime:
             builds.bring_back(state.definitions.set_aside)
             state.definitions.set_aside = set()
         self._leading.indexes.consider()
+        state.definitions.queries.drop_outdated(state.definitions.relations)
         building = builds.all.keys() | builds.returning.keys()
         self._readable = Readable(state.engine.snapshot, state.definitions.known, building)
 
@@ -277,7 +284,7 @@ class Runtime:
         observe = partial(self._state.engine.observe, view)
         if self._led is None and self._following is not None:
             return self._following.call(observe)
-        return self._leading.writer.call(observe)
+        return tuple(map(_without_queries, self._leading.writer.call(observe)))
 
     def held(self) -> Held:
         """How much memory the engine holds, by kind. Costs a look at each operator."""
@@ -338,6 +345,11 @@ class Runtime:
         leading = self._leading
         await leading.writer.run(partial(leading.alterations.alter_table, name, actions, missing_ok))
         await leading.builds.returned(views)
+
+    async def create_temporary_schema(self, name: str) -> None:
+        """Makes the schema of a session's temporary tables. `drop_schemas` ends it; else the next start."""
+        create = partial(self._state.definitions.schemas.create, name, for_system=True)
+        await self._leading.writer.run(create)
 
     async def create_schema(self, name: str, *, exists_ok: bool = False) -> None:
         await self._leading.writer.run(partial(self._state.definitions.schemas.create, name, exists_ok))
@@ -435,7 +447,12 @@ class Runtime:
     def builds(self) -> Mapping[str, ViewBuild]:
         """The views that are being built, without those that were dropped and end soon."""
         all = {} if self._led is None else self._led.builds.all
-        return {name: build for name, build in all.items() if build.is_wanted}
+        return {name: b for name, b in all.items() if b.is_wanted and not is_query_name(name)}
+
+    @property
+    def queries(self) -> FollowedQueries:
+        """The queries that clients follow. Raises NotLeader in a standby."""
+        return self._leading.queries
 
     async def drop_view(self, *names: str, missing_ok: bool = False, cascade: bool = False) -> None:
         """Drops views. Raises Conflict while other views read them, unless `cascade` drops those."""
@@ -449,7 +466,11 @@ class Runtime:
         self._leading.builds.cancel_dropped(self._readable.known.all)
 
     async def rename_view(self, name: str, to: str, *, missing_ok: bool = False) -> None:
-        await self._leading.writer.run(partial(self._leading.alterations.rename_view, name, to, missing_ok))
+        """Renames a view. Large views that have to be built again for it are there when this returns."""
+        views = [to, *(view.name for view in self._readable.known.dependants(name))]
+        leading = self._leading
+        await leading.writer.run(partial(leading.alterations.rename_view, name, to, missing_ok))
+        await leading.builds.returned(views)
 
     async def comment(self, name: str, column: str | None, text: str | None, view: bool | None) -> None:
         """Sets the comment on a table, a view or one of its columns. Removes it if there is no text."""
@@ -548,3 +569,8 @@ class Runtime:
             if exchange is not None and exchange.journey is not None:
                 exchange.journey.committed(applied.epoch, self.metrics.commits)
         return applied
+
+
+def _without_queries(operator: Observed) -> Observed:
+    """What an operator holds and has done, without the queries that share it, which have no names."""
+    return replace(operator, shared=tuple(name for name in operator.shared if not is_query_name(name)))

@@ -78,6 +78,9 @@ class Doors:
     )
     connections: int = setting(1_000, "FRESHET_CONNECTIONS", "most connections at a time; more get 503")
     feeds: int = setting(500, "FRESHET_FEEDS", "most changefeeds that are open at a time; more get 429")
+    followed_queries: int = setting(
+        50, "FRESHET_FOLLOWED_QUERIES", "most queries that SUBSCRIBE maintains at a time; more get 429"
+    )
 
     def __post_init__(self) -> None:
         for origin in self.origin_names:

@@ -115,6 +115,19 @@ class Settings(
             "written; empty: the data directory",
         ),
     )
+    local_load_bytes: int = field(
+        default=4 << 30,
+        metadata=_as(
+            "FRESHET_LOCAL_LOAD_BYTES",
+            "bytes of files on this machine up to which a load is read without Spark; 0: Spark reads all",
+        ),
+    )
+    spark_warm: str = field(
+        default="no",
+        metadata=_as(
+            "FRESHET_SPARK_WARM", "yes: Spark is started with the service, so that nobody waits for it later"
+        ),
+    )
     jobs_kept: int = field(
         default=1_000,
         metadata=_as("FRESHET_JOBS_KEPT", "loads and exports that are kept; as many may wait, more get 429"),
@@ -281,11 +294,13 @@ _CHOICES = {
     "log_requests": LOGGED_REQUESTS,
     "open_to_anyone": ("no", "yes"),
     "spark": ("auto", "always", "never"),
+    "spark_warm": ("no", "yes"),
     "standby": ("no", "yes"),
 }
 _MAY_BE_ZERO = frozenset(
     {
         "port",
+        "local_load_bytes",
         "memory_high",
         "metrics_relations",
         "history_seconds",

@@ -38,6 +38,7 @@ from planner.statements.statements import (
     Grant,
     Insert,
     Merge,
+    RefreshView,
     RenameView,
     Revoke,
     Select,
@@ -92,7 +93,7 @@ def allow(statement: Statement, principal: Principal) -> None:
             _allow_reading(query, principal)
         case Explain(view=str(view)):
             principal.require(_SELECT, view)
-        case ShowColumns(name=name) | ShowCreate(name=name):
+        case ShowColumns(name=name) | ShowCreate(name=name) | RefreshView(name=name):
             principal.require_any(OF_ROWS, name)
 
 

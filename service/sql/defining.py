@@ -12,6 +12,7 @@ from engine.schema import BIGINT, Column, Schema
 from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
 from planner.errors import InvalidQuery, PlannerError
 from planner.sql_types import from_duckdb
+from planner.statements.alterations import RenameTable
 from planner.statements.statements import (
     AlterTable,
     Comment,
@@ -94,6 +95,8 @@ async def _define(statement: Statement, runtime: Runtime) -> None:
             await runtime.create_index(NewIndex(name, relation, of, included, statement.unique, exists_ok))
         case DropIndex(names=names):
             await runtime.drop_index(*names, missing_ok=statement.if_exists)
+        case AlterTable(name=name, actions=(RenameTable(to=to),)) if _is_view(runtime, name):
+            await runtime.rename_view(name, to)  # PostgreSQL's ALTER TABLE renames views too
         case AlterTable(name=name, actions=actions):
             await runtime.alter_table(name, actions, missing_ok=statement.if_exists)
         case RenameView(name=name, to=to):
@@ -102,10 +105,14 @@ async def _define(statement: Statement, runtime: Runtime) -> None:
             await runtime.comment(name, column, text, view)
 
 
+def _is_view(runtime: Runtime, name: str) -> bool:
+    there = runtime.definitions().get(name)
+    return there is not None and there.is_view
+
+
 async def _create_view(statement: CreateView, runtime: Runtime, readable: MayRead) -> int:
     """Creates a view. Returns the epoch at which it is visible."""
-    there = runtime.definitions().get(statement.name)
-    if statement.if_not_exists and there is not None and there.is_view:
+    if statement.if_not_exists and _is_view(runtime, statement.name):
         return runtime.snapshot.upper - 1
     query, dialect = statement.definition, statement.piece.dialect
     try:

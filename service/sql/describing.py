@@ -23,7 +23,8 @@ from service.reading.duck import Answer, QueryEvaluator
 from service.reading.results import is_written
 from service.sql.allowing import seen
 from service.sql.dml import table_of
-from service.sql.script_door import ScriptRun, numbered
+from service.sql.script_failures import numbered
+from service.sql.script_run import ScriptRun
 
 _READS = "EXPLAIN", "SHOW", "DESCRIBE", "DESC"
 """The first words of statements whose columns are known when they have run."""
@@ -45,6 +46,7 @@ class DescribingRun(ScriptRun):
     async def parameters(self, piece: Piece, given: Sequence[Type | None]) -> tuple[Type | None, ...]:
         """The types of the parameters: those that the client has given, else those that the places want."""
         principal = self.caller.principal
+        piece = replace(piece, names=self.names())
 
         def find() -> tuple[Type | None, ...]:
             definitions = seen(self.runtime.definitions(), principal)

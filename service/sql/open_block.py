@@ -12,35 +12,50 @@ computed again over the newest state, and takes effect if every statement has th
 seen; any other fails, and the client sends it again. So no update is lost, and no lock is held.
 
 A definition takes effect at once, so it can only be where the block has changed no rows, and ROLLBACK does
-not undo it.
+not undo it. Comments and indexes, which change no answer, wait for COMMIT where the block has changed rows;
+roles and rights never matter to its rows.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from engine.errors import EngineError
 from engine.state.watched_snapshot import WatchedSnapshot
+from planner.errors import PlannerError
 from planner.limits import within
 from planner.parsing.script import Piece
-from planner.statements.statements import Delete, Insert, Merge, Statement, Truncate, Update
+from planner.statements.statements import (
+    Comment,
+    CreateIndex,
+    Delete,
+    Insert,
+    Merge,
+    Statement,
+    Truncate,
+    Update,
+)
 from service.changes.table_changes import Applied, TableChanges
 from service.definitions.known_relations import KnownRelations
 from service.definitions.readable import Readable
-from service.errors import Conflict
+from service.errors import Conflict, ServiceError
 from service.reading.duck import QueryEvaluator
 from service.running.runtime import Runtime
 from service.sql.allowing import ACCOUNTS, allow_queries, seen
 from service.sql.block_lookups import BlockLookup, outdated
 from service.sql.defining import DEFINING
 from service.sql.point_lookups import PointLookups
-from service.sql.script_door import ScriptRun, numbered, restless
-from service.sql.tasks import Result, StatementTask, task_of
+from service.sql.script_failures import numbered, restless
+from service.sql.script_run import ScriptRun, noticed
+from service.sql.tasks import Result, StatementTask, name_of, task_of
 from service.writing.epochs import Drafted
 from service.writing.transaction import Mark, Transaction
 
 _CHANGES = Insert | Update | Delete | Merge | Truncate
+_LATER = Comment | CreateIndex
+"""Definitions that can wait for COMMIT."""
 _REPLAYS = 5
 """Times that a block is computed again at COMMIT."""
 _COMPARED = 1_000
@@ -48,6 +63,16 @@ _COMPARED = 1_000
 _Repeatable = StatementTask | BlockLookup
 _COMPARED_BYTES = 1 << 20
 """The most bytes of an answer that is kept to be compared."""
+
+
+@dataclass(frozen=True)
+class _Savepoint:
+    """`mark` are the changes up to it, `done` and `later` the numbers of statements."""
+
+    name: str
+    mark: Mark
+    done: int
+    later: int
 
 
 @dataclass(eq=False)
@@ -61,12 +86,14 @@ class OpenBlock:
     is_implicit: bool = False
     has_defined: bool = False
     """Whether a definition has taken effect."""
+    later: list[_LATER] = field(default_factory=list)
+    """Definitions that wait for COMMIT."""
     _transaction: Transaction | None = None
     _snapshot: WatchedSnapshot | None = None
     _holding: ExitStack = field(default_factory=ExitStack)
     _done: list[tuple[_Repeatable, Result] | None] = field(default_factory=list)
     """What has run since the state was taken; None for what cannot be computed again."""
-    _savepoints: list[tuple[str, Mark, int]] = field(default_factory=list)
+    _savepoints: list[_Savepoint] = field(default_factory=list)
 
     @property
     def changes(self) -> int:
@@ -98,8 +125,8 @@ class OpenBlock:
         self._snapshot = WatchedSnapshot(readable.snapshot)
         self._transaction = Transaction(self._snapshot, readable.known, self.runtime.dictionary)
         self._done.clear()
-        for place, (name, _, _) in enumerate(self._savepoints):
-            self._savepoints[place] = name, self._transaction.mark(), 0
+        mark = self._transaction.mark()
+        self._savepoints = [replace(one, mark=mark, done=0) for one in self._savepoints]
 
     def close(self) -> None:
         """Discards the block's changes."""
@@ -107,6 +134,7 @@ class OpenBlock:
         self._transaction = self._snapshot = None
         self._done.clear()
         self._savepoints.clear()
+        self.later.clear()
 
     def must_write(self) -> None:
         """Raises if the block may not change anything."""
@@ -135,7 +163,8 @@ class OpenBlock:
     # Savepoints
 
     def save(self, name: str) -> None:
-        self._savepoints.append((name, self.transaction().mark(), len(self._done)))
+        mark = self.transaction().mark()
+        self._savepoints.append(_Savepoint(name, mark, len(self._done), len(self.later)))
 
     def release(self, name: str) -> None:
         """Forgets a savepoint and those after it. Raises Conflict if there is none of the name."""
@@ -144,15 +173,16 @@ class OpenBlock:
     def return_to(self, name: str) -> None:
         """Discards the changes since a savepoint, which stays."""
         place = self._place(name)
-        _, mark, done = self._savepoints[place]
+        to = self._savepoints[place]
         del self._savepoints[place + 1 :]
         if self._transaction is not None:
-            self._transaction.return_to(mark)
-        del self._done[done:]
+            self._transaction.return_to(to.mark)
+        del self._done[to.done :]
+        del self.later[to.later :]
 
     def _place(self, name: str) -> int:
         for place in reversed(range(len(self._savepoints))):
-            if self._savepoints[place][0] == name:
+            if self._savepoints[place].name == name:
                 return place
         raise Conflict(
             f"there is no savepoint called {name}", "name one with SAVEPOINT", code="unknown_savepoint"
@@ -192,14 +222,14 @@ class BlockRun(ScriptRun):
             statement = await self._lane(piece.length).run(self._parsed, piece)
             await self._check_allowed(statement)
             if isinstance(statement, DEFINING | ACCOUNTS):
-                return await self._defined(statement)
+                return noticed(await self._defined(statement), statement)
             if isinstance(statement, _CHANGES):
                 self._open.must_write()
             self._open.transaction()
             task = await self._lane(piece.length).run(self._task, statement)
             result = await self._ran(task)
             self._open.done(task, result)
-            return result
+            return noticed(result, statement)
 
     async def _looked_up(self, piece: Piece, lookups: PointLookups) -> Result | None:
         """The result of a statement that is a point read of what the block has not changed."""
@@ -225,16 +255,31 @@ class BlockRun(ScriptRun):
         block.must_write()
         if block.changes and block.is_implicit:
             await self.commit()
-        if block.changes:
+        if block.changes and isinstance(statement, _LATER):
+            return self._postponed(statement)
+        if block.changes and not isinstance(statement, ACCOUNTS):
             raise Conflict(
                 "a definition follows a change of rows in the same block",
                 "definitions take effect at once: COMMIT before it, or put it first",
                 code="definition_in_block",
             )
-        block.close()
+        if not block.changes:
+            block.close()
         result = await self._alone(statement)
         block.has_defined = True
-        return result
+        told = f"{result.statement} has taken effect at once: ROLLBACK does not undo it"
+        return result if block.is_implicit else replace(result, notices=(told,))
+
+    def _postponed(self, statement: _LATER) -> Result:
+        """Keeps a definition for COMMIT. Raises NotFound if what it is about does not exist."""
+        transaction = self._open.transaction()
+        match statement:
+            case Comment(name=name, view=view):
+                transaction.known.get(name, view=view)
+            case CreateIndex(relation=relation):
+                transaction.known.get(relation)
+        self._open.later.append(statement)
+        return Result(name_of(statement), transaction.snapshot.upper - 1)
 
     async def _ran(self, task: StatementTask) -> Result:
         times = await self._times(task.queries)
@@ -259,16 +304,31 @@ class BlockRun(ScriptRun):
         allow_queries(task.queries, principal)
         return task
 
-    async def commit(self) -> int:
-        """Makes the block's changes one epoch and ends the block. Returns the newest epoch."""
+    async def commit(self) -> list[str]:
+        """Makes the block's changes one epoch and ends the block, then makes the definitions that have
+        waited. Returns why one of these has failed, for each that has: the rows are there then."""
+        later = list(self._open.later)
+        await self._commit()
+        return [told for told in [await self._made_late(statement) for statement in later] if told]
+
+    async def _made_late(self, statement: _LATER) -> str:
+        try:
+            await self._alone(statement)
+        except (ServiceError, EngineError, PlannerError) as error:
+            return (
+                f"{name_of(statement)} had no effect, and the rows of the block are stored: {error.message}"
+            )
+        return ""
+
+    async def _commit(self) -> None:
         block = self._open
         try:
             if not block.changes:
-                return self.runtime.snapshot.upper - 1
+                return
             draft = block.draft()
             await self.planning.run(draft.transaction.check_references)
-            applied = await self.runtime.settle(draft) or await self._computed_again()
-            return applied.epoch
+            if await self.runtime.settle(draft) is None:
+                await self._computed_again()
         finally:
             block.close()
 

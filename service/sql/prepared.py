@@ -39,7 +39,8 @@ _SIZE, _OF_TEXT = 24 << 10, 64
 
 @dataclass(frozen=True)
 class Shape:
-    """A statement without the values of its parameters, which have `types` where these are given."""
+    """A statement without the values of its parameters, which have `types` where these are given. `path` has
+    the schemas in which names are sought, with that of temporary tables."""
 
     text: str
     dialect: str
@@ -54,7 +55,8 @@ class Shape:
     ) -> Shape:
         given = parameters.given
         types = tuple(value.type for value in given.values())
-        return Shape(text, dialect, tuple(given), types, parameters.positional, names.path)
+        path = names.path if names.temporary is None else (names.temporary, *names.path)
+        return Shape(text, dialect, tuple(given), types, parameters.positional, path)
 
     @property
     def is_likely(self) -> bool:

@@ -9,6 +9,8 @@ from planner.parsing.namespace import DEFAULT_PATH, SearchPath
 
 @dataclass
 class ScriptSession:
-    """`search_path` has the schemas of names without one. SET changes it for the statements that follow."""
+    """`search_path` has the schemas of names without one. SET changes it for the statements that follow.
+    `temporary` is the schema of temporary tables, if there is one."""
 
     search_path: SearchPath = DEFAULT_PATH
+    temporary: str | None = None

@@ -18,8 +18,8 @@ from service.accounts.principals import Principal
 from service.concealing import conceal
 from service.definitions.known_relations import KnownRelations
 from service.pgcatalog.catalog_description import described
+from service.pgcatalog.server_settings import VERSION
 from service.pgcatalog.system_tables import SystemTables
-from service.pgcatalog.view_rows import VERSION
 from service.running.runtime import Runtime
 
 _log = logging.getLogger("freshet.queries")

@@ -53,6 +53,7 @@ from planner.statements.statements import (
     Insert,
     LongQuery,
     Merge,
+    RefreshView,
     RenameView,
     Revoke,
     Rollback,
@@ -76,6 +77,7 @@ from service.errors import Conflict, NotFound
 from service.pgcatalog.system_tables import RELATIONS, SystemTables
 from service.reading.duck import Answer
 from service.reading.given_tables import arrow_table
+from service.reading.reads import check_health
 from service.reading.results import answer_document, is_written
 from service.sql.dml import Change, delete_all_rows, prepare, table_of
 from service.sql.explaining import answer_lines
@@ -110,6 +112,7 @@ _NAMES: dict[type[Statement], str] = {
     CreateTableAs: "CREATE TABLE",
     CreateTableLike: "CREATE TABLE",
     Merge: "MERGE",
+    RefreshView: "REFRESH MATERIALIZED VIEW",
     RenameView: "ALTER VIEW",
     Rollback: "ROLLBACK",
     ShowColumns: "SHOW COLUMNS",
@@ -219,6 +222,8 @@ def task_of(
             return StatementTask(statement, (), partial(_show_columns, statement))
         case ShowCreate():
             return StatementTask(statement, (), partial(_show_create, statement))
+        case RefreshView():
+            return StatementTask(statement, (), partial(_refresh, statement))
     raise Unsupported(
         f"{name_of(statement)} between BEGIN and COMMIT is not supported",
         "a block may have INSERT, UPDATE, DELETE, MERGE, TRUNCATE and SELECT; definitions take effect at "
@@ -374,10 +379,18 @@ def _show_create(statement: ShowCreate, sight: Sight) -> Result:
     return _texts(statement, sight, ("name", "statement"), [[name, text]])
 
 
+def _refresh(statement: RefreshView, sight: Sight) -> Result:
+    """Raises Conflict if the view has failed or is still being built."""
+    check_health(_relation(statement.name, sight, True), sight.snapshot, sight.epoch)
+    return Result(name_of(statement), sight.epoch)
+
+
 def _relation(name: str, sight: Sight, view: bool | None = None) -> Definition:
     found = sight.definitions.get(name)
     if found is None or (view is not None and found.is_view != view):
         hint = did_you_mean(name, sight.definitions)
+        if found is not None:
+            hint = f"{name} is a {'view' if found.is_view else 'table'}"
         raise NotFound(f"there is no {'view' if view else 'table'} called {name}", hint)
     return found
 

@@ -53,6 +53,11 @@ def request_id(headers: list[tuple[bytes, bytes]]) -> str:
     return f"{_process}-{next(_numbers):x}"
 
 
+def begin_session(number: int, key: str) -> None:
+    """Gives what follows in this context the id of a session of PostgreSQL's protocol."""
+    current.set(HttpExchange(f"pg-{number}", "", "", "", key=key))
+
+
 def note_problem(code: str) -> None:
     """Notes the code of the error that the current request is answered with."""
     exchange = current.get()

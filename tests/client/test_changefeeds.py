@@ -164,7 +164,7 @@ def test_a_feed_survives_kills_of_the_service(start: Callable[..., Process]) -> 
                 running.kill()
                 running = start(service.port)
             table.insert({"id": number})
-        reader.join(120)
+        reader.join(600)
         assert not reader.is_alive()
         assert numbers == sorted(set(numbers))
         assert totals == {row["g"]: row["n"] for row in view.rows()}

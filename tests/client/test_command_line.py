@@ -285,7 +285,7 @@ def test_tail_outlives_its_service_and_ends_with_ctrl_c(
             db.table("t").insert({"id": 2})
         _wait(lambda: '"id": 2' in output.read_text())
         tail.send_signal(2)
-        assert tail.wait(60) == 130
+        assert tail.wait(240) == 130
         assert [json.loads(line)["row"]["id"] for line in output.read_text().splitlines()] == [1, 2]
     finally:
         tail.kill()

@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[2]
 def run(program: str, *arguments: str) -> str:
     """The output of a program without an `if __name__ == "__main__"`."""
     done = subprocess.run(
-        [sys.executable, *arguments], input=program, capture_output=True, text=True, cwd=ROOT, timeout=120
+        [sys.executable, *arguments], input=program, capture_output=True, text=True, cwd=ROOT, timeout=240
     )
     assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr, done.stderr
@@ -95,7 +95,7 @@ def test_closing_ends_a_feed_that_waits() -> None:
     reader.start()
     table.insert([{"id": 1}, {"id": 2}])
     db.close()
-    reader.join(60)
+    reader.join(600)
     assert not reader.is_alive()
     assert found in ([], [2])
     assert failed

@@ -171,7 +171,7 @@ def test_changes_survive_kills_of_the_service(start: Callable[..., Process]) -> 
     service.kill()
     start(service.port)
     for thread in threads:
-        thread.join(120)
+        thread.join(600)
     assert not errors
     with freshet.connect(service.url) as db:
         rows = sorted(row for row in db.table("log").rows().tuples())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -256,22 +255,25 @@ def test_rows_that_are_not_held_are_passed_over(monkeypatch: pytest.MonkeyPatch)
 def test_watching_a_view(db: Connection, table: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each change is shown; Ctrl-C ends the watching."""
     shown: list[str] = []
-    applied = WatchedRows.apply
+    looked, applied = watching.watched, WatchedRows.apply
+
+    def look(connection: Connection, name: str) -> WatchedRows:
+        rows = looked(connection, name)
+        insert(10)
+        return rows
+
+    def insert(id: int) -> None:
+        db.table(table).insert([{"id": id, "customer": "ada"}])
 
     def apply(rows: WatchedRows, epoch: Epoch) -> None:
         applied(rows, epoch)
         shown.append(rendered(rows))
         if len(shown) == 2:
             raise KeyboardInterrupt
+        insert(11)
 
+    monkeypatch.setattr(watching, "watched", look)
     monkeypatch.setattr(WatchedRows, "apply", apply)
     console = Console(file=io.StringIO(), width=100)
-    timers = [
-        threading.Timer(0.2 + n, db.table(table).insert, [{"id": 10 + n, "customer": "ada"}]) for n in (0, 1)
-    ]
-    for timer in timers:
-        timer.start()
     watching.watch(db, db.view(f"{table}_v"), console)
-    for timer in timers:
-        timer.join()
     assert "1 came, 1 went" in shown[0] and "ada" in shown[1]

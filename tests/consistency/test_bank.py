@@ -55,7 +55,7 @@ def test_the_total_never_departs(service: Process) -> None:
         epochs = [epoch for teller in tellers for epoch in teller.epochs]
         assert len(epochs) == len(set(epochs)), "two transfers share an epoch"
         expected = balances(DEPOSIT, [teller.moved for teller in tellers])
-        wait_until(lambda: auditors.seen == expected or bool(auditors.departures), 60)
+        wait_until(lambda: auditors.seen == expected or bool(auditors.departures))
     finally:
         auditors.stop()
     assert auditors.departures == []

@@ -13,6 +13,7 @@ from pathlib import Path
 from types import ModuleType
 
 import httpx
+import pyarrow as pa
 import pytest
 from fastapi import FastAPI
 
@@ -43,10 +44,12 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
     return create_app(Settings(data=tmp_path_factory.mktemp("data")), on_failure=lambda: None)
 
 
-def get(app: FastAPI, *paths: str) -> list[httpx.Response]:
+def get(app: FastAPI, *paths: str, coding: str = "identity") -> list[httpx.Response]:
     async def answers() -> list[httpx.Response]:
         async with httpx.AsyncClient(
-            transport=httpx.ASGITransport(app), base_url="http://localhost"
+            transport=httpx.ASGITransport(app),
+            base_url="http://localhost",
+            headers={"Accept-Encoding": coding},
         ) as client:
             return [await client.get(path) for path in paths]
 
@@ -84,6 +87,19 @@ def test_every_file_of_the_build_is_served(app: FastAPI) -> None:
         is_hashed = path.parent.name == "assets"
         assert ("immutable" in answer.headers["cache-control"]) == is_hashed
         assert bool(re.search(r"-[\w-]{8}\.\w+$", path.name)) == is_hashed
+
+
+def test_scripts_and_styles_are_served_in_brotli(app: FastAPI) -> None:
+    files = [path for path in BUILT.rglob("*") if path.suffix in (".css", ".js")]
+    paths = [f"/console/{path.relative_to(BUILT).as_posix()}" for path in files]
+    for path, answer in zip(files, get(app, *paths, coding="gzip, br"), strict=True):
+        copy, content = path.with_name(path.name + ".br").read_bytes(), path.read_bytes()
+        assert pa.Codec("brotli").decompress(copy, len(content)).to_pybytes() == content, "run make console"
+        assert answer.headers["content-encoding"] == "br"
+        assert answer.headers["content-length"] == str(len(copy))
+        assert answer.headers["vary"] == "Accept-Encoding"
+    refused = get(app, *paths, coding="gzip, br;q=0")
+    assert "br" not in {answer.headers.get("content-encoding") for answer in refused}
 
 
 def test_the_licences_of_all_packages_are_there(app: FastAPI) -> None:

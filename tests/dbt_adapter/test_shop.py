@@ -14,7 +14,7 @@ import duckdb
 import pytest
 
 from freshet import Connection
-from tests.dbt_adapter.conftest import Dbt, Outcome
+from tests.dbt_adapter.dbt_process import Dbt, Outcome
 from tests.docs.markdown import blocks
 from tests.docs.terminal import ADDRESS, Terminal
 from tests.service.client import Process

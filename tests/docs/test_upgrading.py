@@ -19,7 +19,7 @@ def test_a_copy_is_restored_as_the_guide_says(tmp_path: Path) -> None:
         script = (
             "CREATE TABLE t (a INT); CREATE VIEW v AS SELECT sum(a) AS s FROM t; INSERT INTO t VALUES (3)"
         )
-        assert httpx.post(f"{first.url}/v1/sql", json={"sql": script}, timeout=60).status_code == 200
+        assert httpx.post(f"{first.url}/v1/sql", json={"sql": script}, timeout=240).status_code == 200
         assert first.terminate() == 0
     finally:
         first.kill()
@@ -31,6 +31,6 @@ def test_a_copy_is_restored_as_the_guide_says(tmp_path: Path) -> None:
     second = Process(tmp_path / "restored", {})
     try:
         second.wait_ready()
-        assert httpx.get(f"{second.url}/v1/views/v/rows", timeout=60).json()["rows"] == [{"s": 3}]
+        assert httpx.get(f"{second.url}/v1/views/v/rows", timeout=240).json()["rows"] == [{"s": 3}]
     finally:
         second.kill()

@@ -14,7 +14,7 @@ from tests.engine.histories import check
 from tests.engine.plans import SOURCES, PlanMaker
 from tests.seeds import seeds
 
-CASES = int(os.environ.get("FRESHET_DATAFLOWS", "1000"))
+CASES = int(os.environ.get("FRESHET_DATAFLOWS", "500"))
 GROUP = 100
 
 

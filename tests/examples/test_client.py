@@ -90,7 +90,7 @@ def test_curl_sends_what_the_command_reads_as(recorder: Recorder, tmp_path: Path
     file = tmp_path / "it's rows.bin"
     file.write_bytes(bytes(range(256)))
     for call in calls(recorder.url, file):
-        subprocess.run(["bash", "-c", call.command], check=True, capture_output=True, timeout=30)
+        subprocess.run(["bash", "-c", call.command], check=True, capture_output=True, timeout=240)
         read = parse(call.command, Path("/"))
         assert meaning(recorder.requests[-1], read) == meaning(read, read)
 

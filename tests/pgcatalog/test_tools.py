@@ -16,6 +16,7 @@ import psycopg
 import pytest
 
 from service.settings.settings import Settings
+from tests import clients
 from tests.pgcatalog.collected import TABLES, TOOLS, filled, queries_of
 from tests.postgres.server import Server, programs, running
 from tests.service.client import Client
@@ -78,7 +79,7 @@ def freshet(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Freshet]:
 def server() -> Iterator[Server]:
     where = programs()
     if where is None:
-        pytest.skip("initdb is not installed; on Debian it is in the package postgresql")
+        clients.missing("initdb", "on Debian it is in the package postgresql")
     with running(where) as server, server.connect() as connection:
         connection.execute("CREATE DATABASE freshet")
         yield server

@@ -9,6 +9,7 @@ import psycopg
 import pytest
 
 from service.settings.settings import Settings
+from tests import clients
 from tests.pgwire.door import PostgresDoor
 from tests.postgres.server import Server, programs, running
 
@@ -32,6 +33,6 @@ def postgres() -> Iterator[Server]:
     """A real PostgreSQL as the referee."""
     where = programs()
     if where is None:
-        pytest.skip("initdb is not installed; on Debian it is in the package postgresql")
+        clients.missing("initdb", "on Debian it is in the package postgresql")
     with running(where) as server:
         yield server

@@ -26,7 +26,7 @@ class PostgresDoor(Client):
 
     def connect(self, **options: Any) -> psycopg.Connection:
         """A connection of psycopg, in autocommit unless an option says otherwise."""
-        options = {"user": "tester", "autocommit": True, "connect_timeout": 30, **options}
+        options = {"user": "tester", "autocommit": True, "connect_timeout": 240, **options}
         return psycopg.connect(host="127.0.0.1", port=self.postgres_port, dbname="freshet", **options)
 
     def raw(self) -> Raw:
@@ -44,7 +44,7 @@ class Raw:
     """A client that speaks the protocol by hand, so that it can say anything."""
 
     def __init__(self, port: int) -> None:
-        self.socket = socket.create_connection(("127.0.0.1", port), 30)
+        self.socket = socket.create_connection(("127.0.0.1", port), 240)
         self._rest = b""
 
     def start(self, minor: int = 0, **parameters: str) -> list[tuple[bytes, bytes]]:

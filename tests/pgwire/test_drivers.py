@@ -1,4 +1,4 @@
-"""Clients as people have them, each where it is found: psql, asyncpg, pgjdbc, node-postgres.
+"""Clients as people have them, each where it is found: psql, asyncpg, pgjdbc.
 
 Each test asserts something that only Freshet says.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import subprocess
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
@@ -16,6 +15,7 @@ from uuid import UUID
 
 import pytest
 
+from tests import clients
 from tests.pgwire.door import PostgresDoor
 
 JDBC = Path("/usr/share/java/postgresql.jar")
@@ -25,14 +25,14 @@ def run(*command: str | Path, directory: Path, **environment: str) -> str:
     """What a program writes. Fails if it does not end well."""
     found = subprocess.run(
         [str(part) for part in command],
-        capture_output=True, text=True, cwd=directory, env={**os.environ, **environment}, timeout=120,
+        capture_output=True, text=True, cwd=directory, env={**os.environ, **environment}, timeout=240,
     )  # fmt: skip
     assert found.returncode == 0, found.stdout + found.stderr
     return found.stdout
 
 
-@pytest.mark.skipif(shutil.which("psql") is None, reason="psql is not installed: Debian's postgresql-client")
 def test_psql(door: PostgresDoor, tmp_path: Path) -> None:
+    clients.program("psql", "Debian's postgresql-client")
     (tmp_path / "rows.csv").write_text("1,a\n2,\n")
     script = (
         "CREATE TABLE of_psql (id BIGINT PRIMARY KEY, name TEXT);",
@@ -51,7 +51,7 @@ def test_psql(door: PostgresDoor, tmp_path: Path) -> None:
 
 
 def test_asyncpg(door: PostgresDoor) -> None:
-    asyncpg = pytest.importorskip("asyncpg", reason="asyncpg is not installed")
+    asyncpg = clients.module("asyncpg")
     values = (
         1, True, -5, 7, 1.5, 2.25, Decimal("12345.67800"), "hé'llo\\", date(2024, 2, 29),
         datetime(2024, 1, 1, 1, 2, 3), datetime(2024, 1, 1, tzinfo=UTC), timedelta(days=3, seconds=5),
@@ -143,37 +143,11 @@ public class Talk {
 """
 
 
-@pytest.mark.skipif(not JDBC.exists(), reason="pgjdbc is not installed: Debian's libpostgresql-jdbc-java")
-@pytest.mark.skipif(shutil.which("javac") is None, reason="javac is not installed")
 def test_pgjdbc(door: PostgresDoor, tmp_path: Path) -> None:
+    clients.file(JDBC, "Debian's libpostgresql-jdbc-java")
+    clients.program("javac", "Debian's default-jdk")
     (tmp_path / "Talk.java").write_text(JAVA)
     written = run("java", "-cp", JDBC, "Talk.java", str(door.postgres_port), directory=tmp_path)
     lines = written.splitlines()
     assert lines[0] == "0n01.252024-02-292024-01-01 01:02:03.5" and lines[7].startswith("7n7")
     assert lines[8:] == ["fetched 8", "23505", "57014", "primary_key"]
-
-
-NODE = """
-const {Client} = require('pg');
-(async () => {
-  const c = new Client({host: '127.0.0.1', port: +process.argv[2], user: 'me', database: 'freshet'});
-  await c.connect();
-  await c.query('create table of_node (id int primary key, name text, n numeric(10,2), j json)');
-  const put = await c.query('insert into of_node values ($1,$2,$3,$4) returning *', [1, 'a', '1.5', {a: 1}]);
-  const named = {name: 'q', text: 'select name from of_node where id=$1', values: [1]};
-  const get = await c.query({...named, rowMode: 'array'});
-  let code = ''; try { await c.query('select * from nope') } catch (e) { code = e.code }
-  const shown = await c.query('show tables');
-  console.log(JSON.stringify([put.rows, get.rows, code, shown.fields[2].name]));
-  await c.end();
-})().catch(e => { console.error(e); process.exit(1) });
-"""
-
-
-def test_node_postgres(door: PostgresDoor, tmp_path: Path) -> None:
-    modules = os.environ.get("FRESHET_NODE_MODULES", "/usr/share/nodejs")
-    if shutil.which("node") is None or not (Path(modules) / "pg").exists():
-        pytest.skip("node-postgres is not installed: Debian's node-pg, or FRESHET_NODE_MODULES")
-    (tmp_path / "talk.js").write_text(NODE)
-    written = run("node", "talk.js", str(door.postgres_port), directory=tmp_path, NODE_PATH=modules)
-    assert written.strip() == ('[[{"id":1,"name":"a","n":"1.50","j":{"a":1}}],[["a"]],"42P01","primary_key"]')

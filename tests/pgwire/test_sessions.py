@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable
 from decimal import Decimal
 
 import psycopg
 import pytest
 
 from tests.pgwire.door import PostgresDoor, asked, errors, fields, refused, tags
+from tests.service.waiting import wait_until, when
 
 
 def rows(connection: psycopg.Connection, sql: str, *parameters: object) -> list[tuple]:
@@ -414,8 +412,10 @@ def test_statements_are_prepared_by_sql_too(connection: psycopg.Connection, tabl
     assert rows(connection, "EXECUTE get(2)") == [("A", Decimal("1.50"))]
     with refused("42P05"):
         connection.execute("PREPARE get AS SELECT 1")
-    with refused("42000"):
+    with refused("42601"):
         connection.execute("EXECUTE get(1, 2)")
+    with refused("42703"):
+        connection.execute(f"PREPARE wrong AS SELECT nope FROM {table}")
     connection.execute("DEALLOCATE get")
     with refused("26000"):
         connection.execute("EXECUTE get(2)")
@@ -474,22 +474,16 @@ def test_settings_of_a_block_end_with_it(connection: psycopg.Connection) -> None
     assert rows(connection, "SHOW application_name") == [("",)]
 
 
-def test_a_zone_other_than_utc_is_told_not_to_be(connection: psycopg.Connection) -> None:
-    notices: list[str] = []
-    connection.add_notice_handler(lambda notice: notices.append(notice.message_primary or ""))
-    connection.execute("SET TimeZone = 'Europe/Berlin'")
-    assert rows(connection, "SHOW TimeZone") == [("UTC",)] and "stays UTC" in notices[0]
-
-
 # Ending what runs
 
 ENDLESS = "SELECT count(*) FROM range(100000000000)"
 
 
-def test_a_statement_is_cancelled_alone(connection: psycopg.Connection) -> None:
-    threading.Timer(0.3, connection.cancel_safe).start()
+def test_a_statement_is_cancelled_alone(door: PostgresDoor, connection: psycopg.Connection) -> None:
+    cancelling = when(lambda: is_busy(door), connection.cancel_safe)
     with refused("57014"):
         connection.execute(ENDLESS)
+    cancelling.join()
     assert rows(connection, "SELECT 1") == [(1,)]
 
 
@@ -512,16 +506,14 @@ def test_what_runs_ends_with_its_client(door: PostgresDoor) -> None:
     raw = door.raw()
     raw.start()
     raw.send(b"Q", ENDLESS.encode() + b"\0")
-    wait_for(lambda: bool(door.app.state.queries.readers.pool._busy))
+    wait_until(lambda: is_busy(door))
     raw.close()
-    wait_for(lambda: not door.app.state.queries.readers.pool._busy)
+    wait_until(lambda: not is_busy(door))
 
 
-def wait_for(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.01)
+def is_busy(door: PostgresDoor) -> bool:
+    """Whether a worker runs a query."""
+    return bool(door.app.state.queries.readers.pool._busy)
 
 
 def test_an_error_of_the_extended_protocol_skips_to_sync(door: PostgresDoor) -> None:
@@ -537,5 +529,6 @@ def test_an_error_of_the_extended_protocol_skips_to_sync(door: PostgresDoor) -> 
     raw.send(b"E", b"\0\0\0\0\0")
     raw.send(b"C", b"S\0")
     raw.send(b"S")
-    assert [type for type, _ in raw.until(b"Z")] == [b"1", b"2", b"E", b"Z"]
+    found = [type for type, _ in raw.until(b"Z")]  # what arrives with its Bind is judged with it
+    assert found[-2:] == [b"E", b"Z"] and set(found[:-2]) <= {b"1", b"2"}
     assert [type for type, _ in raw.until(b"Z")] == [b"1", b"2", b"T", b"D", b"C", b"3", b"Z"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import select
 import shutil
 import struct
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from service.accounts.scram import ScramExchange, ScramMalformed, Verifier, Wron
 from service.process.certificates import Certificate
 from service.settings.settings import Settings
 from tests.pgwire.door import PostgresDoor, Raw, errors, fields, refused
+from tests.service.client import PATIENCE
 from tests.service.test_tls import make
 
 SSL_REQUEST = struct.pack("!i", 80877103)
@@ -145,13 +146,16 @@ def test_connections_have_limits(tmp_path: Path) -> None:
         postgres_connections=2,
         postgres_message_bytes=1 << 16,
         postgres_statements=3,
-        head_seconds=1,
         postgres_block_seconds=1,
     )
     with PostgresDoor(settings) as door:
         first, second = door.connect(), door.connect()
         with pytest.raises(psycopg.OperationalError, match="too many connections"):
             door.connect()
+        silent = [door.raw() for _ in range(2)]
+        assert errors(door.raw().until(b"E")) == ["53300"]  # it was not even asked who it is
+        for raw in silent:
+            raw.close()
         second.close()
         with refused("54000"):
             first.execute("SELECT '" + "x" * (1 << 17) + "'")
@@ -161,11 +165,16 @@ def test_connections_have_limits(tmp_path: Path) -> None:
             with refused("53300"):
                 third.execute("PREPARE d AS SELECT 1")
             third.execute("BEGIN")
-            time.sleep(2)
+            assert select.select([third.fileno()], [], [], PATIENCE)[0], (
+                "the service does not end the session"
+            )
             with refused("57P05"):
                 third.execute("SELECT 1")
-        silent = door.raw()
-        assert silent.message() is None
+
+
+def test_who_says_nothing_is_let_go(tmp_path: Path) -> None:
+    with PostgresDoor(Settings(data=tmp_path / "data", head_seconds=1)) as door:
+        assert door.raw().message() is None
 
 
 def test_a_service_that_ends_says_so(tmp_path: Path) -> None:

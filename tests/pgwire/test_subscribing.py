@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from decimal import Decimal
 from itertools import count
 
@@ -10,6 +9,7 @@ import psycopg
 import pytest
 
 from tests.pgwire.door import PostgresDoor, refused
+from tests.service.waiting import when
 
 _NUMBERS = count()
 
@@ -102,23 +102,23 @@ def test_a_subscription_ends_before_up_to(
     door: PostgresDoor, connection: psycopg.Connection, watched: str
 ) -> None:
     epoch = door.runtime.snapshot.upper - 1
-    writer = threading.Timer(0.2, connection.execute, [f"INSERT INTO {watched} (id) VALUES (5)"])
-    writer.start()
     with (
         door.connect() as follower,
         follower.cursor().copy(f"COPY (SUBSCRIBE {watched} UP TO {epoch + 2}) TO STDOUT") as copy,
     ):
-        assert [bytes(part) for part in copy] == [b"%d\t1\t1\ta\n" % epoch, b"%d\t1\t5\t\\N\n" % (epoch + 1)]
-    writer.join()
+        assert bytes(copy.read()) == b"%d\t1\t1\ta\n" % epoch
+        connection.execute(f"INSERT INTO {watched} (id) VALUES (5)")
+        assert [bytes(part) for part in copy] == [b"%d\t1\t5\t\\N\n" % (epoch + 1)]
 
 
 def test_a_subscription_can_be_cancelled(door: PostgresDoor, watched: str) -> None:
     with door.connect() as follower:
         follower.execute("BEGIN")
         follower.execute(f"DECLARE c CURSOR FOR SUBSCRIBE {watched} WITH (SNAPSHOT = false)")
-        threading.Timer(0.2, follower.cancel_safe).start()
+        cancelling = when(lambda: bool(door.runtime.pulse._waiters), follower.cancel_safe)
         with refused("57014"):
             fetched(follower, "FETCH c")
+        cancelling.join()
         follower.execute("ROLLBACK")
         assert door.app.state.feeds.open == 0
         assert follower.execute("SELECT 1").fetchone() == (1,)
@@ -128,7 +128,13 @@ def test_a_subscription_can_be_cancelled(door: PostgresDoor, watched: str) -> No
     ("sql", "sqlstate"),
     [
         ("SUBSCRIBE nope", "42P01"),
-        ("SUBSCRIBE (SELECT 1)", "42000"),
+        ("SUBSCRIBE (SELECT nope FROM {})", "42703"),
+        ("SUBSCRIBE (SELECT random() FROM {})", "0A000"),
+        ("SUBSCRIBE (SELECT * FROM nope)", "42P01"),
+        ("SUBSCRIBE (DELETE FROM {})", "0A000"),
+        ("SUBSCRIBE ()", "42601"),
+        ("SUBSCRIBE (SELECT id FROM {}", "42601"),
+        ("SUBSCRIBE nope.{}", "42P01"),
         ("SUBSCRIBE {} WITH (NOPE)", "42601"),
     ],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Iterator
 from datetime import date
@@ -14,6 +13,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.orm import DeclarativeBase, Mapped, Session, mapped_column
 
+from tests import clients
 from tests.pgwire.door import PostgresDoor
 from tests.postgres.server import Server
 
@@ -86,8 +86,8 @@ def test_pandas(alchemy: sa.Engine) -> None:
     assert pd.read_sql("SELECT total FROM totals", alchemy)["total"].tolist() == [15.5]
 
 
-@pytest.mark.skipif(shutil.which("pg_dump") is None, reason="pg_dump is not installed")
 def test_pg_dump(shop: PostgresDoor) -> None:
+    clients.program("pg_dump", "Debian's postgresql-client")
     where = ["-h", "127.0.0.1", "-p", str(shop.postgres_port), "-U", "me"]
     subprocess.run(["pg_isready", *where], check=True, capture_output=True)
     found = subprocess.run(["pg_dump", *where, "freshet"], check=True, capture_output=True, text=True).stdout
@@ -102,7 +102,7 @@ def test_postgres_fdw(shop: PostgresDoor, postgres: Server) -> None:
         try:
             connection.execute("CREATE EXTENSION postgres_fdw")
         except (psycopg.errors.UndefinedFile, psycopg.errors.FeatureNotSupported):
-            pytest.skip("postgres_fdw is not installed: Debian's package postgresql has it")
+            clients.missing("postgres_fdw", "Debian's package postgresql has it")
         where = f"host '127.0.0.1', port '{shop.postgres_port}', dbname 'freshet'"
         connection.execute(f"CREATE SERVER freshet FOREIGN DATA WRAPPER postgres_fdw OPTIONS ({where})")
         connection.execute(

@@ -10,11 +10,16 @@ from tests.planner.samples import planned
 IN_REACH = "visible columns: a, b, c"
 
 
+def or_text(name: str) -> str:
+    """The hint for a bare name that resembles no column."""
+    return f"{IN_REACH}; a text is written '{name}'"
+
+
 @pytest.mark.parametrize(
     ("dialect", "sql", "code", "place", "message", "hint"),
     [
         # names of columns
-        ("postgres", "SELECT aa FROM t", "unknown_column", (1, 8), 'unknown column "aa"', IN_REACH),
+        ("postgres", "SELECT aa FROM t", "unknown_column", (1, 8), 'unknown column "aa"', or_text("aa")),
         ("postgres", "SELECT x.nots FROM days x", "unknown_column", (1, 8), 'table "x" has no column "nots"',
          "did you mean x.note?"),
         ("postgres", "SELECT id FROM days\nWHERE nte = 'x'", "unknown_column", (2, 7), 'unknown column "nte"',
@@ -39,13 +44,14 @@ IN_REACH = "visible columns: a, b, c"
          'unknown column "nte"', "did you mean x.note?"),
         ("postgres", "SELECT rank() OVER (ORDER BY nte) FROM days", "unknown_column", (1, 30),
          'unknown column "nte"', "did you mean days.note?"),
-        ("mysql", "SELECT `a`,\n  `bb` FROM `t`", "unknown_column", (2, 3), 'unknown column "bb"', IN_REACH),
+        ("mysql", "SELECT `a`,\n  `bb` FROM `t`", "unknown_column", (2, 3),
+         'unknown column "bb"', or_text("bb")),
         ("bigquery", "SELECT a FROM t WHERE\n  SAFE_CAST(bb AS INT64) = 1", "unknown_column", (2, 13),
-         'unknown column "bb"', IN_REACH),
+         'unknown column "bb"', or_text("bb")),
         ("snowflake", "SELECT a, IFF(nte > 'x', 1, 2) FROM days, t", "unknown_column", (1, 15),
          'unknown column "nte"', "did you mean days.note?"),
         ("tsql", "SELECT TOP 3 [a], [dd] FROM [t]", "unknown_column", (1, 19),
-         'unknown column "dd"', IN_REACH),
+         'unknown column "dd"', or_text("dd")),
         ("duckdb", "FROM days SELECT nte", "unknown_column", (1, 18), 'unknown column "nte"',
          "did you mean days.note?"),
         # names of tables
@@ -69,7 +75,8 @@ IN_REACH = "visible columns: a, b, c"
          'unknown function "concat_wss"', "did you mean concat_ws?"),
         ("bigquery", "SELECT FORMAT_DAT(day) FROM days", "unknown_function", (1, 8),
          'unknown function "format_dat"', "did you mean format_date?"),
-        ("postgres", "SELECT zzzzzz(b) FROM t", "unknown_function", (1, 8), 'unknown function "zzzzzz"', ""),
+        ("postgres", "SELECT zzzzzz(b) FROM t", "unknown_function", (1, 8), 'unknown function "zzzzzz"',
+         "the SQL reference lists the supported functions"),
         ("postgres", "SELECT CAST(a AS INTEGR) FROM t", "unsupported_sql", (1, 18),
          "type INTEGR is not supported", "did you mean INTEGER?"),
         # the rest
@@ -77,7 +84,7 @@ IN_REACH = "visible columns: a, b, c"
          'column "b" must be in GROUP BY or inside an aggregate function',
          "add it to GROUP BY, or use min(b)"),
         ("postgres", "SELECT sum(a) FROM t WHERE sum(a) > 1", "invalid_query", (1, 28),
-         "WHERE cannot contain an aggregate: SUM(a)", ""),
+         "WHERE cannot contain an aggregate: SUM(a)", "write the condition in HAVING"),
         ("postgres", "SELECT a FROM t WHERE b", "type_mismatch", (1, 23), "WHERE is TEXT, not BOOLEAN", ""),
         ("postgres", "SELECT a FROM t WHERE a = (SELECT a, d FROM u)", "invalid_query", (1, 35),
          "a query used as a value returns one column, not 2", ""),
@@ -91,7 +98,46 @@ IN_REACH = "visible columns: a, b, c"
         ("postgres", "SELECT a FROM t TABLESAMPLE (10)", "unsupported_sql", (1, 17),
          "TABLESAMPLE is not supported in a view", "a sample is not deterministic"),
         ("postgres", "SELECT FROM t WHERE", "syntax_error", (1, 15),
-         "an expression is missing, near 'WHERE'", ""),
+         'syntax error at or near "WHERE"', "an expression is missing"),
+        ("postgres", "SELECT a\nFROM t WHERE b = \"paid\"", "unknown_column", (2, 18),
+         'unknown column "paid"', or_text("paid")),
+        # syntax
+        ("postgres", "SELCT a FROM t", "syntax_error", (1, 1), 'syntax error at or near "SELCT"',
+         "did you mean SELECT?"),
+        ("postgres", "SELECT a FORM t", "syntax_error", (1, 10), 'syntax error at or near "FORM"',
+         "did you mean FROM?"),
+        ("postgres", "SELECT a FROM t\nWEHRE a = 1", "syntax_error", (2, 1),
+         'syntax error at or near "WEHRE"', "did you mean WHERE?"),
+        ("postgres", "SELECT max(a) OVER (ORDR BY a) FROM t", "syntax_error", (1, 21),
+         'syntax error at or near "ORDR"', "did you mean ORDER?"),
+        ("postgres", "SELECT a FROM orders customers x", "syntax_error", (1, 32),
+         'syntax error at or near "x"', ""),
+        ("postgres", "SELECT a FROM (SELECT a FROM orders", "syntax_error", (1, 30),
+         'syntax error at or near "orders"', "the ( in line 1, column 15 is not closed here"),
+        ("postgres", "SELECT CASE WHEN a = 1 THEN 2 FROM t", "syntax_error", (1, 29),
+         'syntax error at or near "2"', "expected END after CASE"),
+        ("postgres", "SELECT a FROM t JOIN u", "syntax_error", (1, 17),
+         'syntax error at or near "JOIN"', "a JOIN needs ON or USING"),
+        ("postgres", "SELECT interval '1 foo' FROM t", "syntax_error", (1, 17),
+         "syntax error at or near \"'1 foo'\"", "foo is no unit of an interval"),
+        # functions and types
+        ("postgres", "SELECT foo(a) FROM t", "unknown_function", (1, 8), 'unknown function "foo"',
+         "the SQL reference lists the supported functions"),
+        ("postgres", "SELECT row_number() FROM t", "invalid_query", (1, 8),
+         "row_number is a window function", "write row_number() OVER (...)"),
+        ("postgres", "SELECT rank(a) OVER (ORDER BY a) FROM t", "invalid_query", (1, 8),
+         "rank takes no arguments", "write what orders it in OVER"),
+        ("postgres", "SELECT substring(day, 1, 2) FROM days", "type_mismatch", (1, 8),
+         "substring does not take (DATE, INTEGER, INTEGER)",
+         "it takes (TEXT, BIGINT, BIGINT) or (TEXT, BIGINT)"),
+        ("postgres", "SELECT a FROM t WHERE a LIKE 1", "type_mismatch", (1, 23),
+         "there is no INTEGER LIKE INTEGER", "cast one side to the other's type"),
+        ("postgres", "SELECT id + note FROM days", "type_mismatch", (1, 8),
+         "there is no INTEGER + TEXT", "cast one side to the other's type"),
+        ("postgres", "SELECT a FROM t WHERE count(*) > 1", "invalid_query", (1, 23),
+         "WHERE cannot contain an aggregate: COUNT(*)", "write the condition in HAVING"),
+        ("postgres", "SELECT CAST(a AS STRNG) FROM t", "unsupported_sql", (1, 18),
+         "type STRNG is not supported", "did you mean STRING?"),
     ],
 )  # fmt: skip
 def test_error(dialect: str, sql: str, code: str, place: tuple[int, int], message: str, hint: str) -> None:

@@ -163,5 +163,5 @@ REFUSED = [
 def test_refusals(sql: str, message: str, line: int, column: int) -> None:
     with pytest.raises(PlannerError) as caught:
         plan_query(sql, catalog())
-    assert message in caught.value.message, caught.value.message
+    assert message in f"{caught.value.message}; {caught.value.hint}"
     assert (caught.value.line, caught.value.column) == (line, column)

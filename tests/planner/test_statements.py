@@ -92,7 +92,7 @@ def test_what_a_table_cannot_have_is_refused_by_name_and_place(columns: str, con
 @pytest.mark.parametrize(
     ("sql", "message"),
     [
-        ("CREATE TEMP TABLE t (a int)", "CREATE TABLE with TEMPORARY is not supported"),
+        ("CREATE TEMP TABLE t (a int)", "CREATE TEMPORARY TABLE needs a session of PostgreSQL's protocol"),
         ("CREATE OR REPLACE TABLE t (a int)", "CREATE TABLE with OR REPLACE is not supported"),
         (
             "CREATE TABLE t (a int) PARTITION BY RANGE (a)",

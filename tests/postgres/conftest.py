@@ -1,4 +1,4 @@
-"""One PostgreSQL for all tests of it; they are skipped where its programs are not installed."""
+"""One PostgreSQL for all tests of it."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests import clients
 from tests.postgres.server import Server, programs, running
 
 
@@ -13,6 +14,6 @@ from tests.postgres.server import Server, programs, running
 def postgres() -> Iterator[Server]:
     where = programs()
     if where is None:
-        pytest.skip("initdb is not installed; on Debian it is in the package postgresql")
+        clients.missing("initdb", "on Debian it is in the package postgresql")
     with running(where) as server:
         yield server

@@ -22,7 +22,7 @@ from typing import Any
 import psycopg
 
 _ACCOUNTS = ("postgres", "nobody")
-_SECONDS = 30  # that a start may take
+_SECONDS = 240  # that a start may take
 _OPTIONS = ("listen_addresses=", "fsync=off", "timezone=UTC", "max_connections=20")
 
 

@@ -197,7 +197,7 @@ def check_views(seed: int, epochs: int, make: Make = Engine, most: int | None = 
         pytest.fail(report(case, mismatch, case, mismatch), pytrace=False)
 
 
-@each_seed(8)
+@each_seed(4)
 def test_every_function_follows_its_rows(seed: int) -> None:
     check_views(seed, 6)
 

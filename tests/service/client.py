@@ -24,6 +24,7 @@ from service.clock import Time, system_time
 from service.running.runtime import Runtime
 from service.settings.settings import Settings
 from tests.ports import free_port
+from tests.service.catalogs import put_catalog
 
 Change = dict[str, dict[str, object]]
 PATIENCE = 600.0
@@ -41,6 +42,7 @@ class Client:
         postgres: socket.socket | None = None,
         certificate: Callable[[], ssl.SSLContext] | None = None,
     ) -> None:
+        put_catalog(settings)
         self.time = time
         self.app = create_app(
             settings, sessions=sessions, time=time, postgres=postgres, certificate=certificate
@@ -187,7 +189,7 @@ class Process:
     def wait_ready(self, seconds: float = PATIENCE) -> None:
         """Waits until `/readyz` is 200. Raises RuntimeError with the output if the process ends before."""
         end = time.monotonic() + seconds
-        with httpx.Client(timeout=60, verify=self.verify) as http:
+        with httpx.Client(timeout=240, verify=self.verify) as http:
             while time.monotonic() < end:
                 if self._process.poll() is not None:
                     raise RuntimeError(f"the service ended:\n{self.output()}")
@@ -198,7 +200,7 @@ class Process:
                     pass
                 time.sleep(0.02)
         os.kill(self.pid, signal.SIGABRT)  # Python's fault handler, if it is on, says what the threads do
-        self._process.wait(60)
+        self._process.wait(240)
         raise RuntimeError(f"the service is not ready after {seconds} s:\n{self.output()}")
 
     def terminate(self) -> int:
@@ -209,7 +211,7 @@ class Process:
     def finish(self) -> str:
         """Sends SIGTERM. Returns the output."""
         self._process.terminate()
-        return self.wait(60)[1]
+        return self.wait(240)[1]
 
     @property
     def has_ended(self) -> bool:
@@ -235,7 +237,7 @@ class Process:
         size = os.fstat(self._output.fileno()).st_size
         return os.pread(self._output.fileno(), size, 0).decode(errors="replace")
 
-    def _end(self, seconds: float = 60) -> int:
+    def _end(self, seconds: float = PATIENCE) -> int:
         code = self._process.wait(seconds)
         self._written = self.output()
         self._output.close()

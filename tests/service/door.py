@@ -42,4 +42,4 @@ class Door:
     def http(self) -> httpx.Client:
         """Plain HTTP to the first address, with the key."""
         headers = {"Authorization": f"Bearer {self.key}"}
-        return httpx.Client(base_url=self.urls[0], timeout=60, verify=self.verify, headers=headers)
+        return httpx.Client(base_url=self.urls[0], timeout=240, verify=self.verify, headers=headers)

@@ -69,7 +69,7 @@ class Instances:
     def switch(self) -> None:
         """Waits until the standby leads."""
         self.leading = 1 - self.leading
-        with httpx.Client(timeout=60) as http:
+        with httpx.Client(timeout=240) as http:
             wait_until(lambda: leads(self.leader, http))
 
     def start_standby(self) -> None:

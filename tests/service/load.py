@@ -77,7 +77,7 @@ class Load:
         for client in (*self.writers, self.definer, self.keeper, *self.readers.values()):
             client.is_stopped = True
         for thread in self._threads:
-            thread.join(300)
+            thread.join(600)
             assert not thread.is_alive()
         self._raise()
 

@@ -308,7 +308,7 @@ def _again(shop: Shop, settings: Settings, monkeypatch: pytest.MonkeyPatch, fini
 
 
 def _run(service: Process, sql: str) -> list[dict]:
-    answer = httpx.post(f"{service.url}/v1/sql", json={"sql": sql}, timeout=60)
+    answer = httpx.post(f"{service.url}/v1/sql", json={"sql": sql}, timeout=240)
     assert answer.status_code == 200, answer.text
     return answer.json()["results"]
 
@@ -337,7 +337,7 @@ def test_kills_in_the_middle_of_alterations(start: Callable[..., Process]):
             wait_until(lambda: done["writes"] > 0 and done["alterations"] > 0)
         service.kill()
         for thread in threads:
-            thread.join(60)
+            thread.join(600)
 
 
 def _check(service: Process) -> None:
@@ -358,7 +358,7 @@ def _check(service: Process) -> None:
 
 def _write_until_killed(url: str, kill: int, done: Counter[str]) -> None:
     chance = random.Random(SEED + kill)
-    with httpx.Client(base_url=url, timeout=30) as http:
+    with httpx.Client(base_url=url, timeout=240) as http:
         try:
             while True:
                 id = chance.randrange(30)
@@ -378,7 +378,7 @@ def _write_until_killed(url: str, kill: int, done: Counter[str]) -> None:
 
 
 def _alter_until_killed(url: str, done: Counter[str]) -> None:
-    with httpx.Client(base_url=url, timeout=30) as http:
+    with httpx.Client(base_url=url, timeout=240) as http:
         try:
             while True:
                 for sql in (

@@ -26,7 +26,7 @@ def test_before_it_is_ready(settings: Settings, monkeypatch: pytest.MonkeyPatch)
     opened = Runtime.open
 
     def slow(*what: Any) -> Runtime:
-        go.wait(60)
+        go.wait(240)
         return opened(*what)
 
     monkeypatch.setattr(Runtime, "open", slow)
@@ -159,7 +159,7 @@ def test_more_than_may_wait(settings: Settings) -> None:
 
         def hold(transaction: object) -> None:
             held.set()
-            go.wait(60)
+            go.wait(240)
 
         async def scenario() -> list[httpx.Response]:
             holding = asyncio.create_task(runtime.transact(hold))
@@ -184,22 +184,22 @@ def test_more_than_may_wait(settings: Settings) -> None:
 
 
 def test_sigterm_ends_in_peace(start: Callable[..., Process]) -> None:
-    service = start()
+    service = start(FRESHET_SHUTDOWN_SECONDS="240")  # test_deadline.py is about them
     service.wait_ready()
     body = {"name": "t", "columns": [{"name": "a", "type": "BIGINT"}]}
-    assert httpx.post(f"{service.url}/v1/tables", timeout=60, json=body).status_code == 201
+    assert httpx.post(f"{service.url}/v1/tables", timeout=240, json=body).status_code == 201
     deltas = f"{service.url}/v1/tables/t/deltas"
-    assert httpx.post(deltas, timeout=60, json=[{"insert": {"a": 1}}]).status_code == 200
+    assert httpx.post(deltas, timeout=240, json=[{"insert": {"a": 1}}]).status_code == 200
     assert service.terminate() == 0
     again = start()
     again.wait_ready()
-    assert httpx.get(f"{again.url}/v1/tables/t/rows", timeout=60).json()["rows"] == [{"a": 1}]
+    assert httpx.get(f"{again.url}/v1/tables/t/rows", timeout=240).json()["rows"] == [{"a": 1}]
 
 
 def test_a_process_that_cannot_start_says_why(start: Callable[..., Process], tmp_path: Path) -> None:
-    exit_code, written = start(FRESHET_PORT="many").wait(120)
+    exit_code, written = start(FRESHET_PORT="many").wait(240)
     assert exit_code == 1
     assert "FRESHET_PORT" in written
-    exit_code, written = start(FRESHET_DATABASE_URL=f"sqlite:///{tmp_path}/none/x.db").wait(120)
+    exit_code, written = start(FRESHET_DATABASE_URL=f"sqlite:///{tmp_path}/none/x.db").wait(240)
     assert exit_code == 1
     assert "cannot start" in written

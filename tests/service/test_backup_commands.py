@@ -72,7 +72,7 @@ def test_backups_of_a_service_that_runs_and_of_one_that_does_not(
     service = start(**NO_SPARK)
     service.wait_ready()
     monkeypatch.setenv("FRESHET_PORT", str(service.port))
-    made = httpx.post(f"{service.url}/v1/keys", json={"name": "boss", "role": "admin"}, timeout=60)
+    made = httpx.post(f"{service.url}/v1/keys", json={"name": "boss", "role": "admin"}, timeout=240)
     assert "the request has no key" in run("backup", settings.data / "running")
     monkeypatch.setenv("FRESHET_KEY", made.json()["key"])
     assert run("backup", settings.data / "running") == ""
@@ -119,7 +119,7 @@ def test_a_killed_backup_is_none(
     for number in range(KILLS):
         service = start(**NO_SPARK)
         service.wait_ready()
-        answer = httpx.post(f"{service.url}/v1/backups", json={"path": f"backup{number}"}, timeout=60)
+        answer = httpx.post(f"{service.url}/v1/backups", json={"path": f"backup{number}"}, timeout=240)
         assert answer.status_code == 202, answer.text
         wait_until(lambda: bool(list(settings.data.glob("*backup*"))))
         time.sleep(chance.random() * 0.02)

@@ -61,14 +61,14 @@ def test_a_cancelled_backup_leaves_nothing(settings: Settings, monkeypatch: pyte
 
     def slow(*arguments: object) -> None:
         begun.set()
-        go_on.wait(60)
+        go_on.wait(240)
         dump(*arguments)
 
     monkeypatch.setattr(backup_writing, "dump_table", slow)
     with Client(settings) as client:
         define(client)
         path = client.post("/v1/backups", {"path": "backup"}).headers["Location"]
-        begun.wait(60)
+        begun.wait(240)
         client.insert("edges", {"a": 1, "b": 2})  # the writer does not wait
         assert client.delete(path).status_code == 202
         go_on.set()

@@ -47,7 +47,7 @@ def followed(
     task = client.begin(asyncio.wait_for(follow(), 50))
     client.run(first.wait())
     act()
-    task.result(60)
+    task.result(240)
     return events
 
 

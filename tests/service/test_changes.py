@@ -92,7 +92,7 @@ def test_live_events(start: Callable[..., Process]) -> None:
     service = start()
     service.wait_ready()
     events = {"Accept": "text/event-stream"}
-    with httpx.Client(base_url=service.url, timeout=60) as http:
+    with httpx.Client(base_url=service.url, timeout=240) as http:
 
         def insert(a: int) -> None:
             answer = http.post("/v1/tables/t/deltas", json=[{"insert": {"a": a}}])
@@ -127,22 +127,22 @@ def test_streams_end_when_the_service_does(start: Callable[..., Process]) -> Non
     service.wait_ready()
     httpx.post(
         f"{service.url}/v1/tables",
-        timeout=60,
+        timeout=240,
         json={"name": "t", "columns": [{"name": "a", "type": "BIGINT"}]},
     )
     connected, read = threading.Event(), []
 
     def follow() -> None:
         headers = {"Accept": "text/event-stream"}
-        with httpx.stream("GET", f"{service.url}/v1/tables/t/changes", headers=headers, timeout=60) as r:
+        with httpx.stream("GET", f"{service.url}/v1/tables/t/changes", headers=headers, timeout=240) as r:
             connected.set()
             read.extend(r.iter_bytes())
 
     follower = threading.Thread(target=follow)
     follower.start()
-    assert connected.wait(60)
+    assert connected.wait(240)
     assert service.terminate() == 0
-    follower.join(60)
+    follower.join(600)
     assert not follower.is_alive()
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import socket
 import struct
 import time
@@ -34,18 +36,18 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
         sql = (
             "CREATE TABLE t (a BIGINT); INSERT INTO t SELECT generate_series FROM generate_series(1, 200000)"
         )
-        assert httpx.post(f"{process.url}/v1/sql", json={"sql": sql}, timeout=60).status_code == 200
+        assert httpx.post(f"{process.url}/v1/sql", json={"sql": sql}, timeout=240).status_code == 200
         yield process
         written = process.finish()
         assert "Traceback" not in written, written
         said = [line for line in written.splitlines() if "client left" in line]
-        assert 8 <= len(said) <= 40, written
+        assert 4 <= len(said) <= 40, written
     finally:
         process.kill()
 
 
 def connect(service: Process) -> socket.socket:
-    return socket.create_connection(("127.0.0.1", service.port), timeout=20)
+    return socket.create_connection(("127.0.0.1", service.port), timeout=240)
 
 
 def answer(connection: socket.socket) -> tuple[int, dict]:
@@ -89,7 +91,7 @@ def test_a_head_that_does_not_end(service: Process, first: bytes, piece: bytes) 
         connection.sendall(first)
         sent = flood(connection, piece, 80_000_000)
         assert sent < 40_000_000  # what the kernels' buffers hold, and what came while the client lingered
-    assert httpx.get(f"{service.url}/healthz", timeout=60).status_code == 200
+    assert httpx.get(f"{service.url}/healthz", timeout=240).status_code == 200
 
 
 @pytest.mark.parametrize("size", [70_000, 1_000_000])
@@ -107,7 +109,7 @@ def test_many_headers_are_told_so(service: Process) -> None:
         status, problem = answer(connection)
         assert (status, problem["code"]) == (431, "head_too_large")
     headers = [("X", "y")] * 60
-    assert httpx.get(f"{service.url}/healthz", timeout=60, headers=headers).status_code == 200
+    assert httpx.get(f"{service.url}/healthz", timeout=240, headers=headers).status_code == 200
 
 
 def drip(connection: socket.socket, pieces: Iterator[bytes], every: float) -> tuple[float, int, dict]:
@@ -121,7 +123,7 @@ def drip(connection: socket.socket, pieces: Iterator[bytes], every: float) -> tu
                 break
         except TimeoutError:
             pass
-    connection.settimeout(20)
+    connection.settimeout(240)
     return time.monotonic() - began, *answer(connection)
 
 
@@ -158,6 +160,21 @@ def test_a_body_that_is_not_slow_takes_its_time(service: Process) -> None:
             time.sleep(0.4)
         connection.sendall(b"1]")
         assert answer(connection)[0] == 422
+
+
+def test_a_stall_of_the_service_is_not_the_clients(service: Process) -> None:
+    """The rest of the head came in time, and nobody was there to read it."""
+    with closing(connect(service)) as connection:
+        connection.sendall(b"GET /healthz HTTP/1.1\r\n")
+        os.kill(service.pid, signal.SIGSTOP)
+        try:
+            connection.sendall(HOST + b"Connection: close\r\n")
+            time.sleep(2 * int(LIMITS["FRESHET_HEAD_SECONDS"]))
+            connection.sendall(b"\r\n")
+        finally:
+            os.kill(service.pid, signal.SIGCONT)
+        head = connection.recv(65536)
+        assert head.startswith(b"HTTP/1.1 200"), head
 
 
 def test_a_connection_that_says_nothing(service: Process) -> None:
@@ -201,10 +218,10 @@ def test_connections_are_bounded(service: Process) -> None:
 
     def answers() -> bool:
         with suppress(httpx.TransportError):
-            return httpx.get(f"{service.url}/healthz", timeout=60).status_code == 200
+            return httpx.get(f"{service.url}/healthz", timeout=240).status_code == 200
         return False
 
-    wait_until(answers, 20)
+    wait_until(answers)
 
 
 def leave(connection: socket.socket) -> None:
@@ -239,4 +256,4 @@ def test_a_client_that_leaves(service: Process, sent: bytes, patience: float) ->
     connection.sendall(sent)
     time.sleep(patience)
     leave(connection)
-    assert httpx.get(f"{service.url}/healthz", timeout=60).status_code == 200
+    assert httpx.get(f"{service.url}/healthz", timeout=240).status_code == 200

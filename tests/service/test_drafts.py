@@ -12,7 +12,7 @@ import pytest
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.definitions import Definitions
 from service.settings.settings import Settings
-from service.sql import script_door
+from service.sql import script_run
 from service.writing.transaction import Transaction
 from tests.seeds import each_seed
 from tests.service.client import Client, code
@@ -90,7 +90,7 @@ def test_a_table_that_never_rests(client: Client, monkeypatch: pytest.MonkeyPatc
     """What is computed in the writer's turn in the end has little time there."""
     epochs = client.runtime._state.epochs
     monkeypatch.setattr(epochs, "settle", lambda draft: None)
-    monkeypatch.setattr(script_door, "_DRAFTS", 1)
+    monkeypatch.setattr(script_run, "_DRAFTS", 1)
     assert client.run(sql(client, "UPDATE t SET n = 7 WHERE id = 1")).status_code == 200
     answer = client.run(sql(client, f"UPDATE t SET n = {SLOW.replace('30000000', '600000000')}"))
     assert code(answer) == (409, "tables_changing")

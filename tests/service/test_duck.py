@@ -109,8 +109,8 @@ def test_division_of_integers_is_as_the_query_wants_it(duck: Duck):
 
 
 def test_a_query_that_takes_too_long_is_stopped():
-    duck = Duck(QueryLimits(seconds=0.2))
-    with pytest.raises(Invalid, match=r"ran for 0\.2 seconds") as stopped:
+    duck = Duck(QueryLimits(seconds=1))
+    with pytest.raises(Invalid, match="ran for 1 second") as stopped:
         duck.run(query(ENDLESS), {})
     assert stopped.value.code == "query_timeout"
     assert duck.run(query("SELECT 1 AS a"), {}).table.to_pylist() == [{"a": 1}]

@@ -146,17 +146,17 @@ def test_a_scrape_does_not_wait_for_the_writer(used: Client) -> None:
 
     def work() -> None:
         begun.set()
-        go.wait(60)
+        go.wait(240)
 
     blocking = used.begin(used.runtime._leading.writer.run(work))
     try:
-        assert begun.wait(60)
+        assert begun.wait(240)
         series = scraped(used)
         assert value(series, "freshet_waiting_requests") == 1
         assert value(series, "freshet_oldest_waiting_seconds") > 0
     finally:
         go.set()
-    blocking.result(60)
+    blocking.result(240)
     # Acknowledged first, counted afterwards.
     wait_until(lambda: value(scraped(used), "freshet_oldest_waiting_seconds") == 0)
 

@@ -95,7 +95,7 @@ def test_over_a_connection(start: Callable[..., Process]) -> None:
     """The connection is good for another request after each HEAD."""
     service = start(FRESHET_SPARK="never")
     service.wait_ready()
-    with httpx.Client(base_url=service.url, timeout=60) as http:
+    with httpx.Client(base_url=service.url, timeout=240) as http:
         http.post("/v1/sql", json={"sql": "CREATE TABLE t (a INT); CREATE VIEW v AS SELECT a FROM t"})
         for path in ("/healthz", "/v1/tables/t/rows", "/v1/views/v/changes?format=sse", "/nothing"):
             assert http.head(path).content == b""

@@ -94,7 +94,7 @@ def test_a_service_that_is_killed_fails_its_jobs(start: Callable[..., Process], 
     environment = {"FRESHET_SPARK_MASTER": "local[2,4]", "FRESHET_SPARK_MEMORY": "1g"}
     service: Process = start(**environment)
     service.wait_ready()
-    with httpx.Client(base_url=service.url, timeout=60) as http:
+    with httpx.Client(base_url=service.url, timeout=240) as http:
         columns = [{"name": name, "type": "TEXT"} for name in ("id", "name", "more")]
         assert http.post("/v1/tables", json={"name": "t", "columns": columns}).status_code == 201
 
@@ -118,7 +118,7 @@ def test_a_service_that_is_killed_fails_its_jobs(start: Callable[..., Process], 
         service.kill()
     service = start(**environment)
     service.wait_ready()
-    with httpx.Client(base_url=service.url, timeout=60) as http:
+    with httpx.Client(base_url=service.url, timeout=240) as http:
         assert http.get(first).json()["state"] == "done"
         for path in (running, waiting):
             job = http.get(path).json()

@@ -99,7 +99,7 @@ def test_beyond_the_loopback_a_key_is_needed(settings: Settings, host: str) -> N
 
 
 def test_a_process_that_nobody_may_reach_says_why(start: Callable[..., Process]) -> None:
-    ended, said = start(FRESHET_HOST="0.0.0.0", FRESHET_SPARK="never").wait(120)
+    ended, said = start(FRESHET_HOST="0.0.0.0", FRESHET_SPARK="never").wait(240)
     assert ended == 1
     assert "there is no key" in said and "Traceback" not in said
 
@@ -151,7 +151,7 @@ def test_a_feed_ends_with_its_key(start: Callable[..., Process]) -> None:
     """Once the key is revoked, the feed sends no more changes, but a problem."""
     service = start(FRESHET_SPARK="never")
     service.wait_ready()
-    with httpx.Client(base_url=service.url, timeout=60) as http:
+    with httpx.Client(base_url=service.url, timeout=240) as http:
         http.post("/v1/sql", json={"sql": "CREATE TABLE t (a BIGINT)"})
         boss = http.post("/v1/keys", json={"name": "boss", "role": "admin"}).json()["key"]
         made = http.post("/v1/keys", json={"name": "x", "role": "read"}, headers=bearer(boss)).json()

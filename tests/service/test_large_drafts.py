@@ -34,7 +34,7 @@ class Pause:
         _compute(change, *arguments)
         self.times += 1
         self.reached.set()
-        assert self.go_on.wait(60)
+        assert self.go_on.wait(240)
 
 
 _compute = LargeDraft.compute
@@ -58,13 +58,13 @@ def pause(monkeypatch: pytest.MonkeyPatch, client: Client) -> Iterator[Pause]:
 def begun(client: Client, pause: Pause, script: str) -> Future[httpx.Response]:
     """Sends a script, and returns once its draft is computed."""
     sent = client.begin(client.http.post("/v1/sql", json={"sql": script}, timeout=None))
-    assert pause.reached.wait(60)
+    assert pause.reached.wait(240)
     return sent
 
 
 def ended(sent: Future[httpx.Response], pause: Pause) -> httpx.Response:
     pause.go_on.set()
-    return sent.result(60)
+    return sent.result(240)
 
 
 def check(client: Client) -> None:

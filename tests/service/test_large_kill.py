@@ -64,7 +64,7 @@ def test_kills(start: Callable[..., Process]) -> None:
             service.wait_ready()
             for sender, thread in zip(senders, threads, strict=True):
                 sender.is_stopped = True
-                thread.join(300)
+                thread.join(600)
                 assert not thread.is_alive()
             check(db, senders)
     assert all(sender.answered for sender in senders)

@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from service.settings.settings import Settings
-from service.sql.script_door import ScriptRun
+from service.sql.script_run import ScriptRun
 from tests.service.client import Client, code
 from tests.service.test_authorization import bearer, make_key
 

@@ -36,10 +36,10 @@ SETUP = (
 def test_answers_are_those_of_the_document(start: Callable[..., Process]) -> None:
     service = start(FRESHET_SPARK="never")
     service.wait_ready()
-    assert httpx.post(f"{service.url}/v1/sql", json={"sql": SETUP}, timeout=60).status_code == 200
+    assert httpx.post(f"{service.url}/v1/sql", json={"sql": SETUP}, timeout=240).status_code == 200
     command = [sys.executable, "-m", "schemathesis.cli", "run", f"{service.url}/openapi.json"]
     command += ["--checks", ",".join(CHECKS), "--phases", "coverage,fuzzing", "--continue-on-failure"]
     command += ["--max-time", str(SECONDS), "--seed", str(SEED), "--workers", "1", "--no-color"]
     answer = subprocess.run(command, capture_output=True, text=True)
     assert answer.returncode == 0, answer.stdout
-    assert httpx.get(f"{service.url}/readyz", timeout=60).status_code == 200
+    assert httpx.get(f"{service.url}/readyz", timeout=240).status_code == 200

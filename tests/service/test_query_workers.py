@@ -21,6 +21,7 @@ from engine.state.dictionary import Dictionary
 from planner.adhoc.adhoc_query import AdhocQuery
 from planner.errors import InvalidSyntax, PlannerError
 from service.errors import ServiceError
+from service.reading import worker_process
 from service.reading.callers import Caller
 from service.reading.duck import Answer, Duck, QueryEvaluator
 from service.reading.given_tables import arrow_table
@@ -29,6 +30,7 @@ from service.reading.query_worker import WorkerRules
 from service.reading.results import is_written
 from service.reading.worker_pool import WorkerPool
 from service.settings.query_limits import QueryLimits
+from tests.service.client import PATIENCE
 from tests.service.waiting import wait_until
 
 ENDLESS = "SELECT count(*) FROM range(100000000000000) AS t (n) WHERE n % 7 = 8"
@@ -220,11 +222,11 @@ def test_columns_may_have_the_names_that_repeating_uses(make: Callable[..., Work
 
 def test_a_count_takes_no_memory(make: Callable[..., WorkerPool]) -> None:
     table = bag((1, "x", 10**11), (2, "y", 1))
-    pool = make(seconds=1)
+    pool = make()
     assert run(pool, "SELECT a, b FROM t WHERE a = 1 LIMIT 3", t=table).table.num_rows == 3
     assert run(pool, "SELECT count(*) AS n FROM t WHERE a > 1", t=table).table.to_pylist() == [{"n": 1}]
     with pytest.raises(ServiceError) as error:
-        run(pool, "SELECT count(*) FROM t", t=table)
+        run(make(seconds=0.2), "SELECT count(*) FROM t", t=table)
     assert error.value.code == "query_timeout"
 
 
@@ -250,8 +252,11 @@ def test_what_does_not_fit_into_memory_goes_to_disk(make: Callable[..., WorkerPo
     assert run(make(disk=1 << 30), SPILLING).table.to_pylist() == [{"n": 1_500_000}]
 
 
-def test_a_query_that_is_out_of_time_ends_and_the_worker_goes_on(make: Callable[..., WorkerPool]) -> None:
-    pool = make(seconds=0.2)
+def test_a_query_that_is_out_of_time_ends_and_the_worker_goes_on(
+    make: Callable[..., WorkerPool], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_process, "_GRACE_SECONDS", PATIENCE)
+    pool = make(seconds=2)
     assert refused(pool, ENDLESS) == "query_timeout"
     pids = pool.pids
     assert run(pool, "SELECT 1 AS a").table.to_pylist() == [{"a": 1}]
@@ -259,7 +264,7 @@ def test_a_query_that_is_out_of_time_ends_and_the_worker_goes_on(make: Callable[
 
 
 def test_a_worker_that_does_not_react_is_killed(make: Callable[..., WorkerPool]) -> None:
-    pool = make(seconds=0.5)
+    pool = make(seconds=2)
     run(pool, "SELECT 1")
     (pid,) = pool.pids
     os.kill(pid, signal.SIGSTOP)
@@ -292,7 +297,7 @@ def test_a_worker_that_is_killed_fails_its_own_query_only(make: Callable[..., Wo
         lost = begun(threads, pool, ENDLESS)
         (pid,) = pool.pids
         os.kill(pid, signal.SIGKILL)
-        error = lost.exception(60)
+        error = lost.exception(PATIENCE)
         assert isinstance(error, ServiceError)
         assert (error.status, error.code) == (503, "query_interrupted")
         assert "signal 9" in error.message
@@ -341,7 +346,7 @@ def test_a_killed_worker_is_replaced_at_once(make: Callable[..., WorkerPool]) ->
         lost = begun(threads, pool, ENDLESS, caller)
         (pid,) = pool.pids
         caller.leave()
-        assert isinstance(lost.exception(60), CallerGone)
+        assert isinstance(lost.exception(PATIENCE), CallerGone)
     (other,) = pool.pids
     assert other != pid and is_alive(other) and not is_alive(pid)
 
@@ -360,7 +365,7 @@ def test_the_end_of_a_pool_ends_its_queries(make: Callable[..., WorkerPool]) -> 
         lost = begun(threads, pool, ENDLESS)
         pids = pool.pids
         pool.close()
-        assert isinstance(lost.exception(60), ServiceError)
+        assert isinstance(lost.exception(PATIENCE), ServiceError)
     assert not any(map(is_alive, pids))
     assert refused(pool, "SELECT 1") == "shutting_down"
 

@@ -371,14 +371,14 @@ def test_epochs_go_on_while_a_checkpoint_is_written(
     def wait(*arguments):
         monkeypatch.setattr("service.running.checkpoints.Checkpoints._is_due", lambda self: False)
         begun.set()
-        assert go_on.wait(60)
+        assert go_on.wait(240)
         return write(*arguments)
 
     monkeypatch.setattr(Capture, "write", wait)
     with Client(settings) as client:
         define(client)
         fill(client, 1, 2)
-        assert begun.wait(60)
+        assert begun.wait(240)
         fill(client, 2, 4)
         client.delete("/v1/views/top")
         client.view("top", "SELECT max(n) AS most FROM summary")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import threading
+from functools import partial
 
 import pytest
 
@@ -15,6 +17,7 @@ from service.accounts.slowing import (
     Slowing,
 )
 from service.errors import Overloaded
+from service.http import authorization
 from service.settings.settings import Settings
 from tests.service.client import Client, code
 from tests.service.test_authorization import bearer, make_key
@@ -76,19 +79,29 @@ def test_few_wait_from_one_address_and_not_many_in_all() -> None:
     asyncio.run(run())
 
 
-def test_only_failures_wait(settings: Settings) -> None:
+def test_only_failures_wait(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     """While five wrong keys wait, a right one is answered, a missing one is refused, and a sixth gets 429."""
+    go = threading.Event()
+
+    async def held(seconds: float) -> None:
+        while not go.is_set():
+            await asyncio.sleep(0.01)
+
+    monkeypatch.setattr(authorization, "Slowing", partial(Slowing, held))
     with Client(settings) as client:
         key = make_key(client, "boss", "admin")["key"]
         wrong = bearer(key[:-4] + "0000")
 
         async def scenario() -> None:
             tasks = [asyncio.create_task(client.http.get("/v1/tables", headers=wrong)) for _ in range(7)]
-            await asyncio.sleep(0.05)
+            while sum(task.done() for task in tasks) < 2:
+                await asyncio.sleep(0.01)
             done = [task for task in tasks if task.done()]
             assert sorted(code(task.result()) for task in done) == [(429, "too_many_attempts")] * 2
             assert (await client.http.get("/v1/tables", headers=bearer(key))).status_code == 200
             assert code(await client.http.get("/v1/tables")) == (401, "key_missing")
+            assert [task for task in tasks if task.done()] == done
+            go.set()
             answers = [await task for task in tasks if task not in done]
             assert {code(answer) for answer in answers} == {(401, "key_invalid")}
 

@@ -29,8 +29,6 @@ ENVIRONMENT = {
     "FRESHET_CHECKPOINT_COMMITS": "5",
     "FRESHET_LOG_LEVEL": "warning",
     "FRESHET_SPARK_MASTER": "local[2,4]",
-    # No JVM of this test lives long enough for the second compiler to pay.
-    "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1",
 }
 GROUPS = "SELECT file, count(*) AS n, sum(row) AS total FROM t GROUP BY file"
 
@@ -128,7 +126,7 @@ def test_kills(start: Callable[..., Process], tmp_path: Path) -> None:
         for kill in range(KILLS + 1):
             service = start(**ENVIRONMENT)
             service.wait_ready()
-            with httpx.Client(base_url=service.url, timeout=60) as http:
+            with httpx.Client(base_url=service.url, timeout=240) as http:
                 if kill == 0:
                     define(http)
                 batches = progress(http)["batches"]
@@ -147,7 +145,7 @@ def test_kills(start: Callable[..., Process], tmp_path: Path) -> None:
     finally:
         author.ended.set()
         author.join()
-    with httpx.Client(base_url=service.url, timeout=60) as http:
+    with httpx.Client(base_url=service.url, timeout=240) as http:
         wait_until(lambda: check_whole(http, author.rows) == len(author.rows))
         expected = Counter((file, n, sum(range(n))) for file, n in author.rows.items())
         assert rows(http, "/v1/views/groups/rows") == expected

@@ -120,7 +120,7 @@ def test_a_leader_that_wakes_up_again(two: Instances, load: Load) -> None:
         two.switch()
         load.write_meanwhile(two.leader.url)
         two.wake_last_leader()
-        assert two.standby.wait(60)[0] == DEPOSED
+        assert two.standby.wait(240)[0] == DEPOSED
         settle(two, load)
 
 

@@ -232,11 +232,11 @@ def test_the_writer_does_not_wait_and_leaving_ends_a_check(
 
     thread = threading.Thread(target=run)
     thread.start()
-    begun.wait(60)
+    begun.wait(240)
     change(filled, random.Random(SEED))
     assert thread.is_alive()
     caller.leave()
-    thread.join(60)
+    thread.join(600)
     assert not thread.is_alive() and len(failures) == 1
     engine = filled.runtime._state.engine
     wait_until(lambda: not engine._buildings)
@@ -255,9 +255,9 @@ def test_closing_ends_a_check(settings: Settings, monkeypatch: pytest.MonkeyPatc
         client.view("v", "SELECT a FROM t")
         monkeypatch.setattr(ViewBuild, "compute", endless)
         waiting = client.begin(client.http.post("/v1/views/v/check"))
-        assert begun.wait(60)
+        assert begun.wait(240)
         client.runtime._leading.checks.close()
-        assert code(waiting.result(60)) == (503, "shutting_down")
+        assert code(waiting.result(240)) == (503, "shutting_down")
         assert code(client.post("/v1/views/v/check")) == (503, "shutting_down")
 
 

@@ -83,7 +83,7 @@ class Held:
 
     async def __aenter__(self) -> None:
         self._job = asyncio.create_task(self._writer.run(self._hold))
-        await asyncio.to_thread(self._began.wait, 60)
+        await asyncio.to_thread(self._began.wait, 240)
 
     async def __aexit__(self, *error: object) -> None:
         self._go.set()
@@ -91,7 +91,7 @@ class Held:
 
     def _hold(self) -> None:
         self._began.set()
-        self._go.wait(60)
+        self._go.wait(240)
 
 
 async def started(*works) -> list[asyncio.Task]:
@@ -180,7 +180,8 @@ def test_close_finishes_what_waits(epochs: Recorder) -> None:
         async with Held(writer):
             tasks = await started(writer.apply(request()), writer.apply(request()))
             closing = asyncio.create_task(asyncio.to_thread(writer.close))
-            await asyncio.sleep(0.01)
+            while writer.is_running:
+                await asyncio.sleep(0.01)
             with pytest.raises(Unavailable):
                 await writer.apply(request())
         assert await asyncio.gather(*tasks) == [Applied(1, 1), Applied(2, 1)]

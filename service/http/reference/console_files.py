@@ -1,8 +1,8 @@
 """The console: the static files that `make console` builds, and the headers under which a browser gets them.
 
 The files below `assets/` have their content's hash in their names, so a browser may keep them for ever. The
-page itself is asked for anew each time. Everything comes from the service: the policy forbids a browser to
-run or load anything else.
+page itself is asked for anew each time. Scripts and styles have a copy in Brotli, for those who take it.
+Everything comes from the service: the policy forbids a browser to run or load anything else.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from pathlib import Path
 from starlette.responses import Response
 
 from service.errors import NotFound
+from service.http.negotiation import qualities
 
 BUILT = Path(__file__).resolve().parents[2] / "console"
 PAGE = "index.html"
@@ -35,16 +36,26 @@ _SAFE = {
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+_BROTLI = ".br"
 _FOR_EVER = "public, max-age=31536000, immutable"
 
 
-def console_file(name: str) -> Response:
-    """A file of the build by its path. Raises NotFound if the build has none of that name."""
+def console_file(name: str, accept_encoding: str = "") -> Response:
+    """A file of the build by its path, in Brotli if the build has it so and the header accepts it.
+
+    Raises NotFound if the build has none of that name.
+    """
     path = _served().get(name)
     if path is None:
         raise NotFound(f"the console has no file {name[:100]!r}", "reload the page: the console may be newer")
     caching = _FOR_EVER if name.startswith("assets/") else "no-cache"
     headers = _SAFE | {"Cache-Control": caching}
+    small = path.with_name(path.name + _BROTLI)
+    if small.exists():
+        headers["Vary"] = "Accept-Encoding"
+        if qualities(accept_encoding).get("br", 0.0) > 0:
+            headers["Content-Encoding"] = "br"
+            return Response(small.read_bytes(), headers=headers, media_type=MEDIA_TYPES[path.suffix])
     return Response(path.read_bytes(), headers=headers, media_type=MEDIA_TYPES[path.suffix])
 
 

@@ -20,8 +20,8 @@ def console() -> Response:
 
 
 @router.get("/console/{name:path}")
-def console_part(name: str) -> Response:
-    return console_file(name)
+def console_part(request: Request, name: str) -> Response:
+    return console_file(name, request.headers.get("accept-encoding", ""))
 
 
 @router.get("/docs")

@@ -33,7 +33,7 @@ from service.reading.answer_readings import answer_reading
 from service.reading.kept_answers import AnswerPlace
 from service.reading.row_formats import OFFERED, STREAMS
 from service.running.runtime import Runtime
-from service.sql.script_door import ScriptFailed
+from service.sql.script_failures import ScriptFailed
 from service.sql.script_session import ScriptSession
 from service.sql.tasks import Result
 

@@ -24,7 +24,7 @@ from tests.engine.harness import apply, delete, insert, rows, source
 from tests.engine.histories import check
 from tests.seeds import seeds
 
-CASES = int(os.environ.get("FRESHET_DATAFLOWS", "1000")) // 5
+CASES = int(os.environ.get("FRESHET_DATAFLOWS", "500")) // 5
 GROUP = 100
 
 SOURCES = tuple(

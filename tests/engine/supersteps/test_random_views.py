@@ -27,7 +27,7 @@ from tests.property.views import View
 from tests.seeds import each_seed
 
 CASES = int(os.environ.get("FRESHET_SUPERSTEPS", "2"))
-CANDIDATES = 8
+CANDIDATES = 5
 """For the views of a case."""
 
 

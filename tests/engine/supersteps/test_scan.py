@@ -11,6 +11,7 @@ import pytest
 
 from engine.codec import decode_rows
 from engine.errors import StoreError
+from engine.judging.row_judge import RowJudge
 from engine.plan.nodes import Source
 from engine.runtime.branch import Branch
 from engine.runtime.branch_files import BranchFiles
@@ -29,12 +30,13 @@ from tests.engine.supersteps.carrier import Carrier
 
 SCHEMA = Schema((Column("id", BIGINT, False), Column("name", TEXT)))
 NAMES = Source("names", SCHEMA)
+JUDGE = RowJudge(SCHEMA.columns, (0, 1), corrupt=2)
 COUNTS = "SELECT upper(name) AS name, count(*) AS n FROM names GROUP BY upper(name)"
 Row = tuple[int, str | None]
 
 
 def batch(*rows: tuple[int, str | None, str | None]) -> pa.RecordBatch:
-    """Rows, each with what is wrong with it."""
+    """Rows, each with its text if it is no record."""
     names = ("id", "name", "_error")
     types = (pa.int64(), pa.large_string(), pa.string())
     columns = [pa.array([row[c] for row in rows], types[c]) for c in range(3)]
@@ -59,7 +61,7 @@ class Loading:
 
     def stage(self, *tasks: list[pa.RecordBatch], skip_bad: bool = False) -> Stage:
         upper = self.engine.snapshot.upper
-        return self.engine.stage({}, upper + 1, self._executor, {"names": RowScan(tasks, skip_bad)})
+        return self.engine.stage({}, upper + 1, self._executor, {"names": RowScan(tasks, JUDGE, skip_bad)})
 
     def load(self, *tasks: list[pa.RecordBatch], skip_bad: bool = False) -> Scanned:
         stage = self.stage(*tasks, skip_bad=skip_bad)
@@ -69,7 +71,7 @@ class Loading:
     def branch(self, *tasks: list[pa.RecordBatch]) -> Branch:
         """A branch with what the tasks read."""
         branch = self.engine.begin_branch("names")
-        branch.compute_on(self._executor, {}, {"names": RowScan(tasks)})
+        branch.compute_on(self._executor, {}, {"names": RowScan(tasks, JUDGE)})
         return branch
 
     def join(self, branch: Branch) -> Scanned:
@@ -152,12 +154,12 @@ def test_bad_rows_are_left_out_and_counted(bag: Loading) -> None:
     ]
     scanned = bag.load(*tasks, skip_bad=True)
     assert (scanned.rows, scanned.skipped, len(scanned.examples)) == (30, 30, EXAMPLES)
-    assert set(scanned.examples) <= {f"bad {number}" for number in range(60)}
+    assert set(scanned.examples) <= {f"not a record: bad {number}" for number in range(60)}
     bag.check(*((number, "x") for number in range(1, 60, 2)))
 
 
 def test_a_load_of_bad_rows_alone_is_one_of_nothing(bag: Loading) -> None:
-    assert bag.load([batch((0, None, "bad"))], skip_bad=True) == Scanned(0, 1, ("bad",))
+    assert bag.load([batch((0, None, "bad"))], skip_bad=True) == Scanned(0, 1, ("not a record: bad",))
     bag.check()
 
 

@@ -11,6 +11,7 @@ import orjson
 
 from tests.hostile.attack import CUT, REFUSED, Attack, Send, attack
 from tests.hostile.door import CLOSED, Door, Reply, answer
+from tests.service.waiting import wait_until
 
 HOST = b"Host: localhost\r\n"
 _JSON = b"Content-Type: application/json\r\n"
@@ -58,8 +59,8 @@ def _idle(door: Door) -> list[Reply]:
     with ExitStack() as stack:
         opened = [stack.enter_context(closing(door.connect())) for _ in range(2000)]
         last = answer(opened[-1])
-    time.sleep(1)
     assert last.code == "too_many_connections", last
+    wait_until(lambda: door.get("/healthz").status == 200, door.patience)
     return _healthy(door)
 
 

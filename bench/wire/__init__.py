@@ -1,0 +1,1 @@
+"""The PostgreSQL door beside PostgreSQL itself: the same client, the same bytes, by turns on one machine."""

@@ -1,0 +1,108 @@
+"""Parquet files read in this process, as Spark reads them.
+
+Columns are those of all files together. Spark's are Spark's: files whose columns have different types, and
+those of old Spark versions, whose calendar was another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from service.pipeline.local_files import LocalFile, SparkNeeded, value_column, with_values
+
+_BATCH = 1 << 17
+"""Rows that are read at once."""
+_SHARED_BYTES, _SMALL = 4, 1 << 12
+"""Texts that take at most so many bytes each, besides those of a small dictionary, are few distinct ones."""
+_OLD = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
+_VERSION = b"org.apache.spark.version"
+
+
+class LocalParquet:
+    """Some files of Parquet. Their footers are read when it is made, which may raise SparkNeeded."""
+
+    corrupt: str = ""
+
+    def __init__(self, files: Sequence[LocalFile], options: Mapping[str, str], names: Sequence[str]) -> None:
+        self.progress = 0.0
+        self.columns: dict[str, pa.DataType] = {}
+        self._files = [file for file in files if file.size]
+        self._rows = 0
+        for file in self._files:
+            self._look(file)
+        if not self._files:
+            raise SparkNeeded("all files are empty")
+
+    def _look(self, file: LocalFile) -> None:
+        """Adds the columns of a file."""
+        found = _opened(file, ())
+        about = found.metadata.metadata or {}
+        if any(mark in about for mark in _OLD) or about.get(_VERSION, b"3").startswith((b"1", b"2")):
+            raise SparkNeeded(f"{file.path.name} has the calendar of an old version of Spark")
+        columns = {field.name: _plain(field.type) for field in found.schema_arrow}
+        if len(columns) < len(found.schema_arrow):
+            raise SparkNeeded("two columns have the same name")
+        for name, type in with_values(columns, file).items():
+            if self.columns.setdefault(name, type) != type:
+                raise SparkNeeded(f"column {name} has different types")
+        with_values(self.columns, LocalFile(file.path, {}, 0))
+        self._rows += found.metadata.num_rows
+
+    def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+        """The columns with these names. Texts stay shared where the file has them so."""
+        done = 0
+        for file in self._files:
+            for batch in _read(file, names):
+                columns = [self._column(file, batch, name) for name in names]
+                done += batch.num_rows
+                self.progress = done / max(self._rows, 1)
+                yield pa.RecordBatch.from_arrays(columns, names=[str(i) for i in range(len(names))])
+
+    def _column(self, file: LocalFile, batch: pa.RecordBatch, name: str) -> pa.Array:
+        if name in file.values:
+            return value_column(file, name, batch.num_rows)
+        place = batch.schema.get_field_index(name)
+        return pa.nulls(batch.num_rows) if place < 0 else batch.column(place)
+
+
+def _read(file: LocalFile, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
+    found = _opened(file, ())
+    there = [name for name in names if name in found.schema_arrow.names]
+    shared = [name for name in there if _is_shared(found, name)]
+    if not there:
+        for start in range(0, found.metadata.num_rows, _BATCH):
+            nothing = pa.nulls(min(_BATCH, found.metadata.num_rows - start))
+            yield pa.RecordBatch.from_arrays([nothing], names=["nothing"])
+        return
+    for batch in _opened(file, shared).iter_batches(_BATCH, columns=there, use_threads=True):
+        batch.validate(full=False)
+        yield batch
+
+
+def _opened(file: LocalFile, shared: Sequence[str]) -> pyarrow.parquet.ParquetFile:
+    try:
+        return pyarrow.parquet.ParquetFile(
+            str(file.path), read_dictionary=list(shared), coerce_int96_timestamp_unit="us"
+        )
+    except (pa.ArrowException, OSError) as error:
+        raise SparkNeeded(f"{file.path.name} cannot be read here: {error}") from None
+
+
+def _is_shared(file: pyarrow.parquet.ParquetFile, name: str) -> bool:
+    """Whether the texts of a column have dictionaries that are worth it: each then needs a word only once."""
+    if not pa.types.is_string(file.schema_arrow.field(name).type) or not file.metadata.num_row_groups:
+        return False
+    group = file.metadata.row_group(0)
+    chunk = next(c for c in map(group.column, range(group.num_columns)) if c.path_in_schema == name)
+    size = chunk.total_uncompressed_size
+    return chunk.has_dictionary_page and size < _SHARED_BYTES * chunk.num_values + _SMALL
+
+
+def _plain(type: pa.DataType) -> pa.DataType:
+    """A type without what does not belong to its values."""
+    if isinstance(type, pa.BaseExtensionType):
+        return _plain(type.storage_type)
+    return type.value_type if pa.types.is_dictionary(type) else type

@@ -1,0 +1,52 @@
+"""The circumstances of a prepared statement: what its names and moments meant when it was prepared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from engine.schema import Type
+from planner.parsing.search_path import namespace, search_path
+from service.accounts.principals import Principal
+from service.definitions.known_relations import KnownRelations
+from service.reading.session_zones import UTC_ZONE, SessionZone
+from service.running.runtime import Runtime
+
+
+class SessionReading(NamedTuple):
+    """By what a session reads a statement: the text of its search path, its time zone, and the schema of its
+    temporary tables."""
+
+    path: str
+    zone: SessionZone = UTC_ZONE
+    temporary: str | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Circumstances:
+    """Each of the mappings is replaced as a whole when something is defined."""
+
+    known: KnownRelations
+    types: Mapping[str, Type]
+    schemas: Mapping[str, int]
+    reading: SessionReading
+
+    @classmethod
+    def now(cls, runtime: Runtime, reading: SessionReading) -> Circumstances:
+        return cls(runtime.readable.known, runtime.types(), runtime.schemas(), reading)
+
+    def hold(self, runtime: Runtime, reading: SessionReading) -> bool:
+        """Whether the statement still means the same."""
+        return (
+            self.known is runtime.readable.known
+            and self.types is runtime.types()
+            and self.schemas is runtime.schemas()
+            and self.reading == reading
+        )
+
+    def are_public(self, principal: Principal) -> bool:
+        """Whether names without a schema are those of `public`, whatever exists."""
+        path, _, temporary = self.reading
+        names = namespace(search_path(path), principal.name, self.schemas, tuple, tuple, temporary)
+        return names.is_default

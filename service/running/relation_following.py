@@ -1,0 +1,90 @@
+"""Following a relation: what it has that was not taken yet, and whether it can still be followed.
+
+All doors follow in one way. Who follows looks at the newest state, takes what has changed since the epoch
+`since`, says with `took` how far that went, and waits for the next beat of the pulse before it looks again.
+Nothing of a state is kept between two looks.
+"""
+
+from __future__ import annotations
+
+import weakref
+
+from engine.runtime.engine import Snapshot
+from engine.state.snapshot import RelationSnapshot
+from service.accounts.principals import Principal
+from service.definitions.definition import Definition
+from service.definitions.maintained_queries import is_query_name
+from service.errors import Conflict, NotFound, Unauthenticated
+from service.reading.reads import check_health
+from service.running.runtime import Runtime
+
+
+class Following:
+    """`since` is the last epoch whose changes were taken."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        definition: Definition,
+        principal: Principal,
+        since: int,
+        skip_errors: bool = False,
+    ) -> None:
+        self._runtime = runtime
+        self.definition = definition
+        self.principal = principal
+        self.since = since
+        self._skip_errors = skip_errors
+        self._asked: tuple[int, weakref.ref[RelationSnapshot]] | None = None
+        """The newest epoch at the last look that found something, and the relation as it was then."""
+
+    def look(self, until: int | None = None) -> Snapshot | None:
+        """The newest state, if it may have changes after `since` and up to epoch `until`.
+
+        If it has none, they count as taken. Raises a ServiceError if the relation can no longer be followed.
+        """
+        if not self._runtime.accounts.is_current(self.principal):
+            raise Unauthenticated("the key or its rights have changed", "follow it anew", code="key_invalid")
+        definition, readable = self.definition, self._runtime.readable
+        name, snapshot = definition.name, readable.snapshot
+        relation = snapshot.relations.get(name)
+        if is_query_name(name):
+            _check_query(relation)
+        elif readable.known.all.get(name) is not definition:
+            raise NotFound(f"{name} was dropped or altered", "follow it anew")
+        if snapshot.is_aside(name):
+            return None  # it comes back with all of its changes
+        newest = snapshot.upper - 1 if until is None else min(snapshot.upper - 1, until)
+        if newest <= self.since:
+            return None
+        if relation is not None and self._seen() is relation:
+            self.since = newest
+            return None
+        check_health(definition, snapshot, snapshot.upper - 1, self._skip_errors)
+        self._asked = newest, weakref.ref(snapshot.relations[name])
+        return snapshot
+
+    def took(self, until: int) -> None:
+        """Says that the changes up to an epoch were taken."""
+        self.since = until
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether there was more at the last look than was taken."""
+        return self._asked is not None and self.since < self._asked[0]
+
+    def _seen(self) -> RelationSnapshot | None:
+        """The relation as it was when all of its changes had been taken, if it is still so."""
+        return None if self._asked is None or self.is_behind else self._asked[1]()
+
+
+def _check_query(query: RelationSnapshot | None) -> None:
+    """Raises unless a query is still maintained."""
+    if query is None:
+        raise NotFound("what the query reads was dropped or altered", "subscribe to it anew")
+    if query.failure is not None:
+        raise Conflict(
+            f"the query is no longer maintained: {query.failure}",
+            "subscribe to it anew, or create a view of it",
+            code="view_failed",
+        )

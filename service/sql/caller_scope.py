@@ -1,0 +1,137 @@
+"""What a caller's statements run in: what its names mean, what it may see, and which lane takes its texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from planner.adhoc.adhoc_query import AdhocQuery
+from planner.limits import PlanningLimits, within
+from planner.long_texts import LONG, is_long_query
+from planner.parsing.namespace import Namespace
+from planner.parsing.parameters import Parameters
+from planner.parsing.script import Piece, split
+from planner.parsing.search_path import namespace
+from planner.parsing.type_names import spelled_out_piece
+from planner.statements.statement_reader import parse_statement
+from planner.statements.statements import LongQuery, Statement
+from service.definitions.readable import Readable
+from service.pgcatalog.system_tables import SystemTables
+from service.reading.callers import Caller
+from service.reading.duck import Answer, QueryEvaluator
+from service.reading.lanes import Lane
+from service.reading.queries import Queries
+from service.running.runtime import Runtime
+from service.sql.allowing import allow_queries, observed_by, schemas_seen, seen, seen_of
+from service.sql.script_session import ScriptSession
+from service.sql.sight import Sight
+from service.sql.system_catalogs import SystemCatalogs
+from service.sql.tasks import StatementTask, task_of
+from service.sql.visible_names import VisibleNames
+from service.telemetry.slow_statements import SlowStatements
+from service.writing.transaction import Transaction
+
+DoorParts = tuple[Runtime, Queries, Lane, Lane, SlowStatements, SystemCatalogs]
+
+
+@dataclass(frozen=True, eq=False)
+class CallerScope:
+    """The service as one caller sees it in its session, `as_of` an epoch or at the newest."""
+
+    runtime: Runtime
+    queries: Queries
+    planning: Lane
+    long_texts: Lane
+    slow: SlowStatements
+    catalogs: SystemCatalogs
+    caller: Caller
+    session: ScriptSession
+    as_of: int | None = None
+
+    async def _ask(self, query: AdhocQuery) -> Answer:
+        """The answer to a query over the newest state."""
+        times = await self._times([query])
+        return await self.queries.readers.in_turn(
+            self.caller, lambda duck: self._sight(times, duck).ask(query)
+        )
+
+    def _sight(
+        self,
+        times: Mapping[datetime, int],
+        duck: QueryEvaluator,
+        transaction: Transaction | None = None,
+        statement: Statement | None = None,
+    ) -> Sight:
+        """A sight of the newest state, or of what a transaction sees."""
+        runtime = self.runtime
+        readable = (
+            runtime.readable if transaction is None else Readable(transaction.snapshot, transaction.known)
+        )
+        known = seen_of(readable.known, self.caller.principal, statement)
+        return Sight(
+            replace(readable, known=known),
+            times,
+            duck,
+            runtime.dictionary,
+            lambda view: observed_by(self.caller.principal, runtime.observe(view)),
+            runtime.size,
+            self._limits,
+            transaction,
+            self.as_of,
+            schemas=schemas_seen(runtime.schemas(), known.all, self.caller.principal),
+        )
+
+    async def _times(self, queries: Sequence[AdhocQuery]) -> dict[datetime, int]:
+        """The epochs of the times that the queries refer to."""
+        references = [r for query in queries for r in query.references]
+        times = {r.timestamp for r in references if r.timestamp is not None}
+        return {time: await self.runtime.epoch_at(time) for time in times}
+
+    def _timed(self, piece: Piece, block: Sequence[Statement]) -> AbstractContextManager[None]:
+        """Inside the context, a piece runs; at its end a block does, whose text counts then."""
+        text = "; ".join([*(statement.source for statement in block), piece.source])
+        return self.slow.timing(text, self.caller.principal.id)
+
+    def _lane(self, length: int) -> Lane:
+        """The lane for a text of this length."""
+        return self.long_texts if length >= LONG else self.planning
+
+    # In the lanes of planning
+
+    @property
+    def _limits(self) -> PlanningLimits:
+        return self.runtime.settings.planning_limits
+
+    def _split(self, script: str, dialect: str, parameters: Parameters) -> Sequence[Piece]:
+        with within(self._limits):
+            return split(script, dialect, parameters)
+
+    def _parsed(self, piece: Piece) -> Statement:
+        with within(self._limits):
+            piece = spelled_out_piece(
+                replace(piece, names=self.names(), in_utc=self.caller.zone.is_utc), self.runtime.types()
+            )
+            return LongQuery(piece) if is_long_query(piece) else parse_statement(piece)
+
+    def names(self) -> Namespace:
+        """What names without a schema mean now."""
+        runtime, principal = self.runtime, self.caller.principal
+        path, temporary = self.session.search_path, self.session.temporary
+        return namespace(path, principal.name, runtime.schemas(), self._visible, runtime.types, temporary)
+
+    def _visible(self) -> VisibleNames:
+        return VisibleNames((self.runtime.definitions(), self.runtime.builds), self.caller.principal)
+
+    def _system(self) -> SystemTables:
+        """The system catalogs as the caller sees them."""
+        return self.catalogs.of(self.caller.principal, self.names().path, self.caller.settings)
+
+    def _task(self, statement: Statement) -> StatementTask:
+        principal = self.caller.principal
+        with within(self._limits):
+            definitions = seen(self.runtime.definitions(), principal)
+            task = task_of(statement, definitions, self.runtime.dictionary, self._system)
+        allow_queries(task.queries, principal)
+        return task

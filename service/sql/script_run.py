@@ -1,0 +1,229 @@
+"""Runs a script's statements one after another, each with a result.
+
+A script stops at the first statement that fails; `ScriptFailed` has its number, and what came before it
+stands. The statements between BEGIN and COMMIT are one epoch: they see one state, which is still the newest
+when their changes are made. If one of them fails, or the block ends with ROLLBACK, none of them takes effect.
+Definitions (CREATE, ALTER, DROP) take effect at once, so they cannot be in a block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, replace
+from functools import partial
+
+from planner.errors import InvalidQuery
+from planner.parsing.parameters import Parameters
+from planner.parsing.script import Piece
+from planner.statements.row_statements import returns_rows
+from planner.statements.show_create import identifier
+from planner.statements.statements import (
+    Begin,
+    Commit,
+    Delete,
+    Explain,
+    Insert,
+    LongQuery,
+    Merge,
+    Rollback,
+    Select,
+    SetSearchPath,
+    ShowColumns,
+    ShowCreate,
+    ShowSchemas,
+    ShowSearchPath,
+    ShowTables,
+    ShowViews,
+    Statement,
+    Truncate,
+    Update,
+)
+from service.accounts.principals import readable_by
+from service.reading.duck import QueryEvaluator
+from service.sql.allowing import ACCOUNTS, allow
+from service.sql.caller_scope import CallerScope
+from service.sql.defining import DEFINING, define
+from service.sql.granting import change_accounts
+from service.sql.recorded import recorded
+from service.sql.script_failures import ScriptFailed, numbered, restless
+from service.sql.tasks import Result, StatementTask, name_of, texts
+from service.writing.transaction import Transaction
+
+_DRAFTS = 5
+"""Times that statements run beside the writer, before they run in its turn."""
+_OF_SESSION = (SetSearchPath, ShowSearchPath)
+_SHOWS = (ShowColumns, ShowCreate, ShowSchemas, ShowTables, ShowViews)
+_READS = (Explain, LongQuery, Select, *_SHOWS, *_OF_SESSION)
+
+
+@dataclass(frozen=True, eq=False)
+class ScriptRun(CallerScope):
+    """One run of a script, for a caller."""
+
+    async def pieces(
+        self, script: str, dialect: str, parameters: Parameters, rows_last: bool
+    ) -> Sequence[Piece]:
+        lane = self._lane(len(script) + parameters.length)
+        pieces = await lane.run(self._split, script, dialect, parameters)
+        if rows_last and not (pieces and returns_rows(pieces[-1])):
+            raise InvalidQuery(
+                "the last statement returns no rows, which only JSON can say",
+                "leave out the format, or end the script with a SELECT",
+                *(pieces[-1].place() if pieces else (None, None)),
+            )
+        return pieces
+
+    async def run(self, pieces: Sequence[Piece]) -> list[Result]:
+        results: list[Result] = []
+        block: list[Statement] = []
+        for piece in pieces:
+            with numbered(piece), self._timed(piece, block):
+                self.caller.check()
+                statement = await self._lane(piece.length).run(self._parsed, piece)
+                await self._check_allowed(statement)
+                if self.as_of is not None:
+                    _check_reads(statement)
+                _check_block(statement, block)
+                if block or isinstance(statement, Begin):
+                    block.append(statement)
+                if isinstance(statement, Commit | Rollback):
+                    results += map(noticed, await self._together(block), block)
+                    block = []
+                elif not block:
+                    results.append(noticed(await self._alone(statement), statement))
+        if block:
+            with numbered(block[0].piece):
+                raise InvalidQuery("BEGIN has no COMMIT: no statement after it has run", "add COMMIT")
+        return results
+
+    async def _alone(self, statement: Statement) -> Result:
+        if isinstance(statement, SetSearchPath | ShowSearchPath):
+            return self._of_session(statement)
+        if isinstance(statement, DEFINING | ACCOUNTS):
+            async with self._recorded(statement):
+                return Result(name_of(statement), await self._define(statement))
+        with self.runtime.dictionary.holding():
+            task = await self._lane(statement.piece.length).run(self._task, statement)
+            if task.plain is not None:
+                applied = await self.runtime.apply(task.plain)
+                return Result(name_of(statement), applied.epoch, count=applied.changes)
+            if isinstance(statement, Insert | Update | Delete | Merge | Truncate):
+                _, (result,) = await self._transact([task])
+                return result
+            return await self._read(task)
+
+    def _of_session(self, statement: SetSearchPath | ShowSearchPath) -> Result:
+        """Sets or shows the search path."""
+        epoch = self.runtime.snapshot.upper - 1
+        if isinstance(statement, SetSearchPath):
+            self.session.search_path = statement.path
+            return Result(name_of(statement), epoch)
+        path = ", ".join(map(identifier, self.session.search_path))
+        return texts(name_of(statement), epoch, ("search_path",), [[path]])
+
+    async def _define(self, statement: Statement) -> int:
+        """Runs a statement about definitions or accounts. Returns its epoch."""
+        runtime = self.runtime
+        if isinstance(statement, ACCOUNTS):
+            known, schemas = runtime.readable.known, runtime.schemas()
+            await self.planning.run(change_accounts, statement, runtime.accounts, known, schemas)
+            return runtime.snapshot.upper - 1
+        return await define(statement, runtime, self._ask, readable_by(self.caller.principal))
+
+    async def _check_allowed(self, statement: Statement) -> None:
+        """Raises Forbidden if the caller may not run the statement, Unauthenticated if its key is gone."""
+        principal = self.caller.principal = self.runtime.accounts.renewed(self.caller.principal)
+        if isinstance(statement, DEFINING | ACCOUNTS) and not principal.is_admin:
+            async with self._recorded(statement, changes=False):
+                allow(statement, principal)
+        else:
+            allow(statement, principal)
+
+    def _recorded(self, statement: Statement, changes: bool = True) -> AbstractAsyncContextManager[None]:
+        return recorded(statement, self.caller, self.runtime.accounts, self.planning, changes)
+
+    async def _together(self, block: Sequence[Statement]) -> list[Result]:
+        """The results of a block, from BEGIN to COMMIT: one epoch or none."""
+        tasks = []
+        with self.runtime.dictionary.holding():
+            for statement in block[1:-1]:
+                with numbered(statement.piece):
+                    lane = self._lane(statement.piece.length)
+                    tasks.append(await lane.run(self._task, statement))
+            end = block[-1]
+            with numbered(end.piece):
+                epoch, results = await self._transact(tasks, isinstance(end, Rollback))
+        return [Result("BEGIN", epoch), *results, Result(name_of(end), epoch)]
+
+    async def _transact(
+        self, tasks: Sequence[StatementTask], undone: bool = False
+    ) -> tuple[int, list[Result]]:
+        """Runs tasks as one epoch. Returns the epoch and results; `undone` discards the changes.
+
+        The tasks run beside the writer, and again if what they have read has changed by the time it could
+        make their changes. After a few times they run in the writer's turn, which is short.
+        """
+        times = await self._times([query for task in tasks for query in task.queries])
+        runtime = self.runtime
+
+        def work(duck: QueryEvaluator, transaction: Transaction) -> list[Result]:
+            sight = self._sight(times, duck, transaction)
+            results = []
+            for task in tasks:
+                with numbered(task.statement.piece):
+                    self.caller.check()
+                    results.append(task.run(sight))
+                    self.caller.check()
+            if undone:
+                transaction.forget()
+            return results
+
+        for _ in range(_DRAFTS):
+            draft = await self.queries.changers.in_turn(
+                self.caller, lambda duck: runtime.draft(partial(work, duck))
+            )
+            applied = await runtime.settle(draft)
+            if applied is not None:
+                return applied.epoch, [replace(result, epoch=applied.epoch) for result in draft.result]
+        try:
+            applied, results = await runtime.transact(partial(work, self.queries.of_writer(self.caller)))
+        except ScriptFailed as failed:
+            if getattr(failed.error, "code", "") == "query_timeout":
+                raise ScriptFailed(failed.index, restless()) from None
+            raise
+        return applied.epoch, [replace(result, epoch=applied.epoch) for result in results]
+
+    async def _read(self, task: StatementTask) -> Result:
+        times = await self._times(task.queries)
+
+        def work(duck: QueryEvaluator) -> Result:
+            return task.run(self._sight(times, duck, statement=task.statement))
+
+        if task.queries:
+            return await self.queries.readers.in_turn(self.caller, work)
+        lane = self._lane(task.statement.piece.length)
+        return await lane.run(work, self.queries.of_writer(self.caller))
+
+
+def noticed(result: Result, statement: Statement) -> Result:
+    """The result with what its statement's author should know."""
+    notices = statement.piece.notices
+    return replace(result, notices=(*result.notices, *notices)) if notices else result
+
+
+def _check_reads(statement: Statement) -> None:
+    if not isinstance(statement, _READS):
+        raise InvalidQuery(
+            f"{name_of(statement)} cannot run as of an epoch", "leave out as_of, or send the statement alone"
+        )
+
+
+def _check_block(statement: Statement, block: Sequence[Statement]) -> None:
+    if isinstance(statement, Begin) and block:
+        raise InvalidQuery("BEGIN is inside a block", "blocks cannot be nested: add COMMIT before it")
+    if isinstance(statement, _OF_SESSION) and block:
+        raise InvalidQuery(f"{name_of(statement)} search_path is inside a block", "put it before BEGIN")
+    if isinstance(statement, Commit | Rollback) and not block:
+        word = "COMMIT" if isinstance(statement, Commit) else "ROLLBACK"
+        raise InvalidQuery(f"{word} has no BEGIN before it", "leave it out: each statement commits")
