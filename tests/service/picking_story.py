@@ -100,16 +100,19 @@ class Story:
         return f"({', '.join(values)})"
 
     def change(self) -> None:
+        self.run(self.statement())
+
+    def statement(self) -> str:
+        """A statement that changes a table."""
         rng = self.rng
         table = rng.choice("abce")
         column = rng.choice(list(TABLES[table]))
         if rng.random() < 0.25:
-            self.run(f"DELETE FROM {table} WHERE {column} = {self.value(TABLES[table][column])}")
-            return
+            return f"DELETE FROM {table} WHERE {column} = {self.value(TABLES[table][column])}"
         rows = [self.row(table) for _ in range(rng.randrange(1, 12))]
         rows += rng.sample(rows, len(rows) // 3)
         ignore = " ON CONFLICT DO NOTHING" if table in KEYS else ""
-        self.run(f"INSERT INTO {table} VALUES {', '.join(rows)}{ignore}")
+        return f"INSERT INTO {table} VALUES {', '.join(rows)}{ignore}"
 
     # Queries
 
