@@ -56,6 +56,8 @@ _LOGGED = 2_000  # characters of a query
 _DATABASES = 3
 """Databases that are kept open at a time."""
 _ERRORS = (duckdb.Error, OSError)
+_FIRST_SECONDS = 600.0
+"""Seconds that the first query of a process may take on the busiest machine."""
 """DuckDB's errors, and those with the same text that Arrow raises while it reads an answer."""
 
 
@@ -131,8 +133,10 @@ class Duck(QueryEvaluator):
             database.close()
 
     def warm(self) -> None:
-        """Opens the database, so that no query's seconds are spent on it."""
-        self._database(False, "UTC").cursor().sql("SELECT 1").to_arrow_table()
+        """Goes the way of a query once, so that neither the seconds nor the memory of one are spent on what
+        the first one needs: the database, threads and their heaps."""
+        with self._reading(AdhocQuery("SELECT 1", ()), {}, anything, _FIRST_SECONDS) as reading:
+            list(reading.batches)
 
     def run(self, query: AdhocQuery, tables: Mapping[str, pa.Table], carried: Carried = anything) -> Answer:
         batches: list[pa.RecordBatch] = []
@@ -146,10 +150,17 @@ class Duck(QueryEvaluator):
     ) -> Iterator[AnswerReading]:
         """The answer to be read batch by batch, until the context ends. Raises what `run` raises, while the
         batches are read too."""
+        with self._reading(query, tables, carried, self._limits.seconds) as reading:
+            yield reading
+
+    @contextmanager
+    def _reading(
+        self, query: AdhocQuery, tables: Mapping[str, pa.Table], carried: Carried, seconds: float
+    ) -> Iterator[AnswerReading]:
         _check(query, tables)
         cursor = self._database(query.integer_division, query.zone).cursor()
         try:
-            with interrupted_after(cursor, self._limits.seconds):
+            with interrupted_after(cursor, seconds):
                 for alias, table in tables.items():
                     register(cursor, alias, table)
                 columns = cursor.execute(_DESCRIBE + query.sql).fetchall()
