@@ -9,7 +9,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from bench import bulk, churn, curve, http, level, new_view, points, profiling, run
+from bench import bulk, bulk_files, churn, curve, http, level, new_view, points, profiling, run
 from bench.curves import page
 from bench.curves.base import Curve
 from bench.curves.run import CURVES, apart
@@ -108,9 +108,11 @@ def _curves(quick: bool, output: Path | None) -> None:
 
 def _bulk(quick: bool, output: Path | None) -> None:
     start = Share.now()
-    rows = bulk.run(bulk.QUICK if quick else bulk.SIZES)
+    sizes = bulk.QUICK if quick else bulk.SIZES
+    rows, files = bulk.run(sizes), bulk_files.run(sizes[0])
     if output or not quick:
-        (output or DOCUMENT).with_name(bulk.PAGE).write_text(bulk.page(facts(start.others()), rows))
+        page = bulk.page(facts(start.others()), rows) + bulk_files.HEAD + bulk_files.text(files) + "\n"
+        (output or DOCUMENT).with_name(bulk.PAGE).write_text(page)
 
 
 def _postgres(quick: bool, output: Path | None) -> None:

@@ -31,6 +31,8 @@ SIZES = (1_000_000, 5_000_000, 20_000_000)
 QUICK = (20_000,)
 HERE, SPARK = MODES = (2_000_000_000, 10_000)
 """Values of FRESHET_SPARK_ROWS: Spark computes changes with at least this many rows."""
+READ_BYTES = {HERE: "4294967296", SPARK: "0"}
+"""Values of FRESHET_LOCAL_LOAD_BYTES: what the service reads itself."""
 SINGLES = 200
 WAIT = 3600.0
 PAGE = "bulk.md"
@@ -65,7 +67,7 @@ HEAD = """\
 
 `python -m bench bulk` writes this page. A load (`/v1/loads`) brings parquet files into a service with views
 of Q1, Q3, Q5 and a recursion. *Load* is the time until every view shows the lines. In the rows *process*,
-Spark reads the files and the service computes; in the rows *Spark*, Spark computes too. *Hydration* is the
+the service reads the files and computes; in the rows *Spark*, Spark does both. *Hydration* is the
 time of a new view over the lines, and *one line* the median of a single posted line. The views are compared
 with DuckDB's answers. *Memory* is the peak of the service's process, without Spark's processes.
 
@@ -128,6 +130,7 @@ def _measured(files: Path, mode: int, directory: Path) -> Bulk:
     directory.mkdir()
     settings = {
         "FRESHET_SPARK_ROWS": str(mode),
+        "FRESHET_LOCAL_LOAD_BYTES": READ_BYTES[mode],
         "FRESHET_LOAD_ROOTS": str(files),
         "FRESHET_QUEUE_CHANGES": "100000000",
     }
@@ -138,7 +141,7 @@ def _measured(files: Path, mode: int, directory: Path) -> Bulk:
             call(port, "POST", "/v1/views", {"name": name, "sql": sql})
         for name in TABLES:
             start = time.perf_counter()
-            lines = _load(port, name, files / f"{name}.parquet")
+            lines = job_of(port, name, files / f"{name}.parquet")
             load = time.perf_counter() - start
         _compare(port, files, VIEWS)
         single = _singles(port)
@@ -148,9 +151,9 @@ def _measured(files: Path, mode: int, directory: Path) -> Bulk:
         return Bulk(lines, mode, load, hydration, single, measure.peak(process))
 
 
-def _load(port: int, table: str, file: Path) -> int:
+def job_of(port: int, table: str, file: Path, format: str = "parquet") -> int:
     """Load a file; returns its number of rows."""
-    asked = call(port, "POST", "/v1/loads", {"table": table, "format": "parquet", "path": str(file)})
+    asked = call(port, "POST", "/v1/loads", {"table": table, "format": format, "path": str(file)})
     job = json.loads(asked)["id"]
     while True:
         answer = json.loads(call(port, "GET", f"/v1/loads/{job}", timeout=WAIT))
@@ -158,7 +161,7 @@ def _load(port: int, table: str, file: Path) -> int:
             return answer["rows"]
         if answer["state"] != "running":
             raise Refused(f"the load of {table} is {answer['state']}: {answer['error']}")
-        time.sleep(0.05)
+        time.sleep(0.01)
 
 
 def _singles(port: int) -> float:

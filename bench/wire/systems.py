@@ -41,13 +41,21 @@ class System:
     @property
     def processor(self) -> float:
         """The processor seconds of the server's processes, those that have ended too."""
-        living = sum(map(busy, [self.process, *_children(self.process)]))
+        living = sum(map(_busy, [self.process, *_children(self.process)]))
         return living + _ended(self.process)
 
 
 def _children(process: int) -> list[int]:
     tasks = Path(f"/proc/{process}/task").glob("*/children")
     return [int(child) for task in tasks for child in task.read_text().split()]
+
+
+def _busy(process: int) -> float:
+    """The processor seconds of a process; 0 if it has just ended, because then its parent has them."""
+    try:
+        return busy(process)
+    except FileNotFoundError:
+        return 0.0
 
 
 def _ended(process: int) -> float:

@@ -82,6 +82,21 @@ def rows_under(
     if not batches or not len(keys):
         return np.empty((0, width + 2), np.int64)
     lows, highs = find_ranges(table_of(batches), np.ascontiguousarray(keys))
+    return rows_in(batches, width, lows, highs, time, masks)
+
+
+def rows_in(
+    batches: Sequence[np.ndarray],
+    width: int,
+    lows: np.ndarray,
+    highs: np.ndarray,
+    time: int,
+    masks: np.ndarray,
+) -> np.ndarray:
+    """The rows of `accumulate` that lie in the ranges [lows[l, m], highs[l, m]) of the batches.
+
+    The ranges of a batch ascend and do not overlap.
+    """
     stretches = (
         np.concatenate([batch[low:high] for low, high in zip(*bounds, strict=True)])
         for batch, *bounds in zip(batches, lows.tolist(), highs.tolist(), strict=True)

@@ -24,7 +24,7 @@ from engine.state.error_history import ErrorHistory
 from engine.state.layer import Layer
 from engine.state.packed_times import BEGINNING, Frontier
 from engine.state.patched_map import PatchedMap
-from engine.state.reading import Rows, accumulate, first_rows, rows_under
+from engine.state.reading import Rows, accumulate, first_rows, rows_in, rows_under
 
 _NO_ROUNDS = np.empty(0, np.int64)
 _NO_MASKS = np.empty(0, np.int64)
@@ -102,14 +102,26 @@ class RelationSnapshot:
 
     def few_rows_under(self, keys: np.ndarray, epoch: int, most: int) -> Rows | None:
         """As `rows_under`; None if there are more than `most` differences to look at."""
-        table, width, masks = self._table, len(self.order), self.kept.order.masks
-        lows, highs = find_ranges(table, keys)
+        lows, highs = find_ranges(self._table, keys)
+        return self._few_rows(lows, highs, epoch, most)
+
+    def few_rows_between(self, low: np.ndarray, high: np.ndarray, epoch: int, most: int) -> Rows | None:
+        """As `few_rows_under`, but the rows whose first P words are between a line of `low` [m, P] and that
+        line of `high`, or are one of these. The lines ascend, and their ranges do not overlap."""
+        lows, _ = find_ranges(self._table, low)
+        _, highs = find_ranges(self._table, high)
+        return self._few_rows(lows, np.maximum(lows, highs), epoch, most)
+
+    def _few_rows(self, lows: np.ndarray, highs: np.ndarray, epoch: int, most: int) -> Rows | None:
+        """The rows in ranges of the layers; None if these have more than `most` differences."""
+        width, masks = len(self.order), self.kept.order.masks
         found = int((highs - lows).sum())
         if found > most:
             return None
         if found > _INSERTED or len(masks):
-            return self.rows_under(keys, epoch)
-        return self._in_order(rows_of_ranges(table, lows, highs, width, epoch))
+            batches = [batch for batch in self.batches if len(batch)]
+            return self._as_rows(rows_in(batches, width, lows, highs, epoch, masks))
+        return self._in_order(rows_of_ranges(self._table, lows, highs, width, epoch))
 
     @cached_property
     def _table(self) -> np.ndarray:
@@ -315,6 +327,14 @@ class Snapshot:
         """As `rows_under`, unless there are many; see `RelationSnapshot.few_rows_under`."""
         relation = self._relation(name)
         return relation.few_rows_under(keys, self._epoch(relation, name, epoch), most)
+
+    def few_rows_between(
+        self, name: str, low: np.ndarray, high: np.ndarray, epoch: int | None, most: int
+    ) -> Rows | None:
+        """As `rows`, only those in some ranges, unless there are many; see
+        `RelationSnapshot.few_rows_between`."""
+        relation = self._relation(name)
+        return relation.few_rows_between(low, high, self._epoch(relation, name, epoch), most)
 
     def order(self, name: str) -> tuple[int, ...]:
         """The columns by which the relation's rows are sorted, the first one first."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.state.reading import Rows
+from engine.state.reading import SLACK, Rows
 from engine.state.snapshot import RelationSnapshot, Snapshot
 
 _FEW = 1_000
@@ -24,7 +24,7 @@ class WatchedSnapshot(Snapshot):
         self.__dict__.update(snapshot.__dict__)
         self._plain = snapshot
         self._read: dict[str, RelationSnapshot | None] = {}
-        self._looked_up: list[tuple[str, str, np.ndarray, Found]] = []
+        self._looked_up: list[tuple[str, str, tuple, Found]] = []
 
     def rows(self, name: str, epoch: int | None = None) -> Rows:
         if epoch is None:
@@ -42,20 +42,29 @@ class WatchedSnapshot(Snapshot):
     def few_rows_under(self, name: str, keys: np.ndarray, epoch: int | None, most: int) -> Rows | None:
         found = self._plain.few_rows_under(name, keys, epoch, most)
         if epoch is None and found is not None:
-            self._note("rows_under", name, keys, len(keys), found)
+            self._note("rows_under", name, (keys.copy(),), len(keys), found)
+        return found
+
+    def few_rows_between(
+        self, name: str, low: np.ndarray, high: np.ndarray, epoch: int | None, most: int
+    ) -> Rows | None:
+        found = self._plain.few_rows_between(name, low, high, epoch, most)
+        if epoch is None and found is not None:
+            again = (low.copy(), high.copy(), None, 2 * most + SLACK)
+            self._note("few_rows_between", name, again, len(low), found)
         return found
 
     def _noted(self, how: str, name: str, keys: np.ndarray, count: int) -> Any:
         """What a method finds under keys, noted together with these if they are few."""
         found = getattr(self._plain, how)(name, keys)
-        self._note(how, name, keys, count, found)
+        self._note(how, name, (keys.copy(),), count, found)
         return found
 
-    def _note(self, how: str, name: str, keys: np.ndarray, count: int, found: Found) -> None:
+    def _note(self, how: str, name: str, asked: tuple, count: int, found: Found) -> None:
         if count > _FEW:
             self._read[name] = self.relations[name]
         else:
-            self._looked_up.append((how, name, keys.copy(), found))
+            self._looked_up.append((how, name, asked, found))
 
     def is_still_so(self, now: Snapshot) -> bool:
         """Whether all that was read is the same in a newer snapshot. Costs the keys that were looked up, and
@@ -64,8 +73,8 @@ class WatchedSnapshot(Snapshot):
             return False
         return all(
             now.relations.get(name) is self.relations[name]
-            or (name in now.relations and _are_equal(found, getattr(now, how)(name, keys)))
-            for how, name, keys, found in self._looked_up
+            or (name in now.relations and _are_equal(found, getattr(now, how)(name, *asked)))
+            for how, name, asked, found in self._looked_up
         )
 
     def _is_unchanged(self, name: str, now: Snapshot) -> bool:
@@ -75,5 +84,5 @@ class WatchedSnapshot(Snapshot):
         return new is old or not now.changes(name, self.upper - 1, now.upper - 1).shape[1]
 
 
-def _are_equal(one: Found, other: Found) -> bool:
-    return all(map(np.array_equal, one, other))
+def _are_equal(one: Found, other: Found | None) -> bool:
+    return other is not None and all(map(np.array_equal, one, other))

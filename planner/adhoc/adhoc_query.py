@@ -11,15 +11,16 @@ Names are folded as in the catalog. This module checks only the relations of a q
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
+from engine.schema import Schema
 from planner.adhoc.clock_truncation import with_clock_truncation
-from planner.adhoc.demanded_rows import Values, demanded
+from planner.adhoc.demanded_rows import EVERYTHING, Demand, demands
 from planner.adhoc.enum_labels import with_typed_labels
 from planner.adhoc.from_clauses import Relations, with_plain_names, with_plain_rows
 from planner.adhoc.recursive_queries import check_recursion
@@ -47,8 +48,8 @@ class SnapshotReference:
     """`alias` stands in the text for `relation` at an epoch (`version`) or at a time (`timestamp`, aware).
 
     With neither, the reference is to the newest state. If `row` is given, the snapshot has each distinct row
-    once, behind a first column called `row` that holds the row's place. Only rows matter that have, in each
-    column of `demanded`, one of the values there.
+    once, behind a first column called `row` that holds the row's place. Only rows that are `demanded` matter;
+    the sources of its links are aliases.
     """
 
     alias: str
@@ -56,7 +57,7 @@ class SnapshotReference:
     version: int | None = None
     timestamp: datetime | None = None
     row: str | None = None
-    demanded: Mapping[str, Values] = field(default_factory=dict, compare=False)
+    demanded: Demand = field(default=EVERYTHING, compare=False)
 
 
 @dataclass(frozen=True)
@@ -126,19 +127,9 @@ def adhoc_query(
     query = in_duckdb(query)
     with_clock_truncation(query)
     columns = _columns(query)
-    references: dict[tuple, SnapshotReference] = {}
     divides = any(division.args.get("typed") for division in query.find_all(exp.Div))
-    for table, ctes in _tables(query):
-        if not isinstance(table.this, exp.Identifier):
-            continue
-        if table.args.get("db") is None and fold(table.this) in ctes:
-            if table.args.get("version") is not None:
-                fail(InvalidQuery(f"{table.name} is a CTE and has no versions"), table)
-            continue
-        _refer(table, relations, ctes, references, target)
-    return AdhocQuery(
-        query.sql("duckdb", comments=False), tuple(references.values()), divides, columns, names
-    )
+    references = _references(query, relations, target)
+    return AdhocQuery(query.sql("duckdb", comments=False), references, divides, columns, names)
 
 
 def _columns(query: exp.Expression) -> frozenset[str] | None:
@@ -211,31 +202,56 @@ def _start(table: exp.Table) -> int:
     return table.this.meta.get("start", 0)
 
 
-def _refer(
-    table: exp.Table,
-    relations: Collection[str],
-    ctes: frozenset[str],
-    references: dict[tuple, SnapshotReference],
-    target: ChangeTarget | None,
-) -> None:
-    """Replace a relation's name with the name of a snapshot."""
-    name = relation_name(table)
-    if name not in relations:
-        fail(unknown_table(name, {*relations, *ctes}), table)
-    version, timestamp = _moment(table)
-    row = target.row if target is not None and table is target.node else None
-    key = (name, version, timestamp, row)
-    wanted = {} if target is not None and target.node is table and target.whole else demanded(table)
-    if key not in references:
-        references[key] = SnapshotReference(f"{name}#{len(references)}", *key, wanted)
-    elif references[key].demanded:  # each place needs rows of its own
-        references[key] = replace(references[key], demanded={})
+def _references(
+    query: exp.Expression, relations: Relations, target: ChangeTarget | None
+) -> tuple[SnapshotReference, ...]:
+    """Replaces the names of relations with those of snapshots. A place that demands rows has its own."""
+    places = [(table, ctes) for table, ctes in _tables(query) if _is_relation(table, ctes)]
+    wanted = demands(query, _schemas(places, relations))
+    references: dict[tuple, SnapshotReference] = {}
+    aliases: dict[object, str] = {}
+    for table, ctes in places:
+        name = relation_name(table)
+        if name not in relations:
+            fail(unknown_table(name, {*relations, *ctes}), table)
+        version, timestamp = _moment(table)
+        is_target = target is not None and table is target.node
+        row = target.row if target is not None and is_target else None
+        everything = target is not None and is_target and target.whole
+        demand = EVERYTHING if everything else wanted.get(id(table), EVERYTHING)
+        key = (name, version, timestamp, row, demand)
+        if key not in references:
+            references[key] = SnapshotReference(f"{name}#{len(references)}", *key)
+        aliases[id(table)] = references[key].alias
+        _rename(table, name, references[key].alias)
+    return tuple(replace(each, demanded=each.demanded.named(aliases)) for each in references.values())
+
+
+def _is_relation(table: exp.Table, ctes: frozenset[str]) -> bool:
+    """Whether the node names a relation. Raises InvalidQuery for a version of a CTE."""
+    if not isinstance(table.this, exp.Identifier):
+        return False
+    if table.args.get("db") is not None or fold(table.this) not in ctes:
+        return True
+    if table.args.get("version") is not None:
+        fail(InvalidQuery(f"{table.name} is a CTE and has no versions"), table)
+    return False
+
+
+def _schemas(places: Sequence[tuple[exp.Table, frozenset[str]]], relations: Relations) -> dict[int, Schema]:
+    """The schemas of the known relations, by the `id` of their nodes."""
+    known = ((table, relations.get(relation_name(table))) for table, _ in places)
+    return {id(table): relation.schema for table, relation in known if relation is not None}
+
+
+def _rename(table: exp.Table, name: str, alias: str) -> None:
+    """Replaces a relation's name with that of a snapshot."""
     own = exp.to_identifier(own_name(name), quoted=True)
     if table.args.get("alias") is None:
         table.set("alias", exp.TableAlias(this=own))
     elif table.args["alias"].this is None:
         table.args["alias"].set("this", own)
-    table.set("this", exp.to_identifier(references[key].alias, quoted=True))
+    table.set("this", exp.to_identifier(alias, quoted=True))
     for part in ("version", "db", "catalog"):
         table.set(part, None)
 

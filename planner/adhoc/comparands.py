@@ -56,6 +56,15 @@ class ColumnEquation:
                 yield term.value.name
 
 
+@dataclass(frozen=True)
+class ColumnBound:
+    """The column at `column` is not above the term if it `is_upper`, else not below it."""
+
+    column: int
+    term: Comparand
+    is_upper: bool
+
+
 Names = Mapping[int, str]
 """The names of parameters by the `id` of their nodes."""
 
@@ -78,6 +87,42 @@ def equation_of(
     terms = [comparand_of(value, names) for value in values]
     known = tuple(term for term in terms if term is not None)
     return (column, known, False) if len(known) == len(terms) else None
+
+
+def bounds_of(condition: exp.Expression, names: Names) -> Iterator[tuple[exp.Column, Comparand, bool]]:
+    """The columns that a condition bounds, each with the term and whether this is an upper bound.
+
+    The bound itself may be wrong for the column: `<` gives the bound of `<=`.
+    """
+    match condition:
+        case exp.Between(this=exp.Column() as column) if not condition.args.get("symmetric"):
+            sides = [(condition.args["low"], False), (condition.args["high"], True)]
+        case (
+            exp.LT(this=exp.Column() as column, expression=value)
+            | exp.LTE(this=exp.Column() as column, expression=value)
+        ):
+            sides = [(value, True)]
+        case (
+            exp.GT(this=exp.Column() as column, expression=value)
+            | exp.GTE(this=exp.Column() as column, expression=value)
+        ):
+            sides = [(value, False)]
+        case (
+            exp.LT(this=value, expression=exp.Column() as column)
+            | exp.LTE(this=value, expression=exp.Column() as column)
+        ):
+            sides = [(value, False)]
+        case (
+            exp.GT(this=value, expression=exp.Column() as column)
+            | exp.GTE(this=value, expression=exp.Column() as column)
+        ):
+            sides = [(value, True)]
+        case _:
+            return
+    for value, is_upper in sides:
+        term = comparand_of(value, names)
+        if term is not None and term.value is not None:
+            yield column, term, is_upper
 
 
 def comparand_of(node: exp.Expr, names: Names) -> Comparand | None:

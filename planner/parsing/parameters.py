@@ -175,7 +175,7 @@ def _plain(value: object) -> exp.Expr:
         case bool():
             return exp.Boolean(this=value)
         case float() if not math.isfinite(value):
-            return _typed(str(value), DOUBLE)
+            return _typed(value, DOUBLE)
         case int() if abs(value) >= _MOST:
             raise InvalidQuery("the value of a parameter has more than 38 digits", "send it as a DOUBLE")
         case int() | float() | Decimal():

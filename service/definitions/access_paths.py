@@ -35,6 +35,11 @@ class AccessPath:
         """How many of the first columns are equated."""
         return len(list(takewhile(lambda column: column in equated, self.columns)))
 
+    def bounded(self, equated: Collection[int], bounded: Collection[int]) -> int | None:
+        """The column after the equated ones, if it is bounded."""
+        after = self.columns[self.prefix(equated) :]
+        return after[0] if after and after[0] in bounded else None
+
 
 def paths_of(
     relation: Relation, rules: TableRules, indexes: Sequence[SecondaryIndex]
@@ -59,12 +64,17 @@ def _of_index(title: str, of: IndexSide, key: tuple[int, ...] | None, is_unique:
     return AccessPath(title, of.index, of.columns, of.stored, places, is_unique)
 
 
-def ways(paths: Sequence[AccessPath], equated: Collection[int]) -> list[AccessPath]:
-    """The paths whose first columns are equated, the best first."""
+def ways(
+    paths: Sequence[AccessPath], equated: Collection[int], bounded: Collection[int] = ()
+) -> list[AccessPath]:
+    """The paths whose first columns are equated, or whose first column is bounded, the best first."""
 
-    def rank(path: AccessPath) -> tuple[bool, bool, int]:
+    def rank(path: AccessPath) -> tuple[bool, bool, int, bool]:
         length = path.prefix(equated)
         whole = length == len(path.columns)
-        return not (whole and path.is_unique), not whole, -length
+        return not (whole and path.is_unique), not whole, -length, path.bounded(equated, bounded) is None
 
-    return sorted((path for path in paths if path.prefix(equated)), key=rank)
+    def leads(path: AccessPath) -> bool:
+        return path.prefix(equated) > 0 or path.bounded(equated, bounded) is not None
+
+    return sorted(filter(leads, paths), key=rank)

@@ -1,6 +1,7 @@
-"""Exports: the rows of a view or a table at an epoch, written by Spark.
+"""Exports: the rows of a view or a table at an epoch, written to files.
 
-The rows first go to Parquet files, in slices; Spark reads these and writes the requested format. So neither
+This process writes Parquet to a directory of this machine, unless it is much. For all else the rows go to
+Parquet files in a scratch directory, in slices; Spark reads these and writes the requested format. So neither
 side holds all rows in memory, except the snapshot that they come from.
 """
 
@@ -24,12 +25,16 @@ from service.pipeline.scratch import scratch, scratch_path
 from service.pipeline.spark_options import Value, without_secrets, writer_options
 from service.pipeline.targets import ExportTarget
 from service.pipeline.watch import watched
+from service.placement import Where
 from service.reading.reads import Query, Reader, Reading, check_health
 from service.running.runtime import Runtime
 
 KIND = "export"
 SLICE = 1 << 20
-"""Rows in one of the files that Spark reads."""
+"""Rows in one file."""
+_WORD = 8  # bytes
+_COMPRESSIONS = {"none": "none", "uncompressed": "none", "snappy": "snappy", "gzip": "gzip", "zstd": "zstd"}
+"""The values of Spark's option that this process knows, as PyArrow calls them."""
 
 
 @dataclass(frozen=True)
@@ -91,27 +96,61 @@ class Exports:
         ExportTarget(place, job.id).clear()
 
     def _export(self, task: _Task, run: JobRun) -> Job:
-        with scratch(scratch_path(self._runtime.settings, run.job.id)) as directory:
+        with self._runtime.dictionary.holding():
             reading = self._read(task)
-            self._slice(run, reading, directory)
+            if isinstance(task.place, Path) and self._is_written_here(task, reading):
+                self._write_here(task, run, reading, ExportTarget(task.place, run.job.id))
+            else:
+                self._write_through_spark(task, run, reading)
+        return run.job.ended(DONE, rows=reading.size, epoch=reading.epoch)
+
+    def _is_written_here(self, task: _Task, reading: Reading) -> bool:
+        settings = self._runtime.settings
+        size = reading.size * len(reading.schema) * _WORD
+        return (
+            task.request.format == "parquet"
+            and task.options.get("compression", "snappy") in _COMPRESSIONS
+            and settings.spark != Where.ALWAYS
+            and size < settings.local_load_bytes
+        )
+
+    def _write_here(self, task: _Task, run: JobRun, reading: Reading, target: ExportTarget) -> None:
+        """Writes the files that Spark would write, with the mark of a finished job."""
+        codec = _COMPRESSIONS[task.options.get("compression", "snappy")]
+        ending = "parquet" if codec == "none" else f"{codec}.parquet"
+        target.prepare()
+        try:
+            target.staging.mkdir()
+            name = f"part-{{:05}}-{run.job.id}-c000.{ending}"
+            self._slice(run, reading, target.staging, name, 1.0, compression=codec, store_schema=False)
+            target.mark()
+            target.commit(task.request.mode)
+        finally:
+            target.clear()
+
+    def _write_through_spark(self, task: _Task, run: JobRun, reading: Reading) -> None:
+        with scratch(scratch_path(self._runtime.settings, run.job.id)) as directory:
+            self._slice(run, reading, directory, "{:06}.parquet", 0.4)
             if isinstance(task.place, str):
                 self._write(task, run, directory, task.place, task.request.mode)
             else:
                 self._replace(task, run, directory, ExportTarget(task.place, run.job.id))
-        return run.job.ended(DONE, rows=reading.size, epoch=reading.epoch)
 
     def _read(self, task: _Task) -> Reading:
         snapshot, epoch = self._runtime.snapshot, task.request.epoch
         check_health(task.definition, snapshot, epoch)
         return self._reader.read(task.definition, snapshot, epoch, Query())
 
-    def _slice(self, run: JobRun, reading: Reading, directory: Path) -> None:
-        """Writes the rows to files in the directory, at least one."""
+    def _slice(
+        self, run: JobRun, reading: Reading, directory: Path, name: str, until: float, **how: object
+    ) -> None:
+        """Writes the rows to files in the directory, at least one. `name` is the format of their names, which
+        takes a number; the run's progress moves to `until`."""
         for number, start in enumerate(range(0, max(reading.size, 1), SLICE)):
-            run.advance(0.4 * start / max(reading.size, 1))
+            run.advance(until * start / max(reading.size, 1))
             words = reading.part(start, start + SLICE)
             rows = decode_parquet(words, reading.schema, self._runtime.dictionary)
-            pyarrow.parquet.write_table(without_times(rows), directory / f"{number:06}.parquet")
+            pyarrow.parquet.write_table(without_times(rows), directory / name.format(number), **how)
 
     def _replace(self, task: _Task, run: JobRun, directory: Path, target: ExportTarget) -> None:
         target.prepare()

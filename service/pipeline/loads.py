@@ -21,7 +21,7 @@ from service.pipeline.job_runs import JobRun, Runner
 from service.pipeline.jobs import Job
 from service.pipeline.judge import Found, match, row_judge
 from service.pipeline.loader import Loader
-from service.pipeline.local_files import LocalReader, SparkNeeded, any_larger
+from service.pipeline.local_files import ColumnsFound, LocalReader, SparkNeeded, any_larger
 from service.pipeline.local_readers import open_here
 from service.pipeline.locations import Location, allowed_address, to_read
 from service.pipeline.readers import read_frame
@@ -114,9 +114,16 @@ class Loads:
         request, definition = task.request, task.definition
         most = self._runtime.settings.local_load_bytes
         reader = open_here(request.format, task.place, task.options, definition.schema.names, most)
+        try:
+            return self._take(task, run, reader)
+        except ColumnsFound:
+            reader.look()
+            return self._take(task, run, reader)
+
+    def _take(self, task: _Task, run: JobRun, reader: LocalReader) -> Job:
         judge, names, left_out = _judge(task, reader.columns, reader.corrupt)
         batches = _followed(reader, names, run)
-        return self._loader.take(run, definition, batches, judge, request.skip_bad, left_out)
+        return self._loader.take(run, task.definition, batches, judge, task.request.skip_bad, left_out)
 
 
 def _judge(task: _Task, found: Found, corrupt: str) -> tuple[RowJudge, list[str], tuple[int, ...]]:

@@ -43,14 +43,17 @@ class LocalCsv:
         if len(self.columns) < len(self._names) or "" in self.columns or len(first) > _MOST_COLUMNS:
             raise SparkNeeded("columns without a name of their own")
 
+    def look(self) -> None:
+        """All columns are known from the beginning."""
+
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The columns with these names, and the texts of ragged rows."""
-        size = sum(file.size for file in self._files)
+        size = sum(file.unpacked_size for file in self._files)
         done = 0
         for file in self._files:
             rows = _Rows(file, self._form, self._names)
             for batch, records in rows.batches():
-                self.progress = min(1.0, (done + rows.read / (8 if file.is_packed else 1)) / size)
+                self.progress = min(1.0, (done + rows.read) / size)
                 columns = [
                     value_column(file, name, len(records)) if name in file.values else batch.column(name)
                     for name in names
@@ -59,7 +62,7 @@ class LocalCsv:
                 yield pa.RecordBatch.from_arrays(
                     [*columns, records], names=[str(i) for i in range(len(columns) + 1)]
                 )
-            done += file.size
+            done += file.unpacked_size
 
 
 def _named(names: Sequence[str], width: int) -> list[str]:

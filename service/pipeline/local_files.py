@@ -31,6 +31,10 @@ class SparkNeeded(Exception):
     """The data has something that Spark has to read. The message says what."""
 
 
+class ColumnsFound(Exception):
+    """A reader has found columns that it did not know when it was made."""
+
+
 class LocalReader(Protocol):
     """`columns` are those of the data, with their types; `corrupt` names the last column of a batch, which
     has the texts of what is no record, or is empty. `progress` goes from 0 to 1."""
@@ -40,7 +44,10 @@ class LocalReader(Protocol):
     progress: float
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
-        """The columns with these names. Raises SparkNeeded."""
+        """The columns with these names. Raises SparkNeeded, and ColumnsFound if there are more."""
+
+    def look(self) -> None:
+        """Finds all columns. Raises SparkNeeded."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,11 @@ class LocalFile:
     @property
     def is_packed(self) -> bool:
         return self.path.suffix in _PACKINGS
+
+    @property
+    def unpacked_size(self) -> int:
+        """About the size of the file's bytes when they are unpacked."""
+        return self.size * (_UNPACKED if self.is_packed else 1)
 
     def open(self) -> pa.NativeFile:
         """The file's bytes, unpacked."""
@@ -70,7 +82,7 @@ def local_files(paths: Iterable[str], base: str, most: int) -> list[LocalFile]:
             raise SparkNeeded(f"{path} is not on this machine")
         place = _path(path)
         found = LocalFile(place, _values(place, Path(base.removeprefix(_SCHEME))), place.stat().st_size)
-        size += found.size * (_UNPACKED if found.is_packed else 1)
+        size += found.unpacked_size
         if size > most:
             raise SparkNeeded(f"the files have more than {most} bytes")
         if place.suffix in _SPARKS:

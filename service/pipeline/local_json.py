@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 
 import numpy as np
 import orjson
@@ -15,7 +16,7 @@ import pyarrow as pa
 
 from engine.codec.json_cells import UNKNOWN, JsonCells, is_unicode, line_at, scan_lines
 from engine.kernels.scanning.json_lines import NESTED, STRANGE, TAKEN
-from service.pipeline.local_files import LocalFile, SparkNeeded, value_column, with_values
+from service.pipeline.local_files import ColumnsFound, LocalFile, SparkNeeded, value_column, with_values
 from service.pipeline.local_text import blocks
 
 _ROWS = 1 << 15
@@ -26,7 +27,11 @@ _LENIENT = (b"'", b"NaN", b"nfinity", b"INF")
 
 
 class LocalJson:
-    """Some files of lines of JSON. They are read once for the names when it is made."""
+    """Some files of lines of JSON.
+
+    The first block of each is read for the names when it is made. If there are more further on, `batches`
+    raises ColumnsFound; then `look` reads all files for them.
+    """
 
     corrupt: str = "_corrupt_record"
 
@@ -36,8 +41,13 @@ class LocalJson:
         self.progress = 0.0
         self._files = [file for file in files if file.size]
         self._names: list[str] = []
+        self._read = 0
+        self.look(1)
+
+    def look(self, blocks_of_each: int | None = None) -> None:
+        """Reads the files for their columns, or so many blocks of each. Raises SparkNeeded."""
         for file in self._files:
-            for _ in self._cells(file):
+            for _ in self._cells(file, blocks_of_each):
                 pass
         if not self._names or self.corrupt in self._names:
             raise SparkNeeded("there are no names")
@@ -45,13 +55,15 @@ class LocalJson:
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         """The columns with these names, and the lines that are no records."""
-        done, size = 0, sum(file.size for file in self._files)
+        self._read = 0
+        size = sum(file.unpacked_size for file in self._files)
         for file in self._files:
             for cells, records in self._cells(file):
+                if len(self._names) + len(file.values) > len(self.columns):
+                    raise ColumnsFound
+                self.progress = min(1.0, self._read / size)
                 columns = [self._column(file, cells, records, name) for name in names if name != self.corrupt]
                 yield pa.RecordBatch.from_arrays([*columns, records], [str(i) for i in range(len(names))])
-            done += file.size
-            self.progress = done / size
 
     def _column(self, file: LocalFile, cells: JsonCells, records: pa.Array, name: str) -> pa.Array:
         if len(cells) == 0:
@@ -63,11 +75,13 @@ class LocalJson:
             raise SparkNeeded(f"{file.path.name} has an escape that readers take differently")
         return texts
 
-    def _cells(self, file: LocalFile) -> Iterator[tuple[JsonCells, pa.Array]]:
-        """The cells of lines, and a text for each line that is no record; such a line has no cells."""
-        for block in blocks(file):
+    def _cells(self, file: LocalFile, most: int | None = None) -> Iterator[tuple[JsonCells, pa.Array]]:
+        """The cells of lines, and a text for each line that is no record; such a line has no cells. Reads all
+        blocks, or the first ones."""
+        for block in islice(blocks(file), most):
             data = np.frombuffer(bytearray(block), np.uint8)
-            if not is_unicode(data) or b"\r" in block.replace(b"\r\n", b""):
+            self._read += len(block)
+            if not is_unicode(data) or (b"\r" in block and b"\r" in block.replace(b"\r\n", b"")):
                 raise SparkNeeded(f"{file.path.name} has characters that readers take differently")
             at = 0
             while at < len(data):

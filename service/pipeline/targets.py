@@ -61,6 +61,10 @@ class ExportTarget:
         """Creates the parent directories."""
         make_public(self.path.parent)
 
+    def mark(self) -> None:
+        """Marks what was written as finished, as Spark does."""
+        (self.staging / _MARK).touch()
+
     def commit(self, mode: str) -> None:
         """Moves what was written to its place. Raises Conflict if something else has appeared there."""
         self.check(mode)

@@ -7,21 +7,8 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
-from service.postgres.wire_types import WireType
-
-TEXT, BINARY = 0, 1
-"""The formats of values."""
-
-
-@dataclass(frozen=True)
-class WireColumn:
-    """A column of an answer. `modifier` has the digits of a NUMERIC; -1 for none."""
-
-    name: str
-    type: WireType
-    modifier: int = -1
+from service.pgformats.wire_types import WireColumn
 
 
 def message(type: bytes, body: bytes = b"") -> bytes:

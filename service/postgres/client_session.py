@@ -20,10 +20,11 @@ from planner.parsing.script import Piece
 from planner.sql_types import data_type
 from service.accounts.privileges import Privilege
 from service.errors import Conflict, Invalid, Problem
+from service.pgformats.data_rows import AnswerRows, columns_of
+from service.pgformats.wire_types import BY_KIND, BY_NAME, WIRE_TEXT, WireColumn, WireType, wire_type
 from service.postgres import backend_messages as out
 from service.postgres import session_statements as s
 from service.postgres.circumstances import Circumstances
-from service.postgres.data_rows import AnswerRows, columns_of
 from service.postgres.frontend_messages import BindMessage
 from service.postgres.hall import Hall
 from service.postgres.inserts_of_values import insert_of_values
@@ -37,7 +38,6 @@ from service.postgres.sqlstates import error_fields
 from service.postgres.statement_runs import StatementRuns
 from service.postgres.subscribe_statements import subscribe_options
 from service.postgres.subscriptions import Subscription
-from service.postgres.wire_types import BY_KIND, BY_NAME, WIRE_TEXT, WireType, wire_type
 from service.reading.found_rows import FoundRows
 from service.sql.tasks import Result
 
@@ -182,7 +182,7 @@ class ClientSession:
         if prepared.own is None:
             await self.columns_of(prepared)
 
-    async def columns_of(self, prepared: PreparedStatement) -> tuple[out.WireColumn, ...] | None:
+    async def columns_of(self, prepared: PreparedStatement) -> tuple[WireColumn, ...] | None:
         """The columns that a statement returns, found out once without running it; None for none."""
         match prepared.own:
             case s.FetchCursor(move=False, name=name):
@@ -192,7 +192,7 @@ class ClientSession:
             case s.ShowSetting():
                 return (await self._shown(prepared.own)).columns
             case s.SettingCalls(calls=calls):
-                return tuple(out.WireColumn(call.column, WIRE_TEXT) for call in calls)
+                return tuple(WireColumn(call.column, WIRE_TEXT) for call in calls)
         if prepared.own is not None or prepared.piece is None:
             return None
         if not prepared.is_described:

@@ -24,11 +24,10 @@ from engine.state.dictionary import Dictionary
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.definition import Definition
 from service.errors import BadRequest
-from service.postgres.backend_messages import BINARY
+from service.pgformats.value_formats import reader
+from service.pgformats.wire_types import BINARY, wire_type
 from service.postgres.copy_texts import SIGNATURE
 from service.postgres.parameter_values import said
-from service.postgres.value_formats import reader
-from service.postgres.wire_types import wire_type
 
 Fields = Sequence[bytes | None]
 """Those of a column; None for NULL."""

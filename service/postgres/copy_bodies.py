@@ -26,12 +26,12 @@ from service.decoding.csv_body import CsvForm, read_formed
 from service.decoding.gathering import gather
 from service.decoding.tabular import encode_texts, first_bad
 from service.definitions.definition import Definition
+from service.pgformats.text_values import IN
+from service.pgformats.value_formats import reader
+from service.pgformats.wire_types import wire_type
 from service.postgres.copy_binaries import changes_of_binary
 from service.postgres.copy_statements import CopyFormat
 from service.postgres.parameter_values import said
-from service.postgres.text_values import IN
-from service.postgres.value_formats import reader
-from service.postgres.wire_types import wire_type
 from service.reading.session_zones import UTC_ZONE, SessionZone
 from service.settings.budget import Budget
 

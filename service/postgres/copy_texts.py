@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from service.postgres.backend_messages import BINARY, TEXT
+from service.pgformats.wire_types import BINARY, TEXT
 from service.postgres.copy_statements import CopyFormat
 
 SIGNATURE = b"PGCOPY\n\xff\r\n\0"

@@ -19,9 +19,10 @@ from service.accounts.privileges import Privilege
 from service.changes.table_changes import TableChanges
 from service.definitions.definition import Definition
 from service.errors import Invalid
+from service.pgformats.data_rows import AnswerRows
+from service.pgformats.wire_types import BINARY
 from service.postgres import backend_messages as out
 from service.postgres import frontend_messages as f
-from service.postgres.backend_messages import BINARY
 from service.postgres.client_session import ClientSession
 from service.postgres.copy_bodies import changes_of_copy
 from service.postgres.copy_statements import Copy, CopyFormat, copy_of
@@ -35,7 +36,6 @@ from service.postgres.copy_texts import (
     lines,
     messages,
 )
-from service.postgres.data_rows import AnswerRows
 from service.postgres.session_readers import session_statement
 from service.postgres.session_statements import SubscribeStatement
 from service.running.process_memory import LARGE

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pyarrow as pa
 
 from service.errors import Invalid, NotFound
+from service.pgformats.data_rows import AnswerRows
 from service.postgres import session_statements as s
 from service.postgres.client_session import ClientSession
-from service.postgres.data_rows import AnswerRows
 from service.postgres.own_result import OwnResult
 from service.postgres.prepared_statements import Portal, PreparedStatement
 from service.postgres.session_readers import session_statement

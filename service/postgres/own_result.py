@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pyarrow as pa
 
-from service.postgres.data_rows import AnswerRows
+from service.pgformats.data_rows import AnswerRows
 from service.reading.duck import Answer
 
 

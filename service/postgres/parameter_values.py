@@ -18,10 +18,10 @@ from engine.errors import InvalidValue
 from engine.schema import Kind, Type, array_of, numeric
 from planner.parsing.parameters import Given, Parameters
 from service.errors import Invalid
+from service.pgformats.value_formats import reader
+from service.pgformats.wire_types import WireType
 from service.postgres.frontend_messages import BindMessage
 from service.postgres.prepared_statements import spread
-from service.postgres.value_formats import reader
-from service.postgres.wire_types import WireType
 from service.reading.session_zones import UTC_ZONE, SessionZone
 
 _WIDTHS = {Kind.SMALLINT: 2, Kind.INTEGER: 4, Kind.BIGINT: 8}

@@ -12,13 +12,13 @@ from typing import Protocol
 
 from service.concealing import conceal
 from service.errors import Invalid, Problem, problem_of
+from service.pgformats.wire_types import BY_OID, WireColumn, WireType
 from service.postgres import backend_messages as out
 from service.postgres import frontend_messages as f
 from service.postgres.client_session import ClientSession
 from service.postgres.parameter_values import bound
 from service.postgres.prepared_statements import Portal, PreparedStatement
 from service.postgres.sqlstates import CANCELED, error_fields, problem_for, sqlstate_of, unwrapped
-from service.postgres.wire_types import BY_OID, WireType
 from service.problems import INTERNAL
 from service.reading.query_errors import CallerGone
 
@@ -175,7 +175,7 @@ class PostgresSession:
         columns = portal.columns if portal.is_run else await session.columns_of(portal.statement)
         self._describe_columns(columns, () if columns is None else portal.result_formats(len(columns)))
 
-    def _describe_columns(self, columns: tuple[out.WireColumn, ...] | None, formats: tuple[int, ...]) -> None:
+    def _describe_columns(self, columns: tuple[WireColumn, ...] | None, formats: tuple[int, ...]) -> None:
         self._write(out.NO_DATA if columns is None else out.row_description(columns, formats))
 
     async def _execute(self, message: f.ExecuteMessage) -> None:

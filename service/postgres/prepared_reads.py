@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from planner.parsing.parameters import Parameters
 from planner.parsing.script import Piece
-from service.postgres.backend_messages import WireColumn
+from service.pgformats.wire_types import WireColumn
+from service.pgformats.word_fields import WordWriter, word_writers
 from service.postgres.circumstances import Circumstances
-from service.postgres.word_fields import WordWriter, word_writers
 from service.reading.point_reads import PointRead
 from service.sql.prepared import PreparedStatements, Shape
 

@@ -14,14 +14,13 @@ from engine.schema import Type
 from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece
 from service.errors import Conflict, Invalid, NotFound, Overloaded
-from service.postgres.backend_messages import TEXT, WireColumn
+from service.pgformats.data_rows import AnswerRows
+from service.pgformats.wire_types import TEXT, WireColumn, WireType
 from service.postgres.circumstances import Circumstances
-from service.postgres.data_rows import AnswerRows
 from service.postgres.inserts_of_values import InsertOfValues
 from service.postgres.prepared_reads import PreparedRead
 from service.postgres.session_statements import SessionStatement
 from service.postgres.subscriptions import Subscription
-from service.postgres.wire_types import WireType
 
 
 @dataclass(eq=False)

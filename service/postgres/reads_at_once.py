@@ -14,14 +14,14 @@ from typing import Protocol
 from engine.errors import EngineError
 from service.accounts.privileges import Privilege
 from service.errors import ServiceError
+from service.pgformats.data_rows import data_rows
+from service.pgformats.word_fields import word_fields
 from service.postgres import backend_messages as out
 from service.postgres import frontend_messages as f
 from service.postgres.client_session import ClientSession
-from service.postgres.data_rows import data_rows
 from service.postgres.parameter_values import bound
 from service.postgres.prepared_reads import PreparedRead
 from service.postgres.prepared_statements import PreparedStatement, result_formats
-from service.postgres.word_fields import word_fields
 from service.reading.point_reads import AT_ONCE
 from service.reading.reads import check_health
 

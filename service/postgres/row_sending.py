@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from service.postgres.data_rows import AnswerRows
+from service.pgformats.data_rows import AnswerRows
 from service.reading.lanes import Lanes
 from service.reading.session_zones import SessionZone
 

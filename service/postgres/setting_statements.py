@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from service.errors import Conflict, Invalid
+from service.pgformats.data_rows import AnswerRows
 from service.postgres import session_statements as s
 from service.postgres.client_session import ClientSession
-from service.postgres.data_rows import AnswerRows
 from service.postgres.own_result import OwnResult, answer_of_texts
 from service.reading.duck import Answer
 

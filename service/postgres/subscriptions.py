@@ -19,8 +19,8 @@ from service.accounts.principals import Principal
 from service.definitions.definition import Definition
 from service.definitions.maintained_queries import is_query_name
 from service.errors import Unavailable
-from service.postgres.backend_messages import WireColumn
-from service.postgres.data_rows import columns_of
+from service.pgformats.data_rows import columns_of
+from service.pgformats.wire_types import WireColumn
 from service.postgres.hall import Hall
 from service.postgres.subscribe_statements import SubscribeOptions
 from service.postgres.subscription_pages import SubscriptionForm, SubscriptionPage

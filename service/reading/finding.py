@@ -8,8 +8,6 @@ from itertools import product
 import numpy as np
 
 from engine.kernels.words import NULL
-from engine.schema import INTEGER_RANGES, Kind, Type
-from engine.state.dictionary import Dictionary
 from engine.state.reading import Rows
 from engine.state.snapshot import Snapshot
 from service.definitions.access_paths import AccessPath
@@ -21,6 +19,11 @@ MANY = 1 << 20
 
 Words = Mapping[int, Collection[int]]
 """By column, the words of which a row has one."""
+_UNBOUNDED: Mapping[int, tuple[int, int]] = {}
+
+
+Bounds = Mapping[int, tuple[int, int]]
+"""By column, the least and the greatest word that a row can have."""
 
 
 def find_rows(
@@ -31,9 +34,10 @@ def find_rows(
     epoch: int | None,
     most: int,
     needed: Collection[int] | None = None,
+    bounds: Bounds = _UNBOUNDED,
 ) -> Rows | None:
-    """The relation's rows that have one of the `words` in each column, found by the first of the `ways` that
-    leads to them.
+    """The relation's rows that have one of the `words` in each column, and a word within its `bounds`, found
+    by the first of the `ways` that leads to them.
 
     None if no way leads to them with at most `most` differences to look at. A column that is not `needed` may
     be NULL in them.
@@ -42,14 +46,33 @@ def find_rows(
         if not is_usable(snapshot, path, epoch):
             continue
         keys = _keys(path, words)
-        if keys is None:
-            continue
-        found = snapshot.few_rows_under(path.relation, keys, epoch, most)
+        found = _under(snapshot, path, keys, bounds, epoch, most)
         if found is not None and path.relation != name:
             found = _through(snapshot, name, path, found, epoch, most, needed)
         if found is not None:
-            return found if keys.shape[1] == len(words) else _matching(found, words)
+            by_all = keys is not None and keys.shape[1] == len(words)
+            return _within(found if by_all else _matching(found, words), bounds)
     return None
+
+
+def _under(
+    snapshot: Snapshot,
+    path: AccessPath,
+    keys: np.ndarray | None,
+    bounds: Bounds,
+    epoch: int | None,
+    most: int,
+) -> Rows | None:
+    """The rows of the path's relation that begin with one of the keys, and then have a word within bounds."""
+    width = 0 if keys is None else keys.shape[1]
+    bound = bounds.get(path.columns[width]) if width < len(path.columns) else None
+    if bound is None:
+        return None if keys is None else snapshot.few_rows_under(path.relation, keys, epoch, most)
+    before = np.empty((1, 0), np.int64) if keys is None else keys
+    if bound[0] > bound[1]:
+        before = before[:0]
+    low, high = (np.column_stack([before, np.full(len(before), word, np.int64)]) for word in bound)
+    return snapshot.few_rows_between(path.relation, low, high, epoch, most)
 
 
 def _matching(rows: Rows, words: Words) -> Rows:
@@ -60,10 +83,24 @@ def _matching(rows: Rows, words: Words) -> Rows:
     kept = np.ones(len(counts), np.bool_)
     for column, some in words.items():
         line = found[column]
-        kept &= np.isin(line, list(some)) if len(some) > 1 else line == next(iter(some), NULL)
-    if kept.all():
+        kept &= np.isin(line, list(some)) if len(some) != 1 else line == next(iter(some))
+    return _kept(rows, kept)
+
+
+def _within(rows: Rows, bounds: Bounds) -> Rows:
+    """Those of the rows that have a word within the bounds in every column."""
+    found, counts = rows
+    if not bounds:
         return rows
-    return np.ascontiguousarray(found[:, kept]), counts[kept]
+    kept = np.ones(len(counts), np.bool_)
+    for column, (low, high) in bounds.items():
+        kept &= (found[column] >= low) & (found[column] <= high)
+    return _kept(rows, kept)
+
+
+def _kept(rows: Rows, kept: np.ndarray) -> Rows:
+    found, counts = rows
+    return rows if kept.all() else (np.ascontiguousarray(found[:, kept]), counts[kept])
 
 
 def is_usable(snapshot: Snapshot, path: AccessPath, epoch: int | None) -> bool:
@@ -114,21 +151,3 @@ def _through(
         return rows, counts
     keys = np.unique(words[list(path.key)].T, axis=0)
     return snapshot.few_rows_under(name, keys, epoch, most)
-
-
-def literal_words(
-    literals: Mapping[int, tuple[int | str, ...]], types: Sequence[Type], dictionary: Dictionary
-) -> Words:
-    """The words of literals that columns are compared with, of those that a lookup can compare."""
-    found = {column: _literal_words(types[column], values, dictionary) for column, values in literals.items()}
-    return {column: words for column, words in found.items() if words is not None}
-
-
-def _literal_words(type: Type, values: Sequence[int | str], dictionary: Dictionary) -> set[int] | None:
-    """The words of the values that the type has; None if values of another type are compared."""
-    if type.kind in INTEGER_RANGES and all(isinstance(value, int) for value in values):
-        low, high = INTEGER_RANGES[type.kind]
-        return {value for value in values if isinstance(value, int) and low <= value <= high}
-    if type.kind is Kind.TEXT and all(isinstance(value, str) for value in values):
-        return {dictionary.word_if_known(value) for value in values if isinstance(value, str)}
-    return None

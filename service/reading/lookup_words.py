@@ -19,7 +19,7 @@ from engine.kernels.hashing import FIRST_NUMERAL
 from engine.kernels.words import NULL
 from engine.schema import INTEGER_RANGES, INTEGERS, Kind, Type
 from engine.state.dictionary import Dictionary
-from planner.adhoc.comparands import Argument, ColumnEquation, Comparand
+from planner.adhoc.comparands import Argument, ColumnBound, ColumnEquation, Comparand
 from planner.parsing.parameters import Given
 
 _EXACT_INTEGER = 2**53
@@ -58,6 +58,26 @@ def words_of(
             text = value.value if isinstance(value, Given) else value
             found[word] = str(text) if type.is_interned else None
     return found
+
+
+ORDERED = frozenset(
+    {
+        *INTEGERS,
+        *(Kind.NUMERIC, Kind.DOUBLE, Kind.DATE, Kind.TIME, Kind.TIMESTAMP, Kind.TIMESTAMPTZ),
+    }
+)
+"""Kinds whose words have the order of the values, but for a NUMERIC that may be wide."""
+
+
+def bound_word(bound: ColumnBound, type: Type, given: Mapping[str, Given], dictionary: Dictionary) -> int:
+    """The word of a bound of a column; the column's words are in the order of its values. Raises Unfit."""
+    if type.kind not in ORDERED or type.may_be_wide:
+        raise Unfit
+    value = _value(bound.term, given)
+    word = None if value is None else _word(value, bound.term.cast, type, dictionary)
+    if word is None:
+        raise Unfit
+    return word
 
 
 def parameter_word(given: Given | None, type: Type, dictionary: Dictionary) -> int:

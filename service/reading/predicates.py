@@ -7,14 +7,15 @@ aggregates, windows, parameters, or functions whose value depends on more than t
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from engine.schema import Schema
-from planner.adhoc.demanded_rows import Values, conjuncts, equation
+from planner.adhoc.comparands import ColumnEquation, equation_of
+from planner.adhoc.demanded_rows import conjuncts
 from planner.allowed.check import check
 from planner.allowed.open_functions import PURE
 from planner.allowed.parse_tree import Closed
@@ -55,13 +56,13 @@ accepts no other UNNEST here."""
 class Clause:
     """A predicate or sort keys as DuckDB's SQL, and the columns that they read.
 
-    A row that a predicate accepts has, in each column of `literals`, one of the values there. If the
-    predicate `is_equation`, it accepts all such rows.
+    A row that a predicate accepts satisfies its `equations`. If the predicate `is_equation`, it accepts all
+    such rows.
     """
 
     sql: str
     columns: frozenset[int]
-    literals: Mapping[int, Values] = field(default_factory=dict)
+    equations: tuple[ColumnEquation, ...] = ()
     is_equation: bool = False
 
 
@@ -73,9 +74,10 @@ def predicate(text: str, schema: Schema) -> Clause:
     if where is None or not isinstance(where.this, exp.Paren):
         raise InvalidSyntax("where is not one predicate")
     clause = _clause([where.this.this], schema, "where")
-    equations = [equation(condition) for condition in conjuncts(where.this.this)]
-    literals = {schema.index(found[0].name): found[1] for found in equations if found is not None}
-    return replace(clause, literals=literals, is_equation=len(literals) == len(equations))
+    found = [equation_of(condition, {}) for condition in conjuncts(where.this.this)]
+    equations = tuple(ColumnEquation(schema.index(of[0].name), *of[1:]) for of in found if of is not None)
+    is_equation = len({equation.column for equation in equations}) == len(found)
+    return replace(clause, equations=equations, is_equation=is_equation)
 
 
 def sort_keys(text: str, schema: Schema) -> Clause:

@@ -20,9 +20,10 @@ from engine.state.reading import Rows, patched
 from service.definitions.access_paths import ways
 from service.definitions.definition import Definition
 from service.errors import Conflict, HistoryGone, Invalid
+from service.reading.demanded_words import equated_words
 from service.reading.duck import QueryEvaluator
 from service.reading.filters import chosen_rows
-from service.reading.finding import MANY, find_rows, literal_words
+from service.reading.finding import MANY, find_rows
 from service.reading.predicates import Clause, predicate, sort_keys
 from service.reading.query_errors import NeedsQuery
 from service.reading.row_queries import RowQueries
@@ -183,10 +184,11 @@ class Reader:
         if query.where is None:
             return self._updated(definition, snapshot, epoch, query, None, duck) or snapshot.rows(name, epoch)
         where = predicate(query.where, schema)
-        words = literal_words(where.literals, schema.types, self._dictionary)
+        words = equated_words(where.equations, schema.types, self._dictionary)
         rows = find_rows(snapshot, name, ways(definition.paths, words), words, epoch, MANY)
         if rows is not None:
-            is_sure = words.keys() == where.literals.keys() and all(schema.types[c].is_integer for c in words)
+            compared = {equation.column for equation in where.equations}
+            is_sure = words.keys() == compared and all(schema.types[c].is_integer for c in words)
             if where.is_equation and is_sure:
                 return rows
             return chosen_rows(duck, rows, schema, self._dictionary, where)

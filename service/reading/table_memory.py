@@ -16,26 +16,30 @@ import pyarrow.ipc
 
 @dataclass(frozen=True)
 class TablePlaces:
-    """The names of the tables, and the byte at which each ends."""
+    """The names of the tables, and the bytes of the file at which each begins and ends."""
 
     names: tuple[str, ...] = ()
-    ends: tuple[int, ...] = ()
+    spans: tuple[tuple[int, int], ...] = ()
 
 
 def write_tables(tables: Mapping[str, pa.Table]) -> tuple[int, TablePlaces]:
-    """Writes the tables. Returns the descriptor, which is the caller's to close, and their places."""
+    """Writes the tables, one that has several names once. Returns the descriptor, which is the caller's to
+    close, and their places."""
     descriptor = os.memfd_create("freshet-tables")
-    ends = []
+    spans: dict[int, tuple[int, int]] = {}
     try:
         with open(descriptor, "wb", closefd=False) as file:
             for table in tables.values():
+                if id(table) in spans:
+                    continue
+                start = file.tell()
                 with pyarrow.ipc.new_stream(file, table.schema) as writer:
                     writer.write_table(table)
-                ends.append(file.tell())
+                spans[id(table)] = start, file.tell()
     except BaseException:
         os.close(descriptor)
         raise
-    return descriptor, TablePlaces(tuple(tables), tuple(ends))
+    return descriptor, TablePlaces(tuple(tables), tuple(spans[id(table)] for table in tables.values()))
 
 
 def read_tables(descriptor: int, places: TablePlaces) -> dict[str, pa.Table]:
@@ -44,8 +48,7 @@ def read_tables(descriptor: int, places: TablePlaces) -> dict[str, pa.Table]:
         memory = pa.py_buffer(mmap.mmap(descriptor, 0, prot=mmap.PROT_READ))
     finally:
         os.close(descriptor)
-    starts = (0, *places.ends)
     return {
         name: pyarrow.ipc.open_stream(memory.slice(start, end - start)).read_all()
-        for name, start, end in zip(places.names, starts, places.ends, strict=False)
+        for name, (start, end) in zip(places.names, places.spans, strict=True)
     }

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from engine.plan.expressions import columns_of
 from planner.adhoc.adhoc_query import AdhocQuery, SnapshotReference, adhoc_query
+from planner.adhoc.demanded_rows import ColumnLink
 from planner.adhoc.point_query import point_query
 from planner.errors import PlannerError
 from planner.parsing.script import split
@@ -13,7 +14,9 @@ from planner.statements.statement_reader import parse_statement
 from planner.statements.statements import Explain, Select
 from service.definitions.access_paths import AccessPath, ways
 from service.definitions.definition import Definition
-from service.reading.finding import is_usable, literal_words
+from service.reading.demanded_words import bounded_words, equated_words
+from service.reading.finding import is_usable
+from service.reading.picked_rows import PickStep, take
 from service.sql.sight import Sight
 
 
@@ -31,7 +34,7 @@ def answer_lines(statement: Explain, sight: Sight) -> list[str]:
             found = _usable(definition, equated, sight)
             if found is not None:
                 used = set().union(*map(columns_of, point.expressions)) | set(equated)
-                return [f"lookup in {_titled(found, definition, equated, used)}"]
+                return [f"lookup in {_titled(found, definition, equated, used=used)}"]
         select = parse_statement(piece)
         if isinstance(select, Select):
             return [_of_duckdb(adhoc_query(select.query, sight.definitions), sight)]
@@ -40,40 +43,70 @@ def answer_lines(statement: Explain, sight: Sight) -> list[str]:
     return []
 
 
-def _usable(definition: Definition, equated: Sequence[int], sight: Sight) -> AccessPath | None:
-    paths = ways(definition.paths, equated)
+def _usable(
+    definition: Definition, equated: Collection[int], sight: Sight, bounded: Collection[int] = ()
+) -> AccessPath | None:
+    paths = ways(definition.paths, equated, bounded)
     return next((path for path in paths if is_usable(sight.snapshot, path, None)), None)
 
 
 def _titled(
-    path: AccessPath, definition: Definition, equated: Sequence[int], used: Collection[int] | None = None
+    path: AccessPath,
+    definition: Definition,
+    equated: Collection[int],
+    bounded: Collection[int] = (),
+    used: Collection[int] | None = None,
 ) -> str:
     """A path with the columns that are looked up, and whether the rows are found through the key."""
     names = definition.schema.names
-    columns = ", ".join(names[column] for column in path.columns[: path.prefix(equated)])
+    bound = path.bounded(equated, bounded)
+    sought = (*path.columns[: path.prefix(equated)], *(() if bound is None else (bound,)))
+    columns = ", ".join(names[column] for column in sought)
     width = len(names)
     through = not {c for c in (range(width) if used is None else used) if c < width} <= set(path.stored)
     return f"{path.title} ({columns}){f', then in the key of {definition.name}' if through else ''}"
 
 
 def _of_duckdb(query: AdhocQuery, sight: Sight) -> str:
-    read = ", ".join(_read(reference, sight) for reference in query.references)
+    read = ", ".join(_Access(query.references, sight).lines())
     return f"DuckDB over {read}" if read else "DuckDB"
 
 
-def _read(reference: SnapshotReference, sight: Sight) -> str:
-    """A relation with what is read of it."""
-    name = reference.relation
-    definition = sight.definitions[name]
-    equated = list(_equated(reference, definition, sight))
-    found = _usable(definition, equated, sight) if equated else None
-    if found is not None:
-        return f"{name} (lookup in {_titled(found, definition, equated)})"
-    count = sight.snapshot.relations[name].size if name in sight.snapshot.relations else 0
-    return f"{name} ({count:,} row{'' if count == 1 else 's'})"
+class _Access:
+    """How the relations of a query would be read. Nothing is read for it."""
 
+    def __init__(self, references: Sequence[SnapshotReference], sight: Sight) -> None:
+        self._references = references
+        self._sight = sight
+        self._names = {reference.alias: reference.relation for reference in references}
+        self._found: dict[str, str] = {}
 
-def _equated(reference: SnapshotReference, definition: Definition, sight: Sight) -> Iterator[int]:
-    schema = definition.schema
-    literals = {schema.index(n): values for n, values in reference.demanded.items() if n in schema.names}
-    yield from literal_words(literals, schema.types, sight.dictionary)
+    def lines(self) -> list[str]:
+        """Each relation with what is read of it."""
+        take(self._references, self._attempt, self._size)
+        return [f"{r.relation} ({self._found.get(r.alias) or self._whole(r)})" for r in self._references]
+
+    def _attempt(self, reference: SnapshotReference, step: PickStep, links: Sequence[ColumnLink]) -> bool:
+        sight, demand = self._sight, reference.demanded
+        definition = sight.definitions[reference.relation]
+        types = definition.schema.types
+        valued = equated_words(demand.equations, types, sight.dictionary).keys()
+        equated = valued | {link.column for link in links}
+        bounded = bounded_words(demand.bounds, types, sight.dictionary) if step is PickStep.BOUNDS else ()
+        path = _usable(definition, equated, sight, bounded)
+        if path is None:
+            return False
+        how = "lookup" if path.bounded(equated, bounded) is None else "range"
+        sought = set(path.columns[: path.prefix(equated)]) - valued
+        sources = {self._names[str(link.source)]: None for link in links if link.column in sought}
+        given = f", with the rows of {', '.join(sources)}" if sources else ""
+        self._found[reference.alias] = f"{how} in {_titled(path, definition, equated, bounded)}{given}"
+        return True
+
+    def _size(self, reference: SnapshotReference) -> int:
+        relation = self._sight.snapshot.relations.get(reference.relation)
+        return 0 if relation is None else relation.size
+
+    def _whole(self, reference: SnapshotReference) -> str:
+        count = self._size(reference)
+        return f"{count:,} row{'' if count == 1 else 's'}"

@@ -22,14 +22,13 @@ from planner.adhoc.adhoc_query import AdhocQuery, SnapshotReference
 from planner.catalog_queries import is_system
 from planner.errors import UnknownColumn
 from planner.limits import PlanningLimits
-from service.definitions.access_paths import ways
 from service.definitions.definition import Definition
 from service.definitions.readable import Readable
 from service.errors import Conflict, HistoryGone, NotFound, ServiceError
 from service.pgcatalog.system_tables import SystemTables
 from service.reading.duck import Answer, Carried, QueryEvaluator, anything
-from service.reading.finding import MANY, find_rows, literal_words
 from service.reading.given_tables import arrow_table
+from service.reading.picked_rows import PickedRows
 from service.reading.reads import check_health
 from service.writing.transaction import Transaction
 
@@ -81,12 +80,7 @@ class Sight:
         Raises NotFound, Conflict, HistoryGone or Invalid for a relation that cannot be read, and what
         `QueryEvaluator.run` raises.
         """
-        tables = {
-            reference.alias: self._table(reference, query)
-            if given is None or reference.row is None
-            else given
-            for reference in query.references
-        }
+        tables = self._tables(query, given)
         try:
             return self.duck.run(query, tables, carried)
         except UnknownColumn:
@@ -105,8 +99,8 @@ class Sight:
 
     def target(self, query: AdhocQuery) -> Rows:
         """The rows, as `rows` has them, among which the column `SnapshotReference.row` has the places."""
-        (reference,) = (reference for reference in query.references if reference.row is not None)
-        return self._rows(reference, self.definitions[reference.relation], None)
+        (target,) = (reference.alias for reference in query.references if reference.row is not None)
+        return self._rows(query.references)[target]
 
     def changing(self) -> Transaction:
         """The transaction. Raises ServiceError if the sight has none."""
@@ -114,9 +108,31 @@ class Sight:
             raise ServiceError("a statement that changes rows must run in a transaction")
         return self.transaction
 
-    def _table(self, reference: SnapshotReference, query: AdhocQuery) -> pa.Table:
-        if self.system is not None and is_system(reference.relation):
-            return self.system.table(reference.relation, query.columns)
+    def _tables(self, query: AdhocQuery, given: pa.Table | None) -> dict[str, pa.Table]:
+        """The table of each reference. Those of equal rows are one."""
+        tables: dict[str, pa.Table] = {}
+        read: list[SnapshotReference] = []
+        for reference in query.references:
+            if given is not None and reference.row is not None:
+                tables[reference.alias] = given
+            elif self.system is not None and is_system(reference.relation):
+                tables[reference.alias] = self.system.table(reference.relation, query.columns)
+            else:
+                self._check(reference)
+                read.append(reference)
+        rows = self._rows(read)
+        made: dict[tuple, pa.Table] = {}
+        for reference in read:
+            key = (reference.relation, id(rows[reference.alias]), reference.row)
+            if key not in made:
+                schema = self.definitions[reference.relation].schema
+                found = rows[reference.alias]
+                made[key] = arrow_table(found, schema, self.dictionary, query.columns, reference.row)
+            tables[reference.alias] = made[key]
+        return tables
+
+    def _check(self, reference: SnapshotReference) -> None:
+        """Raises an error if the reference cannot be read."""
         definition = self.definitions.get(reference.relation)
         if definition is None:
             raise NotFound(f"there is no table or view called {reference.relation}")
@@ -124,25 +140,23 @@ class Sight:
         if epoch is None:
             self._check_pending(definition)
         check_health(definition, self.snapshot, self.epoch if epoch is None else epoch)
-        rows = self._rows(reference, definition, epoch)
-        return arrow_table(rows, definition.schema, self.dictionary, query.columns, reference.row)
 
-    def _rows(self, reference: SnapshotReference, definition: Definition, epoch: int | None) -> Rows:
-        """The relation's rows at an epoch, or its newest; only those that matter, if they can be looked
-        up."""
-        name, schema = definition.name, definition.schema
+    def _rows(self, references: Sequence[SnapshotReference]) -> dict[str, Rows]:
+        """The rows of each reference that matter, as far as they can be looked up; else all rows."""
         if self.is_empty:
-            return np.zeros((len(schema), 0), np.int64), np.zeros(0, np.int64)
-        literals = {
-            schema.index(name): values for name, values in reference.demanded.items() if name in schema.names
-        }
-        words = literal_words(literals, schema.types, self.dictionary)
-        is_pending = epoch is None and self.transaction is not None and name in self.transaction.pending
-        if words and not is_pending:
-            found = find_rows(self.snapshot, name, ways(definition.paths, words), words, epoch, MANY)
-            if found is not None:
-                return found
-        return self.rows(name) if epoch is None else self.snapshot.rows(name, epoch)
+            widths = {r.alias: len(self.definitions[r.relation].schema) for r in references}
+            nothing = np.zeros(0, np.int64)
+            return {alias: (np.zeros((width, 0), np.int64), nothing) for alias, width in widths.items()}
+        changed = () if self.transaction is None else self.transaction.pending
+        picked = PickedRows(
+            self.snapshot,
+            self.definitions,
+            self.dictionary,
+            {reference.alias: self._epoch(reference) for reference in references},
+            changed,
+            lambda name, epoch: self.rows(name) if epoch is None else self.snapshot.rows(name, epoch),
+        )
+        return picked.of(references)
 
     def _epoch(self, reference: SnapshotReference) -> int | None:
         if reference.timestamp is None:

@@ -11,9 +11,9 @@ from random import Random
 import pyarrow as pa
 import pytest
 
+from service.pgformats.data_rows import AnswerRows
 from service.postgres.copy_statements import CopyFormat
 from service.postgres.copy_texts import column_texts, lines, messages
-from service.postgres.data_rows import AnswerRows
 from service.reading.duck import Answer
 from service.reading.session_zones import UTC_ZONE
 from tests.pgwire.door import framed

@@ -232,3 +232,21 @@ def test_names_follow_the_search_path(door: PostgresDoor, connection: psycopg.Co
             assert [row[2] for row in follower.execute("FETCH ALL c").fetchall()] == [7]
             with follower.cursor().copy(f"COPY inner_{sold} TO STDOUT") as copy:
                 assert [bytes(part) for part in copy] == [b"7\n"]
+
+
+def test_a_limited_key_follows_what_it_may_read(tmp_path: Path) -> None:
+    with PostgresDoor(Settings(data=tmp_path / "data", query_workers=1)) as door:
+        with door.connect() as connection:
+            connection.execute("CREATE TABLE seen (id BIGINT)")
+            connection.execute("CREATE TABLE hidden (id BIGINT)")
+        door.runtime.accounts.add("boss", "admin")
+        _, text = door.runtime.accounts.add("limited", "read", ["seen"])
+        with door.connect(user="limited", password=text) as connection:
+            for query in ("SELECT id FROM hidden", "SELECT id FROM seen WHERE id IN (SELECT id FROM hidden)"):
+                connection.execute("BEGIN")
+                with refused("42501"):
+                    connection.execute(_DECLARE.format(query, ""))
+                connection.execute("ROLLBACK")
+            connection.execute("BEGIN")
+            connection.execute(_DECLARE.format("SELECT id FROM seen", ""))
+            connection.execute("ROLLBACK")

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from engine.errors import InvalidValue
-from service.postgres.backend_messages import BINARY, TEXT
-from service.postgres.value_formats import reader, writer
-from service.postgres.wire_types import BY_OID, WireType
+from service.pgformats.value_formats import reader, writer
+from service.pgformats.wire_types import BINARY, BY_OID, TEXT, WireType
 from tests.postgres.server import Server
 
 CASES = {

@@ -65,10 +65,23 @@ def test_explain_says_what_is_looked_up(client: Client) -> None:
     )
     assert plan(client, "SELECT s FROM t WHERE n IN (5, 6)") == "lookup in index c (n)"
     assert plan(client, "SELECT * FROM v WHERE n = 5 AND rows > 1") == "lookup in index v_n_idx (n)"
-    assert plan(client, "SELECT * FROM t WHERE n < 5") == "DuckDB over t (100 rows)"
+    assert plan(client, "SELECT * FROM t WHERE n < 5") == "DuckDB over t (range in index c (n))"
+    assert plan(client, "SELECT count(*) FROM t WHERE id BETWEEN 3 AND 5") == (
+        "DuckDB over t (range in the key of t (id))"
+    )
     joined = "SELECT * FROM t JOIN v ON v.rows = t.id WHERE t.s = 's5'"
     assert plan(client, joined) == (
-        "DuckDB over t (lookup in index t_s_idx (s), then in the key of t), v (7 rows)"
+        "DuckDB over t (lookup in index t_s_idx (s), then in the key of t), "
+        "v (lookup in the order of v (rows), with the rows of t)"
+    )
+    joined = "SELECT * FROM v LEFT JOIN t ON t.id = v.n AND t.s = v.rows::text WHERE v.n = 5"
+    assert (
+        plan(client, joined) == "DuckDB over v (lookup in index v_n_idx (n)), t (lookup in the key of t (id))"
+    )
+    joined = "SELECT * FROM t AS a JOIN t AS b ON b.id = a.n WHERE a.s = 's5'"
+    assert plan(client, joined) == (
+        "DuckDB over t (lookup in index t_s_idx (s), then in the key of t), "
+        "t (lookup in the key of t (id), with the rows of t)"
     )
     assert plan(client, "CREATE VIEW w AS SELECT 1 AS one") == "only as a view"
     assert sql(client, "EXPLAIN SELECT * FROM t WHERE id = 5")[:2] == [

@@ -22,7 +22,7 @@ from engine.schema import BIGINT, DATE, INTEGER, JSON, TEXT, TIMESTAMP, Column, 
 from engine.spark.sessions import Sessions
 from engine.state.dictionary import Dictionary
 from service.pipeline.judge import match, row_judge
-from service.pipeline.local_files import LocalReader, SparkNeeded
+from service.pipeline.local_files import ColumnsFound, LocalReader, SparkNeeded
 from service.pipeline.local_readers import open_here
 from service.pipeline.locations import Location, to_read
 from service.pipeline.readers import FrameSource, read_frame
@@ -161,7 +161,11 @@ def judged(source: LocalReader | FrameSource, schema: Schema, renamed: Mapping[s
     if isinstance(source, FrameSource):
         batches = source.select(names).toArrow().to_batches()
     else:
-        batches = list(source.batches(names))
+        try:
+            batches = list(source.batches(names))
+        except ColumnsFound:
+            source.look()
+            return judged(source, schema, renamed)
     dictionary = Dictionary()
     rows: list[tuple] = []
     faults: list[str] = []
@@ -246,6 +250,18 @@ def test_parquet_that_is_sparks(
     place = Location((f"file://{data}/old.parquet",), f"file://{data}")
     with pytest.raises(SparkNeeded, match="calendar"):
         open_here("parquet", place, reader_options("parquet", {}), (), MOST)
+
+
+def test_names_that_come_late(client: Client, data: Path) -> None:
+    """Far behind what is read for the names: they are columns as any others."""
+    lines = [f'{{"id": {number}, "pad": "{"x" * 400}"}}' for number in range(15_000)]
+    (data / "a.json").write_text("\n".join([*lines, '{"id": -1, "name": "late"}']))
+    (data / "b.json").write_text("\n".join([*lines, '{"id": -1, "other": "late"}']))
+    client.table("t", {"id": "BIGINT", "pad": "TEXT", "name": "TEXT"})
+    done(client, "loads", table="t", format="json", path="a.json")
+    assert client.rows("t", limit=1) and (-1, None, "late") in client.rows("t", limit=20_000)
+    problem = failed(client, "loads", table="t", format="json", path="b.json")
+    assert (problem["code"], "other" in problem["detail"]) == ("unknown_column", True)
 
 
 def test_files_that_are_too_large_here_or_elsewhere(settings: Settings, data: Path) -> None:

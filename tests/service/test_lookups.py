@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from service.reading import picked_rows
 from service.settings.settings import Settings
 from service.sql import sight
 from tests.service.client import Client
@@ -77,7 +78,7 @@ def client(settings: Settings) -> Iterator[Client]:
 def test_answers_are_as_without_lookups(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     with_lookups = [sql(client, query) for query in QUERIES]
     with monkeypatch.context() as patch:
-        patch.setattr(sight, "find_rows", lambda *args: None)
+        patch.setattr(picked_rows, "find_rows", lambda *args: None)
         assert [sql(client, query) for query in QUERIES] == with_lookups
     assert sum(bool(answer[-1]["rows"]) for answer in with_lookups) >= 20
 
@@ -94,7 +95,7 @@ def test_changes_are_as_without_lookups(
     sql(client, "TRUNCATE t; TRUNCATE bag")
     sql(client, f"INSERT INTO t SELECT i, i % 7 FROM generate_series(1, {ROWS}) AS g (i)")
     sql(client, "INSERT INTO bag VALUES (1, 'a'), (1, 'a'), (1, 'b'), (2, 'a'), (NULL, 'a')")
-    monkeypatch.setattr(sight, "find_rows", lambda *args: None)
+    monkeypatch.setattr(picked_rows, "find_rows", lambda *args: None)
     assert answers() == with_lookups
 
 

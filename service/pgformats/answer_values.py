@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from engine.codec.durations import interval_of
 from engine.schema import Kind
 from service.errors import Invalid
-from service.postgres.wire_types import WIRE_JSON, WireType
+from service.pgformats.wire_types import WIRE_JSON, WireType
 from service.reading.results import column_values
 
 _MOST_INT8 = 2**63 - 1

@@ -16,9 +16,8 @@ from engine.codec.values import decimal_text, word_float
 from engine.kernels.words import NULL
 from engine.schema import Kind, Type
 from engine.state.dictionary import Dictionary
-from service.postgres.backend_messages import TEXT, WireColumn
-from service.postgres.value_formats import writer
-from service.postgres.wire_types import wire_type
+from service.pgformats.value_formats import writer
+from service.pgformats.wire_types import TEXT, WireColumn, wire_type
 from service.reading.session_zones import SessionZone
 
 WordWriter = Callable[[int, Dictionary], bytes]

@@ -16,9 +16,8 @@ from typing import Any
 from engine.errors import InvalidValue
 from engine.schema import Kind
 from service.errors import Invalid
-from service.postgres import text_values, value_binaries, value_texts
-from service.postgres.backend_messages import BINARY
-from service.postgres.wire_types import JSONB, WireType
+from service.pgformats import text_values, value_binaries, value_texts
+from service.pgformats.wire_types import BINARY, JSONB, WireType
 from service.reading.session_zones import UTC_ZONE, SessionZone
 
 _DIMENSIONS = 6

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.schema import Kind
-from service.postgres.backend_messages import WireColumn
+from service.pgformats.wire_types import WireColumn
 
 _BYTES, _TEXTS = pa.large_binary(), pa.large_string()
 _PLACES = 6

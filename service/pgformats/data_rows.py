@@ -11,11 +11,10 @@ import pyarrow as pa
 
 from engine.schema import Kind
 from service.errors import Conflict
-from service.postgres.answer_values import values_of_column
-from service.postgres.backend_messages import TEXT, WireColumn
-from service.postgres.column_fields import fields_by_arrow, fields_of_list
-from service.postgres.value_formats import writer
-from service.postgres.wire_types import WIRE_NUMERIC, modifier_of, of_duckdb
+from service.pgformats.answer_values import values_of_column
+from service.pgformats.column_fields import fields_by_arrow, fields_of_list
+from service.pgformats.value_formats import writer
+from service.pgformats.wire_types import TEXT, WIRE_NUMERIC, WireColumn, modifier_of, of_duckdb
 from service.reading.duck import Answer
 from service.reading.results import column_type
 from service.reading.session_zones import UTC_ZONE, SessionZone

@@ -19,6 +19,9 @@ from engine.schema import BIGINT, Kind, Type
 from planner.errors import Unsupported
 from planner.sql_types import UNTYPED, from_duckdb
 
+TEXT, BINARY = 0, 1
+"""The formats of values."""
+
 
 @dataclass(frozen=True, eq=False)
 class WireType:
@@ -30,6 +33,15 @@ class WireType:
     size: int
     kind: Kind
     element: WireType | None = None
+
+
+@dataclass(frozen=True)
+class WireColumn:
+    """A column of an answer. `modifier` has the digits of a NUMERIC; -1 for none."""
+
+    name: str
+    type: WireType
+    modifier: int = -1
 
 
 _SCALARS = (
