@@ -75,7 +75,7 @@ class StateFigures:
         yield gauge("freshet_builds", "Views that are being built.", len(runtime.builds))
         yield gauge("freshet_feeds", "Changefeeds that are open as event streams.", self.feeds.open)
         yield gauge(
-            "freshet_postgres_connections",
+            "freshet_postgres_open_connections",
             "Connections of PostgreSQL's clients that are open.",
             self.postgres.open,
         )

@@ -34,8 +34,9 @@ def no_more_for_many_changes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
-    """A view may make the rows of a few epochs, but not those of all."""
-    return Settings(data=tmp_path / "data", spark="never", view_rows=20 * ROWS, checkpoint_commits=10**6)
+    """A view may make the rows of a few epochs, but not those of all; its seconds do not matter here."""
+    rows = {"view_rows": 20 * ROWS, "view_milliseconds": 600_000, "checkpoint_commits": 10**6}
+    return Settings(data=tmp_path / "data", spark="never", **rows)  # type: ignore[arg-type]
 
 
 def changes(epoch: int) -> list[dict]:

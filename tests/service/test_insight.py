@@ -33,7 +33,16 @@ def test_every_setting_is_shown_and_no_secret_is(settings: Settings) -> None:
 def test_settings_that_take_any_text_are_judged() -> None:
     """A new setting of free text has to be put here, or among those that are concealed."""
     texts = {item.name for item in fields(Settings) if isinstance(item.default, str)}
-    harmless = {"host", "state_directory", "spark", "spark_master", "spark_memory", "log_level", "log_format"}
+    harmless = {
+        "host",
+        "state_directory",
+        "spark",
+        "spark_master",
+        "spark_memory",
+        "spark_warm",
+        "log_level",
+        "log_format",
+    }
     harmless |= {"log_requests", "standby", "advertised_url", "hosts", "origins", "open_to_anyone"}
     harmless |= {"tls_certificate", "tls_key"}
     assert texts - CONCEALED - harmless == set()
