@@ -38,7 +38,7 @@ def test_the_guide_runs(tmp_path: Path) -> None:
             if following is not None and following.language == "text":
                 assert next(part for part in answers if part) == following.text.splitlines(), block.line
                 shown += 1
-    assert shown == 5
+    assert shown == 6
 
 
 def test_every_sqlstate_is_documented() -> None:
