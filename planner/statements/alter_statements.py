@@ -24,6 +24,7 @@ from planner.statements.alterations import (
     SetNullable,
 )
 from planner.statements.declarations import Declarations
+from planner.statements.owner_statements import set_owner
 from planner.statements.statements import AlterTable, RenameView, Statement
 from planner.statements.table_rules import Text
 from planner.statements.word_reader import WordReader
@@ -32,6 +33,7 @@ _HINT = (
     "ALTER TABLE takes ADD and DROP of COLUMN and CONSTRAINT, RENAME, and ALTER COLUMN with SET or DROP "
     "of DEFAULT and NOT NULL"
 )
+_SCHEMA = "make another schema, and move the tables to it: ALTER TABLE name SET SCHEMA schema"
 
 
 _RENAMED = ("COLUMN", "CONSTRAINT", "TO", "AS", "INDEX", "KEY")
@@ -39,9 +41,11 @@ _RENAMED = ("COLUMN", "CONSTRAINT", "TO", "AS", "INDEX", "KEY")
 
 
 def alter(piece: Piece) -> Statement:
-    moved = _moved(piece)
-    if moved is not None:
-        return moved
+    found = set_owner(piece) or _moved(piece)
+    if found is not None:
+        return found
+    if piece.words(2)[1:] == ("SCHEMA",):
+        raise piece.unsupported("ALTER SCHEMA is not supported", _SCHEMA)
     tree = replace(piece, tokens=_with_names(piece.tokens)).parse()
     if not isinstance(tree, exp.Alter) or tree.args.get("kind") not in ("TABLE", "VIEW"):
         raise piece.unsupported(f"{' '.join(piece.words(4))} is not supported", _HINT)

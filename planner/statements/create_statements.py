@@ -202,15 +202,16 @@ def drop_type(piece: Piece) -> DropType:
     """DROP TYPE [IF EXISTS] name, ... [RESTRICT]."""
     reader = WordReader(piece, 2, "write DROP TYPE [IF EXISTS] name, ...")
     if_exists = reader.skip("IF", "EXISTS")
-    names = [_type_name(reader)]
+    names = [type_name(reader)]
     while reader.skip(","):
-        names.append(_type_name(reader))
+        names.append(type_name(reader))
     reader.skip("RESTRICT")
     reader.end()
     return DropType(piece, tuple(names), if_exists)
 
 
-def _type_name(reader: WordReader) -> str:
+def type_name(reader: WordReader) -> str:
+    """The full name of a type that exists, as far as one does."""
     schema, name = reader.qualified()
     names = reader.piece.names
     return names.meant(name, names.types) if schema is None else full_name(schema, name)

@@ -33,6 +33,11 @@ class Statement:
     piece: Piece
 
     @property
+    def notices(self) -> tuple[str, ...]:
+        """What its author should know of it, although it runs."""
+        return self.piece.notices
+
+    @property
     def index(self) -> int:
         """The statement's number in its script, from 0."""
         return self.piece.index
@@ -141,6 +146,20 @@ class DropType(Statement):
 class CreateSchema(Statement):
     name: str
     if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class SetOwner(Statement):
+    """ALTER ... OWNER TO, which changes nothing: nothing has an owner. `kind` is TABLE for tables and views,
+    SCHEMA or TYPE."""
+
+    kind: str
+    name: str
+    if_exists: bool
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        return (*self.piece.notices, "there are no owners: GRANT and roles say who may do what")
 
 
 @dataclass(frozen=True)

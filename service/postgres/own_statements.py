@@ -19,6 +19,7 @@ from service.postgres.block_statements import (
 )
 from service.postgres.client_session import ClientSession
 from service.postgres.cursor_statements import close, declare, fetch
+from service.postgres.maintenance_statements import lock, maintain
 from service.postgres.own_result import OwnResult
 from service.postgres.prepared_statements import Portal, PreparedStatement
 from service.postgres.session_readers import session_statement
@@ -126,6 +127,7 @@ _RUNNERS: dict[type, Callable[[ClientSession, Any], Awaitable[OwnResult]]] = {
     s.CopyStatement: _copy,
     s.SubscribeStatement: _subscribe,
     s.Unlisten: nothing,
-    s.LockShared: nothing,
+    s.LockTables: lock,
+    s.Maintain: maintain,
     s.Refused: refused,
 }

@@ -18,11 +18,18 @@ from service.postgres.cursor_readers import (
     read_move,
     read_prepare,
 )
+from service.postgres.maintenance_readers import (
+    read_analyze,
+    read_checkpoint,
+    read_cluster,
+    read_lock,
+    read_reindex,
+    read_vacuum,
+)
 from service.postgres.session_statements import (
     BeginBlock,
     CommitBlock,
     CopyStatement,
-    LockShared,
     Refused,
     ReleaseSavepoint,
     RollbackBlock,
@@ -93,13 +100,6 @@ def _release(reader: TokenReader) -> ReleaseSavepoint:
     return ReleaseSavepoint(reader.last_name())
 
 
-def _lock(reader: TokenReader) -> LockShared | Refused:
-    words = reader.piece.source.upper().split()
-    if words[-4:] == ["IN", "ACCESS", "SHARE", "MODE"]:
-        return LockShared()
-    return Refused("LOCK is not supported", "a block is checked at COMMIT: send it again")
-
-
 _READERS: dict[str, Callable[[TokenReader], SessionStatement | None]] = {
     "BEGIN": _begin,
     "START": _start,
@@ -127,5 +127,11 @@ _READERS: dict[str, Callable[[TokenReader], SessionStatement | None]] = {
     "UNLISTEN": lambda reader: Unlisten(),
     "LISTEN": lambda reader: Refused("LISTEN is not supported", "DECLARE a cursor FOR SUBSCRIBE"),
     "NOTIFY": lambda reader: Refused("NOTIFY is not supported", "DECLARE a cursor FOR SUBSCRIBE"),
-    "LOCK": _lock,
+    "LOCK": read_lock,
+    "ANALYZE": read_analyze,
+    "ANALYSE": read_analyze,
+    "VACUUM": read_vacuum,
+    "REINDEX": read_reindex,
+    "CLUSTER": read_cluster,
+    "CHECKPOINT": read_checkpoint,
 }

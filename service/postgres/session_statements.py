@@ -166,8 +166,23 @@ class Unlisten:
 
 
 @dataclass(frozen=True)
-class LockShared:
-    """LOCK ... IN ACCESS SHARE MODE, which a block has without asking: what it reads stays readable."""
+class LockTables:
+    """`relations` are schemas, if they are written, and names. `pins` says that the mode keeps others from
+    changing rows, so what the block reads has to stay the same."""
+
+    relations: tuple[tuple[str | None, str], ...]
+    pins: bool
+
+
+@dataclass(frozen=True)
+class Maintain:
+    """A statement of maintenance, of which the service has no need: its tag, why, and the relations that it
+    names. One that stands `alone` cannot be in a block."""
+
+    tag: str
+    told: str
+    relations: tuple[tuple[str | None, str], ...] = ()
+    alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -201,6 +216,7 @@ SessionStatement = (
     | CopyStatement
     | SubscribeStatement
     | Unlisten
-    | LockShared
+    | LockTables
+    | Maintain
     | Refused
 )

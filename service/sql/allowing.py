@@ -42,6 +42,7 @@ from planner.statements.statements import (
     RenameView,
     Revoke,
     Select,
+    SetOwner,
     ShowColumns,
     ShowCreate,
     Statement,
@@ -70,6 +71,8 @@ def allow(statement: Statement, principal: Principal) -> None:
         case CreateRole() | DropRole() | Grant() | Revoke():
             principal.require_admin()
         case CreateSchema() | DropSchema():
+            principal.require_defining_all()
+        case SetOwner(kind="SCHEMA"):
             principal.require_defining_all()
         case _ if isinstance(statement, DEFINING):
             principal.require_defining(*sorted({schema_of(name) for name in _named(statement)}))
@@ -117,6 +120,7 @@ def _named(statement: Statement) -> Iterator[str]:
             | CreateTableLike(name=name)
             | CreateView(name=name)
             | CreateType(name=name)
+            | SetOwner(name=name)
             | Comment(name=name)
         ):
             yield name

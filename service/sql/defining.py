@@ -29,12 +29,16 @@ from planner.statements.statements import (
     DropType,
     DropView,
     RenameView,
+    SetOwner,
     Statement,
 )
+from planner.suggestions import did_you_mean
 from service.accounts.principals import MayRead
 from service.catalog.details import Details
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.indexing import NewIndex
+from service.definitions.named_schemas import require_schema
+from service.errors import NotFound
 from service.reading.duck import Answer
 from service.running.runtime import Runtime
 
@@ -53,6 +57,7 @@ DEFINING = (
     | DropIndex
     | AlterTable
     | RenameView
+    | SetOwner
     | Comment
 )
 Ask = Callable[[AdhocQuery], Awaitable[Answer]]
@@ -101,8 +106,23 @@ async def _define(statement: Statement, runtime: Runtime) -> None:
             await runtime.alter_table(name, actions, missing_ok=statement.if_exists)
         case RenameView(name=name, to=to):
             await runtime.rename_view(name, to, missing_ok=statement.if_exists)
+        case SetOwner(kind=kind, name=name):
+            if not statement.if_exists:
+                _must_exist(kind, name, runtime)
         case Comment(name=name, of_column=column, text=text, view=view):
             await runtime.comment(name, column, text, view)
+
+
+def _must_exist(kind: str, name: str, runtime: Runtime) -> None:
+    """Raises NotFound unless there is a relation, a schema or a type of the name."""
+    match kind:
+        case "SCHEMA":
+            require_schema(name, runtime.schemas())
+        case "TYPE" if name not in runtime.types():
+            hint = did_you_mean(name, runtime.types())
+            raise NotFound(f"there is no type called {name}", hint)
+        case "TABLE":
+            runtime.definition(name, view=None)
 
 
 def _is_view(runtime: Runtime, name: str) -> bool:

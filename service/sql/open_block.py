@@ -128,6 +128,11 @@ class OpenBlock:
         mark = self._transaction.mark()
         self._savepoints = [replace(one, mark=mark, done=0) for one in self._savepoints]
 
+    def pin(self) -> None:
+        """Lets all statements that follow see one state, so that what they read is checked at COMMIT."""
+        self.transaction()
+        self.pins = True
+
     def close(self) -> None:
         """Discards the block's changes."""
         self._holding.close()

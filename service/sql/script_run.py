@@ -208,7 +208,7 @@ class ScriptRun(CallerScope):
 
 def noticed(result: Result, statement: Statement) -> Result:
     """The result with what its statement's author should know."""
-    notices = statement.piece.notices
+    notices = statement.notices
     return replace(result, notices=(*result.notices, *notices)) if notices else result
 
 

@@ -58,6 +58,7 @@ from planner.statements.statements import (
     Revoke,
     Rollback,
     Select,
+    SetOwner,
     SetSearchPath,
     ShowColumns,
     ShowCreate,
@@ -174,6 +175,8 @@ class StatementTask:
 
 def name_of(statement: Statement) -> str:
     """The name of a statement in its result."""
+    if isinstance(statement, SetOwner):
+        return f"ALTER {statement.kind}"
     return _NAMES[type(statement)]
 
 
