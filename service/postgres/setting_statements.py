@@ -75,7 +75,7 @@ async def discard(session: ClientSession, statement: s.Discard) -> OwnResult:
 
 
 async def nothing(session: ClientSession, statement: object) -> OwnResult:
-    tags = {s.Unlisten: "UNLISTEN"}
+    tags: dict[type, str] = {s.Unlisten: "UNLISTEN"}
     return OwnResult(tags.get(type(statement), "SET"))
 
 
