@@ -25,6 +25,7 @@ from planner.adhoc.dml_queries import (
 )
 from planner.adhoc.literals import plain_rows
 from planner.errors import InvalidQuery, UnknownColumn
+from planner.parsing.column_names import POSTGRES
 from planner.positions import fail
 from planner.statements.statements import Insert
 from planner.suggestions import did_you_mean
@@ -116,9 +117,17 @@ def _of_query(statement: Insert, definition: Definition, definitions: Mapping[st
 
 
 def _places(statement: Insert, definition: Definition, widths: set[int]) -> tuple[int, ...]:
-    """The columns of an INSERT; without a list all of them, or all except generated ones."""
+    """The columns of an INSERT; without a list all of them, or all except generated ones. In `postgres`, fewer
+    values are those of the first columns."""
     places = insert_columns(statement, definition.schema)
-    if statement.columns or definition.filling is None or widths == {len(places)}:
+    if statement.columns or widths == {len(places)}:
+        return places
+    width = max(widths, default=0)
+    if statement.piece.dialect == POSTGRES and len(widths) == 1 and 0 < width < len(places):
+        generated = () if definition.filling is None else definition.filling.generated
+        if width < len(places) - len(generated):
+            return places[:width]
+    if definition.filling is None:
         return places
     given = tuple(i for i in places if i not in definition.filling.generated)
     return given if widths == {len(given)} else places

@@ -118,12 +118,12 @@ def test_insert_with_a_cte(door: Door):
 @pytest.mark.parametrize(
     ("sql", "status", "code", "detail"),
     [
-        ("INSERT INTO t VALUES (1, 'x')", 422, "invalid_query", "2 values for 3 columns"),
+        ("INSERT INTO t VALUES (1, 'x', 2, 3)", 422, "invalid_query", "4 values for 3 columns"),
         ("INSERT INTO t (a) VALUES (1, 2)", 422, "invalid_query", "2 values for 1 column"),
-        ("INSERT INTO bag SELECT 1", 422, "invalid_query", "1 value for 2 columns"),
+        ("INSERT INTO bag SELECT 1, 2, 3", 422, "invalid_query", "3 values for 2 columns"),
         ("INSERT INTO t (a, z) VALUES (1, 2)", 422, "unknown_column", 'table "t" has no column "z"'),
         ("INSERT INTO tt VALUES (1)", 422, "unknown_table", 'no table or view "tt"'),
-        ("INSERT INTO t VALUES (1), ('x')", 422, "invalid_query", "1 value for 3 columns"),
+        ("INSERT INTO t VALUES (1), (2, 'x')", 422, "invalid_query", "1 value for 3 columns"),
         ("INSERT INTO bag (x) VALUES (3000000000)", 422, "invalid_value", "column x: 3000000000 is no"),
         ("INSERT INTO bag (x) VALUES (1), ('x')", 422, "invalid_value", "column x: could not convert"),
         ("INSERT INTO bag SELECT 1, 'never'", 422, "invalid_value", "column y: "),
@@ -274,6 +274,17 @@ def test_a_query_has_a_point_in_its_script(door: Door):
 def test_an_unknown_column_is_told_what_there_is(door: Door):
     hint = door.problem("SELECT a FROM t WHERE bb = 'x'")["hint"]
     assert hint.startswith("visible columns: ") and hint.endswith("; a text is written 'bb'")
+
+
+def test_fewer_values_are_those_of_the_first_columns(door: Door):
+    """As in PostgreSQL; other dialects want all of them."""
+    door.results("CREATE TABLE w (a INT, b INT DEFAULT 7, c TEXT, d INT GENERATED ALWAYS AS (a * 2) STORED)")
+    door.results("INSERT INTO w VALUES (1), (2); INSERT INTO w SELECT 3, 4; INSERT INTO w VALUES (5, 6, 'x')")
+    rows = door.results("SELECT * FROM w ORDER BY a")[0]["rows"]
+    assert rows == [[1, 7, None, 2], [2, 7, None, 4], [3, 4, None, 6], [5, 6, "x", 10]]
+    for sql in ("INSERT INTO w VALUES (1), (2, 3)", "INSERT INTO w VALUES (1, 2, 'x', 4, 5)"):
+        assert door.problem(sql)["code"] in ("invalid_query", "syntax_error")
+    assert door.problem("INSERT INTO w VALUES (1)", dialect="duckdb")["code"] == "invalid_query"
 
 
 @pytest.mark.parametrize(
