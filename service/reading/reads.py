@@ -19,6 +19,7 @@ from engine.state.dictionary import Dictionary
 from engine.state.reading import Rows, patched
 from service.definitions.access_paths import ways
 from service.definitions.definition import Definition
+from service.definitions.maintained_queries import is_query_name
 from service.errors import Conflict, HistoryGone, Invalid
 from service.reading.demanded_words import equated_words
 from service.reading.duck import QueryEvaluator
@@ -62,19 +63,20 @@ def check_health(definition: Definition, snapshot: Snapshot, epoch: int, skip_er
     """Raises unless the relation can be read at the epoch: the errors of `check_epoch`, and Conflict for a
     view that had failed by then, or has errors that are not to be skipped."""
     name = definition.name
+    view = "the query that is followed" if is_query_name(name) else f"view {name}"
     if definition.failure is not None:
-        raise Conflict(f"view {name} has failed: {definition.failure}", _TRY_AGAIN, code="view_failed")
+        raise Conflict(f"{view} has failed: {definition.failure}", _TRY_AGAIN, code="view_failed")
     lost = snapshot.lost(name)
     if lost is not None and lost <= epoch < snapshot.upper:
         if snapshot.is_aside(name):
             raise Conflict(
-                f"view {name} is being built again after epoch {lost - 1}, because the next took it too "
+                f"{view} is being built again after epoch {lost - 1}, because the next took it too "
                 f"long: {snapshot.failure(name)}",
                 f"read it as of epoch {lost - 1} or before, or wait until its state is ready",
                 code="view_building",
             )
         raise Conflict(
-            f"view {name} has failed after epoch {lost - 1}: {snapshot.failure(name)}",
+            f"{view} has failed after epoch {lost - 1}: {snapshot.failure(name)}",
             f"read it as of epoch {lost - 1} or before; {_TRY_AGAIN}",
             code="view_failed",
         )
@@ -83,7 +85,7 @@ def check_health(definition: Definition, snapshot: Snapshot, epoch: int, skip_er
     if errors:
         messages = "; ".join(f"{message} ({count})" if count > 1 else message for message, count in errors)
         raise Conflict(
-            f"view {name} has errors at epoch {epoch}: {messages}",
+            f"{view} has errors at epoch {epoch}: {messages}",
             "use errors=skip to read the other rows; the view heals when the failing rows are gone",
             code="view_has_errors",
         )
