@@ -131,10 +131,8 @@ def _no_pairs(found: re.Match[str], rest: str) -> PlannerError:
 
 
 def _no_type(found: re.Match[str], rest: str) -> PlannerError:
-    meant = _names(rest)
-    return Unsupported(
-        f"type {found[1]} is not supported", f"did you mean {meant[0]}?" if meant else SUPPORTED
-    )
+    hint = did_you_mean(found[1], _names(rest), SUPPORTED)
+    return Unsupported(f"type {found[1]} is not supported", hint)
 
 
 def _no_part(found: re.Match[str], rest: str) -> PlannerError:

@@ -32,6 +32,7 @@ SELECT id FROM orders WHERE
 --
 400 syntax_error: syntax error at or near "WHERE"
 at statement 0, line 1, column 23
+hint: an expression is missing
 
 sql
 CREATE VIEW lucky AS SELECT id, random() AS ticket FROM orders
@@ -62,9 +63,9 @@ INSERT INTO orders (id, amount) VALUES (2, 'a lot')
 at statement 0
 
 sql
-INSERT INTO orders VALUES (2, 'Bob')
+INSERT INTO orders VALUES (2, 'Bob', 1, 'x')
 --
-422 invalid_query: 2 values for 3 columns
+422 invalid_query: 4 values for 3 columns
 at statement 0, line 1, column 28
 
 delta orders

@@ -18,7 +18,7 @@ WHERE shops.id = sales.shop AND sales.item = 'tea'
 GROUP BY shops.city
 --
 -- answer
-DuckDB over sales (0 rows), shops (0 rows)
+DuckDB over sales (0 rows), shops (lookup in the key of shops (id), with the rows of sales)
 -- logical
 r0 := scan sales → (shop INTEGER, item TEXT, pieces INTEGER)
 r1 := scan shops → (id INTEGER NOT NULL, city TEXT)

@@ -59,7 +59,7 @@ sql
 EXPLAIN SELECT a.who FROM follows AS a JOIN follows AS b ON b.who = a.whom JOIN follows AS c ON c.who = b.whom AND c.whom = a.who
 --
 -- answer
-DuckDB over follows (5 rows)
+DuckDB over follows (5 rows), follows (lookup in the order of follows (who), with the rows of follows), follows (lookup in the order of follows (who, whom), with the rows of follows)
 -- logical
 r0 := scan follows → (who TEXT, whom TEXT)
 r1 := scan follows → (who TEXT, whom TEXT)

@@ -145,9 +145,9 @@ DROP TYPE mood;
 CREATE VIEW glad AS SELECT id FROM guests WHERE feels = 'happy';
 SELECT 'ok'::mood AS m
 --
-422 unknown_function: type with name mood does not exist
+422 unsupported_sql: type mood is not supported
 at statement 2, line 3, column 14
-hint: did you mean oid?
+hint: supported are SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC(p, s), BOOLEAN, TEXT, VARCHAR, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, ENUM and arrays of them
 
 read glad
 --
