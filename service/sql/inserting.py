@@ -117,8 +117,8 @@ def _of_query(statement: Insert, definition: Definition, definitions: Mapping[st
 
 
 def _places(statement: Insert, definition: Definition, widths: set[int]) -> tuple[int, ...]:
-    """The columns of an INSERT; without a list all of them, or all except generated ones. In `postgres`, fewer
-    values are those of the first columns."""
+    """The columns of an INSERT; without a list all of them, or all except generated ones. In `postgres`,
+    fewer values are those of the first columns."""
     places = insert_columns(statement, definition.schema)
     if statement.columns or widths == {len(places)}:
         return places
