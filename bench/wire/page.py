@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 from bench.wire.figures import Figures, table
+from bench.wire.own_postgres import programs
 from bench.wire.run import Sizes
-from bench.wire.systems import programs, version
+from bench.wire.systems import version
 
 NAME = "postgres-figures.md"
 _MISSING = "- PostgreSQL is not installed here, so its lines are missing"

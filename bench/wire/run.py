@@ -15,8 +15,9 @@ from bench.wire import following
 from bench.wire.figures import Figures, Taking
 from bench.wire.frontend import Exchange, answer, run
 from bench.wire.generator import NAME, WireClient, apart, drive
+from bench.wire.own_postgres import programs
 from bench.wire.rows import COLUMNS, body, values
-from bench.wire.systems import POSTGRES, freshet, postgres, programs
+from bench.wire.systems import POSTGRES, freshet, postgres
 
 FORMS = ("text", "csv", "binary")
 _READ = "SELECT * FROM sales WHERE id = $1"

@@ -6,27 +6,19 @@ PostgreSQL has its default settings, fsync too, but for the number of connection
 from __future__ import annotations
 
 import os
-import pwd
-import shutil
-import signal
 import socket
 import subprocess
-import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bench.duck import WrongAnswer
 from bench.http import service
 from bench.measure import busy
 from bench.wire.generator import WireClient
+from bench.wire.own_postgres import own_postgres
 
-_ACCOUNTS = ("postgres", "nobody")
-"""initdb does not run as root, so root lends it one of these."""
-_SECONDS = 60.0
 FRESHET, POSTGRES = "Freshet", "PostgreSQL"
 
 
@@ -72,15 +64,6 @@ def freshet(directory: Path) -> Iterator[System]:
         yield System(FRESHET, port, process)
 
 
-def programs() -> Path | None:
-    """The directory of PostgreSQL's programs; None where there is none."""
-    found = shutil.which("initdb")
-    if found is not None:
-        return Path(found).resolve().parent
-    places = Path("/usr/lib/postgresql").glob("*/bin")
-    return max(places, default=None, key=lambda each: int(each.parent.name))
-
-
 def version(where: Path) -> str:
     """As in `PostgreSQL 15.14`."""
     said = subprocess.run([where / "postgres", "--version"], check=True, capture_output=True, text=True)
@@ -89,60 +72,18 @@ def version(where: Path) -> str:
 
 @contextmanager
 def postgres(where: Path) -> Iterator[System]:
-    directory = Path(tempfile.mkdtemp(prefix="freshet-bench-"))
-    account, port = _account(), _free_port()
-    options = ["listen_addresses=127.0.0.1", f"port={port}", "max_connections=200", "timezone=UTC"]
+    port = _free_port()
+    options = ("listen_addresses=127.0.0.1", f"port={port}", "max_connections=200", "timezone=UTC")
+    with own_postgres(where, options, lambda _: _answers(port)) as (_, process):
+        yield System(POSTGRES, port, process)
+
+
+def _answers(port: int) -> bool:
     try:
-        if account:
-            shutil.chown(directory, account["user"], account["group"])
-        data = directory / "data"
-        initdb: list[str | Path] = [
-            where / "initdb",
-            "-D",
-            data,
-            "-U",
-            "postgres",
-            "-A",
-            "trust",
-            "-E",
-            "UTF8",
-            "--locale=C.UTF-8",
-        ]
-        subprocess.run(initdb, check=True, stdout=subprocess.DEVNULL, cwd=directory, **account)
-        given = [part for option in options for part in ("-c", option)]
-        with (directory / "log").open("wb") as log:
-            command: list[str | Path] = [where / "postgres", "-D", data, "-k", directory, *given]
-            server: subprocess.Popen[bytes] = subprocess.Popen(
-                command, stdout=log, stderr=log, cwd=directory, **account
-            )
-        try:
-            _await_ready(port, server)
-            yield System(POSTGRES, port, server.pid)
-        finally:
-            server.send_signal(signal.SIGINT)  # it ends all connections, and then itself
-            server.wait()
-    finally:
-        shutil.rmtree(directory)
-
-
-def _account() -> dict[str, Any]:
-    """What a subprocess is started with: nothing, or an account where we are root."""
-    if os.geteuid() != 0:
-        return {}
-    known = {entry.pw_name: entry for entry in pwd.getpwall()}
-    entry = next(known[name] for name in _ACCOUNTS if name in known)
-    return {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
-
-
-def _await_ready(port: int, server: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + _SECONDS
-    while server.poll() is None and time.monotonic() < deadline:
-        try:
-            WireClient(port).socket.close()
-            return
-        except (OSError, WrongAnswer):
-            time.sleep(0.05)
-    raise RuntimeError("PostgreSQL did not start")
+        WireClient(port).socket.close()
+    except (OSError, WrongAnswer):
+        return False
+    return True
 
 
 def _free_port() -> int:

@@ -15,10 +15,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from bench.wire.own_postgres import programs
 from service.settings.settings import Settings
 from tests import clients
 from tests.pgcatalog.collected import TABLES, TOOLS, filled, queries_of
-from tests.postgres.server import Server, programs, running
+from tests.postgres.server import Server, running
 from tests.service.client import Client
 
 Answer = tuple[list[str], list[list]]

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import psycopg
 
-from tests.postgres.server import programs, running
+from bench.wire.own_postgres import programs
+from tests.postgres.server import running
 
 TARGET = Path(__file__).resolve().parents[2] / "service" / "pgcatalog" / "builtin"
 _RELATIONS = """

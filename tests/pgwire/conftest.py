@@ -8,10 +8,11 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from bench.wire.own_postgres import programs
 from service.settings.settings import Settings
 from tests import clients
 from tests.pgwire.door import PostgresDoor
-from tests.postgres.server import Server, programs, running
+from tests.postgres.server import Server, running
 
 
 @pytest.fixture(scope="module")

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import psycopg
 
+from bench.wire.own_postgres import programs
 from tests.pgwire.zoned_cases import ZONES, expressions
-from tests.postgres.server import programs, running
+from tests.postgres.server import running
 
 ANSWERS = Path(__file__).parent / "zoned_answers.json"
 _TOGETHER = 40

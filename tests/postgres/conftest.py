@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import pytest
 
+from bench.wire.own_postgres import programs
 from tests import clients
-from tests.postgres.server import Server, programs, running
+from tests.postgres.server import Server, running
 
 
 @pytest.fixture(scope="session")

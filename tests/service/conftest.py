@@ -8,9 +8,10 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from bench.wire.own_postgres import programs
 from engine.spark.sessions import Sessions
 from service.settings.settings import Settings
-from tests.postgres.server import Server, programs, running
+from tests.postgres.server import Server, running
 from tests.service.client import Client, Process
 from tests.service.jobs import ROWS
 

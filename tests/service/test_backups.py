@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
+from bench.wire.own_postgres import programs
 from service.backup import backup_writing
 from service.backup.catalog_dump import TABLES
 from service.catalog.catalog import Catalog
 from service.catalog.database import metadata
 from service.running import pinned_state
 from service.settings.settings import Settings
-from tests.postgres.server import programs, running
+from tests.postgres.server import running
 from tests.seeds import SEED
 from tests.service.backups import back_up, change, define, everything, restored, rows_of
 from tests.service.client import Client

@@ -16,7 +16,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.postgres.server import programs, running
+from bench.wire.own_postgres import programs
+from tests.postgres.server import running
 from tests.seeds import SEED
 from tests.service.client import Process
 from tests.service.door import Door
