@@ -75,7 +75,8 @@ class NameScope:
             qualified = [t for t in self.tables if t.alias.lower() == node.table.lower()]
             found = [column for table in qualified for column in _called(node.this, table.columns)]
             if qualified and not found:
-                fail(_unknown(name, qualified, f'table "{node.table}" has no column "{name}"'), node)
+                hint = _near(name, qualified, _visible(qualified))
+                fail(UnknownColumn(f'table "{node.table}" has no column "{name}"', hint), node)
         else:
             found = _called(node.this, self.star)
         if len(found) > 1:
@@ -94,12 +95,10 @@ class NameScope:
             return self._no_table(node, catalog)
         name = node.name.lower()
         owners = [r.name for r in catalog.values() if name in map(str.lower, r.schema.names)]
-        error = _unknown(node.name, tables, f'unknown column "{node.name}"')
-        if owners and not _near(node.name, tables):
-            error.hint = f'column "{node.name}" is in {" and ".join(sorted(owners)[:2])}, not in FROM'
-        elif not _near(node.name, tables):
-            error.hint = perhaps_text(node.name, error.hint)
-        return error
+        otherwise = perhaps_text(node.name, _visible(tables))
+        if owners:
+            otherwise = f'column "{node.name}" is in {" and ".join(sorted(owners)[:2])}, not in FROM'
+        return UnknownColumn(f'unknown column "{node.name}"', _near(node.name, tables, otherwise))
 
     def _no_table(self, node: exp.Column, catalog: Catalog | None = None) -> UnknownTable:
         names = [table.alias for scope in self.chain() for table in scope.tables if table.alias]
@@ -115,11 +114,12 @@ def _called(identifier: exp.Identifier, columns: Iterable[Attribute]) -> list[At
     return [column for column in alike if column.name == fold(identifier)] or alike
 
 
-def _unknown(name: str, tables: list[FromTable], message: str) -> UnknownColumn:
-    names = {column.name for table in tables for column in table.columns}
-    return UnknownColumn(message, _near(name, tables) or visible(names))
+def _visible(tables: list[FromTable]) -> str:
+    """A hint with the columns of the tables."""
+    return visible(column.name for table in tables for column in table.columns)
 
 
-def _near(name: str, tables: list[FromTable]) -> str:
-    """A hint with the columns whose names are nearest, or an empty text."""
-    return of_columns(name, ((table.alias, (column.name for column in table.columns)) for table in tables))
+def _near(name: str, tables: list[FromTable], otherwise: str) -> str:
+    """A hint with the columns whose names are nearest, or another."""
+    named = ((table.alias, (column.name for column in table.columns)) for table in tables)
+    return of_columns(name, named, otherwise)
