@@ -136,8 +136,6 @@ CANCELED = "57014"
 
 _OF_FACTS = {
     "invalid_query": (
-        ("does not have a column named", "42703"),
-        ("referenced table", "42P01"),
         ("ambiguous reference to table", "42712"),
         ("ambiguous", "42702"),
         ("is named twice", "42701"),
@@ -149,7 +147,6 @@ _OF_FACTS = {
         ("aggregate function calls cannot be nested", "42803"),
         ("cannot contain window functions", "42P20"),
         ("cannot contain a window function", "42P20"),
-        ("same number of result columns", "42601"),
         ("equal numbers of columns", "42601"),
         (" values for ", "42601"),
         ("subquery returns", "42601"),
