@@ -17,9 +17,10 @@ from engine.errors import InvalidValue
 from engine.kernels.casts import INFINITE_DAY, INFINITE_INSTANT
 from engine.schema import Kind
 
-_DAYS_1970 = -10_957
-"""1970-01-01 in days since 2000-01-01."""
-_DAY = 86_400_000_000
+DAY_2000 = 10_957
+"""2000-01-01, from which PostgreSQL counts, in days since 1970-01-01."""
+DAY = 86_400_000_000
+"""In microseconds."""
 _FIRST_DAY, _LAST_DAY = -(2**31), 2**31 - 1
 _FIRST_MOMENT, _LAST_MOMENT = -(2**63), 2**63 - 1
 _NEGATIVE, _SPECIAL = 0x4000, 0xC000
@@ -33,11 +34,15 @@ def _packed(form: str) -> tuple[Callable[[Any], bytes], Callable[[bytes], Any]]:
     found = struct.Struct(f"!{form}")
 
     def read(data: bytes) -> Any:
-        if len(data) != found.size:
-            raise InvalidValue(f"a binary value has {len(data)} bytes, and its type {found.size}")
+        _check_size(data, found.size)
         return found.unpack(data)[0]
 
     return found.pack, read
+
+
+def _check_size(data: bytes, size: int) -> None:
+    if len(data) != size:
+        raise InvalidValue(f"a binary value has {len(data)} bytes, and its type {size}")
 
 
 _BOOL, _INT2, _INT4, _INT8, _FLOAT4, _FLOAT8 = map(_packed, ("?", "h", "i", "q", "f", "d"))
@@ -45,23 +50,23 @@ _BOOL, _INT2, _INT4, _INT8, _FLOAT4, _FLOAT8 = map(_packed, ("?", "h", "i", "q",
 
 def _date(value: int) -> bytes:
     infinite = {INFINITE_DAY: _LAST_DAY, -INFINITE_DAY: _FIRST_DAY}.get(value)
-    return _INT4[0](value + _DAYS_1970 if infinite is None else infinite)
+    return _INT4[0](value - DAY_2000 if infinite is None else infinite)
 
 
 def _date_of(data: bytes) -> int:
     days = _INT4[1](data)
-    return {_LAST_DAY: INFINITE_DAY, _FIRST_DAY: -INFINITE_DAY}.get(days, days - _DAYS_1970)
+    return {_LAST_DAY: INFINITE_DAY, _FIRST_DAY: -INFINITE_DAY}.get(days, days + DAY_2000)
 
 
 def _moment(value: int) -> bytes:
     infinite = {INFINITE_INSTANT: _LAST_MOMENT, -INFINITE_INSTANT: _FIRST_MOMENT}.get(value)
-    return _INT8[0](value + _DAYS_1970 * _DAY if infinite is None else infinite)
+    return _INT8[0](value - DAY_2000 * DAY if infinite is None else infinite)
 
 
 def _moment_of(data: bytes) -> int:
     instant = _INT8[1](data)
     infinite = {_LAST_MOMENT: INFINITE_INSTANT, _FIRST_MOMENT: -INFINITE_INSTANT}.get(instant)
-    found = instant - _DAYS_1970 * _DAY if infinite is None else infinite
+    found = instant + DAY_2000 * DAY if infinite is None else infinite
     if abs(found) > INFINITE_INSTANT:
         raise InvalidValue("a timestamp is out of range")
     return found
@@ -69,7 +74,7 @@ def _moment_of(data: bytes) -> int:
 
 def _time_of(data: bytes) -> int:
     clock = _INT8[1](data)
-    if not 0 <= clock < _DAY:
+    if not 0 <= clock < DAY:
         raise InvalidValue("a time is out of range")
     return clock
 
@@ -79,8 +84,7 @@ def _interval(value: Interval) -> bytes:
 
 
 def _interval_of(data: bytes) -> Interval:
-    if len(data) != 16:
-        raise InvalidValue(f"a binary value has {len(data)} bytes, and its type 16")
+    _check_size(data, 16)
     microseconds, days, months = struct.unpack("!qii", data)
     return interval_of(Interval(months, days, microseconds))
 
@@ -135,8 +139,7 @@ def _uuid(value: str) -> bytes:
 
 
 def _uuid_of(data: bytes) -> str:
-    if len(data) != 16:
-        raise InvalidValue(f"a binary value has {len(data)} bytes, and its type 16")
+    _check_size(data, 16)
     return str(UUID(bytes=data))
 
 

@@ -24,6 +24,7 @@ from engine.state.dictionary import Dictionary
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.definition import Definition
 from service.errors import BadRequest
+from service.pgformats.value_binaries import DAY, DAY_2000
 from service.pgformats.value_formats import reader
 from service.pgformats.wire_types import BINARY, wire_type
 from service.postgres.copy_texts import SIGNATURE
@@ -35,11 +36,8 @@ _BATCH = 10_000
 """Rows that are decoded together."""
 _count = struct.Struct("!h").unpack_from
 _size = struct.Struct("!i").unpack_from
-_2000 = 10_957
-"""2000-01-01 in days since 1970-01-01."""
 _FIRST, _LAST = 1 - EPOCH_DAY, 3_652_059 - EPOCH_DAY
 """The days from year 1 to 9999."""
-_DAY = 86_400_000_000
 
 
 def changes_of_binary(
@@ -162,16 +160,16 @@ def _booleans(numbers: np.ndarray, kind: Kind) -> np.ndarray:
 
 
 def _days(numbers: np.ndarray, kind: Kind) -> np.ndarray | None:
-    return _between(numbers.astype(np.int64) + _2000, _FIRST, _LAST)
+    return _between(numbers.astype(np.int64) + DAY_2000, _FIRST, _LAST)
 
 
 def _moments(numbers: np.ndarray, kind: Kind) -> np.ndarray | None:
-    words = _between(numbers.astype(np.int64), (_FIRST - _2000) * _DAY, (_LAST - _2000 + 1) * _DAY - 1)
-    return None if words is None else words + _2000 * _DAY
+    words = _between(numbers.astype(np.int64), (_FIRST - DAY_2000) * DAY, (_LAST - DAY_2000 + 1) * DAY - 1)
+    return None if words is None else words + DAY_2000 * DAY
 
 
 def _clocks(numbers: np.ndarray, kind: Kind) -> np.ndarray | None:
-    return _between(numbers.astype(np.int64), 0, _DAY - 1)
+    return _between(numbers.astype(np.int64), 0, DAY - 1)
 
 
 def _between(words: np.ndarray, low: int, high: int) -> np.ndarray | None:

@@ -32,17 +32,13 @@ class InsertOfValues:
         name = self.insert.definition.name
         if not (runtime.accounts.is_current(principal) and principal.may(Privilege.INSERT, name)):
             return None
-        held = runtime.dictionary.hold()
-        try:
-            changes = self.insert.changes(
-                parameters.given, runtime.dictionary, self.circumstances.reading.zone.is_utc
-            )
+        in_utc = self.circumstances.reading.zone.is_utc
+        with runtime.dictionary.holding():
+            changes = self.insert.changes(parameters.given, runtime.dictionary, in_utc)
             if changes is None:
                 return None
             with slow.timing(self.text, principal.id):
                 return (await runtime.apply({name: changes})).changes
-        finally:
-            del held
 
 
 def insert_of_values(runtime: Runtime, piece: Piece, circumstances: Circumstances) -> InsertOfValues | None:

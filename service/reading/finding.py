@@ -19,11 +19,9 @@ MANY = 1 << 20
 
 Words = Mapping[int, Collection[int]]
 """By column, the words of which a row has one."""
-_UNBOUNDED: Mapping[int, tuple[int, int]] = {}
-
-
 Bounds = Mapping[int, tuple[int, int]]
 """By column, the least and the greatest word that a row can have."""
+_UNBOUNDED: Bounds = {}
 
 
 def find_rows(
