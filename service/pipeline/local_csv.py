@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from engine.kernels.scanning.csv_structure import LINE, ODD, QUOTED, csv_state
-from service.pipeline.local_files import LocalFile, SparkNeeded, value_column, with_values
+from service.pipeline.local_files import LocalFile, SparkNeeded, numbered, value_column, with_values
 
 _BLOCK = 1 << 22
 """Bytes that are parsed at once, and so the longest row."""
@@ -59,9 +59,7 @@ class LocalCsv:
                     for name in names
                     if name != self.corrupt
                 ]
-                yield pa.RecordBatch.from_arrays(
-                    [*columns, records], names=[str(i) for i in range(len(columns) + 1)]
-                )
+                yield numbered([*columns, records])
             done += file.unpacked_size
 
 
@@ -103,29 +101,26 @@ class _Form:
         reading = pyarrow.csv.ReadOptions(
             use_threads=False, block_size=_BLOCK, autogenerate_column_names=True
         )
-        try:
+        parsing = self.parsing(lambda row: "skip")
+        with file.reading():
             with (
                 file.open() as stream,
-                pyarrow.csv.open_csv(
-                    stream, reading, self.parsing(lambda row: "skip"), _texts(["f0"])
-                ) as reader,
+                pyarrow.csv.open_csv(stream, reading, parsing, _texts(["f0"])) as some,
             ):
-                types = dict.fromkeys(reader.schema.names, pa.string())
+                names = some.schema.names
             with (
                 file.open() as stream,
-                pyarrow.csv.open_csv(
-                    stream, reading, self.parsing(lambda row: "skip"), _texts(types)
-                ) as reader,
+                pyarrow.csv.open_csv(stream, reading, parsing, _texts(names)) as every,
             ):
-                first = reader.read_next_batch().slice(0, 1).to_pylist()
-        except (pa.ArrowException, OSError, StopIteration) as error:
-            raise SparkNeeded(f"{file.path.name} cannot be read here: {error}") from None
+                first: list[dict[str, str | None]] = next(
+                    (batch.slice(0, 1).to_pylist() for batch in every), []
+                )
         if not first:
             raise SparkNeeded(f"{file.path.name} has no rows")
         return [value or "" for value in first[0].values()]
 
 
-def _texts(names: Sequence[str] | Mapping[str, pa.DataType]) -> pyarrow.csv.ConvertOptions:
+def _texts(names: Sequence[str]) -> pyarrow.csv.ConvertOptions:
     """All columns as texts; a field is NULL if it is empty and not quoted."""
     return pyarrow.csv.ConvertOptions(
         column_types=dict.fromkeys(names, pa.large_string()),
@@ -154,25 +149,20 @@ class _Rows:
             column_names=self._names,
             skip_rows_after_names=int(self._form.has_header),
         )
-        converting = _texts(self._names)
-        try:
-            with self._file.open() as stream:
-                checked = _Checked(stream, self._form)
-                source = pa.PythonFile(checked, "r")
-                with pyarrow.csv.open_csv(
-                    source, reading, self._form.parsing(self._keep), converting
-                ) as reader:
-                    rows = 0
-                    for batch in reader:
-                        self.read = checked.seen
-                        yield self._with_ragged(batch, rows, False)
-                        rows += batch.num_rows
-                    nothing = pa.RecordBatch.from_arrays(
-                        [pa.nulls(0, field.type) for field in reader.schema], schema=reader.schema
-                    )
-                    yield self._with_ragged(nothing, rows, True)
-        except (pa.ArrowException, OSError) as error:
-            raise SparkNeeded(f"{self._file.path.name} cannot be read here: {error}") from None
+        parsing, converting = self._form.parsing(self._keep), _texts(self._names)
+        with self._file.reading(), self._file.open() as stream:
+            checked = _Checked(stream, self._form)
+            source = pa.PythonFile(checked, "r")
+            with pyarrow.csv.open_csv(source, reading, parsing, converting) as reader:
+                rows = 0
+                for batch in reader:
+                    self.read = checked.seen
+                    yield self._with_ragged(batch, rows, False)
+                    rows += batch.num_rows
+                nothing = pa.RecordBatch.from_arrays(
+                    [pa.nulls(0, field.type) for field in reader.schema], schema=reader.schema
+                )
+                yield self._with_ragged(nothing, rows, True)
         if checked.state in (QUOTED, ODD):
             raise SparkNeeded(f"{self._file.path.name} has a quote or a line that readers take differently")
 

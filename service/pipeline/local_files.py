@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -71,6 +72,14 @@ class LocalFile:
         """The file's bytes, unpacked."""
         return pa.input_stream(str(self.path), compression=_PACKINGS.get(self.path.suffix))
 
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Within this context, what Arrow or the disk refuses is left to Spark: SparkNeeded."""
+        try:
+            yield
+        except (pa.ArrowException, OSError) as error:
+            raise SparkNeeded(f"{self.path.name} cannot be read here: {error}") from None
+
 
 def local_files(paths: Iterable[str], base: str, most: int) -> list[LocalFile]:
     """The files at paths as Spark takes them. Raises SparkNeeded if they are not here, or larger than
@@ -122,6 +131,11 @@ def with_values(columns: Mapping[str, pa.DataType], file: LocalFile) -> dict[str
     if len({name.lower() for name in names}) < len(names):
         raise SparkNeeded("two columns have the same name, without regard to case")
     return {**columns, **dict.fromkeys(file.values, pa.string())}
+
+
+def numbered(columns: Sequence[pa.Array]) -> pa.RecordBatch:
+    """A batch of columns that are called by their places."""
+    return pa.RecordBatch.from_arrays(columns, names=[str(i) for i in range(len(columns))])
 
 
 def value_column(file: LocalFile, name: str, rows: int) -> pa.Array:

@@ -16,7 +16,14 @@ import pyarrow as pa
 
 from engine.codec.json_cells import UNKNOWN, JsonCells, is_unicode, line_at, scan_lines
 from engine.kernels.scanning.json_lines import NESTED, STRANGE, TAKEN
-from service.pipeline.local_files import ColumnsFound, LocalFile, SparkNeeded, value_column, with_values
+from service.pipeline.local_files import (
+    ColumnsFound,
+    LocalFile,
+    SparkNeeded,
+    numbered,
+    value_column,
+    with_values,
+)
 from service.pipeline.local_text import blocks
 
 _ROWS = 1 << 15
@@ -63,7 +70,7 @@ class LocalJson:
                     raise ColumnsFound
                 self.progress = min(1.0, self._read / size)
                 columns = [self._column(file, cells, records, name) for name in names if name != self.corrupt]
-                yield pa.RecordBatch.from_arrays([*columns, records], [str(i) for i in range(len(names))])
+                yield numbered([*columns, records])
 
     def _column(self, file: LocalFile, cells: JsonCells, records: pa.Array, name: str) -> pa.Array:
         if len(cells) == 0:

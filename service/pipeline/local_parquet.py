@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.parquet
 
-from service.pipeline.local_files import LocalFile, SparkNeeded, value_column, with_values
+from service.pipeline.local_files import LocalFile, SparkNeeded, numbered, value_column, with_values
 
 _BATCH = 1 << 17
 """Rows that are read at once."""
@@ -62,7 +62,7 @@ class LocalParquet:
                 columns = [self._column(file, batch, name) for name in names]
                 done += batch.num_rows
                 self.progress = done / max(self._rows, 1)
-                yield pa.RecordBatch.from_arrays(columns, names=[str(i) for i in range(len(names))])
+                yield numbered(columns)
 
     def _column(self, file: LocalFile, batch: pa.RecordBatch, name: str) -> pa.Array:
         if name in file.values:
@@ -86,12 +86,10 @@ def _read(file: LocalFile, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
 
 
 def _opened(file: LocalFile, shared: Sequence[str]) -> pyarrow.parquet.ParquetFile:
-    try:
+    with file.reading():
         return pyarrow.parquet.ParquetFile(
             str(file.path), read_dictionary=list(shared), coerce_int96_timestamp_unit="us"
         )
-    except (pa.ArrowException, OSError) as error:
-        raise SparkNeeded(f"{file.path.name} cannot be read here: {error}") from None
 
 
 def _is_shared(file: pyarrow.parquet.ParquetFile, name: str) -> bool:

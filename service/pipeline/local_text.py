@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
-from service.pipeline.local_files import LocalFile, SparkNeeded, value_column, with_values
+from service.pipeline.local_files import LocalFile, SparkNeeded, numbered, value_column, with_values
 
 _BLOCK = 1 << 22
 """Bytes that are read at once."""
@@ -39,22 +39,19 @@ class LocalText:
                 columns = [
                     lines if name == "value" else value_column(file, name, len(lines)) for name in names
                 ]
-                yield pa.RecordBatch.from_arrays(columns, names=[str(i) for i in range(len(columns))])
+                yield numbered(columns)
 
 
 def blocks(file: LocalFile) -> Iterator[bytes]:
     """The bytes of a file in blocks of whole lines, without the mark of UTF-8. Raises SparkNeeded."""
-    try:
-        with file.open() as stream:
-            rest = stream.read(len(_MARK)).removeprefix(_MARK)
-            while more := stream.read(_BLOCK):
-                end = more.rfind(b"\n") + 1
-                if end:
-                    yield rest + more[:end]
-                rest = more[end:] if end else rest + more
-                if len(rest) > _LONGEST:
-                    raise SparkNeeded(f"{file.path.name} has a line of more than {_LONGEST} bytes")
-            if rest:
-                yield rest
-    except (pa.ArrowException, OSError) as error:
-        raise SparkNeeded(f"{file.path.name} cannot be read here: {error}") from None
+    with file.reading(), file.open() as stream:
+        rest = stream.read(len(_MARK)).removeprefix(_MARK)
+        while more := stream.read(_BLOCK):
+            end = more.rfind(b"\n") + 1
+            if end:
+                yield rest + more[:end]
+            rest = more[end:] if end else rest + more
+            if len(rest) > _LONGEST:
+                raise SparkNeeded(f"{file.path.name} has a line of more than {_LONGEST} bytes")
+        if rest:
+            yield rest
