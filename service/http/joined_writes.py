@@ -1,5 +1,7 @@
-"""A transport that joins small writes of one turn of the event loop, so that an answer's head and its body leave
-in one call of the system and arrive as one packet."""
+"""A transport that joins the small writes of one turn of the event loop.
+
+So an answer's head and its body leave in one call of the system, and arrive as one packet.
+"""
 
 from __future__ import annotations
 
