@@ -31,6 +31,13 @@ class Store(NamedTuple):
     arena: np.ndarray
 
 
+class ExceptionalWord(NamedTuple):
+    """The word of a text that is not the text's hash of round 0, and that hash."""
+
+    word: int
+    hash: int
+
+
 class Entries:
     """One generation of a dictionary's entries."""
 
@@ -39,7 +46,7 @@ class Entries:
         """Words of single texts, a bounded cache."""
         self.text_of: dict[int, str] = {}
         """Texts of single words, a bounded cache."""
-        self.exceptions: dict[str, int] = {}
+        self.exceptions: dict[str, ExceptionalWord] = {}
         """The texts whose words are not their hashes of round 0, once the generation is retired."""
         self.successor: Entries | None = None
         """The next generation: whoever holds this one holds all later ones."""
