@@ -172,6 +172,11 @@ class PostgresConnection(asyncio.Protocol):
         if self._answered >= _GATHERED:
             self._flush()
 
+    def send(self, data: bytes) -> bool:
+        self._answers.append(data)
+        self._flush()
+        return self._can_write.is_set() and not self._is_lost
+
     def _flush(self) -> None:
         """Writes what was gathered."""
         if not self._answers:

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-from service.postgres.copying import CopySending
+from service.postgres.copy_sending import CopyMessages
 from service.postgres.shared_work import SharedWork
 from service.postgres.subscription_pages import SubscriptionForm
 from service.reading.lanes import Lane
@@ -35,18 +35,18 @@ def test_a_page_is_made_once_for_all(
     door: PostgresDoor, connection: psycopg.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: dict[str, list] = {"pages": [], "bytes": []}
-    changes, messages = SubscriptionForm.changes, CopySending._messages
+    changes, messages = SubscriptionForm.changes, CopyMessages.of
 
     def noting_page(form: SubscriptionForm, snapshot, since: int, limit: int):  # type: ignore[no-untyped-def]
         made["pages"].append((since, limit))
         return changes(form, snapshot, since, limit)
 
-    def noting_bytes(sending: CopySending, rows, start: int, stop: int) -> bytes:  # type: ignore[no-untyped-def]
+    def noting_bytes(made_by: CopyMessages, rows, start: int, stop: int) -> bytes:  # type: ignore[no-untyped-def]
         made["bytes"].append(rows.answer)
-        return messages(sending, rows, start, stop)
+        return messages(made_by, rows, start, stop)
 
     monkeypatch.setattr(SubscriptionForm, "changes", noting_page)
-    monkeypatch.setattr(CopySending, "_messages", noting_bytes)
+    monkeypatch.setattr(CopyMessages, "of", noting_bytes)
     connection.execute("CREATE TABLE popular (id INT PRIMARY KEY, name TEXT)")
     begin = door.runtime.snapshot.upper - 1
     since = f"WITH (SNAPSHOT = false) AS OF {begin} UP TO {begin + EPOCHS + 1}"
