@@ -100,8 +100,6 @@ class _Group(Generic[P]):
         self._position = Position(runtime, line.definition, since)
         self._groups = groups
         self._seats: set[_Seat[P]] = set()
-        self._is_moving = False
-        """Whether it has begun to look for what comes after its position."""
         self._beats: Beats | None = None
         groups.setdefault(line.key, []).append(self)
         self._task = asyncio.get_running_loop().create_task(self._run())
@@ -115,9 +113,9 @@ class _Group(Generic[P]):
         if not self._seats and self._beats is not None:
             self._beats.end_wait()
 
-    def rests_at(self, since: int) -> bool:
-        """Whether a follower at an epoch can enter it."""
-        return bool(self._seats) and not self._is_moving and self._position.since == since
+    def is_at(self, since: int) -> bool:
+        """Whether a follower at an epoch can enter it; also while its next page is being made."""
+        return bool(self._seats) and self._position.since == since
 
     async def _run(self) -> None:
         try:
@@ -141,9 +139,9 @@ class _Group(Generic[P]):
         """Looks at the newest state once, and hands on what it has."""
         if self._runtime.closing:
             raise Unavailable("the service is shutting down", code="shutting_down")
+        self._check_rights()
         position, line = self._position, self._line
         since = position.since
-        self._is_moving = True
         snapshot = position.look(line.last)
         if snapshot is not None:
             page = await line.page(snapshot, since)
@@ -151,15 +149,17 @@ class _Group(Generic[P]):
             self._hand(page)
         elif position.since > since:
             self._hand(line.silence(position.since))
-        self._is_moving = False
+
+    def _check_rights(self) -> None:
+        is_current = self._runtime.accounts.is_current
+        for seat in list(self._seats):
+            if not is_current(seat.follower.principal):
+                seat.leave(rights_changed())
 
     def _hand(self, page: P | None) -> None:
-        accounts, until = self._runtime.accounts, self._position.since
         for seat in list(self._seats):
             try:
-                if not accounts.is_current(seat.follower.principal):
-                    seat.leave(rights_changed())
-                elif not seat.follower.take(until, page):
+                if not seat.follower.take(self._position.since, page):
                     seat.leave()
             except Exception as error:  # the others go on
                 seat.leave(error)
@@ -167,7 +167,7 @@ class _Group(Generic[P]):
     def _merge(self) -> None:
         """Leaves all followers to another group that is at the same position, if there is one."""
         for other in self._groups[self._line.key]:
-            if other is not self and other.rests_at(self._position.since):
+            if other is not self and other.is_at(self._position.since):
                 for seat in self._seats:
                     other.add(seat)
                 self._seats = set()
@@ -202,6 +202,6 @@ class Relay(Generic[P]):
 
     def _group(self, line: Line[P], since: int) -> _Group[P]:
         peers = self._groups.get(line.key, ())
-        return next((group for group in peers if group.rests_at(since)), None) or _Group(
+        return next((group for group in peers if group.is_at(since)), None) or _Group(
             self._runtime, line, since, self._groups
         )
