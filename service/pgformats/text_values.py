@@ -111,6 +111,11 @@ def _escaped_bytes(text: str) -> bytes:
 def day_of(text: str) -> int:
     """A clock and a zone in the text do not count, as in PostgreSQL."""
     day = _DAY.fullmatch(text.strip())
+    if day is not None and day[1] == text:  # as nearly all are written
+        try:
+            return date_word(text, _NO_TEXTS)
+        except InvalidValue:
+            raise not_a("date", text) from None
     bare = text if day is None else day[1] + (day[2] or "")
     return _moment_by(lambda iso: date_word(iso, _NO_TEXTS), bare, "date")
 
