@@ -52,6 +52,8 @@ class Kind(enum.Enum):
     ENUM = "ENUM"
     ARRAY = "ARRAY"
 
+    __hash__ = object.__hash__  # there is one object for each, and an Enum's own takes ten times as long
+
 
 WORD_DIGITS = 18
 """Most digits of a NUMERIC that is stored as its own word; `engine.codec.numerals` encodes longer ones."""

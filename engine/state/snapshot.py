@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.errors import EpochError, JoinTooLarge, UnknownName
 from engine.kernels.arrange import arrange
-from engine.kernels.collapse import rows_of_ranges
+from engine.kernels.collapse import few_rows
 from engine.kernels.join import MOST_PAIRS, join
 from engine.kernels.layers import COLUMNS, table_of
 from engine.kernels.lookup import find_ranges
@@ -102,26 +102,23 @@ class RelationSnapshot:
 
     def few_rows_under(self, keys: np.ndarray, epoch: int, most: int) -> Rows | None:
         """As `rows_under`; None if there are more than `most` differences to look at."""
-        lows, highs = find_ranges(self._table, keys)
-        return self._few_rows(lows, highs, epoch, most)
+        return self.few_rows_between(keys, keys, epoch, most)
 
     def few_rows_between(self, low: np.ndarray, high: np.ndarray, epoch: int, most: int) -> Rows | None:
         """As `few_rows_under`, but the rows whose first P words are between a line of `low` [m, P] and that
         line of `high`, or are one of these. The lines ascend, and their ranges do not overlap."""
+        masks, few = self.kept.order.masks, min(most, _INSERTED)
+        if not len(masks):
+            found, words, counts = few_rows(self._table, low, high, self.positions, epoch, few)
+            if found <= few:
+                return words, counts
         lows, _ = find_ranges(self._table, low)
         _, highs = find_ranges(self._table, high)
-        return self._few_rows(lows, np.maximum(lows, highs), epoch, most)
-
-    def _few_rows(self, lows: np.ndarray, highs: np.ndarray, epoch: int, most: int) -> Rows | None:
-        """The rows in ranges of the layers; None if these have more than `most` differences."""
-        width, masks = len(self.order), self.kept.order.masks
-        found = int((highs - lows).sum())
-        if found > most:
+        highs = np.maximum(lows, highs)
+        if int((highs - lows).sum()) > most:
             return None
-        if found > _INSERTED or len(masks):
-            batches = [batch for batch in self.batches if len(batch)]
-            return self._as_rows(rows_in(batches, width, lows, highs, epoch, masks))
-        return self._in_order(rows_of_ranges(self._table, lows, highs, width, epoch))
+        batches = [batch for batch in self.batches if len(batch)]
+        return self._as_rows(rows_in(batches, len(self.order), lows, highs, epoch, masks))
 
     @cached_property
     def _table(self) -> np.ndarray:
@@ -225,7 +222,7 @@ class Snapshot:
         patched = self.relations.patched(relations) if relations else self.relations
         return Snapshot(self.frontier if frontier is None else frontier, patched, self._dictionary)
 
-    @property
+    @cached_property
     def upper(self) -> int:
         """The first epoch that is not complete; EpochError if times have several coordinates."""
         if not self.frontier.order.is_total:

@@ -179,6 +179,7 @@ Frontend = (
 
 
 _int32 = struct.Struct("!i").unpack_from
+_count = struct.Struct("!H").unpack_from
 
 
 def read_message(type: int, body: bytes) -> Frontend:
@@ -256,17 +257,26 @@ class _Cursor:
         self._at = end + 1
         return found.decode()
 
+    def count(self) -> int:
+        """A number of 16 bits without a sign."""
+        at = self._at
+        if len(self._body) < at + 2:
+            raise Malformed("a message ends before its parts do")
+        self._at = at + 2
+        (found,) = _count(self._body, at)
+        return found  # type: ignore[no-any-return]
+
     def numbers(self, form: str) -> tuple[int, ...]:
-        """A count of 16 bits without a sign, and so many numbers."""
-        count = int.from_bytes(self.take(2), "big")
+        """A count, and so many numbers."""
+        count = self.count()
         if not count:
             return ()
         size = struct.calcsize(form)
         return struct.unpack(f"!{count}{form}", self.take(count * size))
 
     def values(self) -> tuple[bytes | None, ...]:
-        """A count of 16 bits without a sign, and so many values, each after its length."""
-        count = int.from_bytes(self.take(2), "big")
+        """A count, and so many values, each after its length."""
+        count = self.count()
         body, at, end = self._body, self._at, len(self._body)
         found: list[bytes | None] = []
         for _ in range(count):

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from service.postgres.frontend_messages import (
+    BindMessage,
     Frontend,
     Malformed,
     Startup,
@@ -26,6 +28,20 @@ _LONG = frozenset(b"QPBdFp")
 """Types of messages that may be long."""
 _SHORT = 1 << 16
 _length = struct.Struct("!i").unpack_from
+_BIND = ord("B")
+_RUN = b"E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04"
+"""Execute all of the portal without a name, and Sync."""
+_DESCRIBED_RUN = b"D\0\0\0\x06P\0" + _RUN
+"""The same after Describe of this portal."""
+
+
+class BoundRun(NamedTuple):
+    """A statement that is bound to the portal without a name, perhaps described, run whole and ended by Sync:
+    messages of `size` bytes together."""
+
+    bind: BindMessage
+    is_described: bool
+    size: int
 
 
 @dataclass(frozen=True)
@@ -41,7 +57,7 @@ class MessageDecoder:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._buffer = bytearray()
+        self._buffer: bytes | bytearray = b""
         self._at = 0
         self._is_starting = True
         self.is_known = False
@@ -54,8 +70,10 @@ class MessageDecoder:
 
     def feed(self, data: bytes) -> None:
         if self._at == len(self._buffer):
-            self._buffer = bytearray(data)
+            self._buffer = data
         else:
+            if not isinstance(self._buffer, bytearray):
+                self._buffer = bytearray(self._buffer)
             del self._buffer[: self._at]
             self._buffer += data
         self._at = 0
@@ -63,6 +81,29 @@ class MessageDecoder:
     def next(self) -> Startup | Frontend | None:
         """The next whole message; None if there is none yet. Raises Malformed and TooLong."""
         return self._startup() if self._is_starting else self._message()
+
+    def bound_run(self) -> BoundRun | None:
+        """The run at the head of what is held, which stays there; None if it is not whole, or something
+        else, or not well formed, as `next` will say."""
+        buffer, at = self._buffer, self._at
+        if len(buffer) < at + 5 or buffer[at] != _BIND:
+            return None
+        (size,) = _length(buffer, at + 1)
+        end = at + 1 + size
+        is_described = buffer.startswith(_DESCRIBED_RUN, end)
+        if not 4 <= size <= self._most or not (is_described or buffer.startswith(_RUN, end)):
+            return None
+        try:
+            bind = read_message(_BIND, bytes(buffer[at + 5 : end]))
+        except Malformed:
+            return None
+        if not isinstance(bind, BindMessage) or bind.portal:
+            return None
+        return BoundRun(bind, is_described, 1 + size + len(_DESCRIBED_RUN if is_described else _RUN))
+
+    def take(self, run: BoundRun) -> None:
+        """Takes the run that `bound_run` has found."""
+        self._at += run.size
 
     def _startup(self) -> Startup | None:
         size = self._size(0, STARTUP_BYTES)

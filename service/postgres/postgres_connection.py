@@ -109,14 +109,14 @@ class PostgresConnection(asyncio.Protocol):
     def _decode(self) -> None:
         """Turns the bytes that have arrived into messages, as far as the budget goes."""
         try:
+            if self._is_idle and self._reads is not None and self._can_write.is_set():
+                self._read_at_once(self._reads)
             while len(self._waiting) < _PEEKED and (message := self._decoder.next()) is not None:
                 self._waiting.append(message)
                 if isinstance(message, f.SslRequest):
                     break  # what follows in plain text is not part of the encrypted session
         except (f.Malformed, TooLong) as error:
             self._failure = error
-        if self._waiting and self._is_idle and self._reads is not None and self._can_write.is_set():
-            self._read_at_once(self._reads)
         if self._waiting or self._failure is not None:
             self._is_idle = False
             self._more.set()
@@ -127,7 +127,7 @@ class PostgresConnection(asyncio.Protocol):
 
     def _read_at_once(self, reads: ReadsAtOnce) -> None:
         """Answers the point reads that come before all other messages."""
-        answers = reads.answers(self._waiting)
+        answers = reads.answers(self._decoder)
         if answers:
             self.heard = asyncio.get_running_loop().time()
             self._ahead = 0
