@@ -60,21 +60,18 @@ def rows_until(batch, width, epoch):
     return out[:k]
 
 
-@kernel(
-    "Tuple((int64, int64[:,::1], int64[::1]))"
-    "(int64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64, int64)"
-)
+@kernel("int64[:,::1](int64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64, int64)")
 def few_rows(table, low, high, positions, epoch, most):
-    """The number of differences whose first words are between a line of `low` [m, P] and that line of `high`,
-    or are one of these; and the rows that they make at `epoch`: words [W, n] and counts [n], all positive.
+    """The rows at `epoch` whose first words are between a line of `low` [m, P] and that line of `high`, or
+    are one of these: [W + 1, n], the words by column and the counts, all positive.
 
     The lines ascend, and their ranges do not overlap. `positions` has the word's place of each of the W
-    columns. There are no rows if there are more than `most` differences: they are sorted by insertion.
+    columns. The rows are sorted by insertion; [0, 0] if they come from more than `most` differences.
     """
     width = positions.shape[0]
     starts, stops, found = _ranges(table, low, high)
     if found > most:
-        return found, np.empty((width, 0), np.int64), np.empty(0, np.int64)
+        return np.empty((0, 0), np.int64)
     rows = np.empty((found, width + 2), np.int64)
     n = 0
     for m in range(low.shape[0]):
@@ -91,11 +88,12 @@ def few_rows(table, low, high, positions, epoch, most):
                     rows[kept, c] = rows[i, c]
                 kept += 1
         n = kept
-    words = np.empty((width, n), np.int64)
-    for column in range(width):
-        for i in range(n):
-            words[column, i] = rows[i, positions[column]]
-    return found, words, rows[:n, width + 1].copy()
+    out = np.empty((width + 1, n), np.int64)
+    for i in range(n):
+        for column in range(width):
+            out[column, i] = rows[i, positions[column]]
+        out[width, i] = rows[i, width + 1]
+    return out
 
 
 @njit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numba import types
 
 from engine.kernels.compiled import kernel
@@ -15,3 +16,9 @@ def find_known(words, table, entry_words, entries):
     for i in range(words.size):
         slot = 0 if words[i] == NULL else table[slot_of(words[i], table, entry_words)]
         entries[i] = slot - 1
+
+
+@kernel(types.int64(types.int64, TABLE, WORDS))
+def entry_of(word, table, entry_words):
+    """The entry of a word that is not NULL; -1 if no entry has it."""
+    return np.int64(table[slot_of(word, table, entry_words)]) - 1

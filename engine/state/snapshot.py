@@ -107,11 +107,11 @@ class RelationSnapshot:
     def few_rows_between(self, low: np.ndarray, high: np.ndarray, epoch: int, most: int) -> Rows | None:
         """As `few_rows_under`, but the rows whose first P words are between a line of `low` [m, P] and that
         line of `high`, or are one of these. The lines ascend, and their ranges do not overlap."""
-        masks, few = self.kept.order.masks, min(most, _INSERTED)
-        if not len(masks):
-            found, words, counts = few_rows(self._table, low, high, self.positions, epoch, few)
-            if found <= few:
-                return words, counts
+        masks = self.kept.order.masks
+        if not masks.size:
+            found = few_rows(self._table, low, high, self.positions, epoch, min(most, _INSERTED))
+            if len(found):
+                return found[:-1], found[-1]
         lows, _ = find_ranges(self._table, low)
         _, highs = find_ranges(self._table, high)
         highs = np.maximum(lows, highs)

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from engine.schema import Type
+from engine.state.snapshot import Snapshot
 from planner.parsing.parameters import Given, Parameters
 from planner.parsing.script import Piece
 from service.errors import Invalid
-from service.pgformats.data_rows import data_rows
+from service.pgformats.data_rows import data_row
 from service.pgformats.value_formats import result_formats
 from service.pgformats.wire_types import WireColumn, WireType
-from service.pgformats.word_fields import WordWriter, word_fields, word_writers
+from service.pgformats.word_fields import WordWriter, word_rows, word_writers
 from service.postgres import backend_messages as out
 from service.postgres.circumstances import Circumstances
 from service.postgres.frontend_messages import BindMessage
 from service.postgres.parameter_values import ReadsGiven, given_readers, is_plain
 from service.reading.found_rows import FoundRows
 from service.reading.point_reads import PointRead
+from service.reading.reads import check_health
 from service.sql.prepared import PreparedStatements, Shape
 
 _FORMS = 4
@@ -47,7 +50,7 @@ class ReadForm:
     def answer(self, found: FoundRows, is_described: bool) -> bytes:
         """The messages from BindComplete to ReadyForQuery."""
         size = found.size
-        rows = data_rows(word_fields(found.words, self.writers, found.dictionary), size)
+        rows = map(data_row, word_rows(found.words, self.writers, found.dictionary))
         head = out.BOUND + self.description if is_described else out.BOUND
         tail = _TAILS[size] if size < len(_TAILS) else out.command_complete(f"SELECT {size}") + _READY
         return b"".join((head, *rows, tail))
@@ -64,6 +67,14 @@ class PreparedRead:
     columns: tuple[WireColumn, ...]
     circumstances: Circumstances
     forms: dict[tuple[tuple[int, ...], tuple[int, ...]], ReadForm | None] = field(default_factory=dict)
+    checked: weakref.ref[Snapshot] | None = None
+    """The last snapshot in which the relation was found healthy."""
+
+    def check_health(self, snapshot: Snapshot) -> None:
+        """Raises unless the relation can be read at the newest epoch."""
+        if self.checked is None or self.checked() is not snapshot:
+            check_health(self.read.definition, snapshot, snapshot.upper - 1)
+            self.checked = weakref.ref(snapshot)
 
     def form(self, bind: BindMessage) -> ReadForm | None:
         """The read in the formats of a Bind; None if it cannot be answered at once in these."""

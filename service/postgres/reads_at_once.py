@@ -18,7 +18,6 @@ from service.postgres.client_session import ClientSession
 from service.postgres.frontend_messages import BindMessage
 from service.postgres.message_decoder import MessageDecoder
 from service.reading.point_reads import AT_ONCE
-from service.reading.reads import check_health
 from service.running.runtime import Runtime
 
 _TOGETHER = 64
@@ -39,6 +38,7 @@ class ReadsAtOnce:
     def __init__(self, session: ClientSession, serving: Serving) -> None:
         self._session = session
         self._serving = serving
+        self._statements = session.hall.metrics.postgres_statements
 
     def answers(self, decoder: MessageDecoder) -> bytes:
         """The answers to the point reads at the head of what has arrived, which are taken; empty if there are
@@ -62,7 +62,7 @@ class ReadsAtOnce:
             found.append(answer)
         if found:
             session.objects.end_block()
-            session.hall.metrics.postgres_statements.add(len(found), "SELECT")
+            self._statements.add(len(found), "SELECT")
         return b"".join(found)
 
     def _answer(
@@ -72,19 +72,19 @@ class ReadsAtOnce:
         statement = self._session.objects.statements.get(bind.statement)
         if statement is None or statement.read is None:
             return None
-        prepared, readable = statement.read, runtime.readable
+        prepared, snapshot = statement.read, runtime.readable.snapshot
         if not prepared.circumstances.hold(runtime, self._session.runs.reading):
             statement.read = None
             return None
-        definition, form = prepared.read.definition, prepared.form(bind)
-        if form is None or not principal.may(Privilege.SELECT, definition.name):
+        form = prepared.form(bind)
+        if form is None or not principal.may(Privilege.SELECT, prepared.read.definition.name):
             return None
         try:
             given = form.given(bind.values)
             if given is None:
                 return None
-            check_health(definition, readable.snapshot, readable.newest)
-            found = prepared.read.run(readable.snapshot, readable.newest, given, AT_ONCE)
+            prepared.check_health(snapshot)
+            found = prepared.read.run(snapshot, None, given, AT_ONCE)
         except (ServiceError, EngineError):
             return None
         return None if found is None else form.answer(found, is_described)
