@@ -102,9 +102,9 @@ def _ranges(table, low, high):
     layers, size = table.shape[0], low.shape[0]
     starts = np.empty((layers, size), np.int64)
     stops = np.empty((layers, size), np.int64)
-    unused = np.empty((layers, size), np.int64)
-    find_block(table, low, 0, size, np.zeros(layers, np.int64), starts, unused)
-    find_block(table, high, 0, size, np.zeros(layers, np.int64), unused, stops)
+    find_block(table, low, 0, size, np.zeros(layers, np.int64), starts, stops)
+    if high.ctypes.data != low.ctypes.data:
+        find_block(table, high, 0, size, np.zeros(layers, np.int64), np.empty_like(starts), stops)
     found = 0
     for index in range(layers):
         for m in range(size):

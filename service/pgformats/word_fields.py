@@ -17,6 +17,7 @@ from engine.kernels.words import NULL
 from engine.schema import Kind, Type
 from engine.state.dictionary import Dictionary
 from service.pgformats.value_formats import writer
+from service.pgformats.value_texts import writer_of
 from service.pgformats.wire_types import TEXT, WireColumn, wire_type
 from service.reading.session_zones import SessionZone
 
@@ -72,6 +73,9 @@ def _writer(type: Type, form: int, zone: SessionZone) -> WordWriter | None:
     value_of = _VALUES.get(kind)
     if value_of is None:
         return None
+    if form == TEXT:
+        text_of = writer_of(kind, zone)
+        return lambda word, dictionary: text_of(value_of(word)).encode()
     write = writer(wire_type(type), form, zone)
     return lambda word, dictionary: write(value_of(word))
 

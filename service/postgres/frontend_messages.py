@@ -179,7 +179,6 @@ Frontend = (
 
 
 _int32 = struct.Struct("!i").unpack_from
-_count = struct.Struct("!H").unpack_from
 
 
 def read_message(type: int, body: bytes) -> Frontend:
@@ -235,10 +234,11 @@ class _Cursor:
         return len(self._body) - self._at
 
     def take(self, size: int) -> bytes:
-        if not 0 <= size <= self.left:
+        start, end = self._at, self._at + size
+        if size < 0 or end > len(self._body):
             raise Malformed("a message ends before its parts do")
-        self._at += size
-        return self._body[self._at - size : self._at]
+        self._at = end
+        return self._body[start:end]
 
     def rest(self) -> bytes:
         return self.take(self.left)
@@ -257,26 +257,18 @@ class _Cursor:
         self._at = end + 1
         return found.decode()
 
-    def count(self) -> int:
-        """A number of 16 bits without a sign."""
-        at = self._at
-        if len(self._body) < at + 2:
-            raise Malformed("a message ends before its parts do")
-        self._at = at + 2
-        (found,) = _count(self._body, at)
-        return found  # type: ignore[no-any-return]
-
     def numbers(self, form: str) -> tuple[int, ...]:
-        """A count, and so many numbers."""
-        count = self.count()
-        if not count:
+        """A count of 16 bits without a sign, and so many numbers."""
+        head = self.take(2)
+        if head == b"\0\0":
             return ()
+        count = int.from_bytes(head, "big")
         size = struct.calcsize(form)
         return struct.unpack(f"!{count}{form}", self.take(count * size))
 
     def values(self) -> tuple[bytes | None, ...]:
-        """A count, and so many values, each after its length."""
-        count = self.count()
+        """A count of 16 bits without a sign, and so many values, each after its length."""
+        count = int.from_bytes(self.take(2), "big")
         body, at, end = self._body, self._at, len(self._body)
         found: list[bytes | None] = []
         for _ in range(count):

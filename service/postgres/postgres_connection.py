@@ -86,7 +86,10 @@ class PostgresConnection(asyncio.Protocol):
             return
         self._decoder.feed(data)
         self._ahead += len(data)
-        self._decode()
+        if self._is_idle and self._reads is not None and self._can_write.is_set():
+            self._read_at_once(self._reads)
+        if self._decoder.held:
+            self._decode()
 
     def eof_received(self) -> bool:
         return False
@@ -109,8 +112,6 @@ class PostgresConnection(asyncio.Protocol):
     def _decode(self) -> None:
         """Turns the bytes that have arrived into messages, as far as the budget goes."""
         try:
-            if self._is_idle and self._reads is not None and self._can_write.is_set():
-                self._read_at_once(self._reads)
             while len(self._waiting) < _PEEKED and (message := self._decoder.next()) is not None:
                 self._waiting.append(message)
                 if isinstance(message, f.SslRequest):
@@ -128,11 +129,10 @@ class PostgresConnection(asyncio.Protocol):
     def _read_at_once(self, reads: ReadsAtOnce) -> None:
         """Answers the point reads that come before all other messages."""
         answers = reads.answers(self._decoder)
-        if answers:
+        if answers and self._transport is not None:
             self.heard = asyncio.get_running_loop().time()
             self._ahead = 0
-            self.write(answers)
-            self._flush()
+            self._transport.write(answers)  # whoever waits for a message has written all others
 
     async def next(self) -> f.Startup | f.Frontend | None:
         """The next message; None at the end. Raises Malformed and TooLong."""
