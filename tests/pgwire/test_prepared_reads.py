@@ -104,6 +104,47 @@ def test_reads_of_one_packet_are_answered_in_order(
     assert raw.until(b"Z") == first
 
 
+def test_many_reads_and_a_broken_message_of_one_packet(
+    door: PostgresDoor, connection: psycopg.Connection, at_once: list[bytes]
+) -> None:
+    connection.execute("CREATE TABLE piped (id BIGINT PRIMARY KEY, name TEXT)")
+    connection.execute("INSERT INTO piped VALUES (1, 'a')")
+    raw = door.raw()
+    raw.start()
+    raw.send(b"P", b"s\0SELECT * FROM piped WHERE id = $1\0\0\0")
+    raw.socket.sendall(b"".join(READ))
+    first = raw.until(b"Z")[1:]
+    raw.socket.sendall(b"".join(READ) * 150)
+    assert [raw.until(b"Z") for _ in range(150)] == [first] * 150
+    raw.socket.sendall(b"".join(READ) * 2 + framed(b"B", BIND[:-1]) + READ[1] + READ[2])
+    assert [raw.until(b"Z") for _ in range(2)] == [first] * 2
+    assert errors(raw.until(b"E")) == ["08P01"] and at_once
+
+
+def test_the_time_zone_counts(connection: psycopg.Connection) -> None:
+    connection.execute("CREATE TABLE timed (id INT PRIMARY KEY, at TIMESTAMPTZ)")
+    connection.execute("INSERT INTO timed VALUES (1, '2024-01-01 12:00:00+00')")
+    sql = "SELECT at FROM timed WHERE id = %s"
+
+    def hours() -> set[str]:
+        return {str(connection.execute(sql, (1,), prepare=True).fetchone()[0])[11:] for _ in range(3)}
+
+    for zone, shown in (
+        ("UTC", "12:00:00+00:00"),
+        ("Asia/Tokyo", "21:00:00+09:00"),
+        ("UTC", "12:00:00+00:00"),
+    ):
+        connection.execute(f"SET TimeZone = '{zone}'")
+        assert hours() == {shown}
+    with connection.transaction():
+        connection.execute("SET LOCAL timezone = 'Asia/Tokyo'")
+        assert hours() == {"21:00:00+09:00"}
+    assert hours() == {"12:00:00+00:00"}
+    connection.execute("SET TimeZone = 'Asia/Tokyo'")
+    connection.execute("RESET TimeZone")
+    assert hours() == {"12:00:00+00:00"}
+
+
 @pytest.mark.parametrize(
     ("change", "found"),
     [
