@@ -100,13 +100,10 @@ class RelationSnapshot:
         batch = rows_under(self.batches, len(self.order), keys, epoch, self.kept.order.masks)
         return self._as_rows(batch)
 
-    def few_rows_under(self, keys: np.ndarray, epoch: int, most: int) -> Rows | None:
-        """As `rows_under`; None if there are more than `most` differences to look at."""
-        return self.few_rows_between(keys, keys, epoch, most)
-
     def few_rows_between(self, low: np.ndarray, high: np.ndarray, epoch: int, most: int) -> Rows | None:
-        """As `few_rows_under`, but the rows whose first P words are between a line of `low` [m, P] and that
-        line of `high`, or are one of these. The lines ascend, and their ranges do not overlap."""
+        """As `rows`, but only the rows whose first P words, in the batches' order, are between a line of
+        `low` [m, P] and that line of `high`, or are one of these; None if there are more than `most`
+        differences to look at. The lines ascend, and their ranges do not overlap."""
         masks = self.kept.order.masks
         if not masks.size:
             found = few_rows(self._table, low, high, self.positions, epoch, min(most, _INSERTED))
@@ -321,9 +318,9 @@ class Snapshot:
         return relation.rows_under(keys, self._epoch(relation, name, epoch))
 
     def few_rows_under(self, name: str, keys: np.ndarray, epoch: int | None, most: int) -> Rows | None:
-        """As `rows_under`, unless there are many; see `RelationSnapshot.few_rows_under`."""
+        """As `rows_under`; None if there are more than `most` differences to look at."""
         relation = self._relation(name)
-        return relation.few_rows_under(keys, self._epoch(relation, name, epoch), most)
+        return relation.few_rows_between(keys, keys, self._epoch(relation, name, epoch), most)
 
     def few_rows_between(
         self, name: str, low: np.ndarray, high: np.ndarray, epoch: int | None, most: int

@@ -55,10 +55,10 @@ class ReadsAtOnce:
             return b""
         found: list[bytes] = []
         while len(found) < _TOGETHER and (run := decoder.bound_run()) is not None:
-            answer = self._answer(runtime, principal, run.bind, run.is_described)
+            answer = self._answer(runtime, principal, *run)
             if answer is None:
                 break
-            decoder.take(run)
+            decoder.take_run()
             found.append(answer)
         if found:
             session.objects.end_block()
