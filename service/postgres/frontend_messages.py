@@ -187,16 +187,18 @@ def read_message(type: int, body: bytes) -> Frontend:
     often = _OFTEN.get((type, body))
     if often is not None:
         return often
-    reader = _READERS.get(type)
-    if reader is None and type != BIND:
-        raise Malformed(f"there is no message of type {type}")
-    cursor = _Cursor(body)
     try:
-        if reader is None:
-            return read_bind(body)
-        found = reader(cursor)
+        return read_bind(body) if type == BIND else _read(type, body)
     except UnicodeDecodeError:
         return Unreadable(chr(type))
+
+
+def _read(type: int, body: bytes) -> Frontend:
+    reader = _READERS.get(type)
+    if reader is None:
+        raise Malformed(f"there is no message of type {type}")
+    cursor = _Cursor(body)
+    found = reader(cursor)
     if cursor.left:
         raise Malformed(f"a message of type {chr(type)} has {cursor.left} bytes too many")
     return found

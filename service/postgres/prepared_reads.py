@@ -5,6 +5,7 @@ from __future__ import annotations
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 
 from engine.schema import Type
 from engine.state.snapshot import Snapshot
@@ -58,8 +59,8 @@ class ReadForm:
 
 @dataclass(eq=False)
 class PreparedRead:
-    """A point read with the `types` of its parameters, which `wanted` others, and the columns of its
-    answer. `forms` are by the formats of both."""
+    """A point read with the `types` of its parameters, the types that are `wanted` in their places, and the
+    columns of its answer. `forms` are by the formats of parameters and columns."""
 
     read: PointRead
     types: Sequence[WireType]
@@ -108,10 +109,9 @@ def prepared_read(
     wanted: Sequence[Type | None],
     columns: tuple[WireColumn, ...],
 ) -> PreparedRead | None:
-    """The point read of names of `public` that a statement was which has just been run; None if its values
-    come with types."""
-    places = zip(types, (*wanted, *[None] * len(types)), strict=False)
-    if not all(is_plain(type.kind, want) for type, want in places):
+    """The point read of names of `public` that a statement was which has just been run; None if a value is no
+    plain literal in its place."""
+    if not all(is_plain(type.kind, want) for type, want in zip_longest(types, wanted)):
         return None
     shape = Shape.of(piece.excerpt(0).text, piece.dialect, parameters)
     _, read = statements.kept(shape, circumstances.known)

@@ -11,7 +11,7 @@ import pytest
 
 from service.postgres.reads_at_once import ReadsAtOnce
 from service.settings.settings import Settings
-from tests.pgwire.door import PostgresDoor, errors, framed, tags
+from tests.pgwire.door import PostgresDoor, Raw, errors, framed, tags
 from tests.pgwire.test_copying import ROWS, TYPES
 
 BIND = b"\0s\0\0\0\0\x01\0\0\0\x011\0\0"
@@ -80,16 +80,23 @@ def test_labels_and_small_numbers(kinds: PostgresDoor, at_once: list[bytes]) -> 
     assert len(at_once) >= 6
 
 
+def reading(
+    door: PostgresDoor, connection: psycopg.Connection, table: str
+) -> tuple[Raw, list[tuple[bytes, bytes]]]:
+    """A client that has prepared and run a read of a new table, and the answer to the read."""
+    connection.execute(f"CREATE TABLE {table} (id BIGINT PRIMARY KEY, name TEXT)")
+    connection.execute(f"INSERT INTO {table} VALUES (1, 'a')")
+    raw = door.raw()
+    raw.start()
+    raw.send(b"P", f"s\0SELECT * FROM {table} WHERE id = $1\0\0\0".encode())
+    raw.socket.sendall(b"".join(READ))
+    return raw, raw.until(b"Z")[1:]
+
+
 def test_reads_of_one_packet_are_answered_in_order(
     door: PostgresDoor, connection: psycopg.Connection, at_once: list[bytes]
 ) -> None:
-    connection.execute("CREATE TABLE ordered (id BIGINT PRIMARY KEY, name TEXT)")
-    connection.execute("INSERT INTO ordered VALUES (1, 'a')")
-    raw = door.raw()
-    raw.start()
-    raw.send(b"P", b"s\0SELECT * FROM ordered WHERE id = $1\0\0\0")
-    raw.socket.sendall(b"".join(READ))
-    first = raw.until(b"Z")[1:]
+    raw, first = reading(door, connection, "ordered")
     describe = framed(b"D", b"P\0")
     raw.socket.sendall(b"".join(READ) * 3 + READ[0] + describe + READ[1] + READ[2])
     found = [raw.until(b"Z") for _ in range(4)]
@@ -107,13 +114,7 @@ def test_reads_of_one_packet_are_answered_in_order(
 def test_many_reads_and_a_broken_message_of_one_packet(
     door: PostgresDoor, connection: psycopg.Connection, at_once: list[bytes]
 ) -> None:
-    connection.execute("CREATE TABLE piped (id BIGINT PRIMARY KEY, name TEXT)")
-    connection.execute("INSERT INTO piped VALUES (1, 'a')")
-    raw = door.raw()
-    raw.start()
-    raw.send(b"P", b"s\0SELECT * FROM piped WHERE id = $1\0\0\0")
-    raw.socket.sendall(b"".join(READ))
-    first = raw.until(b"Z")[1:]
+    raw, first = reading(door, connection, "piped")
     raw.socket.sendall(b"".join(READ) * 150)
     assert [raw.until(b"Z") for _ in range(150)] == [first] * 150
     raw.socket.sendall(b"".join(READ) * 2 + framed(b"B", BIND[:-1]) + READ[1] + READ[2])
