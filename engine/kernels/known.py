@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numba import types
 
 from engine.kernels.compiled import kernel
-from engine.kernels.texts import TABLE, WORDS, slot_of
+from engine.kernels.texts import ENDS, TABLE, WORDS, slot_of
 from engine.kernels.words import NULL
 
 
@@ -18,7 +17,8 @@ def find_known(words, table, entry_words, entries):
         entries[i] = slot - 1
 
 
-@kernel(types.int64(types.int64, TABLE, WORDS))
-def entry_of(word, table, entry_words):
-    """The entry of a word that is not NULL; -1 if no entry has it."""
-    return np.int64(table[slot_of(word, table, entry_words)]) - 1
+@kernel(types.UniTuple(types.int64, 2)(types.int64, TABLE, WORDS, ENDS))
+def place_of(word, table, entry_words, ends):
+    """Where the bytes of a word that is not NULL begin and end in the arena; -1 twice if no entry has it."""
+    slot = table[slot_of(word, table, entry_words)]
+    return (ends[slot - 1], ends[slot]) if slot else (-1, -1)
