@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from engine.kernels import texts as kernels
-from engine.kernels.known import find_known
+from engine.kernels.known import find_known, place_of
 from engine.kernels.words import NULL
 from engine.state.buffers import buffers
 
@@ -126,11 +126,8 @@ class Entries:
     def text(self, word: int) -> str | None:
         """The text of `word`; None if no entry has it. The short way for one text."""
         store = self.store
-        numbers = np.empty(1, np.int64)
-        if kernels.find(np.array([word], np.int64), store.table, store.words, numbers) >= 0:
-            return None
-        number = int(numbers[0])
-        return store.arena[store.ends[number] : store.ends[number + 1]].tobytes().decode()
+        start, stop = place_of(word, store.table, store.words, store.ends)
+        return None if start < 0 else store.arena[start:stop].tobytes().decode()
 
     def texts_at(self, numbers: np.ndarray, store: Store | None = None) -> pa.LargeStringArray:
         """The texts of the entries with these numbers, null for -1."""

@@ -30,6 +30,7 @@ _UNITS = {
     **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), ("microseconds", 60_000_000)),
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds", ""), ("microseconds", 1_000_000)),
 }
+_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,40}\s*")
 _PART = re.compile(r"\s*([+-]?[0-9]+(?:\.[0-9]*)?|[+-]?\.[0-9]+)\s*([a-z]+|$)")
 _CLOCK = re.compile(r"\s*([+-]?)([0-9]+):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,6}))?)?")
 _EXPANDED = re.compile(r"([0-9]{4,})(-[0-9]{2}-[0-9]{2})(.*?)( BC)?")
@@ -54,7 +55,7 @@ def _integer_of(kind: Kind) -> Callable[[str], int]:
     low, high = INTEGER_RANGES[kind]
 
     def integer_of(text: str) -> int:
-        if not re.fullmatch(r"\s*[+-]?[0-9]{1,40}\s*", text):
+        if not _INTEGER.fullmatch(text):
             raise not_a(kind.value.lower(), text)
         number = int(text)
         if not low <= number <= high:

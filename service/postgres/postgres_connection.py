@@ -86,7 +86,10 @@ class PostgresConnection(asyncio.Protocol):
             return
         self._decoder.feed(data)
         self._ahead += len(data)
-        self._decode()
+        if self._is_idle and self._reads is not None and self._can_write.is_set():
+            self._read_at_once(self._reads)
+        if self._decoder.held:
+            self._decode()
 
     def eof_received(self) -> bool:
         return False
@@ -115,8 +118,6 @@ class PostgresConnection(asyncio.Protocol):
                     break  # what follows in plain text is not part of the encrypted session
         except (f.Malformed, TooLong) as error:
             self._failure = error
-        if self._waiting and self._is_idle and self._reads is not None and self._can_write.is_set():
-            self._read_at_once(self._reads)
         if self._waiting or self._failure is not None:
             self._is_idle = False
             self._more.set()
@@ -127,13 +128,12 @@ class PostgresConnection(asyncio.Protocol):
 
     def _read_at_once(self, reads: ReadsAtOnce) -> None:
         """Answers the point reads that come before all other messages."""
-        answers = reads.answers(self._waiting)
-        if answers:
+        answers = reads.answers(self._decoder)
+        if answers and self._transport is not None:
             if self._idle is not None:
                 self._idle.again()
             self._ahead = 0
-            self.write(answers)
-            self._flush()
+            self._transport.write(answers)  # whoever waits for a message has written all others
 
     async def next(self) -> f.Startup | f.Frontend | None:
         """The next message; None at the end. Raises Malformed and TooLong."""
