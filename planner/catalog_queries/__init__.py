@@ -4,6 +4,7 @@
 its functions over catalogs, casts between names and OIDs, its operators' long form, and system columns.
 """
 
+from planner.catalog_queries.backend_signals import Signal, SignalColumn, take_signals
 from planner.catalog_queries.catalog_functions import MACROS
 from planner.catalog_queries.catalog_rewriting import reads_catalog, with_catalog
 from planner.catalog_queries.system_catalog import CATALOG, CatalogSession, SystemCatalog, is_system
@@ -12,8 +13,11 @@ __all__ = [
     "CATALOG",
     "MACROS",
     "CatalogSession",
+    "Signal",
+    "SignalColumn",
     "SystemCatalog",
     "is_system",
     "reads_catalog",
+    "take_signals",
     "with_catalog",
 ]

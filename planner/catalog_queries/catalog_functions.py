@@ -81,6 +81,10 @@ def _column_privileges() -> Templates:
     }
 
 
+def _own_session(column: str) -> str:
+    return f"(SELECT {column} FROM pg_catalog.pg_stat_activity WHERE pid = {{session:pid}})"
+
+
 def _nothing(names: str, form: str, *counts: int) -> dict[str, Templates]:
     return {name: dict.fromkeys(counts, form) for name in names.split()}
 
@@ -123,7 +127,9 @@ FUNCTIONS: Mapping[str, Templates] = {
         2: f"coalesce({_SETTING}, CASE WHEN NOT {{1}} THEN {_UNKNOWN_SETTING} END)",
     },
     "set_config": {3: "CAST({1} AS VARCHAR)"},
-    "pg_backend_pid": {0: "1"},
+    "pg_backend_pid": {0: "{session:pid}"},
+    "inet_client_addr": {0: _own_session("client_addr")},
+    "inet_client_port": {0: _own_session("client_port")},
     "pg_postmaster_start_time": {0: "{session:started}"},
     "pg_conf_load_time": {0: "{session:started}"},
     "pg_is_in_recovery": {0: "FALSE"},
@@ -249,13 +255,13 @@ FUNCTIONS: Mapping[str, Templates] = {
         3,
     ),
     **_nothing(
-        "inet_client_addr inet_server_addr pg_current_wal_lsn pg_last_wal_receive_lsn "
+        "inet_server_addr pg_current_wal_lsn pg_last_wal_receive_lsn "
         "pg_last_wal_replay_lsn pg_current_logfile pg_export_snapshot",
         _TEXT,
         0,
     ),
     **_nothing("pg_last_xact_replay_timestamp", _MOMENT, 0),
-    **_nothing("inet_client_port inet_server_port", "CAST(NULL AS INTEGER)", 0),
+    **_nothing("inet_server_port", "CAST(NULL AS INTEGER)", 0),
     **_nothing("pg_sequence_last_value pg_get_replica_identity_index pg_partition_root", _NUMBER, 1),
     **_nothing("pg_index_column_has_property pg_indexam_has_property pg_index_has_property", "FALSE", 2, 3),
     "pg_partition_ancestors": {1: "unnest(CAST([] AS UINTEGER[]))"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from zlib import crc32
@@ -18,6 +18,7 @@ from service.definitions.definition import Definition
 from service.definitions.known_relations import KnownRelations
 from service.pgcatalog.object_numbers import OWN_SCHEMAS, OWNER, ObjectNumbers, relation_number
 from service.pgcatalog.postgres_types import element_of, type_number
+from service.pgcatalog.shown_sessions import ShownSession
 
 OWNING_ROLE = "admin"
 
@@ -114,7 +115,8 @@ class DescribedRole:
 
 @dataclass(frozen=True, eq=False)
 class CatalogDescription:
-    """`schemas` are OIDs by name; `size` tells the rows of a relation as they are now."""
+    """`schemas` are OIDs by name; `size` tells the rows of a relation, and `sessions` what is open, as they
+    are now."""
 
     session: CatalogSession
     schemas: Mapping[str, int]
@@ -122,6 +124,7 @@ class CatalogDescription:
     enumerations: tuple[DescribedEnumeration, ...]
     roles: tuple[DescribedRole, ...]
     size: Callable[[str], int]
+    sessions: Callable[[], Sequence[ShownSession]] = tuple
 
     @cached_property
     def by_name(self) -> Mapping[str, DescribedRelation]:
@@ -162,6 +165,7 @@ def described(
     session: CatalogSession,
     size: Callable[[str], int],
     schemas: Iterable[str] = (),
+    sessions: Callable[[], Sequence[ShownSession]] = tuple,
 ) -> CatalogDescription:
     """What a principal sees of the relations, the named types, the schemas and the accounts."""
     seen = sorted((d for d in known.all.values() if principal.sees(d.name)), key=lambda d: d.id)
@@ -178,6 +182,7 @@ def described(
         _enumerations(named, types, numbers),
         _roles(accounts, principal, session, numbers),
         size,
+        sessions,
     )
 
 

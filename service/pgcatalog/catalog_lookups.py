@@ -331,5 +331,5 @@ LOOKUPS: Mapping[str, CatalogLookup] = {
     "pg_catalog.#reserved": CatalogLookup(_TEXTS, _reserved),
 }
 """By name."""
-COUNTED = frozenset({"pg_catalog.#sizes"})
-"""Lookups whose rows change with the rows of tables."""
+FRESH = frozenset({"pg_catalog.#sizes", "pg_catalog.#settings"})
+"""Lookups whose rows change with the rows of tables, or with the session."""

@@ -1,16 +1,17 @@
 """The catalogs as tables for queries: each is made when a query first reads it, and kept until what it is
-made from changes."""
+made from changes. What changes all the time, or differs from session to session, is made for each query."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cached_property
+from copy import copy
+from dataclasses import replace
 from types import MappingProxyType
 
 import pyarrow as pa
 
 from engine.schema import BIGINT, BOOLEAN, TEXT, Type
-from planner.catalog_queries import CatalogSession
+from planner.catalog_queries import CatalogSession, Signal
 from planner.catalog_queries.system_catalog import CatalogRelation
 from service.pgcatalog import catalog_lookups, view_rows
 from service.pgcatalog.builtin_objects import OIDS, Row, SystemRelation, system_relations
@@ -20,6 +21,7 @@ from service.pgcatalog.class_rows import CLASS_ROWS
 from service.pgcatalog.constraint_rows import CONSTRAINT_ROWS
 from service.pgcatalog.information_rows import INFORMATION_ROWS
 from service.pgcatalog.role_rows import ROLE_ROWS
+from service.pgcatalog.session_rows import SESSION_ROWS
 from service.pgcatalog.type_rows import TYPE_ROWS
 from service.pgcatalog.view_rows import VIEW_ROWS
 
@@ -46,21 +48,31 @@ _OF_LOOKUPS: Mapping[Type, pa.DataType] = {BIGINT: pa.int64(), TEXT: pa.string()
 FILLED: Mapping[str, Callable[[CatalogDescription], Iterator[Row]]] = {
     **{
         f"pg_catalog.{name}": rows
-        for group in (CLASS_ROWS, TYPE_ROWS, CONSTRAINT_ROWS, ROLE_ROWS, VIEW_ROWS)
+        for group in (CLASS_ROWS, TYPE_ROWS, CONSTRAINT_ROWS, ROLE_ROWS, SESSION_ROWS, VIEW_ROWS)
         for name, rows in group.items()
     },
     **{f"information_schema.{name}": rows for name, rows in INFORMATION_ROWS.items()},
 }
 """What makes the rows of a relation. A relation of PostgreSQL's that is not here is empty."""
-_COUNTED = catalog_lookups.COUNTED | {f"pg_catalog.{name}" for name in view_rows.COUNTED}
+_FRESH = catalog_lookups.FRESH | {f"pg_catalog.{name}" for name in (*view_rows.FRESH, *SESSION_ROWS)}
+"""What is never kept."""
 
 
 class SystemTables:
-    """The catalogs that one description fills. Any thread may use it."""
+    """The catalogs that one description fills. `signal` sends a signal to the session with a number, and says
+    whether there is one. Any thread may use it."""
 
-    def __init__(self, description: CatalogDescription) -> None:
+    def __init__(self, description: CatalogDescription, signal: Callable[[int, Signal], bool]) -> None:
         self.description = description
+        self.signal = signal
         self._tables: dict[str, pa.Table] = {}
+        self._numbers: dict[str, dict[str, int]] = {}
+
+    def of(self, session: CatalogSession) -> SystemTables:
+        """The same catalogs for another session of the user with the same search path."""
+        found = copy(self)
+        found.description = replace(self.description, session=session)
+        return found
 
     @property
     def session(self) -> CatalogSession:
@@ -85,17 +97,13 @@ class SystemTables:
             )
         return numbers.get(name) or numbers.get(name if '"' in name else name.lower().strip())
 
-    @cached_property
-    def _numbers(self) -> dict[str, dict[str, int]]:
-        return {}
-
     def table(self, name: str, columns: Iterable[str] | None = None) -> pa.Table:
         """The rows of a relation or a lookup; only the columns whose lower-case names are given, but one at
         least."""
         found = self._tables.get(name)
         if found is None:
             found = self._made(name)
-            if name not in _COUNTED:
+            if name not in _FRESH:
                 self._tables[name] = found
         if columns is None:
             return found

@@ -1,4 +1,4 @@
-"""Rows of PostgreSQL's views over its catalogs: tables and views by name, activity, statistics and settings.
+"""Rows of PostgreSQL's views over its catalogs: tables and views by name, statistics and settings.
 
 Statistics that nobody counts are zero or NULL.
 """
@@ -11,7 +11,6 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from service.pgcatalog.builtin_objects import Row, system_relations
 from service.pgcatalog.catalog_description import OWNING_ROLE, CatalogDescription, DescribedRelation
-from service.pgcatalog.object_numbers import DATABASE
 from service.pgcatalog.server_settings import OF_CLIENT, SERVER_SETTINGS
 
 
@@ -113,25 +112,6 @@ def _sequences(catalog: CatalogDescription) -> Iterator[Row]:
             }
 
 
-def _activity(catalog: CatalogDescription) -> Iterator[Row]:
-    """The session that asks."""
-    role = catalog.role(catalog.session.user)
-    yield {
-        "datid": DATABASE,
-        "datname": catalog.session.database,
-        "pid": 1,
-        "usesysid": None if role is None else role.oid,
-        "usename": catalog.session.user,
-        "application_name": settings_of(catalog)["application_name"],
-        "state": "active",
-        "backend_type": "client backend",
-    }
-
-
-def _encryption(catalog: CatalogDescription) -> Iterator[Row]:
-    yield {"pid": 1, "ssl": False}
-
-
 def _statistics(catalog: CatalogDescription) -> Iterator[Row]:
     """The number of rows of each table and view; nothing else is counted."""
     for relation in catalog.relations:
@@ -163,11 +143,9 @@ VIEW_ROWS = {
     "pg_matviews": _maintained_views,
     "pg_sequences": _sequences,
     "pg_settings": _settings,
-    "pg_stat_activity": _activity,
-    "pg_stat_ssl": _encryption,
     "pg_stat_all_tables": _statistics,
     "pg_stat_user_tables": _statistics,
     "pg_timezone_names": _time_zones,
 }
-COUNTED = frozenset({"pg_stat_all_tables", "pg_stat_user_tables"})
-"""Relations whose rows change with the rows of tables."""
+FRESH = frozenset({"pg_stat_all_tables", "pg_stat_user_tables", "pg_settings"})
+"""Relations whose rows change with the rows of tables, or with the session."""

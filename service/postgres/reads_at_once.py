@@ -112,6 +112,8 @@ class ReadsAtOnce:
             return None
         fields = word_fields(found.words, writers, found.dictionary)
         session.objects.end_block()
+        session.record.begin(statement.sql)
+        session.record.rest()
         session.hall.metrics.postgres_statements.add(1, "SELECT")
         head = out.BOUND + out.row_description(prepared.columns, formats) if describes else out.BOUND
         tail = out.command_complete(f"SELECT {found.size}") + out.ready(b"I")

@@ -126,7 +126,7 @@ class CallerScope:
 
     def _system(self) -> SystemTables:
         """The system catalogs as the caller sees them."""
-        return self.catalogs.of(self.caller.principal, self.names().path, self.caller.settings)
+        return self.catalogs.of(self.caller, self.names().path)
 
     def _task(self, statement: Statement) -> StatementTask:
         principal = self.caller.principal

@@ -18,6 +18,7 @@ roles and rights never matter to its rows.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -86,6 +87,8 @@ class OpenBlock:
     is_implicit: bool = False
     has_defined: bool = False
     """Whether a definition has taken effect."""
+    began: float = field(default_factory=time.time)
+    """Seconds since 1970."""
     later: list[_LATER] = field(default_factory=list)
     """Definitions that wait for COMMIT."""
     _transaction: Transaction | None = None

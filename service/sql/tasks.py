@@ -21,7 +21,7 @@ from planner import PlannedQuery
 from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
 from planner.adhoc.dml_queries import row_column
 from planner.adhoc.returning import returning_query
-from planner.catalog_queries import reads_catalog, with_catalog
+from planner.catalog_queries import reads_catalog, take_signals, with_catalog
 from planner.errors import PlannerError, Unsupported
 from planner.long_texts import long_query, plan_text
 from planner.statements.show_create import table_text, view_text
@@ -84,6 +84,7 @@ from service.sql.dml import Change, delete_all_rows, prepare, table_of
 from service.sql.explaining import answer_lines
 from service.sql.merging import prepare_merge
 from service.sql.sight import Sight
+from service.sql.signalling import signalled
 from service.sql.system_catalogs import failures_logged
 
 _NAMES: dict[type[Statement], str] = {
@@ -165,12 +166,14 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class StatementTask:
-    """`queries` are all that the task asks. `plain` has its changes by table if no run is needed."""
+    """`queries` are all that the task asks. `plain` has its changes by table if no run is needed. `shown`
+    makes what the client gets of a query's answer."""
 
     statement: Statement
     queries: tuple[AdhocQuery, ...]
     run: Callable[[Sight], Result]
     plain: Mapping[str, TableChanges] | None = None
+    shown: Callable[[Answer], Answer] = lambda answer: answer
 
 
 def name_of(statement: Statement) -> str:
@@ -259,14 +262,19 @@ def _catalog_task(
 ) -> StatementTask:
     """The task of a query that reads the system catalogs, or calls a function over them."""
     with failures_logged(statement.piece.source):
-        tree = with_catalog(statement.query.copy(), system)
-        query = adhoc_query(tree, {**definitions, **system.relations})
+        tree = statement.query.copy()
+        signals = take_signals(tree)
+        query = adhoc_query(with_catalog(tree, system), {**definitions, **system.relations})
+
+    def shown(answer: Answer) -> tuple[Answer, list[str]]:
+        return signalled(answer, signals, system.signal)
 
     def run(sight: Sight) -> Result:
         with failures_logged(statement.piece.source):
-            return _select(statement, query, replace(sight, system=system))
+            answer, told = shown(replace(sight, system=system).ask(query, is_written))
+        return Result(name_of(statement), sight.epoch, answer=answer, notices=tuple(told))
 
-    return StatementTask(statement, (query,), run)
+    return StatementTask(statement, (query,), run, shown=lambda answer: shown(answer)[0])
 
 
 def _explain(statement: Explain, sight: Sight) -> Result:
