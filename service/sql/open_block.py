@@ -156,12 +156,12 @@ class OpenBlock:
 
     def done(self, task: _Repeatable, result: Result) -> None:
         """Notes the result of a statement."""
-        if self.pins or not self.changes:
+        if self.pins or not self.changes or task.of_catalogs:
             return  # it is never computed again
         is_small = result.answer is None or result.nbytes <= _COMPARED_BYTES
         if len(self._done) >= _COMPARED:
             self._done = [None]
-        self._done.append((task, result) if is_small else None)
+        self._done.append((task, result) if is_small and task.is_repeatable else None)
 
     def apply(self, changes: Mapping[str, TableChanges]) -> None:
         """Changes tables."""

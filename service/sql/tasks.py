@@ -21,7 +21,7 @@ from planner import PlannedQuery
 from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
 from planner.adhoc.dml_queries import row_column
 from planner.adhoc.returning import returning_query
-from planner.catalog_queries import reads_catalog, take_signals, with_catalog
+from planner.catalog_queries import is_system, reads_catalog, take_signals, with_catalog
 from planner.errors import PlannerError, Unsupported
 from planner.long_texts import long_query, plan_text
 from planner.statements.show_create import table_text, view_text
@@ -174,6 +174,10 @@ class StatementTask:
     run: Callable[[Sight], Result]
     plain: Mapping[str, TableChanges] | None = None
     shown: Callable[[Answer], Answer] = lambda answer: answer
+    of_catalogs: bool = False
+    """Whether it reads nothing but the catalogs, which are no part of a block's state."""
+    is_repeatable: bool = True
+    """Whether a block may compute it again."""
 
 
 def name_of(statement: Statement) -> str:
@@ -274,7 +278,14 @@ def _catalog_task(
             answer, told = shown(replace(sight, system=system).ask(query, is_written))
         return Result(name_of(statement), sight.epoch, answer=answer, notices=tuple(told))
 
-    return StatementTask(statement, (query,), run, shown=lambda answer: shown(answer)[0])
+    return StatementTask(
+        statement,
+        (query,),
+        run,
+        shown=lambda answer: shown(answer)[0],
+        of_catalogs=all(is_system(reference.relation) for reference in query.references),
+        is_repeatable=not signals,
+    )
 
 
 def _explain(statement: Explain, sight: Sight) -> Result:

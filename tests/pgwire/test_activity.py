@@ -134,6 +134,25 @@ def test_a_signal_elsewhere_is_refused_and_not_sent(
         assert rows(other, "SELECT 1") == [(1,)]
 
 
+def test_a_block_that_is_computed_again_asks_the_catalogs_once(
+    door: PostgresDoor, connection: psycopg.Connection
+) -> None:
+    connection.execute("CREATE TABLE counted (id INTEGER PRIMARY KEY, n INTEGER)")
+    connection.execute("INSERT INTO counted VALUES (1, 1), (2, 2)")
+    with door.connect() as other, door.connect() as third:
+        connection.execute("BEGIN")
+        connection.execute("INSERT INTO counted VALUES (3, 3)")
+        assert rows(connection, "SELECT count(*) FROM counted WHERE id < 3") == [(2,)]
+        assert len(rows(connection, f"SELECT pg_terminate_backend(pid) {_OTHERS}")) == 2
+        for ended in (other, third):
+            with refused("57P01"):
+                ended.execute("SELECT 1")
+    with door.connect() as changing:
+        changing.execute("UPDATE counted SET n = 5 WHERE id = 2")
+        connection.execute("COMMIT")
+        assert rows(changing, "SELECT id, n FROM counted ORDER BY id") == [(1, 1), (2, 5), (3, 3)]
+
+
 # Whose sessions
 
 
