@@ -170,6 +170,8 @@ def _replaced(node: exp.Expr, catalog: SystemCatalog) -> exp.Expr:
             return _escaping(node)
         case exp.Array(expressions=[exp.Query()]) if not _is_of_any(node):
             return sql("coalesce({0}, [])", [node])
+        case exp.DPipe() if _is_array(node.this) or _is_array(node.expression):
+            return sql("list_concat({0}, {1})", [node.this, node.expression])  # NULL is an empty array to it
         case exp.Format():
             return formatted_text(node)
         case exp.Cast():
@@ -209,6 +211,11 @@ def _is_of_any(node: exp.Expr) -> bool:
     while isinstance(parent, exp.Paren):
         parent = parent.parent
     return isinstance(parent, exp.Any)
+
+
+def _is_array(node: exp.Expr) -> bool:
+    node = node.unnest()
+    return isinstance(node.this if isinstance(node, exp.Coalesce) else node, exp.Array)
 
 
 def _escaping(node: exp.Like | exp.ILike) -> exp.Expr:
@@ -261,7 +268,21 @@ def _system_column(node: exp.Column, name: str, catalog: SystemCatalog) -> exp.E
     if len(sources) != 1:
         return node
     number = catalog.number("regclass", relation_name(sources[0])) if name == "tableoid" else 1
-    return node if number is None else sql("CAST({0} AS UINTEGER)", [exp.Literal.number(number)])
+    if number is None:
+        return node
+    told, table = exp.Literal.number(number), sources[0]
+    required = next(c.name for c in catalog.relations[relation_name(table)].schema.columns if not c.nullable)
+    if not _may_be_missing(table):
+        return sql("CAST({0} AS UINTEGER)", [told])
+    column = exp.column(exp.to_identifier(required, quoted=True), table.args["alias"].this.copy())
+    return sql("CASE WHEN {0} IS NOT NULL THEN CAST({1} AS UINTEGER) END", [column, told])
+
+
+def _may_be_missing(table: exp.Table) -> bool:
+    """Whether an outer join may put NULLs in the place of the table's rows."""
+    select = table.find_ancestor(exp.Select)
+    joins = () if select is None else select.args.get("joins") or ()
+    return any(join.side for join in joins)
 
 
 def _alias(table: exp.Table) -> str:

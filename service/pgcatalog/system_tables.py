@@ -14,7 +14,8 @@ from engine.schema import BIGINT, BOOLEAN, TEXT, Type
 from planner.catalog_queries import CatalogSession, Signal
 from planner.catalog_queries.system_catalog import CatalogRelation
 from service.pgcatalog import catalog_lookups, view_rows
-from service.pgcatalog.builtin_objects import OIDS, Row, SystemRelation, system_relations
+from service.pgcatalog.builtin_objects import OIDS, Row, system_relations
+from service.pgcatalog.builtin_tables import BUILTIN, builtin_table, table_of
 from service.pgcatalog.catalog_description import CatalogDescription
 from service.pgcatalog.catalog_lookups import LOOKUPS
 from service.pgcatalog.class_rows import CLASS_ROWS
@@ -25,27 +26,9 @@ from service.pgcatalog.session_rows import SESSION_ROWS
 from service.pgcatalog.type_rows import TYPE_ROWS
 from service.pgcatalog.view_rows import VIEW_ROWS
 
-_MOMENT = pa.timestamp("us", "UTC")
-_ARROW: Mapping[str, pa.DataType] = {
-    **dict.fromkeys(OIDS, pa.uint32()),
-    "int2": pa.int16(),
-    "int4": pa.int32(),
-    "int8": pa.int64(),
-    "cardinal_number": pa.int32(),
-    "float4": pa.float32(),
-    "float8": pa.float64(),
-    "numeric": pa.float64(),
-    "bool": pa.bool_(),
-    "bytea": pa.binary(),
-    "timestamptz": _MOMENT,
-    "time_stamp": _MOMENT,
-    "interval": pa.duration("us"),
-    "int2vector": pa.list_(pa.int16()),
-    "oidvector": pa.list_(pa.uint32()),
-}
 _OF_LOOKUPS: Mapping[Type, pa.DataType] = {BIGINT: pa.int64(), TEXT: pa.string(), BOOLEAN: pa.bool_()}
 
-FILLED: Mapping[str, Callable[[CatalogDescription], Iterator[Row]]] = {
+OWN_ROWS: Mapping[str, Callable[[CatalogDescription], Iterator[Row]]] = {
     **{
         f"pg_catalog.{name}": rows
         for group in (CLASS_ROWS, TYPE_ROWS, CONSTRAINT_ROWS, ROLE_ROWS, SESSION_ROWS, VIEW_ROWS)
@@ -53,7 +36,9 @@ FILLED: Mapping[str, Callable[[CatalogDescription], Iterator[Row]]] = {
     },
     **{f"information_schema.{name}": rows for name, rows in INFORMATION_ROWS.items()},
 }
-"""What makes the rows of a relation. A relation of PostgreSQL's that is not here is empty."""
+"""What makes the rows of a service's own objects in a relation."""
+FILLED = BUILTIN.union(OWN_ROWS)
+"""The relations that have rows; any other of PostgreSQL's is empty."""
 _FRESH = catalog_lookups.FRESH | {f"pg_catalog.{name}" for name in (*view_rows.FRESH, *SESSION_ROWS)}
 """What is never kept."""
 
@@ -119,25 +104,10 @@ class SystemTables:
                 for place, type in enumerate(lookup.columns.values())
             ]
             return pa.Table.from_arrays(arrays, list(lookup.columns))
-        relation = system_relations()[name]
-        make = FILLED.get(name)
-        return _table(relation, () if make is None else make(self.description))
-
-
-def _table(relation: SystemRelation, rows: Iterable[Row]) -> pa.Table:
-    made = list(rows)
-    arrays = [
-        pa.array([row.get(column.name, column.zero) for row in made], arrow_type(column.type))
-        for column in relation.columns
-    ]
-    return pa.Table.from_arrays(arrays, [column.name for column in relation.columns])
-
-
-def arrow_type(type: str) -> pa.DataType:
-    """The type of a column, by PostgreSQL's name of it."""
-    if type.endswith("[]"):
-        return pa.list_(_ARROW.get(type[:-2], pa.string()))
-    return _ARROW.get(type, pa.string())
+        make = OWN_ROWS.get(name)
+        own = table_of(name, () if make is None else make(self.description))
+        shared = builtin_table(name)
+        return own if shared is None else pa.concat_tables([shared, own])
 
 
 RELATIONS: Mapping[str, CatalogRelation] = MappingProxyType({**system_relations(), **LOOKUPS})
