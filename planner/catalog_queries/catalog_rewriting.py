@@ -271,8 +271,9 @@ def _system_column(node: exp.Column, name: str, catalog: SystemCatalog) -> exp.E
     if number is None:
         return node
     told, table = exp.Literal.number(number), sources[0]
-    required = next(c.name for c in catalog.relations[relation_name(table)].schema.columns if not c.nullable)
-    if not _may_be_missing(table):
+    columns = catalog.relations[relation_name(table)].schema.columns
+    required = next((column.name for column in columns if not column.nullable), None)
+    if required is None or not _may_be_missing(table):
         return sql("CAST({0} AS UINTEGER)", [told])
     column = exp.column(exp.to_identifier(required, quoted=True), table.args["alias"].this.copy())
     return sql("CASE WHEN {0} IS NOT NULL THEN CAST({1} AS UINTEGER) END", [column, told])
