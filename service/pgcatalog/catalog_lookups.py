@@ -16,6 +16,7 @@ from service.pgcatalog.class_rows import descriptions
 from service.pgcatalog.constraint_rows import index_definition
 from service.pgcatalog.object_numbers import OWN_SCHEMAS
 from service.pgcatalog.reserved_words import KEYWORDS, RESERVED
+from service.pgcatalog.server_settings import OF_CLIENT, SERVER_SETTINGS
 from service.pgcatalog.type_rows import types
 from service.pgcatalog.view_rows import settings_of, view_text
 
@@ -278,11 +279,8 @@ def _sizes(catalog: CatalogDescription) -> Rows:
 
 
 def _settings(catalog: CatalogDescription) -> Rows:
-    for name, setting in settings_of(catalog).items():
-        yield name.lower(), setting
-    for name, setting in catalog.session.settings.items():
-        if name.lower() not in {known.lower() for known in settings_of(catalog)}:
-            yield name.lower(), setting
+    for name, value in settings_of(catalog).items():
+        yield name.lower(), SERVER_SETTINGS.get(name, OF_CLIENT).shown(value)
 
 
 def _format_type(catalog: CatalogDescription) -> Rows:
