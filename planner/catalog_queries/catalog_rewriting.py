@@ -32,6 +32,7 @@ from planner.catalog_queries.object_casts import (
     type_name,
 )
 from planner.catalog_queries.output_names import name_groups, name_outputs
+from planner.catalog_queries.output_types import output_types
 from planner.catalog_queries.system_catalog import CATALOG, INFORMATION, SCHEMAS, SystemCatalog, is_system
 from planner.errors import InvalidQuery, UnknownTable
 from planner.identifiers import fold, relation_name
@@ -65,13 +66,14 @@ def reads_catalog(query: exp.Expression, relations: Collection[str]) -> bool:
     return next(_tables(query, relations), None) is not None or any(map(_is_ours, query.walk()))
 
 
-def with_catalog(query: exp.Expression, catalog: SystemCatalog) -> exp.Expression:
-    """The query over the relations of the catalog; changes the tree.
+def with_catalog(query: exp.Expression, catalog: SystemCatalog) -> tuple[exp.Expression, tuple[str, ...]]:
+    """The query over the relations of the catalog, and what `output_types` says of it; changes the tree.
 
     Raises a PlannerError, with its place, for a relation or an object that is not in the catalogs.
     """
     for table, name in list(_tables(query, catalog.relations)):
         _name_table(table, name, catalog)
+    types = output_types(query, catalog)
     write_out_stars(query, catalog)
     name_groups(query)
     name_outputs(query, _is_replaced_column)
@@ -82,7 +84,7 @@ def with_catalog(query: exp.Expression, catalog: SystemCatalog) -> exp.Expressio
                 query = found  # type: ignore[assignment]
             else:
                 node.replace(found)
-    return query
+    return query, types
 
 
 def _tables(query: exp.Expression, relations: Collection[str]) -> Iterator[tuple[exp.Table, str]]:

@@ -7,7 +7,7 @@ query means them. No user has relations in these schemas.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -57,6 +57,10 @@ class SystemCatalog(Protocol):
     @property
     def oid_columns(self) -> frozenset[str]:
         """The names of all columns of OIDs."""
+        ...
+
+    def column_types(self, relation: str) -> Iterable[tuple[str, str]]:
+        """The columns of a relation, with PostgreSQL's names of their types."""
         ...
 
     def number(self, kind: str, name: str) -> int | None:

@@ -71,6 +71,11 @@ class SystemTables:
     def oid_columns(self) -> frozenset[str]:
         return _OID_COLUMNS
 
+    def column_types(self, relation: str) -> Iterable[tuple[str, str]]:
+        """The columns of a relation, with PostgreSQL's names of their types."""
+        known = system_relations().get(relation)
+        return [] if known is None else [(column.name, column.type) for column in known.columns]
+
     def number(self, kind: str, name: str) -> int | None:
         """The OID that a name means, as it is written: `public."Orders"`."""
         numbers = self._numbers.get(kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -27,4 +28,4 @@ def signalled(
                 unknown.append(f"PID {pid} is not a session")
         names[place], types[place] = column.name, "BOOLEAN"
         table = table.set_column(place, column.name, pa.array(sent, pa.bool_()))
-    return Answer(tuple(names), tuple(types), table), unknown
+    return replace(answer, names=tuple(names), types=tuple(types), table=table), unknown

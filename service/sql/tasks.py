@@ -268,10 +268,11 @@ def _catalog_task(
     with failures_logged(statement.piece.source):
         tree = statement.query.copy()
         signals = take_signals(tree)
-        query = adhoc_query(with_catalog(tree, system), {**definitions, **system.relations})
+        tree, types = with_catalog(tree, system)
+        query = adhoc_query(tree, {**definitions, **system.relations})
 
     def shown(answer: Answer) -> tuple[Answer, list[str]]:
-        return signalled(answer, signals, system.signal)
+        return signalled(replace(answer, named=types), signals, system.signal)
 
     def run(sight: Sight) -> Result:
         with failures_logged(statement.piece.source):
