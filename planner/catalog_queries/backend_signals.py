@@ -59,10 +59,15 @@ def take_signals(query: exp.Expression) -> Mapping[str, SignalColumn]:
             number = sql("CAST({0} AS INTEGER)", [call.expressions[0]])
             item.replace(exp.alias_(number, hidden, quoted=True))
             found[hidden] = SignalColumn(signal, name)
+    refuse_signals(query)
+    return found
+
+
+def refuse_signals(query: exp.Expression) -> None:
+    """Raises Unsupported for a call."""
     for call in query.find_all(exp.Anonymous):
         if _signal(call) is not None:
             _refuse(call)
-    return found
 
 
 def _check_unused(query: exp.Select, name: str, place: int, call: exp.Expression) -> None:

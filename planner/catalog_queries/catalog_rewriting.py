@@ -66,6 +66,11 @@ def reads_catalog(query: exp.Expression, relations: Collection[str]) -> bool:
     return next(_tables(query, relations), None) is not None or any(map(_is_ours, query.walk()))
 
 
+def catalog_relation(query: exp.Expression, relations: Collection[str]) -> exp.Table | None:
+    """The first node that is one of the `relations` of the catalogs; None if there is none."""
+    return next((table for table, name in _tables(query, relations) if name in relations), None)
+
+
 def with_catalog(query: exp.Expression, catalog: SystemCatalog) -> tuple[exp.Expression, tuple[str, ...]]:
     """The query over the relations of the catalog, and what `output_types` says of it; changes the tree.
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from engine.schema import TEXT, Schema, Type
 from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
 from planner.adhoc.returning import returning_query
-from planner.catalog_queries import is_system
 from planner.limits import within
 from planner.long_texts import long_query
 from planner.parsing.parameters import Given, Parameters
@@ -78,8 +77,7 @@ class DescribingRun(ScriptRun):
                 return None
             query, shown = found
             times = await self._times([query])
-            is_catalogs = any(is_system(reference.relation) for reference in query.references)
-            system = self._system() if is_catalogs else None
+            system = self._system_of(query)
 
             def work(duck: QueryEvaluator) -> Answer:
                 sight = replace(self._sight(times, duck), is_empty=True, system=system)
