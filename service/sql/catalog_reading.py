@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from planner.catalog_queries import catalog_relation, reads_catalog, refuse_signals, with_catalog
+from planner.catalog_queries import catalog_relation, is_system, reads_catalog, refuse_signals, with_catalog
 from planner.errors import Unsupported
 from planner.parsing.column_names import POSTGRES
 from planner.positions import fail
@@ -32,7 +32,7 @@ def over_catalogs(query: exp.Expression, system: SystemTables) -> exp.Expression
 def inserts_catalogs(statement: Insert) -> bool:
     """Whether the rows of an INSERT come from a query of the catalogs."""
     parts = (statement.query, statement.tree.args.get("with_"))
-    is_query = not isinstance(statement.query, exp.Values | None)
+    is_query = not isinstance(statement.query, exp.Values | None) and not is_system(statement.table)
     return is_query and any(is_about_catalogs(part, statement.piece.dialect) for part in parts)
 
 

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from engine.codec.arrow import encode_arrow
 from engine.schema import BIGINT, Column, Schema
-from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
+from planner.adhoc.adhoc_query import AdhocQuery, Relations, adhoc_query
 from planner.errors import InvalidQuery, PlannerError
 from planner.sql_types import from_duckdb
 from planner.statements.alterations import RenameTable
@@ -164,9 +164,10 @@ async def _create_as(
     if readable is not None:
         known = {name: definition for name, definition in known.items() if readable(name)}
     query = _unwrapped(statement.query)
+    relations: Relations = known
     if is_about_catalogs(query, statement.piece.dialect):
-        query, known = over_catalogs(query, system()), {**known, **RELATIONS}
-    answer = await ask(adhoc_query(query, known))
+        query, relations = over_catalogs(query, system()), {**known, **RELATIONS}
+    answer = await ask(adhoc_query(query, relations))
     names = statement.column_names or tuple(name.lower() for name in answer.names)
     if len(names) != len(answer.names):
         raise InvalidQuery(f"there are {len(names)} names for {len(answer.names)} columns")

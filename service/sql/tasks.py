@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -218,7 +218,7 @@ def task_of(
         case Truncate():
             tables = [table_of(name, exp.Table(), definitions) for name in statement.names]
             return StatementTask(statement, (), partial(_truncate, statement, tables))
-        case Select(query=query) if is_about_catalogs(query, statement.piece.dialect):
+        case Select(query=tree) if is_about_catalogs(tree, statement.piece.dialect):
             return _catalog_task(statement, definitions, system())
         case Select():
             query = adhoc_query(statement.query.copy(), definitions)
@@ -311,7 +311,8 @@ def _insert_of_catalogs(
     """The task of an INSERT of rows of the catalogs."""
     with failures_logged(statement.piece.source):
         statement = insert_over_catalogs(statement, system)
-        task = _change_task(statement, {**definitions, **system.relations}, dictionary)
+        relations = cast(Mapping[str, Definition], {**definitions, **system.relations})  # only read
+        task = _change_task(statement, relations, dictionary)
     return replace(task, run=lambda sight: task.run(replace(sight, system=system)))
 
 
