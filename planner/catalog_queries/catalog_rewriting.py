@@ -173,8 +173,6 @@ def _replaced(node: exp.Expr, catalog: SystemCatalog) -> exp.Expr:
             return _operation(node)
         case exp.Collate():
             return node.this
-        case exp.Like() | exp.ILike() if not isinstance(node.parent, exp.Escape):
-            return _escaping(node)
         case exp.Array(expressions=[exp.Query()]) if not _is_of_any(node):
             return sql("coalesce({0}, [])", [node])
         case exp.DPipe() if _is_array(node.this) or _is_array(node.expression):
@@ -223,14 +221,6 @@ def _is_of_any(node: exp.Expr) -> bool:
 def _is_array(node: exp.Expr) -> bool:
     node = node.unnest()
     return isinstance(node.this if isinstance(node, exp.Coalesce) else node, exp.Array)
-
-
-def _escaping(node: exp.Like | exp.ILike) -> exp.Expr:
-    """LIKE with the backslash as its escape, as PostgreSQL has it where nothing else is said."""
-    pattern = node.expression
-    if isinstance(pattern, exp.Literal | exp.ByteString) and "\\" in pattern.name:
-        return exp.Escape(this=node.copy(), expression=exp.Literal.string("\\"))
-    return node
 
 
 def _operation(node: exp.Operator) -> exp.Expr:
