@@ -14,7 +14,7 @@ from service.errors import Conflict
 from service.pgformats.answer_values import values_of_column
 from service.pgformats.column_fields import fields_by_arrow, fields_of_list
 from service.pgformats.value_formats import writer
-from service.pgformats.wire_types import TEXT, WIRE_NUMERIC, WireColumn, modifier_of, of_duckdb
+from service.pgformats.wire_types import OF_CATALOGS, TEXT, WIRE_NUMERIC, WireColumn, modifier_of, of_duckdb
 from service.reading.duck import Answer
 from service.reading.results import column_type
 from service.reading.session_zones import UTC_ZONE, SessionZone
@@ -34,7 +34,8 @@ def _column(answer: Answer, place: int) -> WireColumn:
     name, type = answer.names[place], answer.types[place]
     if type == "HUGEINT" and column_type(answer, place) != "BIGINT":
         return WireColumn(name, WIRE_NUMERIC)
-    return WireColumn(name, of_duckdb(type), modifier_of(type))
+    special = OF_CATALOGS.get(answer.named[place]) if len(answer.named) == len(answer.names) else None
+    return WireColumn(name, special or of_duckdb(type), modifier_of(type))
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,7 +39,7 @@ def writer(type: WireType, form: int, zone: SessionZone = UTC_ZONE) -> Callable[
         write_element = value_texts.writer_of(element.kind, zone)
         return lambda value: _text_array(value, write_element).encode(errors="replace")
     if form == BINARY:
-        return value_binaries.OUT[type.kind]
+        return value_binaries.oid_written if type.oid == _OID else value_binaries.OUT[type.kind]
     write = value_texts.writer_of(type.kind, zone)
     return lambda value: write(value).encode(errors="replace")
 
@@ -110,7 +110,7 @@ def _text_array(value: list[Any], write: Callable[[Any], str]) -> str:
 
 def _binary_array(value: list[Any], element: WireType) -> bytes:
     sizes = _sizes(value)
-    write = value_binaries.OUT[element.kind]
+    write = writer(element, BINARY)
     parts = [] if sizes else [b""]
     has_null = False
     for part in _leaves(value, len(sizes)):

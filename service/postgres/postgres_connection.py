@@ -15,18 +15,23 @@ from collections import deque
 from collections.abc import Callable
 from typing import cast
 
+from service.accounts.principals import Principal
+from service.concealing import conceal
 from service.errors import Invalid, Problem, ServiceError, Unavailable
+from service.pgcatalog.shown_sessions import Encryption, SessionWork
 from service.postgres import backend_messages as out
 from service.postgres import frontend_messages as f
 from service.postgres.client_session import ClientSession
 from service.postgres.copying import run_copy
-from service.postgres.hall import CancelKey, Hall
+from service.postgres.hall import Hall
 from service.postgres.message_decoder import MessageDecoder, TooLong
 from service.postgres.own_statements import run_own
 from service.postgres.postgres_session import PostgresSession
 from service.postgres.reads_at_once import ReadsAtOnce
 from service.postgres.sqlstates import error_fields, problem_for, sqlstate_of
 from service.postgres.startup import authenticate, greet, introduce
+from service.sql.open_sessions import CancelKey
+from service.sql.system_catalogs import user_of
 from service.stepped_timer import IdleTimer, patient
 from service.telemetry.exchange import begin_session
 
@@ -71,14 +76,17 @@ class PostgresConnection(asyncio.Protocol):
         self._session: ClientSession | None = None
         self._reads: ReadsAtOnce | None = None
         self.address = ""
+        self._port: int | None = None
         self.is_secure = False
+        self._end_reason: ServiceError = _shutting_down()
 
     # The transport's calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is no subclass
         peer = transport.get_extra_info("peername")
-        self.address = peer[0] if isinstance(peer, tuple) else ""
+        if isinstance(peer, tuple):
+            self.address, self._port = peer[0], peer[1]
         self._task = asyncio.get_running_loop().create_task(self._serve())
 
     def data_received(self, data: bytes) -> None:
@@ -223,11 +231,54 @@ class PostgresConnection(asyncio.Protocol):
     # The course of a connection
 
     def end(self) -> None:
-        """Ends the connection because the service ends."""
+        """Ends the connection, whatever it does; because the service ends, if nothing else was said."""
         if self._session is not None:
             self._session.runs.leave()
         if self._task is not None:
             self._task.cancel()
+
+    # What others see and do
+
+    @property
+    def principal(self) -> Principal:
+        return self._principal
+
+    @property
+    def work(self) -> SessionWork:
+        session = self._session
+        assert session is not None
+        record, block, settings = session.record, session.runs.block, session.settings
+        began = record.query_began if record.is_active else None
+        return SessionWork(
+            user_of(self._principal, settings.values),
+            settings.get("application_name"),
+            self.address,
+            self._port,
+            self._encryption,
+            record.began,
+            began if block is None else block.began,
+            record.query_began,
+            record.changed,
+            session.state,
+            conceal(record.query),
+        )
+
+    @property
+    def _encryption(self) -> Encryption | None:
+        used = None if self._transport is None else self._transport.get_extra_info("ssl_object")
+        if used is None or (cipher := used.cipher()) is None:
+            return None
+        return Encryption(used.version() or "", cipher[0], cipher[2])
+
+    def cancel(self) -> None:
+        if self._session is not None:
+            self._session.runs.cancel()
+
+    def terminate(self) -> None:
+        self._end_reason = Unavailable(
+            "the session was ended by pg_terminate_backend", "connect anew", code="session_terminated"
+        )
+        self.end()
 
     def abort(self) -> None:
         if self._transport is not None:
@@ -242,7 +293,7 @@ class PostgresConnection(asyncio.Protocol):
             session = await self._started()
             if session is not None:
                 self._session = session
-                key = hall.register(session.runs)
+                key = hall.sessions.register(self)
                 session.runs.temporary.number = key.pid
                 begin_session(key.pid, self._principal.id)
                 introduce(session, self._start, self._principal, key)
@@ -252,7 +303,7 @@ class PostgresConnection(asyncio.Protocol):
         except (ConnectionError, TimeoutError):
             pass
         except asyncio.CancelledError:
-            self._last_words(Unavailable("the service is shutting down", code="shutting_down"))
+            self._last_words(self._end_reason)
         except (f.Malformed, TooLong, ServiceError) as error:
             self._last_words(error)
         except Exception as error:
@@ -260,7 +311,7 @@ class PostgresConnection(asyncio.Protocol):
             self._last_words(error)
         finally:
             if key is not None:
-                hall.forget(key)
+                hall.sessions.forget(key)
             if self._idle is not None:
                 self._idle.cancel()
             if self._session is not None:
@@ -323,6 +374,10 @@ class PostgresConnection(asyncio.Protocol):
     def _cut(self) -> None:
         if not self._is_lost:
             self.abort()
+
+
+def _shutting_down() -> Unavailable:
+    return Unavailable("the service is shutting down", code="shutting_down")
 
 
 def _too_many() -> Unavailable:

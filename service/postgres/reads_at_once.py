@@ -39,6 +39,8 @@ class ReadsAtOnce:
         self._session = session
         self._serving = serving
         self._statements = session.hall.metrics.postgres_statements
+        self._last = ""
+        """The text of the newest statement that was answered."""
 
     def answers(self, decoder: MessageDecoder) -> bytes:
         """The answers to the point reads at the head of what has arrived, which are taken; empty if there are
@@ -62,6 +64,8 @@ class ReadsAtOnce:
             found.append(answer)
         if found:
             session.objects.end_block()
+            session.record.begin(self._last)
+            session.record.rest()
             self._statements.add(len(found), "SELECT")
         return b"".join(found)
 
@@ -87,4 +91,7 @@ class ReadsAtOnce:
             found = prepared.read.run(snapshot, None, given, AT_ONCE)
         except (ServiceError, EngineError):
             return None
-        return None if found is None else form.answer(found, is_described)
+        if found is None:
+            return None
+        self._last = statement.sql
+        return form.answer(found, is_described)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from service.errors import Invalid
+from service.pgcatalog.server_settings import OF_CLIENT
 from service.postgres.known_settings import BY_LOWER, KNOWN, READ_ONLY, REPORTED, checked
 from service.reading.session_zones import SessionZone, session_zone
 
@@ -67,6 +68,10 @@ class SessionSettings:
         """The time zone by whose clock moments are read and written."""
         return session_zone(self.get("TimeZone"))
 
+    def shown(self, name: str) -> str:
+        """The value of a setting with its unit, as SHOW prints it. Raises Invalid for an unknown one."""
+        return KNOWN.get(name_of(name), OF_CLIENT).shown(self.get(name))
+
     def milliseconds(self, name: str) -> int:
         return int(self.get(name))
 
@@ -95,9 +100,11 @@ class SessionSettings:
         for name, value in before.items():
             self._tell(name, value)
 
-    def all(self) -> list[tuple[str, str]]:
+    def all(self) -> list[tuple[str, str, str]]:
+        """Name, value and description of all settings that are listed."""
         names = sorted({*KNOWN, *self._given, *self._set}, key=str.lower)
-        return [(name, self.get(name)) for name in names]
+        known = [(name, KNOWN.get(name, OF_CLIENT)) for name in names]
+        return [(name, self.shown(name), setting.description) for name, setting in known if setting.is_listed]
 
     # Blocks
 
