@@ -17,11 +17,11 @@ from service.pgformats.data_rows import AnswerRows
 from service.postgres.client_session import ClientSession
 from service.postgres.copy_sending import PIECE, CopyMessages, CopySending
 from service.postgres.copy_statements import CopyFormat
-from service.postgres.shared_work import SharedWork
 from service.postgres.subscription_pages import SubscriptionForm, SubscriptionPage
 from service.postgres.subscriptions import Subscription, limit_of
 from service.reading.callers import Caller
 from service.reading.duck import Answer
+from service.reading.shared_work import SharedWork
 
 
 async def copy_changes(session: ClientSession, piece: Piece, form: CopyFormat) -> int:

@@ -12,10 +12,10 @@ from typing import Any, Protocol
 
 from service.accounts.slowing import Slowing
 from service.metrics import Metrics
-from service.postgres.shared_work import SharedWork
 from service.postgres.temporary_tables import TemporaryTables
 from service.reading.followers import Follower
 from service.reading.lanes import Lanes
+from service.reading.shared_work import SharedWork
 from service.running.relay import Relay
 from service.running.runtime import Runtime
 from service.settings.settings import Settings

@@ -17,9 +17,9 @@ import pytest
 
 from service.postgres.copy_sending import CopyMessages
 from service.postgres.copy_texts import HEAD
-from service.postgres.shared_work import SharedWork
 from service.postgres.subscription_pages import SubscriptionForm
 from service.reading.lanes import Lane
+from service.reading.shared_work import SharedWork
 from service.settings.settings import Settings
 from tests.pgwire.door import PostgresDoor, Raw, refused
 from tests.service.waiting import wait_until
