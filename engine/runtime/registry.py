@@ -7,7 +7,7 @@ failed. It changes nothing in operators but the `readers` of their failure logs.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -166,10 +166,12 @@ class Registry:
         history = self.history(name)
         if history is None:
             return relation
-        if view is not None and view.failures:
-            layers = tuple(layer for log in view.failures for layer in log.trace.layers())
-            relation = replace(relation, errors=relation.errors.with_layers(layers))
-        return relation.with_layers(history.trace.layers(), history.trace.since)
+        errors = relation.errors
+        if view is not None:
+            layers = tuple(layer for log in view.failures if log.trace.count for layer in log.trace.layers())
+            if layers or errors:
+                errors = errors.with_layers(layers)
+        return relation.with_layers(history.trace.layers(), history.trace.since, errors)
 
 
 def failure_logs(history: History, operators: Iterable[Operator]) -> tuple[FailureLog, ...]:
