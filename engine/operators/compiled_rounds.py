@@ -1,0 +1,218 @@
+"""The rounds of a loop in compiled code, as long as its operators all have an `Instruction`.
+
+A call runs rounds until nothing is left to do or there is much to do: then Python goes on between two rounds
+from what the call hands over. A call that meets what it cannot do, such as counts that are not small or an
+error, is forgotten, and Python runs the same rounds.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.kernels.stepping import arena as arenas
+from engine.kernels.stepping import loop_rounds, opcodes, tables
+from engine.kernels.stepping.arena import ADDRESS, COLUMNS, LINES, READER, ROUND, address_of, copied
+from engine.kernels.stepping.loop_rounds import (
+    BINDING,
+    FED_BACK,
+    LEFT_AT,
+    LEFT_COLUMNS,
+    LEFT_LINES,
+    MOST_WAITING,
+    VALUE,
+    run_rounds,
+)
+from engine.operators.arrangement import Arrangement
+from engine.operators.entered import EnteredArrangement
+from engine.operators.loop import Agenda
+from engine.operators.operator import Instruction, Operator, Step, StepScope
+
+_ARENA_WORDS = 1 << 19
+MOST_ROUNDS = 64
+"""The most rounds of a call."""
+_MOST_BINDINGS = MOST_WAITING // MOST_ROUNDS
+
+
+class _Room(threading.local):
+    """The arrays of a call, of which nothing is needed after it. Memory that is not written costs nothing."""
+
+    def __init__(self) -> None:
+        self.arena = np.empty(_ARENA_WORDS, np.int64)
+        self.waiting = np.empty((MOST_WAITING, arenas.WAITING), np.int64)
+        self.taken = np.empty_like(self.waiting)
+
+
+_room = _Room()
+
+
+class Ran(NamedTuple):
+    """What a call has done: `rounds` rounds, in which each operator `made` differences and all of them made
+    deltas of `words`; `left` has what leaves the loop, for each binding. It `may_go_on` if only the number of
+    rounds has stopped it."""
+
+    rounds: int
+    made: list[int]
+    words: int
+    left: list[np.ndarray | None]
+    may_go_on: bool
+
+
+class CompiledRounds:
+    """A loop's operators as a program. `body` is in an order in which they run."""
+
+    def __init__(
+        self,
+        body: Sequence[Operator],
+        instructions: Sequence[Instruction],
+        values: Sequence[Operator],
+        variables: Sequence[Operator | None],
+    ) -> None:
+        places = {operator: place for place, operator in enumerate(body)}
+        constants: list[int] = []
+        self._body = tuple(body)
+        self._code = np.zeros((len(body), opcodes.LINE), np.int64)
+        for line, instruction in zip(self._code, instructions, strict=True):
+            reads = [places[operator] for operator in instruction.reads]
+            first = [places[operator] for operator in instruction.many] or list(instruction.first)
+            second = list(instruction.second)
+            at = len(constants)
+            line[:] = [
+                instruction.operation,
+                *(*reads, opcodes.NOTHING, opcodes.NOTHING)[:2],
+                instruction.number,
+                *(at, len(first), at + len(first), len(second)),
+            ]
+            constants += [*first, *second]
+        self._constants = np.array(constants, np.int64)
+        self._bindings = np.zeros((len(values), BINDING), np.int64)
+        self._bindings[:, VALUE] = [places[value] for value in values]
+        self._bindings[:, FED_BACK] = [opcodes.NOTHING if it is None else places[it] for it in variables]
+        self._arrangements = np.zeros((len(body), tables.NUMBERS), np.int64)
+        self._own = [(place, it) for place, it in enumerate(body) if isinstance(it, Arrangement)]
+        self._entered = [(place, it) for place, it in enumerate(body) if isinstance(it, EnteredArrangement)]
+        self._deferring = [(place, it.deferred) for place, it in enumerate(body) if it.deferred is not None]
+        for place, arrangement in self._own:
+            self._arrangements[place, tables.OWN] = 1
+            self._arrangements[place, tables.DIFFS] = arrangement.trace.diffs
+        for place, reader in enumerate(body):
+            if isinstance(reader, Arrangement | EnteredArrangement):
+                self._arrangements[place, [tables.WIDTH, tables.DEPTH]] = reader.width, reader.depth
+
+    @staticmethod
+    def of(
+        body: Sequence[Operator], values: Sequence[Operator], variables: Sequence[Operator | None]
+    ) -> CompiledRounds | None:
+        """The program of a loop's body; None if an operator has no instruction."""
+        found = [operator.instruction for operator in body]
+        instructions = [instruction for instruction in found if instruction is not None]
+        if len(instructions) < len(body) or len(values) > _MOST_BINDINGS:
+            return None
+        return CompiledRounds(body, instructions, values, variables)
+
+    def run(self, agenda: Agenda, limit: int, most_staged: int, step: Step, scope: StepScope) -> Ran | None:
+        """Run rounds of an agenda before round `limit` - 1, until more than `most_staged` rows are staged.
+
+        What waits afterwards is deferred, and `scope` puts its rounds onto the agenda. Returns None, and
+        changes nothing, if not even one round can be run here.
+        """
+        room = _room
+        state = np.zeros(loop_rounds.STATE, np.int64)
+        state[loop_rounds.ENTERS] = 0 in agenda
+        state[loop_rounds.LIMIT] = limit
+        state[loop_rounds.MOST_ROUNDS] = MOST_ROUNDS
+        state[loop_rounds.MOST_STAGED] = most_staged
+        masses = np.zeros(len(self._body), np.float64)
+        made = np.zeros(len(self._body), np.int64)
+        self._describe()
+        waiting = self._list_waiting(room)
+        if len(waiting) > MOST_WAITING // 2:
+            return None
+        state[arenas.WAITS] = len(waiting)
+        try:
+            run_rounds(
+                self._code,
+                self._constants,
+                self._bindings,
+                self._arrangements,
+                masses,
+                made,
+                room.waiting,
+                room.taken,
+                room.arena,
+                state,
+            )
+        except (OverflowError, MemoryError):
+            return None
+        status, rounds = int(state[arenas.STATUS]), int(state[loop_rounds.ROUNDS])
+        if status == arenas.REFUSED or rounds == 0 or not self._is_light(masses):
+            return None
+        agenda.clear()
+        self._defer(room.waiting[: state[arenas.WAITS]], scope)
+        self._stage(masses, step)
+        for place, _ in self._own:
+            made[place] = self._arrangements[place, tables.STAGED]
+        return Ran(
+            rounds,
+            made.tolist(),
+            int(state[loop_rounds.WORDS]),
+            [_left(binding) for binding in self._bindings.tolist()],
+            rounds == MOST_ROUNDS,
+        )
+
+    def _describe(self) -> None:
+        """Tell the tables that the call reads."""
+        for place, own in self._own:
+            if own.batch is not None:
+                own.end_step()
+            table = own.before()
+            tables.describe(self._arrangements, place, table, own.published, len(table), False)
+        for place, entered in self._entered:
+            source = entered.arrangement
+            before = source.before()
+            is_changed = source.batch is not None
+            tables.describe(self._arrangements, place, before, source.published, len(before), is_changed)
+
+    def _list_waiting(self, room: _Room) -> list[np.ndarray]:
+        """List what operators have deferred; returns the matrices, to be kept until the call has ended."""
+        found: list[np.ndarray] = []
+        for place, deferred in self._deferring:
+            for rounds, item in deferred.items():
+                if len(found) < MOST_WAITING:
+                    matrix = np.ascontiguousarray(item)
+                    room.waiting[len(found)] = (rounds[-1], place, address_of(matrix), *matrix.shape)
+                    found.append(matrix)
+        return found
+
+    def _is_light(self, masses: np.ndarray) -> bool:
+        """Whether no count can have become too large."""
+        return all(arrangement.stays_light(masses[place]) for place, arrangement in self._own)
+
+    def _defer(self, waiting: np.ndarray, scope: StepScope) -> None:
+        """Let operators defer what waits, and nothing else."""
+        for _, deferred in self._deferring:
+            deferred.clear()
+        readers = dict(self._deferring)
+        for line in waiting.tolist():
+            matrix = copied(line[ADDRESS], line[LINES], line[COLUMNS])
+            readers[line[READER]].put((line[ROUND],), matrix, scope)
+
+    def _stage(self, masses: np.ndarray, step: Step) -> None:
+        """Stage what the call has added to arrangements."""
+        for place, own in self._own:
+            line = self._arrangements[place]
+            staged = int(line[tables.STAGED])
+            if staged:
+                columns = own.width + own.depth + 1 + own.trace.diffs
+                rows = copied(line[tables.RESULT], line[tables.SIZE], columns)
+                own.take_steps(rows, staged, masses[place], step)
+
+
+def _left(binding: list[int]) -> np.ndarray | None:
+    """The delta of a binding that leaves the loop."""
+    if binding[LEFT_COLUMNS] == 0:
+        return None
+    return copied(binding[LEFT_AT], binding[LEFT_LINES], binding[LEFT_COLUMNS])  # type: ignore[no-any-return]

@@ -1,0 +1,236 @@
+"""Rounds in compiled code give the differences that Python's rounds give, wherever a call stops."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping
+
+import numpy as np
+import pytest
+
+from engine.operators import compiled_rounds, outermost_loop
+from engine.operators.compiled_rounds import CompiledRounds, Ran
+from engine.operators.rebuild import Rebuild
+from engine.plan.nodes import (
+    AggregateSpec,
+    Clamp,
+    Concat,
+    Consolidate,
+    Function,
+    Join,
+    LoopBinding,
+    Negate,
+    Node,
+    OnLimit,
+    Recursive,
+    Reduce,
+    Threshold,
+    Variable,
+    project,
+)
+from engine.runtime.engine import Engine, Options
+from engine.schema import BIGINT
+from tests.engine.harness import Change, apply, bag, delta, insert, rows, source
+from tests.seeds import SEED, each_seed
+
+EDGES = source("edges", 2)
+ROOTS = source("roots", 1)
+DEFAULT_ROUNDS = compiled_rounds.MOST_ROUNDS
+
+
+def reach() -> Node:
+    """The nodes that can be reached from each root."""
+    reached = Variable("reached", EDGES.schema)
+    step = project(Join(reached, EDGES, (1,), (0,)), (0, 3))
+    start = project(ROOTS, (0, 0))
+    return Recursive((LoopBinding("reached", Threshold(Concat((start, step)), Clamp.DISTINCT)),), "reached")
+
+
+def closure() -> Node:
+    """Pairs of nodes with a path between them: two changing collections meet, and pairs wait for rounds."""
+    pairs = Variable("pairs", EDGES.schema)
+    step = project(Join(pairs, pairs, (1,), (0,)), (0, 3))
+    return Recursive((LoopBinding("pairs", Threshold(Concat((EDGES, step)), Clamp.DISTINCT)),), "pairs")
+
+
+def counted() -> Node:
+    """Four rounds of counting how many nodes lead to each node, from an initial value that is withdrawn."""
+    sizes = Variable("sizes", EDGES.schema)
+    met = project(Join(sizes, EDGES, (0,), (0,)), (3, 1))
+    value = Consolidate(
+        Reduce(
+            met,
+            (0,),
+            (AggregateSpec(Function.SUM, 1, BIGINT),),
+        )
+    )
+    return Recursive(
+        (LoopBinding("sizes", value, initial=project(EDGES, (0, 1))),), "sizes", 4, OnLimit.RETURN
+    )
+
+
+def together() -> Node:
+    """Two collections that refer to each other, one of them less what the other has."""
+    even, odd = Variable("even", ROOTS.schema), Variable("odd", ROOTS.schema)
+    to_odd = project(Join(even, EDGES, (0,), (0,)), (2,))
+    to_even = project(Join(odd, EDGES, (0,), (0,)), (2,))
+    evens = Threshold(Concat((ROOTS, to_even)), Clamp.DISTINCT)
+    odds = Threshold(Concat((to_odd, Negate(ROOTS))), Clamp.POSITIVE)
+    bindings = (LoopBinding("even", evens), LoopBinding("odd", odds))
+    return Recursive(bindings, "odd", 6, OnLimit.RETURN)
+
+
+PLANS: Mapping[str, Callable[[], Node]] = {
+    "reach": reach,
+    "closure": closure,
+    "counted": counted,
+    "together": together,
+}
+
+
+def engine_of(*names: str) -> Engine:
+    engine = Engine(Options(max_rounds=100, rebuild=Rebuild.NEVER))
+    for node in (EDGES, ROOTS):
+        engine.create_source(node.name, node.schema)
+    for name in names:
+        engine.create_view(name, PLANS[name]())
+    return engine
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often calls have run rounds, have stopped before the end, and have been refused."""
+    counter: Counter[str] = Counter()
+    run = CompiledRounds.run
+
+    def counting(self: CompiledRounds, *args, **options) -> Ran | None:  # type: ignore[no-untyped-def]
+        ran = run(self, *args, **options)
+        counter["refused" if ran is None else "stopped" if args[0] else "done"] += 1
+        return ran
+
+    monkeypatch.setattr(CompiledRounds, "run", counting)
+    return counter
+
+
+def in_python(monkeypatch: pytest.MonkeyPatch, act: Callable[[], object]) -> None:
+    """Act without compiled rounds."""
+    with monkeypatch.context() as patch:
+        patch.setattr(outermost_loop, "MOST_CHANGES", -1)
+        act()
+
+
+def changes(rng: random.Random, nodes: int) -> list[dict[str, list[Change]]]:
+    """A load, and changes of one to a few rows, with retractions."""
+    edges = [(rng.randrange(nodes), rng.randrange(nodes)) for _ in range(2 * nodes)]
+    found: list[dict[str, list[Change]]] = [
+        {"edges": [(edge, 1) for edge in edges], "roots": [((root,), 1) for root in range(2)]}
+    ]
+    for _ in range(12):
+        new = [(rng.randrange(nodes), rng.randrange(nodes)) for _ in range(rng.choice((1, 1, 3)))]
+        gone = [edges.pop(rng.randrange(len(edges))) for _ in new]
+        edges += new
+        found.append({"edges": [(edge, -1) for edge in gone] + [(edge, 1) for edge in new]})
+        if rng.random() < 0.2:
+            found.append({"roots": [((rng.randrange(nodes),), 1)]})
+    return found
+
+
+def check(rng: random.Random, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compare all plans, compiled and not, over the same changes; some are staged and aborted first."""
+    compiled, plain = engine_of(*PLANS), engine_of(*PLANS)
+    for change in changes(rng, 14):
+        if rng.random() < 0.3:
+            epoch = compiled.snapshot.upper
+            lines = [(row, epoch, diff) for row, diff in change.get("edges", [])]
+            compiled.stage({"edges": delta(2, lines)}, epoch + 1).abort()
+        apply(compiled, change)
+        in_python(monkeypatch, lambda change=change: apply(plain, change))  # type: ignore[misc]
+    last = plain.snapshot.upper - 1
+    for name in PLANS:
+        expected = plain.snapshot.changes(name, 0, last)
+        assert compiled.snapshot.changes(name, 0, last).tolist() == expected.tolist(), name
+        assert min(bag(compiled, name).values(), default=1) > 0
+
+
+@each_seed(12)
+@pytest.mark.parametrize("most", [1, 2, 3, DEFAULT_ROUNDS])
+def test_the_differences_do_not_depend_on_who_runs_rounds(
+    seed: int, most: int, monkeypatch: pytest.MonkeyPatch, calls: Counter[str]
+) -> None:
+    monkeypatch.setattr(compiled_rounds, "MOST_ROUNDS", most)
+    check(random.Random(seed), monkeypatch)
+    assert calls["done"] > 20
+    assert most > 3 or calls["stopped"] > 10
+
+
+@each_seed(6)
+@pytest.mark.parametrize("words", [1 << 11, 1 << 12, 1 << 13])
+def test_a_call_without_room_stops_or_is_forgotten(
+    seed: int, words: int, monkeypatch: pytest.MonkeyPatch, calls: Counter[str]
+) -> None:
+    monkeypatch.setattr(compiled_rounds._room, "arena", np.empty(words, np.int64))
+    check(random.Random(seed), monkeypatch)
+    assert calls["refused"] + calls["stopped"] > 0
+
+
+@each_seed(6)
+def test_a_call_stops_when_much_waits(
+    seed: int, monkeypatch: pytest.MonkeyPatch, calls: Counter[str]
+) -> None:
+    room = compiled_rounds._room
+    monkeypatch.setattr(room, "waiting", room.waiting[:12])
+    monkeypatch.setattr(room, "taken", room.taken[:12])
+    monkeypatch.setattr(compiled_rounds, "MOST_ROUNDS", 4)
+    check(random.Random(seed), monkeypatch)
+    assert calls["refused"] + calls["stopped"] > 0
+
+
+def test_a_long_chain_is_followed_call_by_call(calls: Counter[str]) -> None:
+    engine = Engine(Options(max_rounds=1_000, rebuild=Rebuild.NEVER))
+    for node in (EDGES, ROOTS):
+        engine.create_source(node.name, node.schema)
+    engine.create_view("reach", reach())
+    nodes = 5 * DEFAULT_ROUNDS
+    apply(engine, {"edges": [((i, i + 1), 1) for i in range(nodes) if i != 3]})
+    insert(engine, "roots", (0,))
+    assert rows(engine, "reach") == [(0, i) for i in range(4)]
+    calls.clear()
+    insert(engine, "edges", (3, 4))
+    assert rows(engine, "reach") == [(0, i) for i in range(nodes + 1)]
+    assert calls["stopped"] >= 4
+    assert calls["done"] == 1
+    assert not calls["refused"]
+
+
+@pytest.mark.parametrize("count", [2**45, 2**61])
+def test_counts_that_are_not_small_are_pythons(count: int, calls: Counter[str]) -> None:
+    """Python looks at the rows: these may be there so often, or not."""
+    engine = engine_of("reach")
+    insert(engine, "roots", (0,))
+    calls.clear()
+    epoch = engine.snapshot.upper
+    stage = engine.stage({"edges": delta(2, [((0, 1), epoch, count), ((0, 2), epoch, 1)])}, epoch + 1)
+    assert calls == {"refused": 1}
+    assert ("reach" in stage.failed) == (count == 2**61)
+    stage.publish()
+    if not stage.failed:
+        assert rows(engine, "reach") == [(0, 0), (0, 1), (0, 2)]
+
+
+def test_rows_of_figures_count_what_compiled_rounds_made(
+    monkeypatch: pytest.MonkeyPatch, calls: Counter[str]
+) -> None:
+    rng = random.Random(SEED)
+    compiled, plain = engine_of("reach"), engine_of("reach")
+    for change in changes(rng, 14):
+        apply(compiled, change)
+        in_python(monkeypatch, lambda change=change: apply(plain, change))  # type: ignore[misc]
+    assert calls["done"] > 5
+    for one, other in zip(compiled.observe("reach"), plain.observe("reach"), strict=True):
+        assert (one.kind, one.figures.rows_in, one.figures.rows_out) == (
+            other.kind,
+            other.figures.rows_in,
+            other.figures.rows_out,
+        )
+        assert one.figures.nanoseconds > 0 or one.figures.rows_out == 0
