@@ -203,17 +203,19 @@ class Arrangement(Operator):
         step.touch(self)
 
     def publish(self, frontier: Frontier) -> None:
-        if self.batch is not None:
-            self.end_step()
         self.version += 1
         self.trace.since = since = frontier.since
         fresh = self._fresh
+        if fresh and self.batch is not None:
+            self.end_step(indexed=False)
         while len(fresh) > 1:
             last = fresh.pop()
             fresh[-1] = Layer(self.trace.merge(fresh[-1].rows, last.rows, since))
         if fresh:
             layer = fresh.pop()
             self.trace.insert(layer.rows, layer.index)
+        elif self.batch is not None:
+            self.trace.insert(self.batch)
         self.trace.map(self._received)
         if not frontier.order.is_total:
             self.trace.compact_to(frontier)
