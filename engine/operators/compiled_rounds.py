@@ -1,5 +1,6 @@
-"""The rounds of a loop in compiled code, as long as its operators all have an `Instruction`.
+"""The rounds of a loop in compiled code, if all its operators have an `Instruction`.
 
+Operators that only Python has take their turns between calls, if they have one input and no state but a log.
 A call runs rounds until nothing is left to do or there is much to do: then Python goes on between two rounds
 from what the call hands over. A call that meets what it cannot do, such as counts that are not small or an
 error, is forgotten, and Python runs the same rounds.
@@ -9,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from engine.kernels.stepping.loop_rounds import (
 )
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
+from engine.operators.failure_log import FailureLog
 from engine.operators.loop import Agenda
 from engine.operators.operator import Instruction, Operator, Step, StepScope
 
@@ -47,6 +49,13 @@ class _Room(threading.local):
 
 
 _room = _Room()
+
+
+class Rounds(StepScope, Protocol):
+    """A scope that runs in rounds."""
+
+    def round(self, current: int, outer: Step) -> Step:
+        """The step of round `current` within a step of the scope outside."""
 
 
 class Ran(NamedTuple):
@@ -94,6 +103,7 @@ class CompiledRounds:
         self._arrangements = np.zeros((len(body), tables.NUMBERS), np.int64)
         self._own = [(place, it) for place, it in enumerate(body) if isinstance(it, Arrangement)]
         self._entered = [(place, it) for place, it in enumerate(body) if isinstance(it, EnteredArrangement)]
+        self._logs: list[FailureLog] = [it.failures for it in body if hasattr(it, "failures")]
         self._deferring = [(place, it.deferred) for place, it in enumerate(body) if it.deferred is not None]
         for place, arrangement in self._own:
             self._arrangements[place, tables.OWN] = 1
@@ -113,11 +123,11 @@ class CompiledRounds:
             return None
         return CompiledRounds(body, instructions, values, variables)
 
-    def run(self, agenda: Agenda, limit: int, most_staged: int, step: Step, scope: StepScope) -> Ran | None:
+    def run(self, agenda: Agenda, limit: int, most_staged: int, outer: Step, scope: Rounds) -> Ran | None:
         """Run rounds of an agenda before round `limit` - 1, until more than `most_staged` rows are staged.
 
         What waits afterwards is deferred, and `scope` puts its rounds onto the agenda. Returns None, and
-        changes nothing, if not even one round can be run here.
+        changes nothing, if not even one round can be run here. Raises what operators of Python's raise.
         """
         room = _room
         state = np.zeros(loop_rounds.STATE, np.int64)
@@ -125,43 +135,67 @@ class CompiledRounds:
         state[loop_rounds.LIMIT] = limit
         state[loop_rounds.MOST_ROUNDS] = MOST_ROUNDS
         state[loop_rounds.MOST_STAGED] = most_staged
-        masses = np.zeros(len(self._body), np.float64)
-        made = np.zeros(len(self._body), np.int64)
+        state[loop_rounds.PLACE] = opcodes.NOTHING
         self._describe()
-        waiting = self._list_waiting(room)
-        if len(waiting) > MOST_WAITING // 2:
+        held = self._list_waiting(room)
+        if 2 * len(held) > len(room.waiting):
             return None
-        state[arenas.WAITS] = len(waiting)
-        try:
-            run_rounds(
-                self._code,
-                self._constants,
-                self._bindings,
-                self._arrangements,
-                masses,
-                made,
-                room.waiting,
-                room.taken,
-                room.arena,
-                state,
-            )
-        except (OverflowError, MemoryError):
-            return None
-        status, rounds = int(state[arenas.STATUS]), int(state[loop_rounds.ROUNDS])
-        if status == arenas.REFUSED or rounds == 0 or not self._is_light(masses):
+        state[arenas.WAITS] = len(held)
+        logged = [len(log.staged) for log in self._logs]
+        ran = self._call(room, state, held, outer, scope)
+        if ran is None:
+            for log, kept in zip(self._logs, logged, strict=True):
+                log.withdraw(kept)
             return None
         agenda.clear()
         self._defer(room.waiting[: state[arenas.WAITS]], scope)
-        self._stage(masses, step)
+        return ran
+
+    def _call(
+        self, room: _Room, state: np.ndarray, held: list[np.ndarray], outer: Step, scope: Rounds
+    ) -> Ran | None:
+        """Run rounds, with the turns of operators of Python's. `held` are matrices that must not go."""
+        size = len(self._body)
+        masses, made = np.zeros(size, np.float64), np.zeros(size, np.int64)
+        outs = np.zeros((size, arenas.WAITING), np.int64)
+        left = np.empty((MOST_ROUNDS * len(self._bindings), 3), np.int64)
+        program = (self._code, self._constants, self._bindings, self._arrangements)
+        while True:
+            try:
+                run_rounds(*program, masses, made, outs, left, room.waiting, room.taken, room.arena, state)
+            except (OverflowError, MemoryError):
+                return None
+            if state[arenas.STATUS] != arenas.ASKING:
+                break
+            place = state[loop_rounds.PLACE]
+            held.append(self._turn(int(place), outs, scope.round(int(state[loop_rounds.NOW]), outer)))
+            outs[place, ADDRESS : COLUMNS + 1] = address_of(held[-1]), *held[-1].shape
+            made[place] += held[-1].shape[1]
+            state[loop_rounds.WORDS] += held[-1].size
+            state[loop_rounds.PLACE] += 1
+            state[arenas.STATUS] = arenas.RUNNING
+        rounds = int(state[loop_rounds.ROUNDS])
+        if state[arenas.STATUS] == arenas.REFUSED or rounds == 0 or not self._is_light(masses):
+            return None
+        self._stage(masses, outer)
         for place, _ in self._own:
             made[place] = self._arrangements[place, tables.STAGED]
-        return Ran(
-            rounds,
-            made.tolist(),
-            int(state[loop_rounds.WORDS]),
-            [_left(binding) for binding in self._bindings.tolist()],
-            rounds == MOST_ROUNDS,
-        )
+        deltas = [_left(binding) for binding in self._bindings.tolist()]
+        words = int(state[loop_rounds.WORDS])
+        return Ran(rounds, made.tolist(), words, deltas, rounds == MOST_ROUNDS)
+
+    def _turn(self, place: int, outs: np.ndarray, step: Step) -> np.ndarray:
+        """The delta that an operator of Python's makes of its source's."""
+        operator = self._body[place]
+        source = operator.inputs[0]
+        _, _, address, lines, columns = outs[self._code[place, opcodes.LEFT]].tolist()
+        if step.meter is not None:
+            step.meter.ran(0, 0, 0)
+        source.out = [copied(address, lines, columns)]
+        operator.step(step)
+        delta = operator.delta()
+        source.out, operator.out = [], []
+        return np.empty((0, 0), np.int64) if delta is None else np.ascontiguousarray(delta)
 
     def _describe(self) -> None:
         """Tell the tables that the call reads."""
@@ -181,7 +215,7 @@ class CompiledRounds:
         found: list[np.ndarray] = []
         for place, deferred in self._deferring:
             for rounds, item in deferred.items():
-                if len(found) < MOST_WAITING:
+                if len(found) < len(room.waiting):
                     matrix = np.ascontiguousarray(item)
                     room.waiting[len(found)] = (rounds[-1], place, address_of(matrix), *matrix.shape)
                     found.append(matrix)
@@ -191,7 +225,7 @@ class CompiledRounds:
         """Whether no count can have become too large."""
         return all(arrangement.stays_light(masses[place]) for place, arrangement in self._own)
 
-    def _defer(self, waiting: np.ndarray, scope: StepScope) -> None:
+    def _defer(self, waiting: np.ndarray, scope: Rounds) -> None:
         """Let operators defer what waits, and nothing else."""
         for _, deferred in self._deferring:
             deferred.clear()

@@ -111,6 +111,10 @@ class MapOperator(Operator):
         self._program = program
         self.failures = failures
 
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.PYTHON, (self.inputs[0],))
+
     def step(self, step: Step) -> None:
         self.out = []
         for delta in self.inputs[0].out:
@@ -129,6 +133,10 @@ class FilterOperator(Operator):
         super().__init__([source])
         self._program = program
         self.failures = failures
+
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.PYTHON, (self.inputs[0],))
 
     def step(self, step: Step) -> None:
         self.out = []

@@ -21,6 +21,8 @@ STOPPED = 2
 """Between two rounds, where other code can go on."""
 REFUSED = 3
 """Within a round: the call has to be forgotten."""
+ASKING = 4
+"""Within a round: an operator is Python's."""
 
 # Columns of a line of `waiting`: a matrix that an operator reads in a round.
 ROUND, READER, ADDRESS, LINES, COLUMNS = range(5)

@@ -1,4 +1,4 @@
-"""The rounds of a loop whose operators are all compiled, in one call.
+"""The rounds of a loop in one call, or in a few if some of its operators are Python's.
 
 The operators' arithmetic is that of their kernels; here is only who reads what. A call changes nothing but
 its own arrays, so that it can be forgotten: if it is refused, the steps that Python runs say why.
@@ -17,6 +17,7 @@ from engine.kernels.reduce import FINISH, reduce_sums, threshold
 from engine.kernels.rounds import distinct_rows, group_deltas, group_keys
 from engine.kernels.stepping.arena import (
     ADDRESS,
+    ASKING,
     COLUMNS,
     CURSOR,
     DONE,
@@ -25,7 +26,6 @@ from engine.kernels.stepping.arena import (
     RUNNING,
     STATUS,
     STOPPED,
-    WAITING,
     WAITS,
     below_each_other,
     keep,
@@ -50,6 +50,7 @@ from engine.kernels.stepping.opcodes import (
     NOTHING,
     NUMBER,
     OPERATION,
+    PYTHON,
     REDUCE_SUMS,
     RIGHT,
     SECOND,
@@ -75,11 +76,12 @@ from engine.kernels.stepping.tables import (
 )
 
 # More fields of the state of a call, after those of the arena.
-ENTERS, LIMIT, MOST_ROUNDS, MOST_STAGED, ROUNDS, LEAVING, WORDS = range(3, 10)
+ENTERS, LIMIT, MOST_ROUNDS, MOST_STAGED, NOW, PLACE, ROUNDS, LEAVING, WORDS = range(3, 12)
 """ENTERS is 1 if round 0 has work that does not wait. No round from LIMIT - 1 on is run, at most MOST_ROUNDS
-are, and none once more than MOST_STAGED rows were added. ROUNDS counts the rounds run, LEAVING the parts of
-what leaves the loop, and WORDS those of all deltas."""
-STATE = 10
+are, and none once more than MOST_STAGED rows were added. NOW is the round, and PLACE that of the operator to
+run next, NOTHING between two rounds. ROUNDS counts the rounds begun, LEAVING the parts of what leaves the
+loop, and WORDS those of all deltas."""
+STATE = 12
 MOST_WAITING = 1 << 12
 """The lines of `waiting` and `taken`; a call stops when half of them are taken."""
 
@@ -296,34 +298,47 @@ def _changes(line, outs, place, arrangements, arena, state):
 
 
 @njit
-def _step(code, constants, outs, arrangements, masses, rounds, masks, made, arena, state, waiting, taken):
-    """Run every operator once, in order, until the call is refused."""
+def _operate(place, code, constants, outs, arrangements, masses, rounds, masks, arena, state, waiting, taken):
+    """Run the operator at a place, which sets what it gives out."""
     now = rounds[0]
-    for place in range(code.shape[0]):
-        line = code[place]
-        operation = line[OPERATION]
-        if operation == VARIABLE:
-            _variable(line, outs, place, now, arena, state, waiting, taken)
-        elif operation == ENTERED:
-            if now > 0:
-                end_step(arrangements, place, arena, state)
-            continue
-        elif operation == CHANGES:
-            _changes(line, outs, place, arrangements, arena, state)
-        elif operation in (ARRANGE, ARRANGE_SUMS):
-            _arrange(line, constants, outs, place, arrangements, rounds, masses, arena, state)
-        elif operation == JOIN:
-            _join(line, constants, outs, place, arrangements, rounds, masks, arena, state, waiting, taken)
-        elif operation == CONCAT:
-            _concat(line, constants, outs, place, now, arena, state, waiting, taken)
-        elif operation in (THRESHOLD, REDUCE_SUMS):
-            _reduce(line, constants, outs, place, arrangements, rounds, arena, state, waiting, taken)
-        else:
-            _linear(line, constants, outs, place, rounds, arena, state)
+    line = code[place]
+    operation = line[OPERATION]
+    if operation == VARIABLE:
+        _variable(line, outs, place, now, arena, state, waiting, taken)
+    elif operation == ENTERED:
+        if now > 0:
+            end_step(arrangements, place, arena, state)
+    elif operation == CHANGES:
+        _changes(line, outs, place, arrangements, arena, state)
+    elif operation in (ARRANGE, ARRANGE_SUMS):
+        _arrange(line, constants, outs, place, arrangements, rounds, masses, arena, state)
+    elif operation == JOIN:
+        _join(line, constants, outs, place, arrangements, rounds, masks, arena, state, waiting, taken)
+    elif operation == CONCAT:
+        _concat(line, constants, outs, place, now, arena, state, waiting, taken)
+    elif operation in (THRESHOLD, REDUCE_SUMS):
+        _reduce(line, constants, outs, place, arrangements, rounds, arena, state, waiting, taken)
+    elif operation == PYTHON:
+        outs[place, COLUMNS] = 0
+        if outs[line[LEFT], COLUMNS] > 0:
+            state[STATUS] = ASKING
+    else:
+        _linear(line, constants, outs, place, rounds, arena, state)
+
+
+@njit
+def _step(code, constants, outs, arrangements, masses, rounds, masks, made, arena, state, waiting, taken):
+    """Run the operators of the round that have not run yet, in order, as long as the call runs."""
+    while state[PLACE] < code.shape[0]:
+        place = state[PLACE]
+        _operate(
+            place, code, constants, outs, arrangements, masses, rounds, masks, arena, state, waiting, taken
+        )
         if state[STATUS] != RUNNING:
             return
         made[place] += outs[place, COLUMNS]
         state[WORDS] += outs[place, LINES] * outs[place, COLUMNS]
+        state[PLACE] += 1
 
 
 @njit
@@ -361,11 +376,11 @@ def _leave(bindings, left, taken, arena, state):
 
 @njit
 def _next_round(waiting, state, arrangements, arena):
-    """The next round to run, -1 if there is none: the call is done, or stops between rounds."""
+    """Begin the next round if there is one; otherwise the call is done, or stops between rounds."""
     now = 0 if state[ENTERS] == 1 else least_round(waiting, state)
     if now < 0:
         state[STATUS] = DONE
-        return -1
+        return
     staged = 0
     for place in range(arrangements.shape[0]):
         staged += arrangements[place, STAGED]
@@ -377,40 +392,47 @@ def _next_round(waiting, state, arrangements, arena):
         or 2 * state[WAITS] > waiting.shape[0]
     ):
         state[STATUS] = STOPPED
-        return -1
+        return
     state[ENTERS] = 0
     state[ROUNDS] += 1
-    return now
+    state[NOW] = now
+    state[PLACE] = 0
 
 
 @kernel(
     "void(int64[:,::1], int64[::1], int64[:,::1], int64[:,::1], float64[::1], int64[::1], int64[:,::1], "
-    "int64[:,::1], int64[::1], int64[::1])"
+    "int64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1])"
 )
-def run_rounds(code, constants, bindings, arrangements, masses, made, waiting, taken, arena, state):
-    """Run rounds of a loop until nothing waits, or the call has to stop.
+def run_rounds(
+    code, constants, bindings, arrangements, masses, made, outs, left, waiting, taken, arena, state
+):
+    """Run rounds of a loop until nothing waits, the call has to stop, or an operator is Python's.
 
     `code` [n, LINE] has a line an operator (`opcodes`), in the order in which they run, and `constants` their
-    ranges. `bindings` [b, BINDING] says what is fed back, and gets what leaves the loop. `arrangements`
-    [n, NUMBERS] (`tables`) has a line an operator, used by arrangements; `masses` [n] and `made` [n] get the
-    mass of what was arranged, and the number of differences made. `waiting`, `arena` and `state` are those of
+    ranges. `bindings` [b, BINDING] says what is fed back, and gets what leaves the loop, whose parts are
+    listed in `left` [MOST_ROUNDS * b, 3]. `arrangements` [n, NUMBERS] (`tables`) has a line an operator, used
+    by arrangements. `masses` [n] and `made` [n] get the mass of what was arranged, and the number of
+    differences made. `outs` [n, WAITING] has the operators' deltas; the next call, which begins behind an
+    operator of Python's, expects the one of that operator there. `waiting`, `arena` and `state` are those of
     the module `arena`; `taken` is as large as `waiting`.
     """
-    rounds = np.zeros(1, np.int64)
+    rounds = np.empty(1, np.int64)
     masks = np.empty(0, np.int64)
-    outs = np.zeros((code.shape[0], WAITING), np.int64)
-    left = np.empty((state[MOST_ROUNDS] * bindings.shape[0], 3), np.int64)
-    for place in range(code.shape[0]):
-        if arrangements[place, OWN] == 1:
-            open_table(arrangements, place, arena, state)
+    if state[ROUNDS] == 0:
+        for place in range(code.shape[0]):
+            if arrangements[place, OWN] == 1:
+                open_table(arrangements, place, arena, state)
     while state[STATUS] == RUNNING:
-        rounds[0] = _next_round(waiting, state, arrangements, arena)
+        if state[PLACE] == NOTHING:
+            _next_round(waiting, state, arrangements, arena)
         if state[STATUS] != RUNNING:
             break
+        rounds[0] = state[NOW]
         _step(code, constants, outs, arrangements, masses, rounds, masks, made, arena, state, waiting, taken)
         if state[STATUS] == RUNNING:
             _feed_back(bindings, outs, rounds[0], left, state, waiting)
-    if state[STATUS] == REFUSED:
+            state[PLACE] = NOTHING
+    if state[STATUS] not in (DONE, STOPPED):
         return
     for place in range(code.shape[0]):
         if arrangements[place, OWN] == 1:

@@ -25,3 +25,5 @@ CONSOLIDATE = 8
 SELECT = 9  # lines of the delta
 THRESHOLD = 10  # how to clamp
 REDUCE_SUMS = 11  # finish
+PYTHON = 12
+"""An operator that Python runs between two calls, if the one that it reads has changes."""
