@@ -25,6 +25,7 @@ from engine.kernels.stepping.loop_rounds import (
     LEFT_LINES,
     MOST_WAITING,
     VALUE,
+    begin,
     run_rounds,
 )
 from engine.operators.arrangement import Arrangement
@@ -101,6 +102,10 @@ class CompiledRounds:
         self._bindings[:, VALUE] = [places[value] for value in values]
         self._bindings[:, FED_BACK] = [opcodes.NOTHING if it is None else places[it] for it in variables]
         self._arrangements = np.zeros((len(body), tables.NUMBERS), np.int64)
+        self._state = np.zeros(loop_rounds.STATE, np.int64)
+        self._outs = np.zeros((len(body), arenas.WAITING), np.int64)
+        self._masses = np.zeros(len(body), np.float64)
+        self._made = np.zeros(len(body), np.int64)
         self._own = [(place, it) for place, it in enumerate(body) if isinstance(it, Arrangement)]
         self._entered = [(place, it) for place, it in enumerate(body) if isinstance(it, EnteredArrangement)]
         self._logs: list[FailureLog] = [it.failures for it in body if hasattr(it, "failures")]
@@ -129,60 +134,58 @@ class CompiledRounds:
         What waits afterwards is deferred, and `scope` puts its rounds onto the agenda. Returns None, and
         changes nothing, if not even one round can be run here. Raises what operators of Python's raise.
         """
-        room = _room
-        state = np.zeros(loop_rounds.STATE, np.int64)
-        state[loop_rounds.ENTERS] = 0 in agenda
-        state[loop_rounds.LIMIT] = limit
-        state[loop_rounds.MOST_ROUNDS] = MOST_ROUNDS
-        state[loop_rounds.MOST_STAGED] = most_staged
-        state[loop_rounds.PLACE] = opcodes.NOTHING
+        room, state = _room, self._state
         self._describe()
         held = self._list_waiting(room)
         if 2 * len(held) > len(room.waiting):
             return None
-        state[arenas.WAITS] = len(held)
+        begin(state, 0 in agenda, limit, MOST_ROUNDS, most_staged, len(held))
         logged = [len(log.staged) for log in self._logs]
-        ran = self._call(room, state, held, outer, scope)
-        if ran is None:
+        if not self._call(room, held, outer, scope):
             for log, kept in zip(self._logs, logged, strict=True):
                 log.withdraw(kept)
             return None
         agenda.clear()
-        self._defer(room.waiting[: state[arenas.WAITS]], scope)
-        return ran
+        _, _, waits, *_, rounds, _, words = state.tolist()
+        self._defer(room.waiting[:waits], scope)
+        made = self._stage(outer)
+        deltas = [_left(binding) for binding in self._bindings.tolist()]
+        return Ran(rounds, made, words, deltas, rounds == MOST_ROUNDS)
 
-    def _call(
-        self, room: _Room, state: np.ndarray, held: list[np.ndarray], outer: Step, scope: Rounds
-    ) -> Ran | None:
-        """Run rounds, with the turns of operators of Python's. `held` are matrices that must not go."""
-        size = len(self._body)
-        masses, made = np.zeros(size, np.float64), np.zeros(size, np.int64)
-        outs = np.zeros((size, arenas.WAITING), np.int64)
+    def _call(self, room: _Room, held: list[np.ndarray], outer: Step, scope: Rounds) -> bool:
+        """Run rounds, with the turns of operators of Python's; false if what was done has to be forgotten.
+        `held` are matrices that must not go."""
+        state, outs = self._state, self._outs
         left = np.empty((MOST_ROUNDS * len(self._bindings), 3), np.int64)
-        program = (self._code, self._constants, self._bindings, self._arrangements)
         while True:
             try:
-                run_rounds(*program, masses, made, outs, left, room.waiting, room.taken, room.arena, state)
+                run_rounds(
+                    self._code,
+                    self._constants,
+                    self._bindings,
+                    self._arrangements,
+                    self._masses,
+                    self._made,
+                    outs,
+                    left,
+                    room.waiting,
+                    room.taken,
+                    room.arena,
+                    state,
+                )
             except (OverflowError, MemoryError):
-                return None
+                return False
             if state[arenas.STATUS] != arenas.ASKING:
                 break
             place = state[loop_rounds.PLACE]
             held.append(self._turn(int(place), outs, scope.round(int(state[loop_rounds.NOW]), outer)))
             outs[place, ADDRESS : COLUMNS + 1] = address_of(held[-1]), *held[-1].shape
-            made[place] += held[-1].shape[1]
+            self._made[place] += held[-1].shape[1]
             state[loop_rounds.WORDS] += held[-1].size
             state[loop_rounds.PLACE] += 1
             state[arenas.STATUS] = arenas.RUNNING
-        rounds = int(state[loop_rounds.ROUNDS])
-        if state[arenas.STATUS] == arenas.REFUSED or rounds == 0 or not self._is_light(masses):
-            return None
-        self._stage(masses, outer)
-        for place, _ in self._own:
-            made[place] = self._arrangements[place, tables.STAGED]
-        deltas = [_left(binding) for binding in self._bindings.tolist()]
-        words = int(state[loop_rounds.WORDS])
-        return Ran(rounds, made.tolist(), words, deltas, rounds == MOST_ROUNDS)
+        is_done = state[arenas.STATUS] != arenas.REFUSED and state[loop_rounds.ROUNDS] > 0
+        return is_done and self._is_light()
 
     def _turn(self, place: int, outs: np.ndarray, step: Step) -> np.ndarray:
         """The delta that an operator of Python's makes of its source's."""
@@ -221,8 +224,9 @@ class CompiledRounds:
                     found.append(matrix)
         return found
 
-    def _is_light(self, masses: np.ndarray) -> bool:
+    def _is_light(self) -> bool:
         """Whether no count can have become too large."""
+        masses = self._masses.tolist()
         return all(arrangement.stays_light(masses[place]) for place, arrangement in self._own)
 
     def _defer(self, waiting: np.ndarray, scope: Rounds) -> None:
@@ -234,15 +238,17 @@ class CompiledRounds:
             matrix = copied(line[ADDRESS], line[LINES], line[COLUMNS])
             readers[line[READER]].put((line[ROUND],), matrix, scope)
 
-    def _stage(self, masses: np.ndarray, step: Step) -> None:
-        """Stage what the call has added to arrangements."""
+    def _stage(self, step: Step) -> list[int]:
+        """Stage what the call has added to arrangements; returns how many differences each operator made."""
+        made: list[int] = self._made.tolist()
         for place, own in self._own:
-            line = self._arrangements[place]
-            staged = int(line[tables.STAGED])
-            if staged:
+            line = self._arrangements[place].tolist()
+            made[place] = line[tables.STAGED]
+            if made[place]:
                 columns = own.width + own.depth + 1 + own.trace.diffs
                 rows = copied(line[tables.RESULT], line[tables.SIZE], columns)
-                own.take_steps(rows, staged, masses[place], step)
+                own.take_steps(rows, made[place], float(self._masses[place]), step)
+        return made
 
 
 def _left(binding: list[int]) -> np.ndarray | None:

@@ -12,7 +12,7 @@ from numba import njit
 from engine.kernels.arrange import arrange, arrange_sums, distinct_keys
 from engine.kernels.compiled import kernel
 from engine.kernels.join import join
-from engine.kernels.layers import rows_at
+from engine.kernels.layers import rows_at, uncounted
 from engine.kernels.reduce import FINISH, reduce_sums, threshold
 from engine.kernels.rounds import distinct_rows, group_deltas, group_keys
 from engine.kernels.stepping.arena import (
@@ -399,6 +399,18 @@ def _next_round(waiting, state, arrangements, arena):
     state[PLACE] = 0
 
 
+@kernel("void(int64[::1], boolean, int64, int64, int64, int64)")
+def begin(state, enters, limit, most_rounds, most_staged, waits):
+    """The state before the first call; the first `waits` lines of what waits are there."""
+    state[:] = 0
+    state[ENTERS] = enters
+    state[LIMIT] = limit
+    state[MOST_ROUNDS] = most_rounds
+    state[MOST_STAGED] = most_staged
+    state[WAITS] = waits
+    state[PLACE] = NOTHING
+
+
 @kernel(
     "void(int64[:,::1], int64[::1], int64[:,::1], int64[:,::1], float64[::1], int64[::1], int64[:,::1], "
     "int64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64[::1])"
@@ -416,9 +428,19 @@ def run_rounds(
     operator of Python's, expects the one of that operator there. `waiting`, `arena` and `state` are those of
     the module `arena`; `taken` is as large as `waiting`.
     """
+    code, constants, bindings, made = (
+        uncounted(code),
+        uncounted(constants),
+        uncounted(bindings),
+        uncounted(made),
+    )
+    arrangements, outs, left = uncounted(arrangements), uncounted(outs), uncounted(left)
+    waiting, taken, arena, state = uncounted(waiting), uncounted(taken), uncounted(arena), uncounted(state)
     rounds = np.empty(1, np.int64)
     masks = np.empty(0, np.int64)
     if state[ROUNDS] == 0:
+        masses[:] = 0
+        made[:] = 0
         for place in range(code.shape[0]):
             if arrangements[place, OWN] == 1:
                 open_table(arrangements, place, arena, state)
