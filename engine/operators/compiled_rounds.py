@@ -33,6 +33,7 @@ from engine.operators.entered import EnteredArrangement
 from engine.operators.failure_log import FailureLog
 from engine.operators.loop import Agenda
 from engine.operators.operator import Instruction, Operator, Step, StepScope
+from engine.operators.topk import OrderedArrangement
 
 _ARENA_WORDS = 1 << 19
 MOST_ROUNDS = 64
@@ -244,6 +245,8 @@ class CompiledRounds:
         for place, own in self._own:
             line = self._arrangements[place].tolist()
             made[place] = line[tables.STAGED]
+            if isinstance(own, OrderedArrangement):
+                own.passed += line[tables.PASSED]
             if made[place]:
                 columns = own.width + own.depth + 1 + own.trace.diffs
                 rows = copied(line[tables.RESULT], line[tables.SIZE], columns)

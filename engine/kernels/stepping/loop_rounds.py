@@ -13,6 +13,7 @@ from engine.kernels.arrange import arrange, arrange_sums, distinct_keys
 from engine.kernels.compiled import kernel
 from engine.kernels.join import join
 from engine.kernels.layers import rows_at, uncounted
+from engine.kernels.ordered import arrange_ordered
 from engine.kernels.reduce import FINISH, reduce_sums, threshold
 from engine.kernels.rounds import distinct_rows, group_deltas, group_keys
 from engine.kernels.stepping.arena import (
@@ -37,6 +38,7 @@ from engine.kernels.stepping.arena import (
 )
 from engine.kernels.stepping.opcodes import (
     ARRANGE,
+    ARRANGE_ORDERED,
     ARRANGE_SUMS,
     CHANGES,
     CONCAT,
@@ -56,6 +58,7 @@ from engine.kernels.stepping.opcodes import (
     SECOND,
     SECOND_SIZE,
     THRESHOLD,
+    TOP,
     VARIABLE,
 )
 from engine.kernels.stepping.tables import (
@@ -63,6 +66,7 @@ from engine.kernels.stepping.tables import (
     DEPTH,
     DIFFS,
     OWN,
+    PASSED,
     PUBLISHED,
     STAGED,
     WIDTH,
@@ -74,6 +78,7 @@ from engine.kernels.stepping.tables import (
     end_step,
     open_table,
 )
+from engine.kernels.top import reduce_top
 
 # More fields of the state of a call, after those of the arena.
 ENTERS, LIMIT, MOST_ROUNDS, MOST_STAGED, NOW, PLACE, ROUNDS, LEAVING, WORDS = range(3, 12)
@@ -208,9 +213,9 @@ def _concat(line, constants, outs, place, now, arena, state, waiting, taken):
 
 @njit
 def _reduce(line, constants, outs, place, arrangements, rounds, arena, state, waiting, taken):
-    """A threshold or a reduce of sums: the groups that the step changes, and those that wait for it."""
+    """A reduce: the groups that the step changes, and those that wait for it."""
     source = line[LEFT]
-    words = arrangements[source, WIDTH]
+    words = line[NUMBER] if line[OPERATION] == TOP else arrangements[source, WIDTH]
     if arrangements[source, CURRENT] == 1:
         keys = distinct_keys(current(arrangements, source), words)
         put(waiting, state, rounds[0], place, keep(arena, state, keys), keys.shape[0], words)
@@ -226,6 +231,23 @@ def _reduce(line, constants, outs, place, arrangements, rounds, arena, state, wa
     published, depth = arrangements[source, PUBLISHED], arrangements[source, DEPTH]
     if line[OPERATION] == THRESHOLD:
         delta, later = threshold(keys, table, published, depth, rounds, line[NUMBER])
+    elif line[OPERATION] == TOP:
+        numbers = constants[line[FIRST] : line[FIRST] + line[FIRST_SIZE]]
+        codes = numbers[2:].reshape((-1, 3))
+        delta, later, passed = reduce_top(
+            keys,
+            table,
+            published,
+            depth,
+            rounds,
+            numbers[0],
+            numbers[1],
+            codes,
+            numbers[:0],
+            numbers[:0],
+            np.empty(0, np.uint8),
+        )
+        arrangements[source, PASSED] += passed
     else:
         finish = constants[line[FIRST] : line[FIRST] + line[FIRST_SIZE]].reshape((-1, FINISH))
         slots = arrangements[source, DIFFS]
@@ -263,6 +285,12 @@ def _arrange(line, constants, outs, place, arrangements, rounds, masses, arena, 
     order = constants[line[FIRST] : line[FIRST] + line[FIRST_SIZE]]
     if line[OPERATION] == ARRANGE:
         batch = arrange(delta, order, rounds)
+    elif line[OPERATION] == ARRANGE_ORDERED:
+        codes = constants[line[SECOND] : line[SECOND] + line[SECOND_SIZE]].reshape((-1, 3))
+        nothing = np.empty(0, np.uint32)
+        batch = arrange_ordered(
+            delta, order, rounds, codes, nothing, order[:0], order[:0], np.empty(0, np.uint8)
+        )
     else:
         slots = constants[line[SECOND] : line[SECOND] + line[SECOND_SIZE]].reshape((-1, 3))
         batch = arrange_sums(delta, order, rounds, slots)
@@ -310,13 +338,13 @@ def _operate(place, code, constants, outs, arrangements, masses, rounds, masks, 
             end_step(arrangements, place, arena, state)
     elif operation == CHANGES:
         _changes(line, outs, place, arrangements, arena, state)
-    elif operation in (ARRANGE, ARRANGE_SUMS):
+    elif operation in (ARRANGE, ARRANGE_SUMS, ARRANGE_ORDERED):
         _arrange(line, constants, outs, place, arrangements, rounds, masses, arena, state)
     elif operation == JOIN:
         _join(line, constants, outs, place, arrangements, rounds, masks, arena, state, waiting, taken)
     elif operation == CONCAT:
         _concat(line, constants, outs, place, now, arena, state, waiting, taken)
-    elif operation in (THRESHOLD, REDUCE_SUMS):
+    elif operation in (THRESHOLD, REDUCE_SUMS, TOP):
         _reduce(line, constants, outs, place, arrangements, rounds, arena, state, waiting, taken)
     elif operation == PYTHON:
         outs[place, COLUMNS] = 0

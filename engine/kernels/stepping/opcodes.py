@@ -25,5 +25,7 @@ CONSOLIDATE = 8
 SELECT = 9  # lines of the delta
 THRESHOLD = 10  # how to clamp
 REDUCE_SUMS = 11  # finish
-PYTHON = 12
+ARRANGE_ORDERED = 12  # order; codes, none of texts or wide numbers
+TOP = 13  # words of the key; offset, limit and codes
+PYTHON = 14
 """An operator that Python runs between two calls, if the one that it reads has changes."""

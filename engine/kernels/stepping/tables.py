@@ -17,11 +17,12 @@ from engine.kernels.magnitudes import mass
 from engine.kernels.merge import FIELDS, WRITTEN, advance
 from engine.kernels.stepping.arena import REFUSED, STATUS, keep, reserve
 
-TABLE, PUBLISHED, HELD, BEFORE, CURRENT, WIDTH, DEPTH, DIFFS, STAGED, RESULT, SIZE, OWN = range(12)
+TABLE, PUBLISHED, HELD, BEFORE, CURRENT, WIDTH, DEPTH, DIFFS, STAGED, RESULT, SIZE, OWN, PASSED = range(13)
 """TABLE is an address; PUBLISHED, HELD and BEFORE are numbers of the table's lines. WIDTH is the number of
 words of a row, DEPTH that of its rounds. STAGED counts the rows that the call's steps have added. RESULT is
-the address of all of them as one batch, and SIZE its number of rows. OWN is 1 if the steps add rows."""
-NUMBERS = 12
+the address of all of them as one batch, and SIZE its number of rows. OWN is 1 if the steps add rows. PASSED
+counts the rows that readers of an ordered arrangement skipped."""
+NUMBERS = 13
 MOST_ADDED = 64
 """The lines that a call may add to a table: more than there are powers of two."""
 LIGHT = 2.0**40
@@ -63,6 +64,7 @@ def describe(arrangements, place, table, published, lines, changes):
     arrangements[place, CURRENT] = changes
     arrangements[place, STAGED] = 0
     arrangements[place, SIZE] = 0
+    arrangements[place, PASSED] = 0
 
 
 @njit

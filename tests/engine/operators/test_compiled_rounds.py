@@ -26,9 +26,11 @@ from engine.plan.nodes import (
     Negate,
     Node,
     OnLimit,
+    Ordering,
     Recursive,
     Reduce,
     Threshold,
+    TopK,
     Variable,
     project,
 )
@@ -84,20 +86,38 @@ def together() -> Node:
     return Recursive(bindings, "odd", 6, OnLimit.RETURN)
 
 
-def ways() -> Node:
-    """The nodes on ways of up to five edges from each root: a filter and a map in the loop.
+def _walked(first: Callable[[Node], Node], checked: bool) -> Node:
+    """What `first` leaves of the nodes on ways of up to five edges from each root, with their lengths.
 
-    A step to a node above the tenth overflows, and is an error as long as there is one.
+    If it is `checked`, a step to a node above the tenth overflows, and is an error as long as there is one.
     """
     walked = Variable("walked", EDGES.schema)
     near = Filter(walked, Call(Op.LT, (ColumnRef(1, BIGINT), Literal(5, BIGINT)), BOOLEAN))
     met = Join(near, EDGES, (0,), (0,))
-    much = Literal(2**63 - 11, BIGINT)
+    much = Literal(2**63 - 11 if checked else 0, BIGINT)
     node = Call(Op.SUB, (Call(Op.ADD, (ColumnRef(3, BIGINT), much), BIGINT), much), BIGINT)
     length = Call(Op.ADD, (ColumnRef(1, BIGINT), Literal(1, BIGINT)), BIGINT)
     start = Map(ROOTS, (ColumnRef(0, BIGINT), Literal(0, BIGINT)), EDGES.schema)
-    value = Threshold(Concat((start, Map(met, (node, length), EDGES.schema))), Clamp.DISTINCT)
+    value = first(Concat((start, Map(met, (node, length), EDGES.schema))))
     return Recursive((LoopBinding("walked", value),), "walked")
+
+
+def ways() -> Node:
+    """A filter and a map in the loop, which runs between calls, and their errors."""
+    return _walked(lambda node: Threshold(node, Clamp.DISTINCT), checked=True)
+
+
+def shortest() -> Node:
+    """The length of the shortest way to each node."""
+    least = AggregateSpec(Function.MIN, 1, BIGINT)
+    return _walked(lambda node: Reduce(node, (0,), (least,)), checked=False)
+
+
+def longest() -> Node:
+    """The second and third longest way to each node, of different lengths."""
+    return _walked(
+        lambda node: TopK(Threshold(node, Clamp.DISTINCT), (0,), (Ordering(1, True),), 2, 1), checked=False
+    )
 
 
 PLANS: Mapping[str, Callable[[], Node]] = {
@@ -106,6 +126,8 @@ PLANS: Mapping[str, Callable[[], Node]] = {
     "counted": counted,
     "together": together,
     "ways": ways,
+    "shortest": shortest,
+    "longest": longest,
 }
 
 
@@ -173,6 +195,15 @@ def check(rng: random.Random, monkeypatch: pytest.MonkeyPatch) -> None:
         for epoch in range(1, last + 1):
             assert compiled.snapshot.errors(name, epoch) == plain.snapshot.errors(name, epoch), name
         assert min(bag(compiled, name).values(), default=1) > 0
+
+
+@pytest.mark.parametrize("name", PLANS)
+def test_each_of_the_loops_is_compiled(name: str, calls: Counter[str]) -> None:
+    engine = engine_of(name)
+    insert(engine, "edges", (0, 1), (1, 2))
+    insert(engine, "roots", (0,))
+    assert calls["done"] >= 1
+    assert not calls["refused"]
 
 
 @each_seed(4)
