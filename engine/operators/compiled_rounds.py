@@ -14,20 +14,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from engine.kernels.stepping import arena as arenas
-from engine.kernels.stepping import loop_rounds, opcodes, tables
-from engine.kernels.stepping.arena import ADDRESS, COLUMNS, LINES, READER, ROUND, address_of, copied
-from engine.kernels.stepping.loop_rounds import (
-    BINDING,
-    FED_BACK,
-    LEFT_AT,
-    LEFT_COLUMNS,
-    LEFT_LINES,
-    MOST_WAITING,
-    VALUE,
-    begin,
-    run_rounds,
-)
+from engine.kernels.stepping import arena, loop_rounds, opcodes, tables
+from engine.kernels.stepping.arena import address_of, copied
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
 from engine.operators.failure_log import FailureLog
@@ -36,9 +24,11 @@ from engine.operators.operator import Instruction, Operator, Step, StepScope
 from engine.operators.topk import OrderedArrangement
 
 _ARENA_WORDS = 1 << 19
+_MOST_WAITING = 1 << 12
+"""The most matrices that wait for rounds; a call stops when there are half as many."""
 MOST_ROUNDS = 64
 """The most rounds of a call."""
-_MOST_BINDINGS = MOST_WAITING // MOST_ROUNDS
+_MOST_BINDINGS = _MOST_WAITING // MOST_ROUNDS
 
 
 class _Room(threading.local):
@@ -46,7 +36,7 @@ class _Room(threading.local):
 
     def __init__(self) -> None:
         self.arena = np.empty(_ARENA_WORDS, np.int64)
-        self.waiting = np.empty((MOST_WAITING, arenas.WAITING), np.int64)
+        self.waiting = np.empty((_MOST_WAITING, arena.WAITING), np.int64)
         self.taken = np.empty_like(self.waiting)
 
 
@@ -99,24 +89,23 @@ class CompiledRounds:
             ]
             constants += [*first, *second]
         self._constants = np.array(constants, np.int64)
-        self._bindings = np.zeros((len(values), BINDING), np.int64)
-        self._bindings[:, VALUE] = [places[value] for value in values]
-        self._bindings[:, FED_BACK] = [opcodes.NOTHING if it is None else places[it] for it in variables]
-        self._arrangements = np.zeros((len(body), tables.NUMBERS), np.int64)
-        self._state = np.zeros(loop_rounds.STATE, np.int64)
-        self._outs = np.zeros((len(body), arenas.WAITING), np.int64)
-        self._masses = np.zeros(len(body), np.float64)
-        self._made = np.zeros(len(body), np.int64)
+        self._bindings = np.zeros((len(values), loop_rounds.BINDING), np.int64)
+        fed_back = [opcodes.NOTHING if it is None else places[it] for it in variables]
+        self._bindings[:, loop_rounds.VALUE] = [places[value] for value in values]
+        self._bindings[:, loop_rounds.FED_BACK] = fed_back
+        self._left = np.empty((MOST_ROUNDS * len(values), 3), np.int64)
+        self._rounds = np.zeros(1, np.int64)
+        self._state = np.zeros(arena.STATE, np.int64)
+        self._operators = np.zeros((len(body), tables.NUMBERS), np.int64)
         self._own = [(place, it) for place, it in enumerate(body) if isinstance(it, Arrangement)]
         self._entered = [(place, it) for place, it in enumerate(body) if isinstance(it, EnteredArrangement)]
         self._logs: list[FailureLog] = [it.failures for it in body if hasattr(it, "failures")]
-        self._deferring = [(place, it.deferred) for place, it in enumerate(body) if it.deferred is not None]
-        for place, arrangement in self._own:
-            self._arrangements[place, tables.OWN] = 1
-            self._arrangements[place, tables.DIFFS] = arrangement.trace.diffs
+        self._deferring = {place: it.deferred for place, it in enumerate(body) if it.deferred is not None}
+        for place, own in self._own:
+            self._operators[place, [tables.OWN, tables.DIFFS]] = 1, own.trace.diffs
         for place, reader in enumerate(body):
             if isinstance(reader, Arrangement | EnteredArrangement):
-                self._arrangements[place, [tables.WIDTH, tables.DEPTH]] = reader.width, reader.depth
+                self._operators[place, [tables.WIDTH, tables.DEPTH]] = reader.width, reader.depth
 
     @staticmethod
     def of(
@@ -135,40 +124,38 @@ class CompiledRounds:
         What waits afterwards is deferred, and `scope` puts its rounds onto the agenda. Returns None, and
         changes nothing, if not even one round can be run here. Raises what operators of Python's raise.
         """
-        room, state = _room, self._state
+        room = _room
         self._describe()
         held = self._list_waiting(room)
         if 2 * len(held) > len(room.waiting):
             return None
-        begin(state, 0 in agenda, limit, MOST_ROUNDS, most_staged, len(held))
+        loop_rounds.begin(self._state, 0 in agenda, limit, MOST_ROUNDS, most_staged, len(held))
         logged = [len(log.staged) for log in self._logs]
         if not self._call(room, held, outer, scope):
             for log, kept in zip(self._logs, logged, strict=True):
                 log.withdraw(kept)
             return None
+        state = self._state.tolist()
         agenda.clear()
-        _, _, waits, *_, rounds, _, words = state.tolist()
-        self._defer(room.waiting[:waits], scope)
+        self._defer(room.waiting[: state[arena.WAITS]], scope)
         made = self._stage(outer)
-        deltas = [_left(binding) for binding in self._bindings.tolist()]
-        return Ran(rounds, made, words, deltas, rounds == MOST_ROUNDS)
+        left = [_left(binding) for binding in self._bindings.tolist()]
+        rounds = state[arena.ROUNDS]
+        return Ran(rounds, made, state[arena.WORDS], left, rounds == MOST_ROUNDS)
 
     def _call(self, room: _Room, held: list[np.ndarray], outer: Step, scope: Rounds) -> bool:
         """Run rounds, with the turns of operators of Python's; false if what was done has to be forgotten.
         `held` are matrices that must not go."""
-        state, outs = self._state, self._outs
-        left = np.empty((MOST_ROUNDS * len(self._bindings), 3), np.int64)
+        state = self._state
         while True:
             try:
-                run_rounds(
+                loop_rounds.run_rounds(
                     self._code,
                     self._constants,
+                    self._operators,
                     self._bindings,
-                    self._arrangements,
-                    self._masses,
-                    self._made,
-                    outs,
-                    left,
+                    self._left,
+                    self._rounds,
                     room.waiting,
                     room.taken,
                     room.arena,
@@ -176,30 +163,33 @@ class CompiledRounds:
                 )
             except (OverflowError, MemoryError):
                 return False
-            if state[arenas.STATUS] != arenas.ASKING:
+            if state[arena.STATUS] != arena.ASKING:
                 break
-            place = state[loop_rounds.PLACE]
-            held.append(self._turn(int(place), outs, scope.round(int(state[loop_rounds.NOW]), outer)))
-            outs[place, ADDRESS : COLUMNS + 1] = address_of(held[-1]), *held[-1].shape
-            self._made[place] += held[-1].shape[1]
-            state[loop_rounds.WORDS] += held[-1].size
-            state[loop_rounds.PLACE] += 1
-            state[arenas.STATUS] = arenas.RUNNING
-        is_done = state[arenas.STATUS] != arenas.REFUSED and state[loop_rounds.ROUNDS] > 0
-        return is_done and self._is_light()
+            held.append(self._turn(int(state[arena.PLACE]), outer, scope))
+        has_run = state[arena.STATUS] != arena.REFUSED and state[arena.ROUNDS] > 0
+        return has_run and all(own.stays_light(self._mass(place)) for place, own in self._own)
 
-    def _turn(self, place: int, outs: np.ndarray, step: Step) -> np.ndarray:
-        """The delta that an operator of Python's makes of its source's."""
+    def _turn(self, place: int, outer: Step, scope: Rounds) -> np.ndarray:
+        """Run an operator of Python's, and tell its delta, which is returned and must not go."""
         operator = self._body[place]
         source = operator.inputs[0]
-        _, _, address, lines, columns = outs[self._code[place, opcodes.LEFT]].tolist()
-        if step.meter is not None:
-            step.meter.ran(0, 0, 0)
-        source.out = [copied(address, lines, columns)]
-        operator.step(step)
+        line = self._operators[self._code[place, opcodes.LEFT]].tolist()
+        if outer.meter is not None:
+            outer.meter.ran(0, 0, 0)
+        source.out = [copied(line[tables.OUT], line[tables.OUT_LINES], line[tables.OUT_COLUMNS])]
+        operator.step(scope.round(int(self._rounds[0]), outer))
         delta = operator.delta()
         source.out, operator.out = [], []
-        return np.empty((0, 0), np.int64) if delta is None else np.ascontiguousarray(delta)
+        found = np.empty((0, 0), np.int64) if delta is None else np.ascontiguousarray(delta)
+        self._operators[place, : tables.MADE] = address_of(found), *found.shape
+        self._operators[place, tables.MADE] += found.shape[1]
+        self._state[[arena.WORDS, arena.PLACE]] += found.size, 1
+        self._state[arena.STATUS] = arena.RUNNING
+        return found
+
+    def _mass(self, place: int) -> float:
+        """What the counts of the rows that the call has added to an arrangement amount to, at most."""
+        return float(self._operators[place, tables.MASS])
 
     def _describe(self) -> None:
         """Tell the tables that the call reads."""
@@ -207,55 +197,47 @@ class CompiledRounds:
             if own.batch is not None:
                 own.end_step()
             table = own.before()
-            tables.describe(self._arrangements, place, table, own.published, len(table), False)
+            tables.describe(self._operators, place, table, own.published, len(table), False)
         for place, entered in self._entered:
             source = entered.arrangement
-            before = source.before()
+            table = source.before()
             is_changed = source.batch is not None
-            tables.describe(self._arrangements, place, before, source.published, len(before), is_changed)
+            tables.describe(self._operators, place, table, source.published, len(table), is_changed)
 
     def _list_waiting(self, room: _Room) -> list[np.ndarray]:
         """List what operators have deferred; returns the matrices, to be kept until the call has ended."""
         found: list[np.ndarray] = []
-        for place, deferred in self._deferring:
+        for place, deferred in self._deferring.items():
             for rounds, item in deferred.items():
                 if len(found) < len(room.waiting):
                     matrix = np.ascontiguousarray(item)
-                    room.waiting[len(found)] = (rounds[-1], place, address_of(matrix), *matrix.shape)
+                    room.waiting[len(found)] = rounds[-1], place, address_of(matrix), *matrix.shape
                     found.append(matrix)
         return found
 
-    def _is_light(self) -> bool:
-        """Whether no count can have become too large."""
-        masses = self._masses.tolist()
-        return all(arrangement.stays_light(masses[place]) for place, arrangement in self._own)
-
     def _defer(self, waiting: np.ndarray, scope: Rounds) -> None:
         """Let operators defer what waits, and nothing else."""
-        for _, deferred in self._deferring:
+        for deferred in self._deferring.values():
             deferred.clear()
-        readers = dict(self._deferring)
-        for line in waiting.tolist():
-            matrix = copied(line[ADDRESS], line[LINES], line[COLUMNS])
-            readers[line[READER]].put((line[ROUND],), matrix, scope)
+        for current, reader, address, lines, columns in waiting.tolist():
+            self._deferring[reader].put((current,), copied(address, lines, columns), scope)
 
     def _stage(self, step: Step) -> list[int]:
         """Stage what the call has added to arrangements; returns how many differences each operator made."""
-        made: list[int] = self._made.tolist()
+        made: list[int] = self._operators[:, tables.MADE].tolist()
         for place, own in self._own:
-            line = self._arrangements[place].tolist()
+            line = self._operators[place].tolist()
             made[place] = line[tables.STAGED]
             if isinstance(own, OrderedArrangement):
                 own.passed += line[tables.PASSED]
             if made[place]:
                 columns = own.width + own.depth + 1 + own.trace.diffs
                 rows = copied(line[tables.RESULT], line[tables.SIZE], columns)
-                own.take_steps(rows, made[place], float(self._masses[place]), step)
+                own.take_steps(rows, made[place], self._mass(place), step)
         return made
 
 
 def _left(binding: list[int]) -> np.ndarray | None:
     """The delta of a binding that leaves the loop."""
-    if binding[LEFT_COLUMNS] == 0:
-        return None
-    return copied(binding[LEFT_AT], binding[LEFT_LINES], binding[LEFT_COLUMNS])  # type: ignore[no-any-return]
+    *_, address, lines, columns = binding
+    return copied(address, lines, columns) if columns else None
