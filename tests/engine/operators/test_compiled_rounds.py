@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from engine.operators import compiled_rounds, outermost_loop
+from engine.operators.allowance import UNLIMITED, Allowance
 from engine.operators.compiled_rounds import CompiledRounds, Ran
 from engine.operators.rebuild import Rebuild
 from engine.plan.expressions import Call, ColumnRef, Literal, Op
@@ -239,21 +240,42 @@ def test_a_call_stops_when_much_waits(
     assert calls["refused"] + calls["stopped"] > 0
 
 
-def test_a_long_chain_is_followed_call_by_call(calls: Counter[str]) -> None:
-    engine = Engine(Options(max_rounds=1_000, rebuild=Rebuild.NEVER))
+NODES = 5 * DEFAULT_ROUNDS
+
+
+def broken_chain(allowance: Allowance = UNLIMITED) -> Engine:
+    """A view of what the first node of a long chain reaches, which lacks the edge from 3 to 4."""
+    engine = Engine(Options(max_rounds=1_000, rebuild=Rebuild.NEVER, allowance=allowance))
     for node in (EDGES, ROOTS):
         engine.create_source(node.name, node.schema)
     engine.create_view("reach", reach())
-    nodes = 5 * DEFAULT_ROUNDS
-    apply(engine, {"edges": [((i, i + 1), 1) for i in range(nodes) if i != 3]})
+    apply(engine, {"edges": [((i, i + 1), 1) for i in range(NODES) if i != 3]})
     insert(engine, "roots", (0,))
     assert rows(engine, "reach") == [(0, i) for i in range(4)]
+    return engine
+
+
+def test_a_long_chain_is_followed_call_by_call(calls: Counter[str]) -> None:
+    engine = broken_chain()
     calls.clear()
     insert(engine, "edges", (3, 4))
-    assert rows(engine, "reach") == [(0, i) for i in range(nodes + 1)]
+    assert rows(engine, "reach") == [(0, i) for i in range(NODES + 1)]
     assert calls["stopped"] >= 4
     assert calls["done"] == 1
     assert not calls["refused"]
+
+
+def test_compiled_rounds_count_towards_the_allowance(calls: Counter[str]) -> None:
+    engine = broken_chain(Allowance(rows=50))
+    calls.clear()
+    epoch = engine.snapshot.upper
+    stage = engine.stage({"edges": delta(2, [((3, 4), epoch, 1)])}, epoch + 1)
+    assert "reach" in stage.over_budget
+    assert calls == {"stopped": 1}
+    stage.abort()
+    assert rows(engine, "reach") == [(0, i) for i in range(4)]
+    insert(engine, "edges", (NODES, NODES + 1))
+    assert rows(engine, "reach") == [(0, i) for i in range(4)]
 
 
 @pytest.mark.parametrize("count", [2**45, 2**61])
