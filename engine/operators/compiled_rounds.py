@@ -93,7 +93,7 @@ class CompiledRounds:
         fed_back = [opcodes.NOTHING if it is None else places[it] for it in variables]
         self._bindings[:, loop_rounds.VALUE] = [places[value] for value in values]
         self._bindings[:, loop_rounds.FED_BACK] = fed_back
-        self._left = np.empty((MOST_ROUNDS * len(values), 3), np.int64)
+        self._leaving = np.empty((MOST_ROUNDS * len(values), 3), np.int64)
         self._rounds = np.zeros(1, np.int64)
         self._state = np.zeros(arena.STATE, np.int64)
         self._operators = np.zeros((len(body), tables.NUMBERS), np.int64)
@@ -154,7 +154,7 @@ class CompiledRounds:
                     self._constants,
                     self._operators,
                     self._bindings,
-                    self._left,
+                    self._leaving,
                     self._rounds,
                     room.waiting,
                     room.taken,
