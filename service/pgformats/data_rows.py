@@ -21,6 +21,7 @@ from service.reading.session_zones import UTC_ZONE, SessionZone
 
 _NULL = b"\xff\xff\xff\xff"
 _length = struct.Struct("!i").pack
+_head = struct.Struct("!ciH").pack
 _INTEGERS = frozenset({Kind.SMALLINT, Kind.INTEGER, Kind.BIGINT})
 
 
@@ -98,16 +99,13 @@ def columns_changed() -> Conflict:
 
 def data_rows(columns: Sequence[Sequence[bytes | None]], rows: int) -> Iterator[bytes]:
     """DataRow messages of so many rows from the fields of each column."""
-    if not columns:
-        yield from [b"D\0\0\0\x06\0\0"] * rows
-        return
-    count = struct.pack("!H", len(columns))
-    sized = [
-        [_NULL if field is None else _length(len(field)) + field for field in fields] for fields in columns
-    ]
-    for row in zip(*sized, strict=True):
-        body = b"".join(row)
-        yield b"D" + _length(len(body) + 6) + count + body
+    return map(data_row, zip(*columns, strict=True)) if columns else iter([data_row(())] * rows)
+
+
+def data_row(fields: Sequence[bytes | None]) -> bytes:
+    """A DataRow message."""
+    body = b"".join([_NULL if field is None else _length(len(field)) + field for field in fields])
+    return _head(b"D", len(body) + 6, len(fields)) + body
 
 
 def _fields(

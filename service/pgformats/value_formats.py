@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +17,7 @@ from engine.errors import InvalidValue
 from engine.schema import Kind
 from service.errors import Invalid
 from service.pgformats import text_values, value_binaries, value_texts
-from service.pgformats.wire_types import BINARY, JSONB, WireType
+from service.pgformats.wire_types import BINARY, JSONB, TEXT, WireType
 from service.reading.session_zones import UTC_ZONE, SessionZone
 
 _DIMENSIONS = 6
@@ -68,6 +68,27 @@ def _decoded(data: bytes) -> str:
     if "\0" in text:
         raise InvalidValue("a text has a character that SQL cannot have: U+0000")
     return text
+
+
+# The formats of many values
+
+
+def result_formats(formats: Sequence[int], count: int) -> tuple[int, ...]:
+    """The format of each of so many columns. Raises Invalid."""
+    return spread(formats, count, "result formats", "columns")
+
+
+def spread(formats: Sequence[int], count: int, what: str, of: str) -> tuple[int, ...]:
+    """One format for each of `count` values: none are all texts, one is for all. Raises Invalid."""
+    if not formats:
+        return (TEXT,) * count
+    if any(form not in (TEXT, BINARY) for form in formats):
+        raise Invalid("a format is neither 0 nor 1", "0 is text and 1 is binary", code="protocol_violation")
+    if len(formats) == 1:
+        return tuple(formats) * count
+    if len(formats) != count:
+        raise Invalid(f"{len(formats)} {what} for {count} {of}", code="protocol_violation")
+    return tuple(formats)
 
 
 # Arrays

@@ -281,7 +281,10 @@ class ClientSession:
             return
         if portal.rows is not None and isinstance(result.answer, FoundRows):
             columns, door = portal.rows.columns, self.hall.door
-            statement.read = prepared_read(door.prepared, now, piece, portal.parameters, columns)
+            types = statement.types or ()
+            statement.read = prepared_read(
+                door.prepared, now, piece, portal.parameters, types, statement.wanted, columns
+            )
         elif result.statement == "INSERT" and result.answer is None and piece.length <= _LONGEST_KEPT:
             statement.insert = insert_of_values(runtime, piece, now)
 

@@ -19,6 +19,7 @@ from service.postgres.shared_work import SharedWork
 from service.postgres.temporary_tables import TemporaryTables
 from service.reading.followers import Follower
 from service.reading.lanes import Lanes
+from service.running.relay import Relay
 from service.running.runtime import Runtime
 from service.settings.settings import Settings
 from service.sql.script_door import SqlDoor
@@ -83,6 +84,12 @@ class Hall:
     def shared(self) -> SharedWork:
         """What subscriptions share."""
         return SharedWork(self.lanes.feeds)
+
+    @cached_property
+    def relay(self) -> Relay:
+        """By which the changes that are copied are sent."""
+        assert self.runtime is not None
+        return Relay(self.runtime)
 
     @property
     def feeds(self) -> OpenFeeds:

@@ -27,7 +27,7 @@ from service.postgres.postgres_session import PostgresSession
 from service.postgres.reads_at_once import ReadsAtOnce
 from service.postgres.sqlstates import error_fields, problem_for, sqlstate_of
 from service.postgres.startup import authenticate, greet, introduce
-from service.stepped_timer import patient
+from service.stepped_timer import IdleTimer, patient
 from service.telemetry.exchange import begin_session
 
 _log = logging.getLogger("freshet.postgres")
@@ -57,8 +57,8 @@ class PostgresConnection(asyncio.Protocol):
         self._more = asyncio.Event()
         self._is_idle = False
         """Whether the session waits for a message."""
-        self.heard = 0.0
-        """When the session began to wait or, if it was not woken since, was last asked something."""
+        self._idle: IdleTimer | None = None
+        """Ends the session if it is asked nothing for too long."""
         self._answers: list[bytes] = []
         self._answered = 0
         """The bytes of the answers that are gathered."""
@@ -86,7 +86,10 @@ class PostgresConnection(asyncio.Protocol):
             return
         self._decoder.feed(data)
         self._ahead += len(data)
-        self._decode()
+        if self._is_idle and self._reads is not None and self._can_write.is_set():
+            self._read_at_once(self._reads)
+        if self._decoder.held:
+            self._decode()
 
     def eof_received(self) -> bool:
         return False
@@ -115,8 +118,6 @@ class PostgresConnection(asyncio.Protocol):
                     break  # what follows in plain text is not part of the encrypted session
         except (f.Malformed, TooLong) as error:
             self._failure = error
-        if self._waiting and self._is_idle and self._reads is not None and self._can_write.is_set():
-            self._read_at_once(self._reads)
         if self._waiting or self._failure is not None:
             self._is_idle = False
             self._more.set()
@@ -127,12 +128,12 @@ class PostgresConnection(asyncio.Protocol):
 
     def _read_at_once(self, reads: ReadsAtOnce) -> None:
         """Answers the point reads that come before all other messages."""
-        answers = reads.answers(self._waiting)
-        if answers:
-            self.heard = asyncio.get_running_loop().time()
+        answers = reads.answers(self._decoder)
+        if answers and self._transport is not None:
+            if self._idle is not None:
+                self._idle.again()
             self._ahead = 0
-            self.write(answers)
-            self._flush()
+            self._transport.write(answers)  # whoever waits for a message has written all others
 
     async def next(self) -> f.Startup | f.Frontend | None:
         """The next message; None at the end. Raises Malformed and TooLong."""
@@ -150,13 +151,17 @@ class PostgresConnection(asyncio.Protocol):
                 self._is_paused = False
                 self._transport.resume_reading()
             self._flush()
-            self.heard = asyncio.get_running_loop().time()
             self._is_idle = True
             try:
                 await self._more.wait()
             finally:
                 self._is_idle = False
         return self._waiting.popleft()
+
+    def fail(self, error: Exception) -> None:
+        """Ends the wait for a message with an error."""
+        self._failure = error
+        self._more.set()
 
     def peek(self, place: int = 0) -> f.Frontend | None:
         return self._waiting[place] if place < len(self._waiting) else None  # type: ignore[return-value]
@@ -171,6 +176,11 @@ class PostgresConnection(asyncio.Protocol):
         self._answered += len(data)
         if self._answered >= _GATHERED:
             self._flush()
+
+    def send(self, data: bytes) -> bool:
+        self._answers.append(data)
+        self._flush()
+        return self._can_write.is_set() and not self._is_lost
 
     def _flush(self) -> None:
         """Writes what was gathered."""
@@ -251,6 +261,8 @@ class PostgresConnection(asyncio.Protocol):
         finally:
             if key is not None:
                 hall.forget(key)
+            if self._idle is not None:
+                self._idle.cancel()
             if self._session is not None:
                 self._session.close()
                 hall.clear_up(self._session.runs.temporary)
@@ -290,7 +302,9 @@ class PostgresConnection(asyncio.Protocol):
 
     def _timed(self) -> _TimedInlet:
         assert self._session is not None
-        return _TimedInlet(self, self._session)
+        inlet = _TimedInlet(self, self._session)
+        self._idle = inlet.idle
+        return inlet
 
     def _last_words(self, error: Exception) -> None:
         """Tells the client why the connection ends."""
@@ -325,30 +339,26 @@ class _TimedInlet:
     def __init__(self, connection: PostgresConnection, session: ClientSession) -> None:
         self._connection = connection
         self._session = session
+        self.idle = IdleTimer(asyncio.get_running_loop(), self._late)
 
     def peek(self, place: int = 0) -> f.Frontend | None:
         return self._connection.peek(place)
 
     async def next(self) -> f.Frontend | None:
         connection = self._connection
-        if connection.peek() is not None:
+        if connection.peek() is None:
+            self.idle.begin(self._patience()[0])
+        try:
             return await connection.next()  # type: ignore[return-value]
+        finally:
+            self.idle.end()
+
+    def _late(self) -> None:
+        if self._connection.peek() is not None:
+            return  # something has just come
         seconds, what = self._patience()
-        if seconds is None:
-            return await connection.next()  # type: ignore[return-value]
-        clock = asyncio.get_running_loop().time
-        until = clock() + seconds
-        while True:
-            try:
-                async with patient(until - clock()):
-                    return await connection.next()  # type: ignore[return-value]
-            except TimeoutError:
-                until = connection.heard + seconds
-                if until > clock() or connection.peek() is not None:
-                    continue  # it was asked something meanwhile, and did not have to be woken
-                raise Unavailable(
-                    f"the session was idle {what}for {seconds:g} seconds", "connect anew", code="idle_session"
-                ) from None
+        fact = f"the session was idle {what}for {seconds:g} seconds"
+        self._connection.fail(Unavailable(fact, "connect anew", code="idle_session"))
 
     def _patience(self) -> tuple[float | None, str]:
         """Seconds until an idle client is let go, and where it is idle."""
