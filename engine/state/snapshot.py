@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -194,9 +194,20 @@ class RelationSnapshot:
         np.maximum(delta[width], since, out=delta[width])
         return delta
 
-    def with_layers(self, layers: tuple[Layer, ...], since: int) -> RelationSnapshot:
-        """The relation with other layers."""
-        return replace(self, layers=layers, since=since, _cache={})
+    def with_layers(self, layers: tuple[Layer, ...], since: int, errors: ErrorHistory) -> RelationSnapshot:
+        """The relation with other layers and errors."""
+        return RelationSnapshot(
+            self.schema,
+            self.order,
+            layers,
+            since,
+            errors,
+            self.failure,
+            self.lost,
+            self.aside,
+            self.kept,
+            self.origin,
+        )
 
 
 class Snapshot:
