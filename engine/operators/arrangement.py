@@ -13,13 +13,14 @@ from typing import Protocol
 
 import numpy as np
 
-from engine.kernels.arrange import SLOT_TOP_HIGH, arrange, arrange_sums
+from engine.kernels.arrange import SLOT_TOP_HIGH
 from engine.kernels.collapse import collapse
 from engine.kernels.floatmoments import PAIR_DIFFS, arrange_pairs
 from engine.kernels.floatsums import DIFFS, arrange_floats
 from engine.kernels.layers import COLUMNS
 from engine.kernels.lookup import WALK
 from engine.kernels.magnitudes import mass
+from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums
 from engine.operators.counts import LIGHT, MOST, require_small_counts
 from engine.operators.operator import Operator, Step
 from engine.operators.slots import Slot, narrowed
@@ -147,7 +148,7 @@ class Arrangement(Operator):
 
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         """The delta as a sorted batch of the arrangement's rows, at the step's rounds."""
-        return arrange(delta, self.order, step.array)
+        return arrange_delta(delta, self.order, step.array)
 
     def before(self) -> np.ndarray:
         """The table without the current step's batch."""
@@ -305,7 +306,7 @@ class SumsArrangement(Arrangement):
         slots = self.slots
         if self._may_be_wide:
             delta, slots = narrowed(delta, slots, self._dictionary)
-        return arrange_sums(delta, self.order, step.array, slots)
+        return arrange_delta_sums(delta, self.order, step.array, slots)
 
 
 class FloatsArrangement(Arrangement):

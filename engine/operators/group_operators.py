@@ -6,13 +6,16 @@ the kernels return those (rounds, key) pairs, and they wait here for their round
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
+from typing import TypeVar
 
 import numpy as np
 
 from engine.kernels.arrange import distinct_keys
 from engine.kernels.floatmoments import reduce_pairs
 from engine.kernels.floatsums import reduce_floats
+from engine.kernels.parallel.threads import each, joined, parts_of
 from engine.kernels.reduce import CLAMP_DISTINCT, CLAMP_POSITIVE, reduce_sums, threshold
 from engine.kernels.rounds import distinct_rows, group_keys
 from engine.operators.arrangement import Arrangement
@@ -24,6 +27,8 @@ from engine.plan.nodes import Clamp
 from engine.state.packed_times import TOTAL
 
 _NO_ROUNDS = np.empty(0, np.int64)
+
+Result = TypeVar("Result")
 
 
 class GroupOperator(Operator):
@@ -55,6 +60,17 @@ class GroupOperator(Operator):
         """The delta of the groups `keys` [m, P], and lines (rounds, key) to visit in later rounds."""
         raise TypeError(f"{type(self).__name__} does not define _reduce")
 
+    def _by_part(self, kernel: Callable[..., Result], keys: np.ndarray, *arguments: object) -> list[Result]:
+        """What a kernel returns for each part of the groups `keys`; `arguments` follow those on the
+        arrangement."""
+        source = self.source
+        table = source.after()
+
+        def reduce(part: slice) -> Result:
+            return kernel(keys[part], table, source.published, source.depth, *arguments)
+
+        return each(reduce, parts_of(len(keys)))
+
     def of_all(self, source: Arrangement, scope: StepScope) -> np.ndarray:
         """The delta of all groups of `source`, which has one new batch; neither it nor the step has
         rounds."""
@@ -85,6 +101,11 @@ class GroupOperator(Operator):
         self.deferred.clear()
 
 
+def _whole(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """The delta and the later visits of all groups, from those of their parts."""
+    return joined([delta for delta, _ in parts], axis=1), joined([later for _, later in parts])
+
+
 class ThresholdOperator(GroupOperator):
     """A bag's rows with clamped multiplicities."""
 
@@ -93,8 +114,7 @@ class ThresholdOperator(GroupOperator):
         self._clamp = CLAMP_DISTINCT if clamp is Clamp.DISTINCT else CLAMP_POSITIVE
 
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        source = self.source
-        return threshold(keys, source.after(), source.published, source.depth, step.array, self._clamp)
+        return _whole(self._by_part(threshold, keys, step.array, self._clamp))
 
 
 class Sums(GroupOperator):
@@ -112,16 +132,11 @@ class Sums(GroupOperator):
         self.failures = failures
 
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        source = self.source
-        delta, left, later = reduce_sums(
-            keys,
-            source.after(),
-            source.published,
-            source.depth,
-            source.trace.diffs,
-            step.array,
-            self._finish.lines,
-        )
+        parts = self._by_part(reduce_sums, keys, self.source.trace.diffs, step.array, self._finish.lines)
+        delta, later = _whole([(delta, later) for delta, _, later in parts])
+        for (_, left, _), part in zip(parts, parts_of(len(keys)), strict=True):
+            left[:, 0] += part.start
+        left = joined([left for _, left, _ in parts])
         if len(left):
             found = self._finish.finished(left, left[:, 1], step)
             groups = keys[left[found.places, 0]].T
@@ -137,8 +152,7 @@ class FloatSum(GroupOperator):
         self._average = average
 
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        source = self.source
-        return reduce_floats(keys, source.after(), source.published, source.depth, step.array, self._average)
+        return _whole(self._by_part(reduce_floats, keys, step.array, self._average))
 
 
 class FloatComoment(GroupOperator):
@@ -149,5 +163,4 @@ class FloatComoment(GroupOperator):
         self._is_one = is_one
 
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        source = self.source
-        return reduce_pairs(keys, source.after(), source.published, source.depth, step.array, self._is_one)
+        return _whole(self._by_part(reduce_pairs, keys, step.array, self._is_one))

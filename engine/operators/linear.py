@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels.arrange import arrange
+from engine.kernels.parallel.divided_sort import arrange_delta
 from engine.operators.failure_log import FailureLog
 from engine.operators.operator import Operator, Step
 from engine.scalar import ScalarProgram
@@ -68,7 +68,7 @@ class ConsolidateOperator(Operator):
 def consolidated(delta: np.ndarray) -> np.ndarray:
     """The delta, sorted, with equal rows and times added up."""
     order = np.arange(len(delta) - 1)
-    return np.ascontiguousarray(arrange(delta, order, _NO_ROUNDS).T)
+    return np.ascontiguousarray(arrange_delta(delta, order, _NO_ROUNDS).T)
 
 
 class SelectOperator(Operator):

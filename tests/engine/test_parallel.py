@@ -1,0 +1,161 @@
+"""Work in parts gives what it gives undivided, byte for byte, with any number of threads."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Barrier
+from time import thread_time
+
+import numpy as np
+import pytest
+
+from engine.kernels.arrange import SLOT_HIGH, SLOT_LOW, SLOT_ROWS, arrange, arrange_sums
+from engine.kernels.parallel import threads
+from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums
+from engine.operators.rebuild import Rebuild
+from engine.runtime.engine import Engine
+from engine.runtime.kept import kept_states
+from tests.engine.histories import EPOCHS, check, random_history, run
+from tests.engine.plans import SOURCES, PlanMaker
+from tests.seeds import SEED, each_seed, seeds
+
+THREADS = (1, 2, 7)
+NO_ROUNDS = np.empty(0, np.int64)
+CASES = 60
+
+
+@contextmanager
+def in_parts(count: int) -> Iterator[None]:
+    """So many threads, and parts of a row."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(threads, "GRAIN", 1)
+        patch.setattr(threads, "FEWEST_PARTS", 2)
+        threads.use(count)
+        yield
+    threads.use(1)
+
+
+@pytest.mark.parametrize("count", THREADS)
+def test_random_dataflows_in_parts(count: int) -> None:
+    compared = 0
+    with in_parts(count):
+        for seed in seeds(CASES, count):
+            rng = random.Random(seed)
+            compared += check(PlanMaker(rng).plan(rng.choice((1, 2)), 4), SOURCES, rng, seed, most=12)
+    assert compared > 0.5 * CASES
+
+
+@each_seed(40)
+def test_any_number_of_threads_leaves_the_same_bytes(seed: int) -> None:
+    """The traces of all operators, batch by batch, and the answers."""
+    rng = random.Random(seed)
+    plan = PlanMaker(rng).plan(rng.choice((1, 2)), 4)
+    history, _ = random_history(rng, SOURCES, 12)
+    found = []
+    for count in THREADS:
+        with in_parts(count):
+            engine = run(plan, SOURCES, history, [1] * EPOCHS, 0, Rebuild.AUTO)
+            found.append(engine and bytes_of(engine))
+    assert found[1:] == found[:-1]
+
+
+def bytes_of(engine: Engine) -> list[bytes]:
+    states = kept_states(engine._dataflow.operators.items())
+    traces = [batch.tobytes() for _, state in states for batch in state.trace.batches()]
+    return [*traces, *(engine.snapshot.changes("view", 0, EPOCHS)[line].tobytes() for line in range(2))]
+
+
+WORDS = {
+    "spread": lambda rng, n: rng.integers(-(2**63), 2**63, n),
+    "one": lambda rng, n: np.full(n, 7),
+    "few": lambda rng, n: rng.integers(0, 3, n),
+    "ends": lambda rng, n: rng.choice([-(2**63), 2**63 - 1, 0], n),
+    "sorted": lambda rng, n: np.arange(n) // 2,
+    "skewed": lambda rng, n: rng.geometric(0.3, n) ** 9,
+}
+
+
+@pytest.mark.parametrize("second", WORDS)
+@pytest.mark.parametrize("first", WORDS)
+@pytest.mark.parametrize("size", [2, 40, 3_000])
+def test_a_divided_sort_is_a_sort(first: str, second: str, size: int) -> None:
+    rng = np.random.default_rng(SEED + size)
+    delta = np.array(
+        [
+            WORDS[first](rng, size),
+            WORDS[second](rng, size),
+            rng.integers(1, 3, size),
+            rng.choice([-1, 1], size),
+        ]
+    )
+    order = np.array([1, 0, 2])
+    slots = np.array([[SLOT_ROWS, 0, 0], [SLOT_HIGH, 0, 0], [SLOT_LOW, 0, 0]])
+    rounds = np.array([5, 6])
+    expected = arrange(delta, order, rounds), arrange_sums(delta, order[1:], rounds, slots)
+    for count in THREADS:
+        with in_parts(count):
+            found = arrange_delta(delta, order, rounds), arrange_delta_sums(delta, order[1:], rounds, slots)
+        for one, other in zip(expected, found, strict=True):
+            assert np.array_equal(one, other)
+
+
+def test_a_sum_that_is_too_large_is_found_in_its_part() -> None:
+    delta = np.zeros((4, 100), np.int64)
+    delta[0] = np.arange(100)
+    delta[1] = 2**62
+    delta[3] = 1
+    delta[3, 50] = 2**62
+    with in_parts(2), pytest.raises(OverflowError):
+        arrange_delta_sums(delta, np.array([0, 2]), NO_ROUNDS, np.array([[SLOT_HIGH, 1, 1]]))
+
+
+def test_parts_run_at_once_and_results_keep_their_order() -> None:
+    barrier = Barrier(3)
+
+    def meet(part: int) -> int:
+        barrier.wait(timeout=60)
+        return part
+
+    with in_parts(3):
+        assert threads.each(meet, [3, 1, 2]) == [3, 1, 2]
+
+
+@pytest.mark.parametrize("count", THREADS)
+def test_the_first_part_that_fails_is_reported(count: int) -> None:
+    ran = []
+
+    def fail(part: int) -> None:
+        ran.append(part)
+        if part >= 5:
+            raise ValueError(part)
+
+    with in_parts(count):
+        for _ in range(20):
+            with pytest.raises(ValueError, match=r"^5$"):
+                threads.each(fail, range(1000))
+    assert max(ran) < 100
+
+
+def test_work_may_ask_for_more_work() -> None:
+    with in_parts(2):
+        inner = threads.each(lambda part: sum(threads.each(lambda n: n * part, range(10))), range(10))
+    assert inner == [45 * part for part in range(10)]
+
+
+def test_time_in_other_threads_counts() -> None:
+    """Each part takes a while; so the work of this thread takes as long as all of them."""
+    barrier = Barrier(2)
+
+    def work(_: int) -> None:
+        barrier.wait(timeout=60)
+        until = thread_time() + 0.05
+        while thread_time() < until:
+            pass
+
+    with in_parts(2):
+        before, own = threads.processor_seconds(), thread_time()
+        threads.each(work, range(2))
+        spent, own = threads.processor_seconds() - before, thread_time() - own
+    assert own < 0.1 <= spent + 0.01
