@@ -12,7 +12,10 @@ import numpy as np
 import pytest
 
 from engine.kernels.arrange import SLOT_HIGH, SLOT_LOW, SLOT_ROWS, arrange, arrange_sums
+from engine.kernels.join import MOST_PAIRS
+from engine.kernels.layers import table_of
 from engine.kernels.parallel import threads
+from engine.kernels.parallel.divided_join import join_batch
 from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums
 from engine.operators.rebuild import Rebuild
 from engine.runtime.engine import Engine
@@ -22,7 +25,7 @@ from tests.engine.plans import SOURCES, PlanMaker
 from tests.seeds import SEED, each_seed, seeds
 
 THREADS = (1, 2, 7)
-NO_ROUNDS = np.empty(0, np.int64)
+NO_ROUNDS = NO_MASKS = np.empty(0, np.int64)
 CASES = 60
 
 
@@ -109,6 +112,22 @@ def test_a_sum_that_is_too_large_is_found_in_its_part() -> None:
     delta[3, 50] = 2**62
     with in_parts(2), pytest.raises(OverflowError):
         arrange_delta_sums(delta, np.array([0, 2]), NO_ROUNDS, np.array([[SLOT_HIGH, 1, 1]]))
+
+
+@pytest.mark.parametrize("size", [10, 6_000])
+def test_pairs_of_all_parts_are_counted_together(size: int) -> None:
+    """36 million pairs are too many, though no part has as many as may be."""
+    batch = np.zeros((size, 4), np.int64)
+    batch[:, 1] = np.arange(size)
+    batch[:, 3] = 1
+    columns, table = np.array([0, 1, ~1]), table_of([batch])
+    for count in THREADS:
+        with in_parts(count):
+            pairs, later, excess = join_batch(batch, 2, table, 1, 2, 0, NO_ROUNDS, columns, NO_MASKS)
+        assert later.shape == (5, 0)
+        assert excess == (size * size if size * size > MOST_PAIRS else 0)
+        assert pairs.shape[1] + excess == size * size
+        assert sorted(pairs[1] * size + pairs[2]) == list(range(pairs.shape[1]))
 
 
 def test_parts_run_at_once_and_results_keep_their_order() -> None:

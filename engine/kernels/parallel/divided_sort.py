@@ -105,7 +105,7 @@ def _is_above(between, b, delta, order, i):
 
 @njit(inline="always")
 def _bucket(word, least, shift):
-    """The stretch of words, counted from the least splitter, that a first word lies in; the last has no end."""
+    """The stretch of words, counted from the least splitter, that has a first word; the last has no end."""
     if word < least:
         return 0
     return np.int64(min((np.uint64(word) - np.uint64(least)) >> shift, np.uint64(BUCKETS - 1)))

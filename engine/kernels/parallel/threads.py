@@ -10,6 +10,7 @@ How work is divided depends on its size alone, and never on the number of thread
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -25,6 +26,9 @@ GRAIN = 1 << 14
 """The fewest rows of a part."""
 FEWEST_PARTS, MOST_PARTS = 4, 64
 """Into how many parts work is divided, if it is."""
+
+NICE = 5
+"""How much less urgent the helping threads are, as `nice` counts it."""
 
 Part = TypeVar("Part")
 Result = TypeVar("Result")
@@ -135,7 +139,15 @@ def _own_seconds() -> float:
 
 
 def _pool() -> ThreadPoolExecutor | None:
-    return ThreadPoolExecutor(_threads - 1, "freshet-kernels") if _threads > 1 else None
+    if _threads == 1:
+        return None
+    return ThreadPoolExecutor(_threads - 1, "freshet-kernels", _yield_to_others)
+
+
+def _yield_to_others() -> None:
+    """Let the threads that ask for work, and those with small work, go first where cores are few."""
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), os.getpriority(os.PRIO_PROCESS, 0) + NICE)
 
 
 def _after_fork() -> None:
