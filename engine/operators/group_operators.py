@@ -15,6 +15,7 @@ import numpy as np
 from engine.kernels.arrange import distinct_keys
 from engine.kernels.floatmoments import reduce_pairs
 from engine.kernels.floatsums import reduce_floats
+from engine.kernels.parallel.divided_sort import keys_of
 from engine.kernels.parallel.threads import each, joined, parts_of
 from engine.kernels.reduce import CLAMP_DISTINCT, CLAMP_POSITIVE, reduce_sums, threshold
 from engine.kernels.rounds import distinct_rows, group_keys
@@ -83,7 +84,7 @@ class GroupOperator(Operator):
 
     def _touched(self, step: Step) -> np.ndarray | None:
         batch = self.source.batch
-        keys = [] if batch is None else [distinct_keys(batch, self.key)]
+        keys = [] if batch is None else [keys_of(batch, self.key)]
         if step.rounds:
             keys += self.deferred.take(step.rounds)
         if not keys:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Barrier
@@ -17,9 +18,12 @@ from engine.kernels.layers import table_of
 from engine.kernels.parallel import threads
 from engine.kernels.parallel.divided_join import join_batch
 from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums
+from engine.operators import arrangement
 from engine.operators.rebuild import Rebuild
 from engine.runtime.engine import Engine
 from engine.runtime.kept import kept_states
+from engine.state import layer_merge, trace
+from engine.state.trace import Trace
 from tests.engine.histories import EPOCHS, check, random_history, run
 from tests.engine.plans import SOURCES, PlanMaker
 from tests.seeds import SEED, each_seed, seeds
@@ -31,10 +35,15 @@ CASES = 60
 
 @contextmanager
 def in_parts(count: int) -> Iterator[None]:
-    """So many threads, and parts of a row."""
+    """So many threads, parts of a row, and merges of a few rows beside what goes on."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "GRAIN", 1)
         patch.setattr(threads, "FEWEST_PARTS", 2)
+        patch.setattr(trace, "AT_ONCE", 2)
+        for module in (trace, layer_merge):
+            patch.setattr(module, "QUANTUM", 4)
+        for module in (layer_merge, arrangement):
+            patch.setattr(module, "BESIDE", 4)
         threads.use(count)
         yield
     threads.use(1)
@@ -68,6 +77,43 @@ def bytes_of(engine: Engine) -> list[bytes]:
     states = kept_states(engine._dataflow.operators.items())
     traces = [batch.tobytes() for _, state in states for batch in state.trace.batches()]
     return [*traces, *(engine.snapshot.changes("view", 0, EPOCHS)[line].tobytes() for line in range(2))]
+
+
+@each_seed(20)
+def test_merges_beside_end_at_the_same_insertion(seed: int) -> None:
+    found = []
+    for count in THREADS:
+        with in_parts(count):
+            found.append(list(insertions(np.random.default_rng(seed))))
+    assert any(beside for _, beside in found[0])
+    assert found[1:] == found[:-1]
+
+
+def insertions(rng: np.random.Generator) -> Iterator[tuple[list[bytes], bool]]:
+    """The batches and indexes of a trace after each insertion, and whether rows are merged beside it.
+
+    The rows are those inserted so far.
+    """
+    kept = Trace(1)
+    kept.key = 1
+    rows: Counter[int] = Counter()
+    for epoch in range(60):
+        delta = np.zeros((3, int(rng.integers(1, 200))), np.int64)
+        delta[0] = rng.integers(0, 300, delta.shape[1])
+        delta[1] = epoch
+        delta[2] = rng.choice([-1, 1, 2], delta.shape[1])
+        kept.since = max(kept.since, epoch - int(rng.integers(0, 4)))
+        kept.insert(arrange(delta, np.arange(2), NO_ROUNDS))
+        for word, _, diff in delta.T.tolist():
+            rows[word] += diff
+        there: Counter[int] = Counter()
+        for word, _, diff in np.concatenate(kept.batches()).tolist():
+            there[word] += diff
+        assert {w: n for w, n in there.items() if n} == {w: n for w, n in rows.items() if n}
+        slots = [layer.index.slots for layer in kept.layers() if layer.index is not None]
+        merges = [layer for layer in kept._layers if isinstance(layer, layer_merge.LayerMerge)]
+        beside = any(merge._beside is not None for merge in merges)
+        yield [array.tobytes() for array in (*kept.batches(), *slots)], beside
 
 
 WORDS = {

@@ -10,7 +10,14 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from engine.kernels.arrange import add_in_place, arrange, arrange_sums, put_counts, put_sums
+from engine.kernels.arrange import (
+    add_in_place,
+    arrange,
+    arrange_sums,
+    distinct_keys,
+    put_counts,
+    put_sums,
+)
 from engine.kernels.compiled import kernel
 from engine.kernels.lookup import BLOCK
 from engine.kernels.memory import empty_matrix
@@ -67,6 +74,16 @@ def _arranged(
     each(put, range(len(stretches)))
     parts = each(sorted_part, range(len(ends)))
     return rows if sum(map(len, parts)) == len(rows) else joined(parts)
+
+
+def keys_of(batch: np.ndarray, width: int) -> np.ndarray:
+    """As `engine.kernels.arrange.distinct_keys`; those of a large batch are found in parts."""
+    stretches = parts_of(len(batch))
+    found = each(lambda stretch: distinct_keys(batch[stretch], width), stretches)
+    for place in range(1, len(found)):
+        if np.array_equal(found[place][0], found[place - 1][-1]):
+            found[place - 1] = found[place - 1][:-1]
+    return joined(found)
 
 
 @kernel("Tuple((int64[:,::1], int64))(int64, int64[::1], int64[::1], int64[:,::1])")

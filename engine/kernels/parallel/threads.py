@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import count
 from time import thread_time
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -90,6 +90,20 @@ def each(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Resu
     if work.errors:
         raise work.errors[min(work.errors)]
     return work.results
+
+
+class Beside(Generic[Result]):
+    """Work that another thread does beside what goes on, or that waits until its result is asked for."""
+
+    def __init__(self, function: Callable[[], Result]) -> None:
+        self._function = function
+        self._future = None if _helpers is None else _helpers.submit(function)
+
+    def result(self) -> Result:
+        """What the function returns, once; its errors are raised here."""
+        if self._future is None or self._future.cancel():
+            return self._function()
+        return self._future.result()
 
 
 def joined(arrays: Sequence[np.ndarray], axis: int = 0) -> np.ndarray:
