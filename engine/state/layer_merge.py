@@ -17,7 +17,7 @@ from engine.state.layer import Index, Layer
 
 QUANTUM = 4096
 """A merge proceeds by at least this many rows at a time."""
-BESIDE = 1 << 17
+BESIDE = 1 << 15
 """From so many rows on, they are merged beside what goes on."""
 
 

@@ -28,7 +28,8 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from engine.kernels.layers import COLUMNS
-from engine.kernels.merge import compact, merge, merge_step
+from engine.kernels.merge import compact, merge_step
+from engine.kernels.parallel.divided_merge import merge_batches
 from engine.kernels.times import advance_batch
 from engine.state.layer import Index, Layer
 from engine.state.layer_merge import QUANTUM, LayerMerge
@@ -181,7 +182,7 @@ class Trace:
 
     def merge(self, left: np.ndarray, right: np.ndarray, since: int) -> np.ndarray:
         """Merge two batches, with epochs advanced to `since`."""
-        return merge(left, right, self.width, since)
+        return merge_batches(left, right, self.width, since)
 
     def merge_all(self, batches: Sequence[np.ndarray], since: int) -> np.ndarray:
         """Merge any number of batches, the smallest first, with epochs advanced to `since`."""

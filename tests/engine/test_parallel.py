@@ -15,8 +15,10 @@ import pytest
 from engine.kernels.arrange import SLOT_HIGH, SLOT_LOW, SLOT_ROWS, arrange, arrange_sums
 from engine.kernels.join import MOST_PAIRS
 from engine.kernels.layers import table_of
+from engine.kernels.merge import merge
 from engine.kernels.parallel import threads
 from engine.kernels.parallel.divided_join import join_batch
+from engine.kernels.parallel.divided_merge import merge_batches
 from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums
 from engine.operators import arrangement
 from engine.operators.rebuild import Rebuild
@@ -148,6 +150,21 @@ def test_a_divided_sort_is_a_sort(first: str, second: str, size: int) -> None:
             found = arrange_delta(delta, order, rounds), arrange_delta_sums(delta, order[1:], rounds, slots)
         for one, other in zip(expected, found, strict=True):
             assert np.array_equal(one, other)
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_a_divided_merge_is_a_merge(words: str) -> None:
+    rng = np.random.default_rng(SEED)
+    for sizes in ((1, 300), (300, 300), (2_000, 50)):
+        batches = []
+        for size in sizes:
+            lines = [WORDS[words](rng, size), rng.integers(0, 9, size), rng.choice([-1, 1], size)]
+            batches.append(arrange(np.array(lines), np.arange(2), NO_ROUNDS))
+        for since in (0, 5, 9):
+            expected = merge(*batches, 1, since)
+            for count in THREADS:
+                with in_parts(count):
+                    assert np.array_equal(merge_batches(*batches, 1, since), expected)
 
 
 def test_a_sum_that_is_too_large_is_found_in_its_part() -> None:

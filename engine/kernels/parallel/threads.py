@@ -22,7 +22,7 @@ import numpy as np
 
 from engine.kernels.compiled import loading_seconds
 
-GRAIN = 1 << 14
+GRAIN = 1 << 13
 """The fewest rows of a part."""
 FEWEST_PARTS, MOST_PARTS = 4, 64
 """Into how many parts work is divided, if it is."""
