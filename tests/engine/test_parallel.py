@@ -226,6 +226,22 @@ def test_work_may_ask_for_more_work() -> None:
     assert inner == [45 * part for part in range(10)]
 
 
+def test_work_goes_on_here_when_no_thread_takes_more() -> None:
+    """At the end of a process."""
+    with in_parts(3):
+        threads._helpers.shutdown()
+        assert threads.each(lambda part: part + 1, range(9)) == list(range(1, 10))
+        assert threads.Beside(lambda: 7).result() == 7
+
+
+def test_an_error_beside_is_raised_where_the_result_is_wanted() -> None:
+    for count in THREADS:
+        with in_parts(count):
+            beside = threads.Beside(lambda: 1 // 0)
+            with pytest.raises(ZeroDivisionError):
+                beside.result()
+
+
 def test_time_in_other_threads_counts() -> None:
     """Each part takes a while; so the work of this thread takes as long as all of them."""
     barrier = Barrier(2)

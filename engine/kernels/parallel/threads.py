@@ -13,7 +13,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import count
 from time import thread_time
 from typing import Generic, TypeVar
@@ -78,15 +78,14 @@ def each(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Resu
     If it raises for some parts, the error is that of the first of these. Parts that have not begun by then
     are left out.
     """
-    helpers = _helpers
-    if helpers is None or len(parts) < 2:
+    if _helpers is None or len(parts) < 2:
         return [function(part) for part in parts]
     work = _Work(function, parts)
-    asked = [helpers.submit(work.help) for _ in range(min(_threads, len(parts)) - 1)]
+    asked = [_submitted(work.help) for _ in range(min(_threads, len(parts)) - 1)]
     try:
         work.run()
     finally:
-        _helped.seconds += sum(0.0 if one.cancel() else one.result() for one in asked)
+        _helped.seconds += sum(0.0 if one is None or one.cancel() else one.result() for one in asked)
     if work.errors:
         raise work.errors[min(work.errors)]
     return work.results
@@ -97,7 +96,7 @@ class Beside(Generic[Result]):
 
     def __init__(self, function: Callable[[], Result]) -> None:
         self._function = function
-        self._future = None if _helpers is None else _helpers.submit(function)
+        self._future = _submitted(function)
 
     def result(self) -> Result:
         """What the function returns, once; its errors are raised here."""
@@ -146,6 +145,14 @@ class _Work:
         before = _own_seconds()
         self.run()
         return _own_seconds() - before
+
+
+def _submitted(function: Callable[[], Result]) -> Future[Result] | None:
+    """The function's turn on another thread; None if there is no other, or the process is about to end."""
+    try:
+        return None if _helpers is None else _helpers.submit(function)
+    except RuntimeError:
+        return None
 
 
 def _own_seconds() -> float:
