@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernels.parallel.divided_sort import arrange_delta
+from engine.kernels.parallel.threads import each, parts_of
 from engine.operators.failure_log import FailureLog
 from engine.operators.operator import Operator, Step
 from engine.scalar import ScalarProgram
@@ -124,4 +125,18 @@ class FilterOperator(Operator):
             if keep.all():
                 self.out.append(delta)
             elif keep.any():
-                self.out.append(np.ascontiguousarray(delta[:, keep]))
+                self.out.append(_chosen(delta, keep))
+
+
+def _chosen(delta: np.ndarray, keep: np.ndarray) -> np.ndarray:
+    """The rows of a delta for which `keep` is true; of a large one, each word is copied on its own."""
+    places = np.flatnonzero(keep)
+    if len(parts_of(len(keep))) == 1:
+        return delta.take(places, axis=1)
+    chosen = np.empty((len(delta), len(places)), np.int64)
+
+    def copy(word: int) -> None:
+        np.take(delta[word], places, out=chosen[word], mode="clip")  # which needs no buffer
+
+    each(copy, range(len(delta)))
+    return chosen
