@@ -136,7 +136,7 @@ class Arrangement(Operator):
             self.made += batch.shape[0]
             step.touch(self)
             self._weigh(batch, mass, step)
-            if self.depth == 0 and self.trace.key > 0 and len(batch) >= BESIDE:
+            if len(batch) >= BESIDE and self.depth == 0 and self.trace.key > 0:
                 self._indexed = Beside(partial(Layer(batch).indexed, self.trace.key))
 
     def _weigh(self, batch: np.ndarray, mass: float, step: Step) -> None:

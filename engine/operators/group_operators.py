@@ -12,11 +12,10 @@ from typing import TypeVar
 
 import numpy as np
 
-from engine.kernels.arrange import distinct_keys
 from engine.kernels.floatmoments import reduce_pairs
 from engine.kernels.floatsums import reduce_floats
+from engine.kernels.parallel import threads
 from engine.kernels.parallel.divided_sort import keys_of
-from engine.kernels.parallel.threads import each, joined, parts_of
 from engine.kernels.reduce import CLAMP_DISTINCT, CLAMP_POSITIVE, reduce_sums, threshold
 from engine.kernels.rounds import distinct_rows, group_keys
 from engine.operators.arrangement import Arrangement
@@ -66,20 +65,21 @@ class GroupOperator(Operator):
         arrangement."""
         source = self.source
         table = source.after()
+        if len(keys) < threads.LARGE:
+            return [kernel(keys, table, source.published, source.depth, *arguments)]
 
         def reduce(part: slice) -> Result:
             return kernel(keys[part], table, source.published, source.depth, *arguments)
 
-        return each(reduce, parts_of(len(keys)))
+        return threads.each(reduce, threads.parts_of(len(keys)))
 
     def of_all(self, source: Arrangement, scope: StepScope) -> np.ndarray:
         """The delta of all groups of `source`, which has one new batch; neither it nor the step has
         rounds."""
         reduce = copy(self)
         reduce.inputs = [source]
-        delta, _ = reduce._reduce(
-            distinct_keys(source.batch, self.key), Step((), _NO_ROUNDS, scope, [], TOTAL.masks)
-        )
+        step = Step((), _NO_ROUNDS, scope, [], TOTAL.masks)
+        delta, _ = reduce._reduce(keys_of(source.batch, self.key), step)
         return delta
 
     def _touched(self, step: Step) -> np.ndarray | None:
@@ -104,7 +104,10 @@ class GroupOperator(Operator):
 
 def _whole(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
     """The delta and the later visits of all groups, from those of their parts."""
-    return joined([delta for delta, _ in parts], axis=1), joined([later for _, later in parts])
+    if len(parts) == 1:
+        return parts[0]
+    deltas, later = zip(*parts, strict=True)
+    return threads.joined(deltas, axis=1), threads.joined(later)
 
 
 class ThresholdOperator(GroupOperator):
@@ -134,15 +137,22 @@ class Sums(GroupOperator):
 
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
         parts = self._by_part(reduce_sums, keys, self.source.trace.diffs, step.array, self._finish.lines)
-        delta, later = _whole([(delta, later) for delta, _, later in parts])
-        for (_, left, _), part in zip(parts, parts_of(len(keys)), strict=True):
-            left[:, 0] += part.start
-        left = joined([left for _, left, _ in parts])
+        delta, left, later = parts[0] if len(parts) == 1 else _whole_sums(parts, len(keys))
         if len(left):
             found = self._finish.finished(left, left[:, 1], step)
             groups = keys[left[found.places, 0]].T
             delta = np.ascontiguousarray(np.hstack((delta, np.vstack((groups, found.delta)))))
         return delta, later
+
+
+def _whole_sums(
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]], groups: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As `_whole`, with the lines that are left to finish, which name groups by their places among all."""
+    for (_, left, _), part in zip(parts, threads.parts_of(groups), strict=True):
+        left[:, 0] += part.start
+    delta, later = _whole([(delta, later) for delta, _, later in parts])
+    return delta, threads.joined([left for _, left, _ in parts]), later
 
 
 class FloatSum(GroupOperator):

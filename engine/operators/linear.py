@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.kernels.parallel import threads
 from engine.kernels.parallel.divided_sort import arrange_delta
-from engine.kernels.parallel.threads import each, parts_of
 from engine.operators.failure_log import FailureLog
 from engine.operators.operator import Operator, Step
 from engine.scalar import ScalarProgram
@@ -131,12 +131,12 @@ class FilterOperator(Operator):
 def _chosen(delta: np.ndarray, keep: np.ndarray) -> np.ndarray:
     """The rows of a delta for which `keep` is true; of a large one, each word is copied on its own."""
     places = np.flatnonzero(keep)
-    if len(parts_of(len(keep))) == 1:
+    if len(keep) < threads.LARGE:
         return delta.take(places, axis=1)
     chosen = np.empty((len(delta), len(places)), np.int64)
 
     def copy(word: int) -> None:
         np.take(delta[word], places, out=chosen[word], mode="clip")  # which needs no buffer
 
-    each(copy, range(len(delta)))
+    threads.each(copy, range(len(delta)))
     return chosen

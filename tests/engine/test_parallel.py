@@ -40,7 +40,7 @@ def in_parts(count: int) -> Iterator[None]:
     """So many threads, parts of a row, and merges of a few rows beside what goes on."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "GRAIN", 1)
-        patch.setattr(threads, "FEWEST_PARTS", 2)
+        patch.setattr(threads, "LARGE", 2)
         patch.setattr(trace, "AT_ONCE", 2)
         for module in (trace, layer_merge):
             patch.setattr(module, "QUANTUM", 4)

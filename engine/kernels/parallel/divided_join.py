@@ -7,7 +7,7 @@ from itertools import accumulate
 import numpy as np
 
 from engine.kernels.join import find_pairs, join, room_for_pairs, write_pairs
-from engine.kernels.parallel.threads import each, parts_of
+from engine.kernels.parallel import threads
 
 
 def join_batch(
@@ -22,11 +22,10 @@ def join_batch(
     masks: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, int]:
     """As `engine.kernels.join.join`; the pairs of a large batch come in the order of its parts."""
-    stretches = parts_of(len(batch))
-    if len(stretches) == 1:
+    if len(batch) < threads.LARGE:
         return join(batch, epoch, table, key, width, depth, rounds, columns, masks)  # type: ignore[no-any-return]
-    parts = [batch[stretch] for stretch in stretches]
-    found = each(lambda part: find_pairs(part, table, key, width, depth, rounds), parts)
+    parts = [batch[stretch] for stretch in threads.parts_of(len(batch))]
+    found = threads.each(lambda part: find_pairs(part, table, key, width, depth, rounds), parts)
     now = [0, *accumulate(now for _, now, _ in found)]
     later = [0, *accumulate(later for _, _, later in found)]
     out, rest, excess = room_for_pairs(now[-1], later[-1], len(batch), table, rounds, columns)
@@ -49,5 +48,5 @@ def join_batch(
         )
 
     if not excess:
-        each(write, range(len(parts)))
+        threads.each(write, range(len(parts)))
     return out, rest, excess

@@ -7,15 +7,15 @@ import numpy as np
 from engine.kernels.compiled import kernel
 from engine.kernels.layers import seek
 from engine.kernels.merge import FIELDS, WRITTEN, merge, merge_step
-from engine.kernels.parallel.threads import each, joined, parts_of
+from engine.kernels.parallel import threads
 
 
 def merge_batches(left: np.ndarray, right: np.ndarray, width: int, since: int) -> np.ndarray:
     """As `engine.kernels.merge.merge`; large batches are merged in parts."""
     size = len(left) + len(right)
-    parts = len(parts_of(size))
-    if parts == 1:
+    if size < threads.LARGE:
         return merge(left, right, width, since)  # type: ignore[no-any-return]
+    parts = len(threads.parts_of(size))
     large, small = (left, right) if len(left) >= len(right) else (right, left)
     cuts = cut_both(large, small, parts, width).tolist()
     out = np.empty((size, left.shape[1]), np.int64)
@@ -28,8 +28,8 @@ def merge_batches(left: np.ndarray, right: np.ndarray, width: int, since: int) -
         merge_step(one, other, own, state, width, since, len(own))
         return own[: state[WRITTEN]]
 
-    found = each(merged, range(parts))
-    return out if sum(map(len, found)) == size else joined(found)
+    found = threads.each(merged, range(parts))
+    return out if sum(map(len, found)) == size else threads.joined(found)
 
 
 @kernel("int64[:,::1](int64[:,::1], int64[:,::1], int64, int64)")

@@ -21,7 +21,7 @@ from engine.kernels.arrange import (
 from engine.kernels.compiled import kernel
 from engine.kernels.lookup import BLOCK
 from engine.kernels.memory import empty_matrix
-from engine.kernels.parallel.threads import each, joined, parts_of
+from engine.kernels.parallel import threads
 from engine.kernels.sort import sort_rows
 
 SAMPLED = 32
@@ -33,32 +33,29 @@ _NO_SLOTS = np.empty((0, 3), np.int64)
 
 def arrange_delta(delta: np.ndarray, order: np.ndarray, rounds: np.ndarray) -> np.ndarray:
     """As `engine.kernels.arrange.arrange`; a large delta is arranged in parts."""
-    stretches = parts_of(delta.shape[1])
-    if len(stretches) == 1:
+    if delta.shape[1] < threads.LARGE:
         return arrange(delta, order, rounds)
-    return _arranged(delta, order, rounds, _NO_SLOTS, stretches)
+    return _arranged(delta, order, rounds, _NO_SLOTS)
 
 
 def arrange_delta_sums(
     delta: np.ndarray, order: np.ndarray, rounds: np.ndarray, slots: np.ndarray
 ) -> np.ndarray:
     """As `engine.kernels.arrange.arrange_sums`; a large delta is arranged in parts."""
-    stretches = parts_of(delta.shape[1])
-    if len(stretches) == 1:
+    if delta.shape[1] < threads.LARGE:
         return arrange_sums(delta, order, rounds, slots)
-    return _arranged(delta, order, rounds, slots, stretches)
+    return _arranged(delta, order, rounds, slots)
 
 
-def _arranged(
-    delta: np.ndarray, order: np.ndarray, rounds: np.ndarray, slots: np.ndarray, stretches: list[slice]
-) -> np.ndarray:
+def _arranged(delta: np.ndarray, order: np.ndarray, rounds: np.ndarray, slots: np.ndarray) -> np.ndarray:
+    stretches = threads.parts_of(delta.shape[1])
     between = splitters(delta, order, len(stretches))
     part_of = np.empty(delta.shape[1], np.uint8)
 
     def count(stretch: slice) -> np.ndarray:
         return assign(delta, order, between, stretch.start, stretch.stop, part_of)
 
-    counts = np.array(each(count, stretches))
+    counts = np.array(threads.each(count, stretches))
     ends = np.cumsum(counts.sum(axis=0))
     starts = np.cumsum(counts, axis=0) - counts + (ends - counts.sum(axis=0))
     rows, lead = matrix(delta.shape[1], order, rounds, slots)
@@ -71,19 +68,21 @@ def _arranged(
         own = rows[starts[0, part] : ends[part]]
         return own[: sort_part(own, lead)]
 
-    each(put, range(len(stretches)))
-    parts = each(sorted_part, range(len(ends)))
-    return rows if sum(map(len, parts)) == len(rows) else joined(parts)
+    threads.each(put, range(len(stretches)))
+    parts = threads.each(sorted_part, range(len(ends)))
+    return rows if sum(map(len, parts)) == len(rows) else threads.joined(parts)
 
 
 def keys_of(batch: np.ndarray, width: int) -> np.ndarray:
     """As `engine.kernels.arrange.distinct_keys`; those of a large batch are found in parts."""
-    stretches = parts_of(len(batch))
-    found = each(lambda stretch: distinct_keys(batch[stretch], width), stretches)
+    if len(batch) < threads.LARGE:
+        return distinct_keys(batch, width)
+    stretches = threads.parts_of(len(batch))
+    found = threads.each(lambda stretch: distinct_keys(batch[stretch], width), stretches)
     for place in range(1, len(found)):
         if np.array_equal(found[place][0], found[place - 1][-1]):
             found[place - 1] = found[place - 1][:-1]
-    return joined(found)
+    return threads.joined(found)
 
 
 @kernel("Tuple((int64[:,::1], int64))(int64, int64[::1], int64[::1], int64[:,::1])")

@@ -24,8 +24,9 @@ from engine.kernels.compiled import loading_seconds
 
 GRAIN = 1 << 13
 """The fewest rows of a part."""
-FEWEST_PARTS, MOST_PARTS = 4, 64
-"""Into how many parts work is divided, if it is."""
+LARGE = 4 * GRAIN
+"""Work on so many rows is worth dividing."""
+MOST_PARTS = 64
 
 NICE = 5
 """How much less urgent the helping threads are, as `nice` counts it."""
@@ -66,9 +67,8 @@ def processor_seconds() -> float:
 
 
 def parts_of(rows: int) -> list[slice]:
-    """The parts of `rows` rows, which are of about the same size; one if these are not worth dividing."""
-    parts = min(rows // GRAIN, MOST_PARTS)
-    parts = parts if parts >= FEWEST_PARTS else 1
+    """The parts of `rows` rows, which are of about the same size; one if they are few."""
+    parts = min(rows // GRAIN, MOST_PARTS) if rows >= LARGE else 1
     return [slice(rows * part // parts, rows * (part + 1) // parts) for part in range(parts)]
 
 
