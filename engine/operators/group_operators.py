@@ -79,7 +79,7 @@ class GroupOperator(Operator):
         reduce = copy(self)
         reduce.inputs = [source]
         step = Step((), _NO_ROUNDS, scope, [], TOTAL.masks)
-        delta, _ = reduce._reduce(keys_of(source.batch, self.key), step)
+        delta, _ = reduce._reduce(keys_of(source.batch, self.key), step)  # type: ignore[arg-type]
         return delta
 
     def _touched(self, step: Step) -> np.ndarray | None:
