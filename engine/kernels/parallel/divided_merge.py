@@ -28,8 +28,7 @@ def merge_batches(left: np.ndarray, right: np.ndarray, width: int, since: int) -
         merge_step(one, other, own, state, width, since, len(own))
         return own[: state[WRITTEN]]
 
-    found = threads.each(merged, range(parts))
-    return out if sum(map(len, found)) == size else threads.joined(found)
+    return threads.together(out, threads.each(merged, range(parts)))
 
 
 @kernel("int64[:,::1](int64[:,::1], int64[:,::1], int64, int64)")

@@ -69,8 +69,7 @@ def _arranged(delta: np.ndarray, order: np.ndarray, rounds: np.ndarray, slots: n
         return own[: sort_part(own, lead)]
 
     threads.each(put, range(len(stretches)))
-    parts = threads.each(sorted_part, range(len(ends)))
-    return rows if sum(map(len, parts)) == len(rows) else threads.joined(parts)
+    return threads.together(rows, threads.each(sorted_part, range(len(ends))))
 
 
 def keys_of(batch: np.ndarray, width: int) -> np.ndarray:

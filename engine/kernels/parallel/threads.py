@@ -122,6 +122,18 @@ def joined(arrays: Sequence[np.ndarray], axis: int = 0) -> np.ndarray:
     return whole
 
 
+def together(whole: np.ndarray, parts: Sequence[np.ndarray]) -> np.ndarray:
+    """Parts of a matrix's rows, in their order, moved together in place; a copy if they are less than half."""
+    size = sum(map(len, parts))
+    if 2 * size < len(whole):
+        return joined(parts)
+    end = 0
+    for part in parts if size < len(whole) else ():
+        whole[end : end + len(part)] = part
+        end += len(part)
+    return whole[:size]
+
+
 class _Work:
     """Parts that several threads take one after the other."""
 
