@@ -123,7 +123,7 @@ def joined(arrays: Sequence[np.ndarray], axis: int = 0) -> np.ndarray:
 
 
 def together(whole: np.ndarray, parts: Sequence[np.ndarray]) -> np.ndarray:
-    """Parts of a matrix's rows, in their order, moved together in place; a copy if they are less than half."""
+    """Parts of a matrix's rows, in order, moved together in place; a copy if they are less than half."""
     size = sum(map(len, parts))
     if 2 * size < len(whole):
         return joined(parts)
