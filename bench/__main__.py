@@ -65,7 +65,7 @@ def main(arguments: list[str] | None = None) -> None:
         return
     chosen = options.workloads or EVERYTHING
     if table := [name for name in chosen if name not in (COST_CURVES, *BY_NAME)]:
-        _table(table, options.quick, options.output)
+        _table(table, options.quick, options.output, options.threads)
     if COST_CURVES in chosen:
         _curves(options.quick, options.output)
     if BULK in chosen:
@@ -84,12 +84,12 @@ def main(arguments: list[str] | None = None) -> None:
         _postgres(options.quick, options.output)
 
 
-def _table(chosen: list[str], quick: bool, output: Path | None) -> None:
+def _table(chosen: list[str], quick: bool, output: Path | None, threads: int) -> None:
     start = Share.now()
-    rows = _measure(chosen, quick)
+    rows = _measure(chosen, quick, threads)
     about = facts(start.others())
     print(about, text(rows), sep="\n\n")
-    whole = not quick and set(chosen) == {*FULL, tpch.NAME, HTTP}
+    whole = not quick and threads == 1 and set(chosen) == {*FULL, tpch.NAME, HTTP}
     target = output or (DOCUMENT if whole else None)
     if target:
         target.write_text(document(about, rows, REPETITIONS, http.NODES))
@@ -133,14 +133,14 @@ def _sizing(quick: bool, output: Path | None) -> None:
         target.write_text(sizing_page.page(facts(start.others()), rows, found))
 
 
-def _measure(chosen: list[str], quick: bool) -> list[Row]:
+def _measure(chosen: list[str], quick: bool, threads: int) -> list[Row]:
     rows = []
     for name in chosen:
         print(f"running {name} ...", flush=True)
         if name == HTTP:
             rows += [http_row(answered) for answered in http.run(http.QUICK if quick else http.FULL)]
         else:
-            results = tpch.apart(quick) if name == tpch.NAME else run.apart(name, quick)
+            results = tpch.apart(quick, threads) if name == tpch.NAME else run.apart(name, quick, threads)
             rows += [engine_row(result, not quick) for result in results]
     return rows
 
@@ -154,6 +154,9 @@ def _parser() -> argparse.ArgumentParser:
         help=f"of {', '.join((*EVERYTHING, *BY_NAME))}; if none, all but the last {len(BY_NAME)}",
     )
     parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it works, not how fast")
+    parser.add_argument(
+        "--threads", type=int, default=1, help="threads on which the engine runs kernels (default: 1)"
+    )
     parser.add_argument(
         "--output",
         type=Path,

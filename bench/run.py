@@ -21,6 +21,7 @@ from bench.reference import LOAD
 from bench.subject import Subject
 from bench.workloads import build
 from bench.workloads.base import Phase, Workload, load, rows
+from engine.kernels.parallel.threads import use
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,10 @@ class _Phase:
     peak: int
 
 
-def apart(name: str, quick: bool) -> list[Result]:
-    """Call `run` in a fresh process, so that memory and caches are the workload's own."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+def apart(name: str, quick: bool, threads: int = 1) -> list[Result]:
+    """Call `run` in a fresh process, so that memory and caches are the workload's own; kernels run on so many
+    threads."""
+    with ProcessPoolExecutor(1, get_context("spawn"), use, (threads,)) as pool:
         return pool.submit(run, name, quick).result()
 
 

@@ -9,23 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 
-from engine.kernels.arrange import SLOT_TOP_HIGH, arrange, arrange_sums
+from engine.kernels.arrange import SLOT_TOP_HIGH
 from engine.kernels.collapse import collapse
 from engine.kernels.floatmoments import PAIR_DIFFS, arrange_pairs
 from engine.kernels.floatsums import DIFFS, arrange_floats
 from engine.kernels.layers import COLUMNS
 from engine.kernels.lookup import WALK
 from engine.kernels.magnitudes import mass
+from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums
+from engine.kernels.parallel.threads import Beside
 from engine.kernels.stepping import opcodes
 from engine.operators.counts import LIGHT, MOST, require_small_counts
 from engine.operators.operator import Instruction, Operator, Step
 from engine.operators.slots import Slot, narrowed
 from engine.state.dictionary import Dictionary
 from engine.state.layer import Layer
+from engine.state.layer_merge import BESIDE
 from engine.state.packed_times import Frontier
 from engine.state.trace import Trace
 
@@ -87,6 +91,7 @@ class Arrangement(Operator):
         self.batch: np.ndarray | None = None
         """The current step's rows, None if it has none."""
         self._fresh: list[Layer] = []
+        self._indexed: Beside[Layer] | None = None
         self._light = 0.0
         self._before = 0
         self._replaced: Trace | None = None
@@ -152,6 +157,8 @@ class Arrangement(Operator):
             self.made += batch.shape[0]
             step.touch(self)
             self._weigh(batch, mass, step)
+            if len(batch) >= BESIDE and self.depth == 0 and self.trace.key > 0:
+                self._indexed = Beside(partial(Layer(batch).indexed, self.trace.key))
 
     def _weigh(self, batch: np.ndarray, mass: float, step: Step) -> None:
         """Look at the rows of a batch if it is not light, or if the light ones may be too many by now."""
@@ -168,7 +175,7 @@ class Arrangement(Operator):
 
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         """The delta as a sorted batch of the arrangement's rows, at the step's rounds."""
-        return arrange(delta, self.order, step.array)
+        return arrange_delta(delta, self.order, step.array)
 
     def before(self) -> np.ndarray:
         """The table without the current step's batch."""
@@ -231,6 +238,7 @@ class Arrangement(Operator):
         """Read the trace anew; forget what an advance left beside it."""
         self._replaced = None
         self._received = ()
+        self._indexed = None
         self.batch = None
         self._before = self.trace.count
         self.staged = 0
@@ -261,6 +269,7 @@ class Arrangement(Operator):
         collapsed.depth = 0
         collapsed.trace = self.trace.emptied()
         collapsed._fresh = []
+        collapsed._indexed = None
         collapsed._before = 0
         merged = self.trace.merge_all(batches, 0)
         collapsed.batch = collapse(merged, self.width, self.depth, epoch)
@@ -270,14 +279,15 @@ class Arrangement(Operator):
     def end_step(self, *, indexed: bool = True) -> None:
         """End the current step: its batch joins those of earlier steps."""
         batch = self.batch
+        ahead, self._indexed = self._indexed, None
         self.batch = None
         if batch is None:
             return
         size = batch.shape[0]
         fresh = self._fresh
         while fresh and len(fresh[-1]) <= 2 * batch.shape[0]:
-            batch = self.trace.merge(fresh.pop().rows, batch, 0)
-        fresh.append(Layer(batch))
+            batch, ahead = self.trace.merge(fresh.pop().rows, batch, 0), None
+        fresh.append(Layer(batch) if ahead is None else ahead.result())
         first = self.trace.count
         self._before = first + len(fresh)
         self._register(self._before - 1, fresh[-1])
@@ -335,7 +345,7 @@ class SumsArrangement(Arrangement):
         slots = self.slots
         if self._may_be_wide:
             delta, slots = narrowed(delta, slots, self._dictionary)
-        return arrange_sums(delta, self.order, step.array, slots)
+        return arrange_delta_sums(delta, self.order, step.array, slots)
 
 
 class FloatsArrangement(Arrangement):

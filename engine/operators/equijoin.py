@@ -8,7 +8,8 @@ from __future__ import annotations
 import numpy as np
 
 from engine.errors import JoinTooLarge
-from engine.kernels.join import MOST_PAIRS, join
+from engine.kernels.join import MOST_PAIRS
+from engine.kernels.parallel.divided_join import join_batch
 from engine.kernels.rounds import split_deltas
 from engine.kernels.stepping import opcodes
 from engine.operators.arrangement import ArrangementReader
@@ -56,7 +57,7 @@ class JoinOperator(Operator):
         columns: np.ndarray,
         step: Step,
     ) -> None:
-        now, later, excess = join(
+        now, later, excess = join_batch(
             batch,
             side.width + side.depth,
             table,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels.arrange import arrange
+from engine.kernels.parallel import threads
+from engine.kernels.parallel.divided_sort import arrange_delta
 from engine.kernels.stepping import opcodes
 from engine.operators.failure_log import FailureLog
 from engine.operators.operator import Instruction, Operator, Step
@@ -81,7 +82,7 @@ class ConsolidateOperator(Operator):
 def consolidated(delta: np.ndarray) -> np.ndarray:
     """The delta, sorted, with equal rows and times added up."""
     order = np.arange(len(delta) - 1)
-    return np.ascontiguousarray(arrange(delta, order, _NO_ROUNDS).T)
+    return np.ascontiguousarray(arrange_delta(delta, order, _NO_ROUNDS).T)
 
 
 class SelectOperator(Operator):
@@ -149,4 +150,18 @@ class FilterOperator(Operator):
             if keep.all():
                 self.out.append(delta)
             elif keep.any():
-                self.out.append(np.ascontiguousarray(delta[:, keep]))
+                self.out.append(_chosen(delta, keep))
+
+
+def _chosen(delta: np.ndarray, keep: np.ndarray) -> np.ndarray:
+    """The rows of a delta for which `keep` is true; of a large one, each word is copied on its own."""
+    places = np.flatnonzero(keep)
+    if len(keep) < threads.LARGE:
+        return delta.take(places, axis=1)
+    chosen = np.empty((len(delta), len(places)), np.int64)
+
+    def copy(word: int) -> None:
+        np.take(delta[word], places, out=chosen[word], mode="clip")  # which needs no buffer
+
+    threads.each(copy, range(len(delta)))
+    return chosen

@@ -28,6 +28,8 @@ class TextTrace(Trace):
     Entry numbers mean nothing to another process, so files have words in their place.
     """
 
+    may_merge_beside = False
+
     def __init__(self, width: int, codes: np.ndarray, dictionary: Dictionary) -> None:
         super().__init__(width)
         self._codes = codes
@@ -38,12 +40,10 @@ class TextTrace(Trace):
         return merge_ordered(left, right, self.width, since, self._codes, ends, arena)
 
     def merge_step(
-        self, left: np.ndarray, right: np.ndarray, out: np.ndarray, state: np.ndarray, fuel: int
+        self, left: np.ndarray, right: np.ndarray, out: np.ndarray, state: np.ndarray, since: int, fuel: int
     ) -> bool:
         _, _, ends, arena = self._dictionary.store
-        return merge_ordered_step(
-            left, right, out, state, self.width, self.since, fuel, self._codes, ends, arena
-        )
+        return merge_ordered_step(left, right, out, state, self.width, since, fuel, self._codes, ends, arena)
 
     def export_rows(self, rows: np.ndarray) -> np.ndarray:
         return self._translated(rows, self._dictionary.entry_words)

@@ -28,17 +28,16 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from engine.kernels.layers import COLUMNS
-from engine.kernels.merge import compact, merge, merge_step
+from engine.kernels.merge import compact, merge_step
+from engine.kernels.parallel.divided_merge import merge_batches
 from engine.kernels.times import advance_batch
 from engine.state.layer import Index, Layer
-from engine.state.layer_merge import LayerMerge
+from engine.state.layer_merge import QUANTUM, LayerMerge
 from engine.state.packed_times import Frontier
 from engine.state.store.files import BatchFile
 
 AT_ONCE = 128
 """Merges of up to this many rows are done at once."""
-QUANTUM = 4096
-"""A large merge proceeds by at least this many rows at a time."""
 EFFORT = 10
 """For each inserted row, every merge in progress is owed this many rows."""
 CHUNK = 1 << 16
@@ -51,6 +50,9 @@ class Trace:
     `key` is the number of words by which batches are looked up: 0 if they are not, SPREAD if their first word
     is spread evenly.
     """
+
+    may_merge_beside = True
+    """Whether another thread may merge large batches, which needs nothing but them."""
 
     def __init__(self, width: int, diffs: int = 1, since: int = 0) -> None:
         self.width = width
@@ -180,7 +182,7 @@ class Trace:
 
     def merge(self, left: np.ndarray, right: np.ndarray, since: int) -> np.ndarray:
         """Merge two batches, with epochs advanced to `since`."""
-        return merge(left, right, self.width, since)
+        return merge_batches(left, right, self.width, since)
 
     def merge_all(self, batches: Sequence[np.ndarray], since: int) -> np.ndarray:
         """Merge any number of batches, the smallest first, with epochs advanced to `since`."""
@@ -198,10 +200,10 @@ class Trace:
         return heap[0][2]
 
     def merge_step(
-        self, left: np.ndarray, right: np.ndarray, out: np.ndarray, state: np.ndarray, fuel: int
+        self, left: np.ndarray, right: np.ndarray, out: np.ndarray, state: np.ndarray, since: int, fuel: int
     ) -> bool:
         """Continue a merge into `out` for `fuel` rows; true when it is done."""
-        return merge_step(left, right, out, state, self.width, self.since, fuel)
+        return merge_step(left, right, out, state, self.width, since, fuel)
 
     def insert(self, batch: np.ndarray, index: Index | None = None) -> None:
         """Add a batch. Costs its own size, and a share of the merges that it causes."""
@@ -292,7 +294,7 @@ class Trace:
         ended = False
         for under_way in tuple(self._merges):
             under_way.owed += EFFORT * inserted
-            if under_way.owed < QUANTUM:
+            if not under_way.is_due:
                 continue
             merged = under_way.go_on(self)
             if merged is not None:

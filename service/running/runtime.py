@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
+from engine.kernels.parallel import threads
 from engine.runtime.engine import Snapshot
 from engine.runtime.execution import Scanned
 from engine.runtime.observation import Held, Observed
@@ -110,6 +111,7 @@ class Runtime:
         `on_deposed` is as for `recover`. A standby calls `on_lead` on a thread of its own once it has taken
         over.
         """
+        threads.use(settings.kernel_threads)
         return cls(recover(settings, metrics, sessions, time, on_deposed), memory, on_lead)
 
     def end_feeds(self) -> None:

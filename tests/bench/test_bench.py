@@ -17,7 +17,7 @@ def test_every_workload(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In this process: each in one of its own would load all code anew."""
-    monkeypatch.setattr(run, "apart", run.run)
+    monkeypatch.setattr(run, "apart", lambda name, quick, threads: run.run(name, quick))
     before = DOCUMENT.read_bytes() if DOCUMENT.exists() else None
     main(["--quick", *QUICK, "--output", str(tmp_path / "page.md")])
     printed = capsys.readouterr().out

@@ -22,15 +22,16 @@ from bench.suite.tpch.queries import QUERIES
 from bench.suite.tpch.schema import RELATIONS
 from bench.suite.tpch.tables import Business, generate
 from bench.workloads.base import Phase
+from engine.kernels.parallel.threads import use
 
 NAME = "TPC-H"
 PHASES = (Phase(1, 200), Phase(1_000, 20))
 SMOKE = (Phase(1, 4), Phase(10, 2))
 
 
-def apart(quick: bool) -> list[Result]:
-    """Call `run` in a fresh process, so that memory and caches are its own."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+def apart(quick: bool, threads: int = 1) -> list[Result]:
+    """Call `run` in a fresh process, so that memory and caches are its own; kernels have so many threads."""
+    with ProcessPoolExecutor(1, get_context("spawn"), use, (threads,)) as pool:
         return pool.submit(run, quick).result()
 
 
