@@ -5,7 +5,7 @@ A message appears with the row that causes it, and disappears with that row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -71,6 +71,15 @@ class FailureLog:
 
     def abort(self) -> None:
         self.reset()
+
+    def undo(self) -> Callable[[], None]:
+        restore = self.trace.saved()
+
+        def undo() -> None:
+            restore()
+            self.reset()
+
+        return undo
 
     def reset(self) -> None:
         """Read the trace anew; forget what an advance left beside it."""
