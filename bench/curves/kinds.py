@@ -77,42 +77,57 @@ def _unnested() -> Node:
     return Unnest(Map(TABLE, bounds, names), (Elements((1, 2, 3)),))
 
 
-def _loop() -> Node:
-    """The least place of each key, taken to the keys that are such places."""
+def _recursion() -> Node:
+    """The least place of each key, and of the keys that are such places."""
     least = Variable("least", _PAIR)
-    met = project(Join(least, _NUMBERS, (0,), (1,)), (2, 1))
-    both = Threshold(met, Clamp.DISTINCT)
-    found = Reduce(Concat((_NUMBERS, both)), (0,), (AggregateSpec(Function.MIN, 1, BIGINT),))
+    met = Threshold(project(Join(least, _NUMBERS, (0,), (1,)), (2, 1)), Clamp.DISTINCT)
+    found = Reduce(Concat((_NUMBERS, met)), (0,), (AggregateSpec(Function.MIN, 1, BIGINT),))
     return Recursive((LoopBinding("least", found),), "least")
 
 
-KINDS: dict[str, Node] = {
-    "map and filter": _filtered(),
-    "unnest": _unnested(),
-    "distinct": Threshold(_NUMBERS, Clamp.DISTINCT),
-    "count": _reduce(Function.COUNT),
-    "sum of floats": _reduce(Function.SUM, AMOUNT),
-    "comoment": _reduce(Function.COMOMENT, AMOUNT, AMOUNT),
-    "min": _reduce(Function.MIN, PLACE),
-    "top 3": TopK(TABLE, (KEY,), (Ordering(PLACE),), 3, 0),
-    "join": project(Join(_NUMBERS, TABLE, (0,), (0,)), (0, 1, 3)),
-    "join of three": project(
-        multi_join([_NUMBERS, _NUMBERS, _NUMBERS], [[(0, 0), (1, 0)], [(1, 1), (2, 1)]]), (0, 1, 4)
-    ),
-    "loop": _loop(),
-    "ids": intern_rows(_NUMBERS, None),
-    "median": GroupQuery(_NUMBERS, (KEY,), "SELECT g, quantile_disc(c0, 0.5) FROM groups GROUP BY g", _ONE),
-    "Python": GroupBy(_NUMBERS, (KEY,), lambda key, rows: [((len(rows),), 1)], _ONE),
-    "row_number": _window(WindowFunction.ROW_NUMBER),
-    "rank": _window(WindowFunction.RANK),
-    "lag": _window(WindowFunction.VALUE, -1, -1),
-    "first of four": _window(WindowFunction.FIRST, -3, 0),
-    "running sum": _window(WindowFunction.SUM),
-    "running max": _window(WindowFunction.MAX),
-    "sum of seven": _window(WindowFunction.SUM, -6, 0),
-    "max of seven": _window(WindowFunction.MAX, -6, 0),
-    "running sum of floats": _window(WindowFunction.SUM, column=AMOUNT),
-    "temporal": Temporal(TABLE, SINCE, None),
+def _size(key: tuple, rows: list) -> list:
+    return [((len(rows),), 1)]
+
+
+_TRIANGLE = (((0, 1), (1, 0)), ((1, 1), (2, 0)), ((2, 1), (0, 0)))
+"""Which columns of three tables of pairs agree: those of a, b; b, c; and c, a."""
+_MEDIAN = "SELECT g, quantile_disc(c0, 0.5) FROM groups GROUP BY g"
+FAMILIES: dict[str, dict[str, Node]] = {
+    "Row by row": {
+        "map and filter": _filtered(),
+        "unnest": _unnested(),
+        "temporal": Temporal(TABLE, SINCE, None),
+    },
+    "Groups": {
+        "distinct": Threshold(_NUMBERS, Clamp.DISTINCT),
+        "count": _reduce(Function.COUNT),
+        "sum of floats": _reduce(Function.SUM, AMOUNT),
+        "comoment": _reduce(Function.COMOMENT, AMOUNT, AMOUNT),
+        "min": _reduce(Function.MIN, PLACE),
+        "top 3": TopK(TABLE, (KEY,), (Ordering(PLACE),), 3, 0),
+        "ids": intern_rows(_NUMBERS),
+        "median": GroupQuery(_NUMBERS, (KEY,), _MEDIAN, _ONE),
+        "Python": GroupBy(_NUMBERS, (KEY,), _size, _ONE),
+    },
+    "Joins": {
+        "join": project(Join(_NUMBERS, TABLE, (0,), (0,)), (0, 1, 3)),
+        "triangles": project(multi_join([_NUMBERS] * 3, _TRIANGLE), (0, 2, 4)),
+        "recursion": _recursion(),
+    },
+    "Windows": {
+        "row_number": _window(WindowFunction.ROW_NUMBER),
+        "rank": _window(WindowFunction.RANK),
+        "lag": _window(WindowFunction.VALUE, -1, -1),
+        "first of four": _window(WindowFunction.FIRST, -3, 0),
+        "running sum": _window(WindowFunction.SUM),
+        "running max": _window(WindowFunction.MAX),
+        "sum of seven": _window(WindowFunction.SUM, -6, 0),
+        "max of seven": _window(WindowFunction.MAX, -6, 0),
+        "sum of floats so far": _window(WindowFunction.SUM, column=AMOUNT),
+    },
 }
-"""Plans by what they compute; `temporal` reads the clock too."""
+"""Plans by what they compute. `temporal` reads the clock too."""
+KINDS = {name: plan for family in FAMILIES.values() for name, plan in family.items()}
+SLOW = ("Python", "triangles", "recursion", "sum of floats so far")
+"""Those that take ten times as long as others for a change, or more."""
 SOURCES = (TABLE, CLOCK)

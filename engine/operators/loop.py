@@ -127,8 +127,6 @@ class Leave(Operator):
 class Loop(Operator):
     """The running scope of a recursion. Its inputs are the outside operators that its body reads."""
 
-    pairs_changes = True
-
     def __init__(self, name: str, limit: int, on_limit: OnLimit) -> None:
         """`variables` has None for a binding that is not fed back.
 

@@ -12,10 +12,10 @@ from collections.abc import Callable, Hashable, Iterable
 import numpy as np
 
 from engine.errors import CountTooLarge, EngineError, OverBudget
+from engine.operators import stretches
 from engine.operators.linear import InputOperator
 from engine.operators.operator import Meter, Operator, Stateful, Step, Timer
 from engine.operators.stopwatch import LARGE, Sampling, Stopwatch
-from engine.operators.stretches import stretches
 from engine.operators.turns import OperatorTurns
 from engine.state.packed_times import TOTAL, Frontier, Order
 
@@ -96,11 +96,11 @@ class RunningDataflow:
         """Run the operators that the inputs' changes reach, for `rows` rows of changes, as far as the meter
         lets them, in one step or a step a stretch. Raises OperatorFailed; then call `abort`."""
         clock = self._sampling.clock(rows)
-        if not self.order.is_total or not self.turns.pair_changes:
+        if rows <= stretches.CHANGES or not self.order.is_total or not self.turns.pair_changes:
             self._step(clock, meter)
             return
         pending = {input: input.pending for input in self._fed if input.pending is not None}
-        for end, deltas in stretches(pending):
+        for end, deltas in stretches.divide(pending):
             for input, delta in deltas.items():
                 input.pending = delta
             self._step(clock, meter)

@@ -18,7 +18,7 @@ CHANGES = 1024
 Input = TypeVar("Input")
 
 
-def stretches(deltas: Mapping[Input, np.ndarray]) -> Iterator[tuple[int | None, dict[Input, np.ndarray]]]:
+def divide(deltas: Mapping[Input, np.ndarray]) -> Iterator[tuple[int | None, dict[Input, np.ndarray]]]:
     """The deltas of some inputs, stretch by stretch; each with the first epoch after it, None for the last.
 
     An epoch with more changes than a stretch has begins a stretch of its own.
@@ -34,8 +34,6 @@ def stretches(deltas: Mapping[Input, np.ndarray]) -> Iterator[tuple[int | None, 
 
 def _ends(deltas: list[np.ndarray]) -> list[int]:
     """The first epoch after each stretch but the last."""
-    if sum(delta.shape[1] for delta in deltas) <= CHANGES:
-        return []
     epochs, counts = np.unique(np.concatenate([delta[-2] for delta in deltas]), return_counts=True)
     full = (np.cumsum(counts) - counts) // CHANGES
     begins = (full[1:] > full[:-1]) | (counts[1:] >= CHANGES)

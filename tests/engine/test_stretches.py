@@ -167,7 +167,7 @@ def test_stretches_divide_by_changes_and_leave_a_load_alone() -> None:
     epochs = np.repeat([3, 4, 5, 9, 12], [CHANGES - 1, 2, 3, 5 * CHANGES, 1])
     given = np.stack((np.arange(len(epochs)), epochs, np.ones_like(epochs)))
     mixed = np.ascontiguousarray(given[:, np.random.default_rng(1).permutation(len(epochs))])
-    parts = list(stretches.stretches({"a": mixed, "b": given[:, :0]}))
+    parts = list(stretches.divide({"a": mixed, "b": given[:, :0]}))
     assert [end for end, _ in parts] == [5, 9, 12, None]
     assert [np.unique(part["a"][1]).tolist() for _, part in parts] == [[3, 4], [5], [9], [12]]
     together = np.concatenate([part["a"] for _, part in parts], axis=1)
@@ -179,10 +179,9 @@ def test_one_epoch_and_few_changes_are_not_divided() -> None:
     load = np.ones((3, 10 * CHANGES), np.int64)
     few = np.stack((np.arange(CHANGES), np.arange(CHANGES), np.ones(CHANGES, np.int64)))
     for given in (load, few):
-        ((end, parts),) = stretches.stretches({"a": given})
+        ((end, parts),) = stretches.divide({"a": given})
         assert end is None
         assert parts["a"] is given
-    assert list(stretches.stretches({})) == [(None, {})]
 
 
 def test_an_aborted_stage_of_many_stretches_leaves_merges_right(divided: Callable[[int], None]) -> None:
