@@ -73,13 +73,7 @@ class FailureLog:
         self.reset()
 
     def undo(self) -> Callable[[], None]:
-        restore = self.trace.saved()
-
-        def undo() -> None:
-            restore()
-            self.reset()
-
-        return undo
+        return self.trace.saved()
 
     def reset(self) -> None:
         """Read the trace anew; forget what an advance left beside it."""

@@ -34,7 +34,10 @@ def divide(deltas: Mapping[Input, np.ndarray]) -> Iterator[tuple[int | None, dic
 
 def _ends(deltas: list[np.ndarray]) -> list[int]:
     """The first epoch after each stretch but the last."""
-    epochs, counts = np.unique(np.concatenate([delta[-2] for delta in deltas]), return_counts=True)
+    every = np.concatenate([delta[-2] for delta in deltas])
+    if (every == every[0]).all():
+        return []
+    epochs, counts = np.unique(every, return_counts=True)
     full = (np.cumsum(counts) - counts) // CHANGES
     begins = (full[1:] > full[:-1]) | (counts[1:] >= CHANGES)
     return epochs[1:][begins].tolist()  # type: ignore[no-any-return]

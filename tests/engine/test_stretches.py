@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -11,11 +12,12 @@ import pytest
 from bench.curves.kinds import KINDS, SOURCES
 from engine.codec.values import float_word
 from engine.operators import stretches
+from engine.operators.rebuild import Rebuild
 from engine.operators.stretches import CHANGES
-from engine.plan.nodes import FlatMap, Inspect, Join, Node, Source, project
-from engine.runtime.engine import Engine, Options
-from tests.engine.harness import delta, schema, source
-from tests.engine.histories import Changes
+from engine.plan.nodes import FlatMap, Inspect, Join, Node, project
+from engine.runtime.engine import Engine
+from tests.engine.harness import bag, delta, schema, source
+from tests.engine.histories import Changes, run
 from tests.seeds import each_seed
 
 EPOCHS = 20
@@ -49,53 +51,42 @@ def history(rng: random.Random) -> list[Changes]:
     return found
 
 
-def differences(
-    plan: Node, sources: Iterable[Source], history: list[Changes], pieces: list[int], created_after: int
-) -> list:
-    """What a view changes by, if the history comes in pieces of so many epochs; every stage is first
-    aborted."""
-    engine = Engine()
-    for each in sources:
-        engine.create_source(each.name, each.schema)
-    done = 0
-    for index, size in enumerate([*pieces, 0]):
-        if index == created_after:
-            engine.create_view("view", plan)
-        deltas = {
-            each.name: delta(
-                len(each.schema), (line for epoch in history[done : done + size] for line in epoch[each.name])
-            )
-            for each in sources
-        }
-        done += size
-        engine.stage(deltas, done + 1).abort()
-        engine.stage(deltas, done + 1).publish()
-    return engine.snapshot.changes("view", 0, len(history)).tolist()
+def _together(history: list[Changes]) -> Changes:
+    """What a history has left, as changes of one epoch."""
+    left: dict[str, Counter] = {each.name: Counter() for each in SOURCES}
+    for changes in history:
+        for name, lines in changes.items():
+            for row, _, diff in lines:
+                left[name][row] += diff
+    return {name: [(row, 1, count) for row, count in rows.items() if count] for name, rows in left.items()}
 
 
 @each_seed(SEEDS)
 @pytest.mark.parametrize("kind", KINDS)
-def test_any_division_gives_the_same_differences(
-    kind: str, seed: int, divided: Callable[[int], None]
-) -> None:
+def test_any_division_gives_the_same_differences(kind: str, seed: int) -> None:
     rng = random.Random(seed)
     given = history(rng)
     chopped: list[int] = []
     while sum(chopped) < EPOCHS:
         chopped.append(rng.randint(1, EPOCHS - sum(chopped)))
     ways = [
-        (CHANGES, [1] * EPOCHS, 0),
-        (CHANGES, [EPOCHS], 0),
-        (1, [EPOCHS], 0),
-        (5, [EPOCHS], 1),
-        (5, chopped, rng.randint(0, len(chopped))),
+        ([1] * EPOCHS, 0, Rebuild.NEVER, CHANGES),
+        ([EPOCHS], 0, Rebuild.NEVER, CHANGES),
+        ([EPOCHS], 0, Rebuild.ALWAYS, 1),
+        ([EPOCHS], 1, Rebuild.AUTO, 5),
+        (chopped, rng.randint(0, len(chopped)), Rebuild.ALWAYS, 5),
     ]
     found = []
-    for changes, pieces, created_after in ways:
-        divided(changes)
-        found.append(differences(KINDS[kind], SOURCES, given, pieces, created_after))
+    for way in ways:
+        engine = run(KINDS[kind], SOURCES, given, *way)
+        assert engine is not None, (seed, way)
+        found.append(engine.snapshot.changes("view", 0, EPOCHS).tolist())
     assert found[0][0], "the view never changes"
     assert all(other == found[0] for other in found), seed
+    for epoch in rng.sample(range(1, EPOCHS + 1), 5):
+        afresh = run(KINDS[kind], SOURCES, [_together(given[:epoch])], [1], 0)
+        assert afresh is not None
+        assert bag(engine, "view", epoch) == bag(afresh, "view"), (seed, epoch)
 
 
 def test_a_join_pairs_what_exists_together() -> None:
@@ -188,7 +179,7 @@ def test_an_aborted_stage_of_many_stretches_leaves_merges_right(divided: Callabl
     """The traces are large enough that merges are under way when the stage begins."""
     divided(500)
     rng = np.random.default_rng(2)
-    engine = Engine(Options())
+    engine = Engine()
     engine.create_source(PAIRS.name, PAIRS.schema)
     engine.create_view("view", MET)
     upper = engine.snapshot.upper
