@@ -122,6 +122,6 @@ def _seconds(name: str, deltas: Mapping[str, np.ndarray], epochs: int, advances:
 def _between(delta: np.ndarray, start: int, end: int, first: int) -> np.ndarray:
     """The changes of a sorted delta at epochs from `start` up to `end`, which are counted from `first`."""
     low, high = np.searchsorted(delta[-2], (start, end))
-    part = np.ascontiguousarray(delta[:, low:high])
+    part = delta[:, low:high].copy()
     part[-2] += first
     return part
