@@ -15,7 +15,7 @@ from engine.errors import CountTooLarge, EngineError, OverBudget
 from engine.operators import stretches
 from engine.operators.linear import InputOperator
 from engine.operators.operator import Meter, Operator, Stateful, Step, Timer
-from engine.operators.stopwatch import LARGE, Sampling, Stopwatch
+from engine.operators.stopwatch import LARGE, Sampling
 from engine.operators.turns import OperatorTurns
 from engine.state.packed_times import TOTAL, Frontier, Order
 
@@ -95,15 +95,14 @@ class RunningDataflow:
     def run(self, rows: int = LARGE, meter: Meter | None = None) -> None:
         """Run the operators that the inputs' changes reach, for `rows` rows of changes, as far as the meter
         lets them, in one step or a step a stretch. Raises OperatorFailed; then call `abort`."""
-        clock = self._sampling.clock(rows)
         if rows <= stretches.CHANGES or not self.order.is_total or not self.turns.pair_changes:
-            self._step(clock, meter)
+            self._step(rows, meter)
             return
         pending = {input: input.pending for input in self._fed if input.pending is not None}
         for end, deltas in stretches.divide(pending):
             for input, delta in deltas.items():
                 input.pending = delta
-            self._step(clock, meter)
+            self._step(rows, meter)
             if end is not None:
                 self._settle(Frontier(self.order, (end,)))
 
@@ -115,8 +114,9 @@ class RunningDataflow:
             state.publish(frontier)
         self._changed.clear()
 
-    def _step(self, clock: Stopwatch | None, meter: Meter | None) -> None:
-        """Run one step."""
+    def _step(self, rows: int, meter: Meter | None) -> None:
+        """Run one step of an advance of `rows` rows."""
+        clock = self._sampling.clock(rows)
         step = self.step(clock, meter)
         for turn in self.turns.reached(input for input in self._fed if input.pending is not None):
             operator = turn.operator
