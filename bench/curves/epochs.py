@@ -61,7 +61,7 @@ def measure(size: Size) -> Curve:
         f"tenth of it for {', '.join(SLOW)}. About {size.rows:,} rows exist at a time, {size.group} in each "
         "group. In one epoch all changes cancel. In more, each epoch has a result of its own, so that lines "
         "rise until every change is seen. In one advance a history should cost no more than in small ones, "
-        "however many epochs it has.",
+        "however many epochs it has. Times are those of the processor, so that threads count in full.",
         tuple(plots),
     )
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 import numpy as np
 
-CHANGES = 1024
+CHANGES = 512
 """A stretch ends once it has about so many changes: enough to pay for the steps, and few enough to pair."""
 
 Input = TypeVar("Input")
