@@ -56,6 +56,8 @@ def _clock() -> float:
 class Spending:
     """What the operator that runs now has used of its allowance. One thread runs the operators."""
 
+    sees_steps = False
+
     def __init__(self, allowance: Allowance) -> None:
         self._allowance = allowance
         self._operator: Operator | None = None
@@ -93,6 +95,16 @@ class Spending:
         self._check_stopped()
         self.rounds += 1
         if _clock() > self._until:
+            raise self._over()
+
+    def ran(self, rounds: int, rows: int, bytes: int) -> None:
+        """Count rounds of a loop that have run, with what they made. Raises OverBudget, and BuildCancelled
+        after `stop`."""
+        self._check_stopped()
+        self.rounds += rounds
+        self.rows += rows
+        self.bytes += bytes
+        if self.rows > self._allowance.rows or self.bytes > self._allowance.bytes or _clock() > self._until:
             raise self._over()
 
     def _check_stopped(self) -> None:

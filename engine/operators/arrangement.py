@@ -20,8 +20,9 @@ from engine.kernels.floatsums import DIFFS, arrange_floats
 from engine.kernels.layers import COLUMNS
 from engine.kernels.lookup import WALK
 from engine.kernels.magnitudes import mass
+from engine.kernels.stepping import opcodes
 from engine.operators.counts import LIGHT, MOST, require_small_counts
-from engine.operators.operator import Operator, Step
+from engine.operators.operator import Instruction, Operator, Step
 from engine.operators.slots import Slot, narrowed
 from engine.state.dictionary import Dictionary
 from engine.state.layer import Layer
@@ -120,6 +121,26 @@ class Arrangement(Operator):
         if delta is not None:
             self.take(self.arrange(delta, step), step, mass(delta[-1]))
 
+    @property
+    def instruction(self) -> Instruction | None:
+        if type(self) is not Arrangement:
+            return None
+        return Instruction(opcodes.ARRANGE, (self.inputs[0],), first=self.order)
+
+    def stays_light(self, mass: float) -> bool:
+        """Whether rows whose counts have this mass need no look at those that are there."""
+        return self._light + mass < MOST / 2
+
+    def take_steps(self, batch: np.ndarray, staged: int, mass: float, step: Step) -> None:
+        """Add what compiled code has added in a few steps: `staged` rows, whose counts have this mass, and
+        which `batch` is the sum of."""
+        step.touch(self)
+        self.staged += staged
+        self._light += mass
+        if len(batch):
+            self.batch = batch
+            self.end_step()
+
     def take(self, batch: np.ndarray, step: Step, mass: float) -> None:
         """Make `batch` the current step's batch; the magnitudes of its counts add up to at most `mass`.
 
@@ -136,7 +157,7 @@ class Arrangement(Operator):
         """Look at the rows of a batch if it is not light, or if the light ones may be too many by now."""
         if mass < LIGHT:
             self._light += mass
-        if mass >= LIGHT or self._light >= MOST / 2:
+        if mass >= LIGHT or not self.stays_light(0):
             require_small_counts(batch, self.after(), self.distinct, self.width + self.depth, step)
 
     def show(self, batch: np.ndarray | None) -> None:
@@ -182,17 +203,19 @@ class Arrangement(Operator):
         step.touch(self)
 
     def publish(self, frontier: Frontier) -> None:
-        if self.batch is not None:
-            self.end_step()
         self.version += 1
         self.trace.since = since = frontier.since
         fresh = self._fresh
+        if fresh and self.batch is not None:
+            self.end_step(indexed=False)
         while len(fresh) > 1:
             last = fresh.pop()
             fresh[-1] = Layer(self.trace.merge(fresh[-1].rows, last.rows, since))
         if fresh:
             layer = fresh.pop()
             self.trace.insert(layer.rows, layer.index)
+        elif self.batch is not None:
+            self.trace.insert(self.batch)
         self.trace.map(self._received)
         if not frontier.order.is_total:
             self.trace.compact_to(frontier)
@@ -311,6 +334,13 @@ class SumsArrangement(Arrangement):
         self.slots = np.array(slots, np.int64).reshape(-1, 3)
         self._may_be_wide = bool((self.slots[:, 0] == SLOT_TOP_HIGH).any())
         self._dictionary = dictionary
+
+    @property
+    def instruction(self) -> Instruction | None:
+        if self._may_be_wide:
+            return None
+        slots = self.slots.ravel()
+        return Instruction(opcodes.ARRANGE_SUMS, (self.inputs[0],), first=self.order, second=slots)
 
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         slots = self.slots

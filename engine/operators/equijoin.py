@@ -10,8 +10,9 @@ import numpy as np
 from engine.errors import JoinTooLarge
 from engine.kernels.join import MOST_PAIRS, join
 from engine.kernels.rounds import split_deltas
+from engine.kernels.stepping import opcodes
 from engine.operators.arrangement import ArrangementReader
-from engine.operators.operator import Deferred, Operator, Step
+from engine.operators.operator import Deferred, Instruction, Operator, Step
 
 
 class JoinOperator(Operator):
@@ -31,6 +32,11 @@ class JoinOperator(Operator):
         self._from_left = np.array([~word if side else word for side, word in columns], np.int64)
         self._from_right = np.array([word if side else ~word for side, word in columns], np.int64)
         self.deferred: Deferred = Deferred()
+
+    @property
+    def instruction(self) -> Instruction:
+        sides = (self.inputs[0], self.inputs[1])
+        return Instruction(opcodes.JOIN, sides, self.key, self._from_left, self._from_right)
 
     def step(self, step: Step) -> None:
         self.out = self.deferred.take(step.rounds) if step.rounds else []

@@ -59,6 +59,10 @@ class FailureLog:
         """What the advance has added so far: deltas int64[3, k] of message words, epochs and diffs."""
         return tuple(self._fresh)
 
+    def withdraw(self, kept: int) -> None:
+        """Drop what was added after the first `kept` deltas."""
+        del self._fresh[kept:]
+
     def batch(self) -> np.ndarray:
         """All that the advance has added, as one batch."""
         return arrange(np.ascontiguousarray(np.concatenate(self._fresh, axis=1)), _ORDER, _NO_ROUNDS)

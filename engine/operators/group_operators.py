@@ -15,10 +15,11 @@ from engine.kernels.floatmoments import reduce_pairs
 from engine.kernels.floatsums import reduce_floats
 from engine.kernels.reduce import CLAMP_DISTINCT, CLAMP_POSITIVE, reduce_sums, threshold
 from engine.kernels.rounds import distinct_rows, group_keys
+from engine.kernels.stepping import opcodes
 from engine.operators.arrangement import Arrangement
 from engine.operators.failure_log import FailureLog
 from engine.operators.finishing import Finishing
-from engine.operators.operator import Deferred, Operator, Step, StepScope
+from engine.operators.operator import Deferred, Instruction, Operator, Step, StepScope
 from engine.operators.slots import Finish
 from engine.plan.nodes import Clamp
 from engine.state.packed_times import TOTAL
@@ -92,6 +93,10 @@ class ThresholdOperator(GroupOperator):
         super().__init__(source, source.width)
         self._clamp = CLAMP_DISTINCT if clamp is Clamp.DISTINCT else CLAMP_POSITIVE
 
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.THRESHOLD, (self.source,), self._clamp)
+
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
         source = self.source
         return threshold(keys, source.after(), source.published, source.depth, step.array, self._clamp)
@@ -110,6 +115,10 @@ class Sums(GroupOperator):
         super().__init__(source, source.width)
         self._finish = Finishing(finish, labels, failures)
         self.failures = failures
+
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.REDUCE_SUMS, (self.source,), first=self._finish.lines.ravel())
 
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
         source = self.source

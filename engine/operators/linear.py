@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernels.arrange import arrange
+from engine.kernels.stepping import opcodes
 from engine.operators.failure_log import FailureLog
-from engine.operators.operator import Operator, Step
+from engine.operators.operator import Instruction, Operator, Step
 from engine.scalar import ScalarProgram
 
 _NO_ROUNDS = np.empty(0, np.int64)
@@ -39,12 +40,20 @@ class Enter(Operator):
 class ConcatOperator(Operator):
     """The sum of collections."""
 
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.CONCAT, many=tuple(self.inputs))
+
     def step(self, step: Step) -> None:
         self.out = [delta for operator in self.inputs for delta in operator.out]
 
 
 class NegateOperator(Operator):
     """The collection with the sign of every diff inverted."""
+
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.NEGATE, (self.inputs[0],))
 
     def step(self, step: Step) -> None:
         self.out = [negated(delta) for delta in self.inputs[0].out]
@@ -59,6 +68,10 @@ def negated(delta: np.ndarray) -> np.ndarray:
 
 class ConsolidateOperator(Operator):
     """The collection with equal rows and times of a step added up."""
+
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.CONSOLIDATE, (self.inputs[0],))
 
     def step(self, step: Step) -> None:
         delta = self.inputs[0].delta()
@@ -78,6 +91,10 @@ class SelectOperator(Operator):
         super().__init__([source])
         self._rows = np.array([*columns, width, width + 1], np.int64)
 
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.SELECT, (self.inputs[0],), first=self._rows)
+
     def step(self, step: Step) -> None:
         self.out = [self.of(delta) for delta in self.inputs[0].out]
 
@@ -93,6 +110,10 @@ class MapOperator(Operator):
         super().__init__([source])
         self._program = program
         self.failures = failures
+
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.PYTHON, (self.inputs[0],))
 
     def step(self, step: Step) -> None:
         self.out = []
@@ -112,6 +133,10 @@ class FilterOperator(Operator):
         super().__init__([source])
         self._program = program
         self.failures = failures
+
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.PYTHON, (self.inputs[0],))
 
     def step(self, step: Step) -> None:
         self.out = []

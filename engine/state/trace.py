@@ -223,19 +223,24 @@ class Trace:
         if size == 0:
             return
         layers = self._layers
+        replaced = 0
         while layers:
             last = layers[-1]
-            if isinstance(last, LayerMerge) or len(last) + len(batch) > AT_ONCE:
+            if isinstance(last, LayerMerge) or len(last.rows) + len(batch) > AT_ONCE:
                 break
             batch, index = self.merge(last.rows, batch, self.since), None
             layers.pop()
+            replaced += 1
         if len(batch):
-            layers.append(Layer(batch, index))
+            layers.append(Layer(batch, index).indexed(self.key))
         ended = bool(self._merges) and self._work(size)
         if ended or not len(batch) or self._is_unbalanced():
             while self._balance():
                 pass
             self._retable(0)
+        elif replaced == 1:
+            self._held[-1] = layers[-1]  # type: ignore[assignment]
+            layers[-1].register(self.table, self.count - 1, self.key)  # type: ignore[union-attr]
         else:
             self._retable(max(len(layers) - 1, 0))
 
@@ -270,9 +275,9 @@ class Trace:
         if len(self._layers) < 2:
             return False
         left, right = self._layers[-2:]
-        return not (isinstance(left, LayerMerge) or isinstance(right, LayerMerge)) and len(left) <= 2 * len(
-            right
-        )
+        if isinstance(left, LayerMerge) or isinstance(right, LayerMerge):
+            return False
+        return len(left.rows) <= 2 * len(right.rows)
 
     def _balance(self) -> bool:
         """Merge, or start to merge, neighbours of similar size, newest first; true if anything changed."""

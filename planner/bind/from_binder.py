@@ -18,14 +18,14 @@ from planner.bind.name_scope import FromTable, NameScope
 from planner.bind.pivot import pivoted
 from planner.bind.refuse import check_clauses, refuse_unsupported
 from planner.bind.session import BindQuery, Bound, Environment, Session
-from planner.errors import InvalidQuery, UnknownTable
+from planner.errors import InvalidQuery, UnknownTable, Unsupported
 from planner.identifiers import fold, relation_name
 from planner.ir import UNIT, Attribute, Relational, TableScan
 from planner.limits import count_relation
 from planner.parsing.dialect_parsers import is_comma
 from planner.positions import fail
 from planner.relation import Relation
-from planner.relation_names import full_name, schema_of
+from planner.relation_names import full_name, is_catalog, schema_of
 from planner.suggestions import did_you_mean
 
 
@@ -185,10 +185,15 @@ class FromBinder:
             hint = f"known are {known}" if known else ""
             hint = did_you_mean(name, [*catalog, *self.environment.ctes], hint)
             shown = name if node.args.get("db") else node.name
+            if is_catalog(name):
+                fail(Unsupported(f"a view cannot read the catalog {shown}", _OF_CATALOGS), node)
             fail(UnknownTable(f'unknown table "{shown}"', hint), node)
         return relation
 
 
+_OF_CATALOGS = (
+    "query the catalogs themselves, or keep their rows of now: CREATE TABLE name AS SELECT ... FROM them"
+)
 _PADDED = ("RIGHT", "FULL")
 """Sides of a join that has rows which its left side lacks."""
 
