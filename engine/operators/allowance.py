@@ -1,4 +1,5 @@
-"""Allowances: how much an operator may do in one advance before the views that need it are given up.
+"""Allowances: how much an operator may do in one advance, or in one stretch of its epochs
+(`engine.operators.stretches`), before the views that need it are given up.
 
 When views are given up, the advance runs again without them. All its runs share the seconds, so that many
 views that never end do not take as many times the seconds of one.

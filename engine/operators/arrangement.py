@@ -7,7 +7,7 @@ current step's batch and `after()` includes it, so that a join counts the meetin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
 from functools import partial
 from typing import Protocol
@@ -233,6 +233,17 @@ class Arrangement(Operator):
             self.trace = self._replaced
         self._fresh.clear()
         self.reset()
+
+    def undo(self) -> Callable[[], None]:
+        trace = self.trace if self._replaced is None else self._replaced
+        restore = trace.saved()
+
+        def undo() -> None:
+            restore()
+            self.trace = trace
+            self.reset()
+
+        return undo
 
     def reset(self) -> None:
         """Read the trace anew; forget what an advance left beside it."""

@@ -19,6 +19,8 @@ from engine.operators.operator import Deferred, Instruction, Operator, Step
 class JoinOperator(Operator):
     """The pairs of rows with equal keys; a result's words are chosen from both sides."""
 
+    pairs_changes = True
+
     def __init__(
         self, left: Operator, right: Operator, key: int, columns: tuple[tuple[int, int], ...]
     ) -> None:

@@ -5,7 +5,7 @@ A message appears with the row that causes it, and disappears with that row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -75,6 +75,9 @@ class FailureLog:
 
     def abort(self) -> None:
         self.reset()
+
+    def undo(self) -> Callable[[], None]:
+        return self.trace.saved()
 
     def reset(self) -> None:
         """Read the trace anew; forget what an advance left beside it."""

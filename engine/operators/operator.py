@@ -7,7 +7,7 @@ differ in their epochs: they travel as deltas int64[W + 2, n] of words, epoch an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -26,6 +26,9 @@ class Stateful(Protocol):
 
     def abort(self) -> None:
         """Drop the advance's changes."""
+
+    def undo(self) -> Callable[[], None]:
+        """A function that brings back what is published now, instead of what was published since."""
 
 
 class Timer(Protocol):
@@ -101,6 +104,8 @@ class Operator:
     """
 
     deferred: Deferred | None = None
+    pairs_changes = False
+    """Whether a step may cost the product of its changes and its epochs."""
     made = 0
     """Differences passed to readers since the operator was made."""
     received = 0

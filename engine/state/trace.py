@@ -170,13 +170,27 @@ class Trace:
     def replace(self, translate: Callable[[np.ndarray], np.ndarray]) -> None:
         """Replace every batch by another form of it, which has the same rows in the same order. Merges in
         progress start again."""
-        base, rest = self._held[: len(self._base)], self._held[len(self._base) :]
+        held = [Layer(translate(layer.rows), layer.index, layer.file) for layer in self._held]
+        self._renew(held[: len(self._base)], held[len(self._base) :])
+
+    def saved(self) -> Callable[[], None]:
+        """A function that brings back the batches and `since` as they are now. Merges that are in progress
+        now start again then."""
+        since, base, rest = self.since, self._held[: len(self._base)], self._held[len(self._base) :]
+
+        def restore() -> None:
+            self.since = since
+            self._renew(base, rest)
+
+        return restore
+
+    def _renew(self, base: list[Layer], rest: list[Layer]) -> None:
+        """Replace all batches, by a base and others."""
         self._merges.clear()
-        rest = [Layer(translate(layer.rows), layer.index, layer.file) for layer in rest]
         self._layers[:] = sorted(rest, key=len, reverse=True)
         while self._balance():
             pass
-        self._rebase([Layer(translate(layer.rows), layer.index, layer.file) for layer in base])
+        self._rebase(base)
 
     # Merging
 
