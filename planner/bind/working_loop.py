@@ -100,6 +100,12 @@ class _WorkingLoop:
             marks = (*marks, mark)
         before, now = self._read(self.accumulated), self._read(self.variable, is_current=True)
         every = self._combined(SetKind.UNION, before, now)
+        # What has come and gone must cancel out before it goes round again: as a set, or by a difference.
+        if as_set:
+            every = Bound(Distinct(every.operator), every.columns)
+        else:
+            none = self.session.fresh(every.columns)
+            every = self._combined(SetKind.EXCEPT, every, Bound(Values(none, ()), none))
         return (
             self._binding(self.variable, self.name, working),
             self._binding(self.accumulated, f"recurring.{self.name}", every),
