@@ -43,7 +43,8 @@ RECURSIVE: list[SQL] = [
 
 WORKING_TABLES: list[SQL] = [
     # Of these, rows that had come and gone once went round until FRESHET_MAX_ROUNDS.
-    "WITH RECURSIVE r (n, k) AS (SELECT a % 5, 0 FROM t UNION ALL SELECT DISTINCT n, k + 1 FROM r WHERE k < 1) "
+    "WITH RECURSIVE r (n, k) AS (SELECT a % 5, 0 FROM t UNION ALL SELECT DISTINCT n, k + 1 "
+    "FROM r WHERE k < 1) "
     "SELECT * FROM r",
     "WITH RECURSIVE r (n, k) AS (SELECT a % 5, 0 FROM t UNION SELECT x.n, x.k + 1 FROM r AS x JOIN r AS y "
     "ON x.n = y.n WHERE x.k < 1) SELECT * FROM r",
