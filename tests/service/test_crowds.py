@@ -143,7 +143,7 @@ def test_a_pass_that_cannot_be_computed_leaves_everything_as_it_was() -> None:
 def test_all_operators_share_their_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the first ones leave is for the others, and each has a little."""
     now = 0.0
-    monkeypatch.setattr(allowance, "thread_time", lambda: now)
+    monkeypatch.setattr(allowance, "processor_seconds", lambda: now)
     spending = Spending(Allowance(seconds=10, all_seconds=12))
     operator = InputOperator()
     for begins, ends in ((0, 10), (10, 12), (13, 13.02)):
