@@ -69,7 +69,7 @@ def main(arguments: list[str] | None = None) -> None:
         return
     chosen = options.workloads or EVERYTHING
     if table := [name for name in chosen if name not in (COST_CURVES, *BY_NAME)]:
-        _table(table, options.quick, options.output)
+        _table(table, options.quick, options.output, options.threads)
     if COST_CURVES in chosen:
         _curves(options.quick, options.output)
     if BULK in chosen:
@@ -88,13 +88,13 @@ def main(arguments: list[str] | None = None) -> None:
         _postgres(options.quick, options.output)
 
 
-def _table(chosen: list[str], quick: bool, output: Path | None) -> None:
+def _table(chosen: list[str], quick: bool, output: Path | None, threads: int) -> None:
     start = Share.now()
-    results, rows = _measure(chosen, quick)
+    results, rows = _measure(chosen, quick, threads)
     beside = [row for result in results if (row := beside_row(result)) is not None]
     about = facts(start.others())
     print(about, text(rows), *([text(beside, BESIDE)] if beside else []), sep="\n\n")
-    whole = not quick and set(chosen) == {*FULL, tpch.NAME, HTTP}
+    whole = not quick and threads == 1 and set(chosen) == {*FULL, tpch.NAME, HTTP}
     target = output or (DOCUMENT if whole else None)
     if target:
         target.write_text(document(about, rows, beside, http.NODES))
@@ -138,7 +138,7 @@ def _sizing(quick: bool, output: Path | None) -> None:
         target.write_text(sizing_page.page(facts(start.others()), rows, found))
 
 
-def _measure(chosen: list[str], quick: bool) -> tuple[list[Result], list[Row]]:
+def _measure(chosen: list[str], quick: bool, threads: int) -> tuple[list[Result], list[Row]]:
     """The engine's figures, and the lines of the table."""
     all_results, rows = [], []
     for name in chosen:
@@ -146,7 +146,7 @@ def _measure(chosen: list[str], quick: bool) -> tuple[list[Result], list[Row]]:
         if name == HTTP:
             rows += [http_row(answered) for answered in http.run(http.QUICK if quick else http.FULL)]
         else:
-            results = apart(tpch.run, quick) if name == tpch.NAME else run.run(name, quick)
+            results = apart(tpch.run, quick, threads) if name == tpch.NAME else run.run(name, quick, threads)
             rows += [engine_row(result) for result in results]
             all_results += results
     return all_results, rows
@@ -161,6 +161,9 @@ def _parser() -> argparse.ArgumentParser:
         help=f"of {', '.join((*EVERYTHING, *BY_NAME))}; if none, all but the last {len(BY_NAME)}",
     )
     parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it works, not how fast")
+    parser.add_argument(
+        "--threads", type=int, default=1, help="threads on which the engine runs kernels (default: 1)"
+    )
     parser.add_argument(
         "--output",
         type=Path,

@@ -18,7 +18,8 @@ LINES = 40
 
 def profile(name: str, batch: int, quick: bool) -> str:
     """Statistics of the rounds that replace `batch` rows (`LOAD`: of the load), after a small warming run."""
-    _profiled(build(name, quick=True), batch)
+    small = build(name, quick=True)
+    _profiled(small, min(batch, max(phase.batch for phase in small.phases)))
     profiler = _profiled(build(name, quick), batch)
     output = io.StringIO()
     statistics = pstats.Stats(profiler, stream=output).strip_dirs()

@@ -16,7 +16,7 @@ from bench.phase_figures import PhaseFigures
 from bench.workloads.base import LOAD
 
 PROGRAM = "FRESHET_REFERENCE"
-WORKLOADS = {"W1": "w1v", "W2": "w2v", "W3": "w3v"}
+WORKLOADS = {"W1": "w1v", "W1-cores": "w1v", "W2": "w2v", "W2-cores": "w2v", "W3": "w3v"}
 """What the program calls our workloads, with views that can be read."""
 PATIENCE = 600
 """Seconds."""

@@ -52,7 +52,8 @@ same workloads in miniature, and `python -m bench W1 W3` runs only the named one
   B/row is bytes for each row of the tables. Each workload runs in a process of its own. For HTTP it is the
   memory of the service, minus what it held with empty tables.
 - **DuckDB** is the median of {repetitions} runs of the same SQL from scratch, over the same rows at the
-  same point of the run, into temporary tables, with its default of one thread a core.
+  same point of the run, into temporary tables, with its default of one thread a core. Freshet's engine
+  runs in one thread where the title does not say **on all cores**.
 - **reference** is differential dataflow in Rust with one worker, a program that `FRESHET_REFERENCE` names.
   Its views are held so that they can be read, as ours are, but without a history. It takes its turns between
   ours, {turns} each, in one run on this machine, and each figure is the median over the turns. Its data have

@@ -21,8 +21,9 @@ from bench.duck import REPETITIONS, Recompute, compare, ordered
 from bench.measure import Meter, Timing
 from bench.phase_figures import PhaseFigures
 from bench.subject import Subject
-from bench.workloads import build
+from bench.workloads import ON_ALL_CORES, build
 from bench.workloads.base import LOAD, Phase, Workload, load, rows
+from engine.kernels.parallel.threads import available, use
 
 TURNS = 3
 """Of ours and of the reference, if it runs too."""
@@ -55,15 +56,16 @@ class _Turn:
     answers: dict[str, np.ndarray]
 
 
-def run(name: str, quick: bool) -> list[Result]:
-    """Measure the workload, in fresh processes, so that memory and caches are its own.
+def run(name: str, quick: bool, threads: int = 1) -> list[Result]:
+    """Measure the workload, in fresh processes, so that memory and caches are its own. Kernels run on so many
+    threads.
 
     Raises WrongAnswer if the engine and DuckDB disagree at its end.
     """
     program = None if quick or name not in reference.WORKLOADS else reference.program()
     turns, others = [], []
     for _ in range(1 if program is None else TURNS):
-        turns.append(apart(turn, name, quick))
+        turns.append(apart(turn, name, quick, threads))
         if program is not None:
             others.append(reference.run(program, name))
     title, held, recomputed = apart(_duckdb_part, name, quick, turns[-1].answers)
@@ -76,8 +78,9 @@ def run(name: str, quick: bool) -> list[Result]:
     ]
 
 
-def turn(name: str, quick: bool) -> _Turn:
+def turn(name: str, quick: bool, threads: int) -> _Turn:
     """The engine's part, once."""
+    use(available() if name in ON_ALL_CORES else threads)
     _rounds_of(build(name, quick=True))
     if not quick:
         measure.warm()

@@ -33,6 +33,8 @@ from engine.errors import PlanError
 class Kind(enum.Enum):
     """The kinds of types; the value is the name in SQL."""
 
+    __hash__ = object.__hash__  # a kind is one object, and many tables are looked up by it
+
     BOOLEAN = "BOOLEAN"
     SMALLINT = "SMALLINT"
     INTEGER = "INTEGER"

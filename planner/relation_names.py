@@ -72,6 +72,13 @@ def is_reserved(schema: str) -> bool:
     return schema in SYSTEM or schema in ALIASES or schema == PUBLIC or schema.startswith("pg_")
 
 
+def is_catalog(full: str) -> bool:
+    """Whether a name that no client has given is of PostgreSQL's catalogs: `pg_class`, with or without its
+    schema, or a name of information_schema."""
+    schema, name = split_name(full)
+    return schema in (*SYSTEM, "pg_catalog") or (schema == PUBLIC and name.startswith("pg_"))
+
+
 def _part(name: str) -> str:
     if "." not in name and not name.startswith('"'):
         return name

@@ -71,6 +71,7 @@ from service.running.instance import Deposing
 from service.running.process_memory import MemoryMark
 from service.running.runtime import Runtime
 from service.settings.settings import Settings
+from service.sql.open_sessions import OpenSessions
 from service.sql.script_door import SqlDoor
 from service.telemetry.journey import RecentCommits
 
@@ -192,6 +193,7 @@ def create_app(
     app.state.memory = MemoryMark(settings.memory_high)
     app.state.turns = Turns(app.state.memory)
     app.state.lanes = Lanes()
+    app.state.sessions = OpenSessions()
     app.state.otlp = otlp_of(os.environ) if otlp is None else otlp
     app.state.metrics = Metrics(commits=RecentCommits() if app.state.otlp.traces else None)
     _install_layers(app, settings)
@@ -267,7 +269,7 @@ async def _open(app: FastAPI, starting: Callable[[], Runtime], sessions: Session
     app.state.queries = queries
     app.state.feeds = Feeds(runtime, FeedPages(runtime.dictionary, app.state.lanes.feeds))
     app.state.catalog_watch = CatalogWatch(runtime)
-    app.state.sql_door = SqlDoor(runtime, queries, app.state.lanes)
+    app.state.sql_door = SqlDoor(runtime, queries, app.state.lanes, app.state.sessions)
     app.state.registry = registry_of(
         runtime, lambda: app.state.pipeline, app.state.reader, app.state.feeds, queries, app.state.postgres
     )

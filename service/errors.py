@@ -17,6 +17,7 @@ ServiceError
 ├── Overloaded          429  too many requests are waiting
 └── Unavailable         503  the service is not ready, or cannot write the log
     └── NotLeader            another service leads, and makes all changes
+        ├── MaintainsNoQueries   ... and all queries that are followed
         └── Deposed          ... and has taken the place of this one
 
 Every error has a stable snake_case `code`, a `message` (a lowercase fact), a `hint` that may be empty and,
@@ -150,6 +151,10 @@ class NotLeader(Unavailable):
     def __init__(self, address: str = "") -> None:
         where = f"send it to the leader, {address}" if address else "send it to the leader"
         super().__init__(self.fact, where)
+
+
+class MaintainsNoQueries(NotLeader):
+    fact = "this service is a standby: it maintains views, but no queries that are followed"
 
 
 class Deposed(NotLeader):

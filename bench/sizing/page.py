@@ -47,8 +47,8 @@ TEXT = """\
   memory are plenty.
 - **Cores**: one writes. All epochs pass through one thread, which computes the views of small changes, so a
   faster core makes epochs faster, and a second one does not. Other cores take reads, ad-hoc queries
-  (`FRESHET_QUERY_WORKERS`), new views, checkpoints, and large changes through Spark. Two cores suffice for
-  a service with few readers, four to eight for one with many.
+  (`FRESHET_QUERY_WORKERS`), new views and checkpoints, and share the work of large changes
+  (`FRESHET_THREADS`). Two cores suffice for a service with few readers, four to eight for one with many.
 - **SQLite or PostgreSQL**: both hold definitions and the log, and the rows are in files either way. An
   epoch is one commit, so its time has the disk's flush in it, above. SQLite needs no administration, and a
   flush is all that a commit costs. PostgreSQL adds a round trip. Take it if its backups, its replicas and

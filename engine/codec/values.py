@@ -33,6 +33,7 @@ MAX_DIGITS = 38  # of a NUMERIC
 _SPECIAL_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _NUMBER = re.compile(r"([+-]?)(?=\.?[0-9])0*([0-9]*)\.?([0-9]*)([eE][+-]?[0-9]+)?")
 _NO_TEXTS = Dictionary()  # for encoders that need none
+_FLOAT64, _INT64 = struct.Struct("<d"), struct.Struct("<q")
 _MAX_FLOAT32 = float(np.finfo(np.float32).max)
 
 
@@ -196,14 +197,14 @@ def float_word(value: float) -> int:
     """The word of a float; the scalar form of `engine.kernels.floats`."""
     if value != value:
         return NAN_WORD
-    (bits,) = struct.unpack("<q", struct.pack("<d", value + 0.0))
+    (bits,) = _INT64.unpack(_FLOAT64.pack(value + 0.0))
     return bits if bits >= 0 else bits ^ 0x7FFFFFFFFFFFFFFF
 
 
 def word_float(word: int) -> float:
     """The float of a word; the scalar form of `engine.kernels.floats`."""
-    (value,) = struct.unpack("<d", struct.pack("<q", word if word >= 0 else word ^ 0x7FFFFFFFFFFFFFFF))
-    return value
+    (value,) = _FLOAT64.unpack(_INT64.pack(word if word >= 0 else word ^ 0x7FFFFFFFFFFFFFFF))
+    return value  # type: ignore[no-any-return]
 
 
 def _float(value: object, kind: Kind) -> float:

@@ -45,17 +45,58 @@ def _contribution(kind, word, other):
 @njit
 def pack(delta, order, rounds, columns):
     """The delta row by row: the words that `order` names, the rounds, the epoch, and room for diffs."""
-    n = delta.shape[1]
+    rows = empty_matrix(delta.shape[1], columns)
+    put_lead(delta, order, rounds, 0, delta.shape[1], None, rows)
+    return rows
+
+
+@njit(inline="always")
+def _place(places, i, first):
+    """Where row i of a delta goes: to places[i - first], or, if there are none, to row i."""
+    return i if places is None else places[i - first]
+
+
+@njit
+def put_lead(delta, order, rounds, first, last, places, rows):
+    """Write the leading columns of the delta's rows first ≤ i < last, without diffs, to their `places`."""
     width = order.shape[0] - 1
     depth = rounds.shape[0]
-    rows = empty_matrix(n, columns)
-    for i in range(n):
+    for i in range(first, last):
+        k = _place(places, i, first)
         for w in range(width):
-            rows[i, w] = delta[order[w], i]
+            rows[k, w] = delta[order[w], i]
         for d in range(depth):
-            rows[i, width + d] = rounds[d]
-        rows[i, width + depth] = delta[order[width], i]
-    return rows
+            rows[k, width + d] = rounds[d]
+        rows[k, width + depth] = delta[order[width], i]
+
+
+@njit
+def put_counts(delta, order, rounds, first, last, places, rows):
+    """As `put_lead`, with the delta's diffs."""
+    put_lead(delta, order, rounds, first, last, places, rows)
+    diffs = delta[delta.shape[0] - 1]
+    for i in range(first, last):
+        rows[_place(places, i, first), rows.shape[1] - 1] = diffs[i]
+
+
+@njit
+def put_sums(delta, order, rounds, slots, first, last, places, rows):
+    """As `put_lead`, with what the rows add to the slots. Raises OverflowError if that is too much."""
+    put_lead(delta, order, rounds, first, last, places, rows)
+    lead = order.shape[0] + rounds.shape[0]
+    diffs = delta[delta.shape[0] - 1]
+    is_large = False
+    for s in range(slots.shape[0]):
+        kind = slots[s, 0]
+        is_nowhere = slots[s, 1] == NOWHERE
+        words = delta[0 if is_nowhere else slots[s, 1]]
+        others = delta[0 if is_nowhere else slots[s, 2]]
+        for i in range(first, last):
+            part = 0 if is_nowhere else _contribution(kind, words[i], others[i])
+            rows[_place(places, i, first), lead + s] = diffs[i] * part
+            is_large |= is_product_large(diffs[i], part)
+    if is_large:
+        raise OverflowError("a sum does not fit into 64 bits")
 
 
 @njit
@@ -68,6 +109,15 @@ def consolidate(rows, lead):
 @njit
 def add_equal(rows, lead):
     """As `consolidate`, for rows where equal ones in the first `lead` columns are adjacent already."""
+    m = add_in_place(rows, lead)
+    if 2 * m < rows.shape[0]:
+        return rows[:m].copy()
+    return rows[:m]
+
+
+@njit
+def add_in_place(rows, lead):
+    """As `add_equal`; the result is the first rows, and their number is returned."""
     n, columns = rows.shape
     seen = 0
     m = 0
@@ -87,9 +137,7 @@ def add_equal(rows, lead):
                 m += 1
                 break
     require_small(seen)
-    if 2 * m < n:
-        return rows[:m].copy()
-    return rows[:m]
+    return m
 
 
 @kernel("int64[:,::1](int64[:,::1], int64[::1], int64[::1])")
@@ -99,11 +147,10 @@ def arrange(delta, order, rounds):
     `order` (P + 1) names the P words to keep, key first, and then the epoch's row; `rounds` (d) is the step
     of the delta. Rows with equal words and epoch are added up, and rows whose diffs cancel are dropped.
     """
+    n = delta.shape[1]
     lead = order.shape[0] + rounds.shape[0]
-    rows = pack(delta, order, rounds, lead + 1)
-    diffs = delta[delta.shape[0] - 1]
-    for i in range(rows.shape[0]):
-        rows[i, lead] = diffs[i]
+    rows = empty_matrix(n, lead + 1)
+    put_counts(delta, order, rounds, 0, n, None, rows)
     return consolidate(rows, lead)
 
 
@@ -114,24 +161,10 @@ def arrange_sums(delta, order, rounds, slots):
     `slots` (K, 3) has a line a slot: its kind, and the delta's rows of its two arguments (one argument comes
     twice).
     """
+    n = delta.shape[1]
     lead = order.shape[0] + rounds.shape[0]
-    count = slots.shape[0]
-    rows = pack(delta, order, rounds, lead + count)
-    diffs = delta[delta.shape[0] - 1]
-    is_large = False
-    for s in range(count):
-        kind = slots[s, 0]
-        if slots[s, 1] == NOWHERE:
-            rows[:, lead + s] = 0
-            continue
-        words = delta[slots[s, 1]]
-        others = delta[slots[s, 2]]
-        for i in range(rows.shape[0]):
-            part = _contribution(kind, words[i], others[i])
-            rows[i, lead + s] = diffs[i] * part
-            is_large |= is_product_large(diffs[i], part)
-    if is_large:
-        raise OverflowError("a sum does not fit into 64 bits")
+    rows = empty_matrix(n, lead + slots.shape[0])
+    put_sums(delta, order, rounds, slots, 0, n, None, rows)
     return consolidate(rows, lead)
 
 

@@ -7,6 +7,7 @@ from numba import njit
 
 from engine.kernels.compiled import kernel
 from engine.kernels.layers import compare, layer
+from engine.kernels.lookup import find_block
 
 
 @kernel("int64[:,::1](int64[:,::1], int64, int64, int64)")
@@ -59,27 +60,56 @@ def rows_until(batch, width, epoch):
     return out[:k]
 
 
-@kernel("int64[:,::1](int64[:,::1], int64[:,::1], int64[:,::1], int64, int64)")
-def rows_of_ranges(table, lows, highs, width, epoch):
-    """The rows up to `epoch` that lie in the ranges [lows[l, m], highs[l, m]) of a table's batches, all at
-    epoch 0; consolidated, m by m, those with a positive count. For few rows: they are sorted by insertion."""
-    out = np.empty(((highs - lows).sum(), width + 2), np.int64)
+@kernel("int64[:,::1](int64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64, int64)")
+def few_rows(table, low, high, positions, epoch, most):
+    """The rows at `epoch` whose first words are between a line of `low` [m, P] and that line of `high`, or
+    are one of these: [W + 1, n], the words by column and the counts, all positive.
+
+    The lines ascend, and their ranges do not overlap. `positions` has the word's place of each of the W
+    columns. The rows are sorted by insertion; [0, 0] if they come from more than `most` differences.
+    """
+    width = positions.shape[0]
+    starts, stops, found = _ranges(table, low, high)
+    if found > most:
+        return np.empty((0, 0), np.int64)
+    rows = np.empty((found, width + 2), np.int64)
     n = 0
-    for m in range(lows.shape[1]):
+    for m in range(low.shape[0]):
         start = n
         for index in range(table.shape[0]):
             batch = layer(table, index)
-            for i in range(lows[index, m], highs[index, m]):
+            for i in range(starts[index, m], stops[index, m]):
                 if batch[i, width] <= epoch:
-                    n = _insert(out, start, n, batch, i, width)
+                    n = _insert(rows, start, n, batch, i, width)
         kept = start
         for i in range(start, n):
-            if out[i, width + 1] > 0:
+            if rows[i, width + 1] > 0:
                 for c in range(width + 2):
-                    out[kept, c] = out[i, c]
+                    rows[kept, c] = rows[i, c]
                 kept += 1
         n = kept
-    return out[:n]
+    out = np.empty((width + 1, n), np.int64)
+    for i in range(n):
+        for column in range(width):
+            out[column, i] = rows[i, positions[column]]
+        out[width, i] = rows[i, width + 1]
+    return out
+
+
+@njit
+def _ranges(table, low, high):
+    """Where the rows from a line of `low` to that line of `high` lie in each batch, and how many they are."""
+    layers, size = table.shape[0], low.shape[0]
+    starts = np.empty((layers, size), np.int64)
+    stops = np.empty((layers, size), np.int64)
+    find_block(table, low, 0, size, np.zeros(layers, np.int64), starts, stops)
+    if high.ctypes.data != low.ctypes.data:
+        find_block(table, high, 0, size, np.zeros(layers, np.int64), np.empty_like(starts), stops)
+    found = 0
+    for index in range(layers):
+        for m in range(size):
+            found += max(stops[index, m] - starts[index, m], 0)
+    return starts, stops, found
 
 
 @njit

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.compiled import kernel
-from engine.kernels.layers import compare, layer
+from engine.kernels.layers import ROWS, compare, layer, uncounted
 from engine.kernels.lookup import hash_keys, locate
 from engine.kernels.magnitudes import is_product_large
 from engine.kernels.memory import empty_matrix
@@ -90,40 +90,22 @@ def _matches(delta, table, key, width, depth, rounds):
 
 
 @njit
-def _is_too_many(pairs, delta, table):
-    """Whether there are more pairs than MOST_PAIRS, and more than MOST_A_ROW for each row."""
-    rows = delta.shape[0]
+def _is_too_many(pairs, rows, table):
+    """Whether there are more pairs than MOST_PAIRS, and more than MOST_A_ROW for each row of table and delta,
+    which has `rows`."""
     for index in range(table.shape[0]):
-        rows += layer(table, index).shape[0]
+        rows += table[index, ROWS]
     return pairs > MOST_PAIRS and pairs > MOST_A_ROW * rows
 
 
-@kernel(
-    "Tuple((int64[:,::1], int64[:,::1], int64))"
-    "(int64[:,::1], int64, int64[:,::1], int64, int64, int64, int64[::1], int64[::1], int64[::1])",
-)
-def join(delta, delta_epoch, table, key, width, depth, rounds, columns, masks):
-    """The pairs of a batch of changes, made at the step `rounds`, with the rows of a trace.
-
-    `key` words lead both sides. The delta's column `delta_epoch` is its epoch; the trace has `width` words
-    and `depth` rounds (fewer than the step has if the trace comes from an outer scope). `columns` names the
-    output's words: c is the delta's word c, ~c the trace's. `masks` are the coordinates of times. Returns the
-    delta [W + 2, n] of this step; the pairs of later steps, [W + d + 2, m]: words, rounds, time, diff; and 0.
-    If there are too many pairs, both are empty, and the last result is the number of pairs.
-    """
-    found, now, later = _matches(delta, table, key, width, depth, rounds)
-    excess = 0
-    if _is_too_many(now + later, delta, table):
-        excess = now + later
-        found, now, later = found[:0], 0, 0
+@njit
+def _write(delta, delta_epoch, table, found, width, depth, rounds, columns, masks, out, k, rest, r):
+    """Write the pairs of `found` from column k of `out` on, later ones from column r of `rest` on."""
     steps = rounds.shape[0]
     words = columns.shape[0]
-    out = empty_matrix(words + 2, now)
-    rest = empty_matrix(words + steps + 2, later)
     epoch = width + depth
     is_large = False
-    k = 0
-    r = 0
+    delta, out, rest = uncounted(delta), uncounted(out), uncounted(rest)
     for f in range(found.shape[0]):
         batch = layer(table, found[f, 0])
         for j in range(found[f, 3], found[f, 4]):
@@ -148,4 +130,62 @@ def join(delta, delta_epoch, table, key, width, depth, rounds, columns, masks):
                 is_large |= is_product_large(delta[i, delta_epoch + 1], batch[j, epoch + 1])
     if is_large:
         raise OverflowError("a product of counts does not fit into 64 bits")
+
+
+@kernel(
+    "Tuple((int64[:,::1], int64[:,::1], int64))"
+    "(int64[:,::1], int64, int64[:,::1], int64, int64, int64, int64[::1], int64[::1], int64[::1])",
+)
+def join(delta, delta_epoch, table, key, width, depth, rounds, columns, masks):
+    """The pairs of a batch of changes, made at the step `rounds`, with the rows of a trace.
+
+    `key` words lead both sides. The delta's column `delta_epoch` is its epoch; the trace has `width` words
+    and `depth` rounds (fewer than the step has if the trace comes from an outer scope). `columns` names the
+    output's words: c is the delta's word c, ~c the trace's. `masks` are the coordinates of times. Returns the
+    delta [W + 2, n] of this step; the pairs of later steps, [W + d + 2, m]: words, rounds, time, diff; and 0.
+    If there are too many pairs, both are empty, and the last result is the number of pairs.
+    """
+    found, now, later = _matches(delta, table, key, width, depth, rounds)
+    out, rest, excess = _room(now, later, delta.shape[0], table, rounds, columns)
+    if excess == 0:
+        _write(delta, delta_epoch, table, found, width, depth, rounds, columns, masks, out, 0, rest, 0)
     return out, rest, excess
+
+
+@njit
+def _room(now, later, rows, table, rounds, columns):
+    """The results of a join, before pairs are written."""
+    excess = now + later if _is_too_many(now + later, rows, table) else 0
+    if excess > 0:
+        now, later = 0, 0
+    words = columns.shape[0]
+    return empty_matrix(words + 2, now), empty_matrix(words + rounds.shape[0] + 2, later), excess
+
+
+# The steps of a join, for parts of a batch.
+
+
+@kernel(
+    "Tuple((int64[:,::1], int64, int64))(int64[:,::1], int64[:,::1], int64, int64, int64, int64[::1])",
+)
+def find_pairs(delta, table, key, width, depth, rounds):
+    """Where a part of a batch meets a trace, and the numbers of pairs in this step and later; see `join`."""
+    return _matches(delta, table, key, width, depth, rounds)
+
+
+@kernel(
+    "Tuple((int64[:,::1], int64[:,::1], int64))(int64, int64, int64, int64[:,::1], int64[::1], int64[::1])",
+)
+def room_for_pairs(now, later, rows, table, rounds, columns):
+    """The results of a join of so many rows with a trace, before the pairs of its parts are written."""
+    return _room(now, later, rows, table, rounds, columns)
+
+
+@kernel(
+    "void(int64[:,::1], int64, int64[:,::1], int64[:,::1], int64, int64, int64[::1], int64[::1], int64[::1],"
+    " int64[:,::1], int64, int64[:,::1], int64)",
+)
+def write_pairs(delta, delta_epoch, table, found, width, depth, rounds, columns, masks, out, k, rest, r):
+    """Write the pairs that `find_pairs` has found for a part of a batch into the results: from column k of
+    `out` on, and from column r of `rest` on."""
+    _write(delta, delta_epoch, table, found, width, depth, rounds, columns, masks, out, k, rest, r)

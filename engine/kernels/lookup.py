@@ -2,7 +2,8 @@
 
 If a stretch of a batch is short for the number of keys sought in it, a walk visits all of it. Otherwise an
 index (`engine.kernels.index`) of that key width is used, if there is one, or the stretch is searched: by
-halving or, if the first words are spread evenly, by interpolation.
+halving or, if the first words are spread evenly, by interpolation. Few keys are looked up in the index
+without a look at their stretch.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ BLOCK = 1024
 """Keys that a kernel looks up together, so that what it finds is still in the cache when it is used."""
 WALK = 4
 """A stretch of a batch with up to this many rows a key is walked through."""
+MANY = 256
+"""From so many keys on, the ends of their stretch are worth seeking."""
 GUESSES = 3
 """How often the position of a word is interpolated among words that are spread evenly."""
 
@@ -172,13 +175,23 @@ def hash_keys(table, keys, rows, count, width):
 
 
 @njit
+def _is_dense(batch, keys, rows, count, width, start):
+    """Whether the stretch of a batch from the first of the keys to the last one is walked through."""
+    low = seek(batch, start, keys, rows[0], width)
+    end = low + WALK * count
+    return end >= batch.shape[0] or compare(batch, end, keys, rows[count - 1], width) > 0
+
+
+@njit
 def locate(table, index, keys, rows, count, width, start, hashes, lows, highs):
     """Where the keys in the given `count` rows of sorted `keys`, distinct and ascending, lie in a batch.
 
     Fills lows[k] and highs[k]. `hashes` come from `hash_keys`; no key lies before row `start` of the batch.
     Returns a `start` for the keys that follow.
     """
-    few = keys.shape[0] * WALK < table[index, ROWS]
+    few = keys.shape[0] * WALK < table[index, ROWS] and not (
+        count >= MANY and _is_dense(layer(table, index), keys, rows, count, width, start)
+    )
     if few and table[index, INDEX] != 0 and table[index, KEY] == width:
         look_up(table, index, table[index, PLACE_BITS], keys, rows, count, width, hashes, lows, highs)
         return start

@@ -21,7 +21,7 @@ from numba import njit
 from engine.kernels.compiled import kernel
 from engine.kernels.floats import to_word
 from engine.kernels.hashing import FIRST_NUMERAL
-from engine.kernels.layers import compare, layer
+from engine.kernels.layers import compare, layer, uncounted
 from engine.kernels.lookup import BLOCK, find_block
 from engine.kernels.magnitudes import bits, require_small
 from engine.kernels.moments import PRODUCT_LIMBS, comoment
@@ -134,18 +134,23 @@ def order_by_epoch(fresh, n):
 
 
 @njit
-def room_for_block(lows, highs, old, groups, later, count, fresh):
-    """`later` and `fresh`, enlarged if the rows of a block's `groups` may need it."""
+def room_for_block(lows, highs, old, groups, later, count, fresh, lines, written, corners):
+    """`later`, `fresh` and `lines`, enlarged if the rows of a block's `groups` may need it."""
     rows = 0
+    new = 0
     for index in range(lows.shape[0]):
         for m in range(groups):
             rows += highs[index, m] - lows[index, m]
+            if index >= old:
+                new += highs[index, m] - lows[index, m]
     while later.shape[1] > 0 and count + rows > later.shape[0]:
         later = grow(later)
+    while written + 2 * corners * new > lines.shape[0]:
+        lines = grow(lines)
     most = most_new_rows(lows, highs, old, groups)
     if most > fresh.shape[0]:
         fresh = np.empty((most, fresh.shape[1]), np.int64)
-    return later, fresh
+    return later, fresh, lines
 
 
 @njit
@@ -253,6 +258,37 @@ def clamped(multiplicity, clamp):
     return 1 if clamp == CLAMP_DISTINCT else multiplicity
 
 
+@njit
+def _clamp_block(
+    table, old, keys, first, last, lows, highs, rounds, clamp, base, fresh, later, count, lines, written
+):
+    """Append lines of group, epoch and diff for the groups first ≤ m < last to the first `written` lines.
+
+    There must be room, and nobody counts references to the arrays (see `uncounted`): a group is little work.
+    Returns the numbers of `lines` and of those `later`.
+    """
+    corners = base.shape[0]
+    for m in range(first, last):
+        n, count = read_group(
+            table, old, keys, m, m - first, lows, highs, keys.shape[1], 1, rounds, base, fresh, later, count
+        )
+        i = 0
+        while i < n:
+            epoch = fresh[i, 0]
+            change = 0
+            for s in range(corners):
+                change -= parity(s) * clamped(base[s, 0], clamp)
+            i = absorb(fresh, i, n, 1, base)
+            for s in range(corners):
+                change += parity(s) * clamped(base[s, 0], clamp)
+            if change != 0:
+                lines[written, 0] = m
+                lines[written, 1] = epoch
+                lines[written, 2] = change
+                written += 1
+    return written, count
+
+
 @kernel(
     "Tuple((int64[:,::1], int64[:,::1]))(int64[:,::1], int64[:,::1], int64, int64, int64[::1], int64)",
 )
@@ -272,32 +308,31 @@ def threshold(keys, table, old, depth, rounds, clamp):
     corners = 1 << depth
     base = np.zeros((corners, 1), np.int64)
     fresh = np.empty((16, 3), np.int64)
-    lines = np.empty((size + 16, 3), np.int64)
+    lines = np.empty((16, 3), np.int64)
     written = 0
-    for m in range(size):
-        if m % BLOCK == 0:
-            last = min(m + BLOCK, size)
-            find_block(table, keys, m, last, positions, lows, highs)
-            later, fresh = room_for_block(lows, highs, old, last - m, later, count, fresh)
-        n, count = read_group(
-            table, old, keys, m, m % BLOCK, lows, highs, key, 1, rounds, base, fresh, later, count
+    for first in range(0, size, BLOCK):
+        last = min(first + BLOCK, size)
+        find_block(table, keys, first, last, positions, lows, highs)
+        later, fresh, lines = room_for_block(
+            lows, highs, old, last - first, later, count, fresh, lines, written, corners
         )
-        i = 0
-        while i < n:
-            epoch = fresh[i, 0]
-            change = 0
-            for s in range(corners):
-                change -= parity(s) * clamped(base[s, 0], clamp)
-            i = absorb(fresh, i, n, 1, base)
-            for s in range(corners):
-                change += parity(s) * clamped(base[s, 0], clamp)
-            if change != 0:
-                if written == lines.shape[0]:
-                    lines = grow(lines)
-                lines[written, 0] = m
-                lines[written, 1] = epoch
-                lines[written, 2] = change
-                written += 1
+        written, count = _clamp_block(
+            uncounted(table),
+            old,
+            uncounted(keys),
+            first,
+            last,
+            uncounted(lows),
+            uncounted(highs),
+            uncounted(rounds),
+            clamp,
+            uncounted(base),
+            uncounted(fresh),
+            uncounted(later),
+            count,
+            uncounted(lines),
+            written,
+        )
     out = np.empty((key + 2, written), np.int64)
     for k in range(written):
         for w in range(key):
@@ -398,6 +433,58 @@ def _split_failures(keys, lines, written, aggregates, failed):
     return out, failures
 
 
+@njit
+def _sum_block(
+    table,
+    old,
+    keys,
+    first,
+    last,
+    lows,
+    highs,
+    slots,
+    rounds,
+    finish,
+    base,
+    fresh,
+    later,
+    count,
+    lines,
+    written,
+):
+    """As `_clamp_block`, for the lines of `finish_row`."""
+    corners = base.shape[0]
+    for m in range(first, last):
+        n, count = read_group(
+            table,
+            old,
+            keys,
+            m,
+            m - first,
+            lows,
+            highs,
+            keys.shape[1],
+            slots,
+            rounds,
+            base,
+            fresh,
+            later,
+            count,
+        )
+        i = 0
+        while i < n:
+            epoch = fresh[i, 0]
+            start = written
+            for s in range(corners):
+                if base[s, 0] > 0:
+                    written = finish_row(base, s, finish, m, epoch, -parity(s), lines, start, written)
+            i = absorb(fresh, i, n, slots, base)
+            for s in range(corners):
+                if base[s, 0] > 0:
+                    written = finish_row(base, s, finish, m, epoch, parity(s), lines, start, written)
+    return written, count
+
+
 @kernel(
     "Tuple((int64[:,::1], int64[:,::1], int64[:,::1]))"
     "(int64[:,::1], int64[:,::1], int64, int64, int64, int64[::1], int64[:,::1])",
@@ -421,32 +508,35 @@ def reduce_sums(keys, table, old, depth, slots, rounds, finish):
     aggregates = finish.shape[0]
     base = np.zeros((corners, slots), np.int64)
     fresh = np.empty((16, 2 + slots), np.int64)
-    lines = np.empty((2 * size + 16, 4 + max(aggregates, slots)), np.int64)
+    lines = np.empty((16, 4 + max(aggregates, slots)), np.int64)
     written = 0
     failed = 0
-    for m in range(size):
-        if m % BLOCK == 0:
-            last = min(m + BLOCK, size)
-            find_block(table, keys, m, last, positions, lows, highs)
-            later, fresh = room_for_block(lows, highs, old, last - m, later, count, fresh)
-        n, count = read_group(
-            table, old, keys, m, m % BLOCK, lows, highs, key, slots, rounds, base, fresh, later, count
+    for first in range(0, size, BLOCK):
+        last = min(first + BLOCK, size)
+        find_block(table, keys, first, last, positions, lows, highs)
+        later, fresh, lines = room_for_block(
+            lows, highs, old, last - first, later, count, fresh, lines, written, corners
         )
-        i = 0
-        while i < n:
-            epoch = fresh[i, 0]
-            start = written
-            while written + 2 * corners > lines.shape[0]:
-                lines = grow(lines)
-            for s in range(corners):
-                if base[s, 0] > 0:
-                    written = finish_row(base, s, finish, m, epoch, -parity(s), lines, start, written)
-            i = absorb(fresh, i, n, slots, base)
-            for s in range(corners):
-                if base[s, 0] > 0:
-                    written = finish_row(base, s, finish, m, epoch, parity(s), lines, start, written)
-            for k in range(start, written):
-                if lines[k, 3] != FINE:
-                    failed += 1
+        start = written
+        written, count = _sum_block(
+            uncounted(table),
+            old,
+            uncounted(keys),
+            first,
+            last,
+            uncounted(lows),
+            uncounted(highs),
+            slots,
+            uncounted(rounds),
+            uncounted(finish),
+            uncounted(base),
+            uncounted(fresh),
+            uncounted(later),
+            count,
+            uncounted(lines),
+            written,
+        )
+        for k in range(start, written):
+            failed += lines[k, 3] != FINE
     out, failures = _split_failures(keys, lines, written, aggregates, failed)
     return out, failures, later[:count]

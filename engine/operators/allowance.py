@@ -1,4 +1,5 @@
-"""Allowances: how much an operator may do in one advance before the views that need it are given up.
+"""Allowances: how much an operator may do in one advance, or in one stretch of its epochs
+(`engine.operators.stretches`), before the views that need it are given up.
 
 When views are given up, the advance runs again without them. All its runs share the seconds, so that many
 views that never end do not take as many times the seconds of one.
@@ -12,10 +13,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import inf
-from time import thread_time
 
 from engine.errors import BuildCancelled, OverBudget
-from engine.kernels.compiled import loading_seconds
+from engine.kernels.parallel.threads import processor_seconds
 from engine.operators.operator import Operator
 
 _LEAST_SECONDS = 0.02
@@ -48,12 +48,10 @@ class Allowance:
 UNLIMITED = Allowance()
 
 
-def _clock() -> float:
-    return thread_time() - loading_seconds()
-
-
 class Spending:
     """What the operator that runs now has used of its allowance. One thread runs the operators."""
+
+    sees_steps = False
 
     def __init__(self, allowance: Allowance) -> None:
         self._allowance = allowance
@@ -71,7 +69,7 @@ class Spending:
     def begin(self, operator: Operator) -> None:
         """The operator's step begins, with a fresh allowance. Raises BuildCancelled after `stop`."""
         self._check_stopped()
-        now = _clock()
+        now = processor_seconds()
         if self._operator is not None:
             self._left -= now - self._began
         self._operator = operator
@@ -91,7 +89,18 @@ class Spending:
         """A round of a loop begins. Raises OverBudget if the time is up, BuildCancelled after `stop`."""
         self._check_stopped()
         self.rounds += 1
-        if _clock() > self._until:
+        if processor_seconds() > self._until:
+            raise self._over()
+
+    def ran(self, rounds: int, rows: int, bytes: int) -> None:
+        """Count rounds of a loop that have run, with what they made. Raises OverBudget, and BuildCancelled
+        after `stop`."""
+        self._check_stopped()
+        self.rounds += rounds
+        self.rows += rows
+        self.bytes += bytes
+        is_late = processor_seconds() > self._until
+        if is_late or self.rows > self._allowance.rows or self.bytes > self._allowance.bytes:
             raise self._over()
 
     def _check_stopped(self) -> None:
@@ -100,5 +109,5 @@ class Spending:
 
     def _over(self) -> OverBudget:
         what = "" if self._operator is None else getattr(self._operator, "name", self._operator.kind)
-        seconds = _clock() - self._began
+        seconds = processor_seconds() - self._began
         return OverBudget.of(what, seconds, self.rows, self.bytes, self.rounds)

@@ -7,24 +7,29 @@ current step's batch and `after()` includes it, so that a join counts the meetin
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import copy
+from functools import partial
 from typing import Protocol
 
 import numpy as np
 
-from engine.kernels.arrange import SLOT_TOP_HIGH, arrange, arrange_sums
+from engine.kernels.arrange import SLOT_TOP_HIGH
 from engine.kernels.collapse import collapse
 from engine.kernels.floatmoments import PAIR_DIFFS, arrange_pairs
 from engine.kernels.floatsums import DIFFS, arrange_floats
 from engine.kernels.layers import COLUMNS
 from engine.kernels.lookup import WALK
 from engine.kernels.magnitudes import mass
+from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums
+from engine.kernels.parallel.threads import Beside
+from engine.kernels.stepping import opcodes
 from engine.operators.counts import LIGHT, MOST, require_small_counts
-from engine.operators.operator import Operator, Step
+from engine.operators.operator import Instruction, Operator, Step
 from engine.operators.slots import Slot, narrowed
 from engine.state.dictionary import Dictionary
 from engine.state.layer import Layer
+from engine.state.layer_merge import BESIDE
 from engine.state.packed_times import Frontier
 from engine.state.trace import Trace
 
@@ -86,6 +91,7 @@ class Arrangement(Operator):
         self.batch: np.ndarray | None = None
         """The current step's rows, None if it has none."""
         self._fresh: list[Layer] = []
+        self._indexed: Beside[Layer] | None = None
         self._light = 0.0
         self._before = 0
         self._replaced: Trace | None = None
@@ -120,6 +126,26 @@ class Arrangement(Operator):
         if delta is not None:
             self.take(self.arrange(delta, step), step, mass(delta[-1]))
 
+    @property
+    def instruction(self) -> Instruction | None:
+        if type(self) is not Arrangement:
+            return None
+        return Instruction(opcodes.ARRANGE, (self.inputs[0],), first=self.order)
+
+    def stays_light(self, mass: float) -> bool:
+        """Whether rows whose counts have this mass need no look at those that are there."""
+        return self._light + mass < MOST / 2
+
+    def take_steps(self, batch: np.ndarray, staged: int, mass: float, step: Step) -> None:
+        """Add what compiled code has added in a few steps: `staged` rows, whose counts have this mass, and
+        which `batch` is the sum of."""
+        step.touch(self)
+        self.staged += staged
+        self._light += mass
+        if len(batch):
+            self.batch = batch
+            self.end_step()
+
     def take(self, batch: np.ndarray, step: Step, mass: float) -> None:
         """Make `batch` the current step's batch; the magnitudes of its counts add up to at most `mass`.
 
@@ -131,12 +157,14 @@ class Arrangement(Operator):
             self.made += batch.shape[0]
             step.touch(self)
             self._weigh(batch, mass, step)
+            if len(batch) >= BESIDE and self.depth == 0 and self.trace.key > 0:
+                self._indexed = Beside(partial(Layer(batch).indexed, self.trace.key))
 
     def _weigh(self, batch: np.ndarray, mass: float, step: Step) -> None:
         """Look at the rows of a batch if it is not light, or if the light ones may be too many by now."""
         if mass < LIGHT:
             self._light += mass
-        if mass >= LIGHT or self._light >= MOST / 2:
+        if mass >= LIGHT or not self.stays_light(0):
             require_small_counts(batch, self.after(), self.distinct, self.width + self.depth, step)
 
     def show(self, batch: np.ndarray | None) -> None:
@@ -147,7 +175,7 @@ class Arrangement(Operator):
 
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         """The delta as a sorted batch of the arrangement's rows, at the step's rounds."""
-        return arrange(delta, self.order, step.array)
+        return arrange_delta(delta, self.order, step.array)
 
     def before(self) -> np.ndarray:
         """The table without the current step's batch."""
@@ -182,17 +210,19 @@ class Arrangement(Operator):
         step.touch(self)
 
     def publish(self, frontier: Frontier) -> None:
-        if self.batch is not None:
-            self.end_step()
         self.version += 1
         self.trace.since = since = frontier.since
         fresh = self._fresh
+        if fresh and self.batch is not None:
+            self.end_step(indexed=False)
         while len(fresh) > 1:
             last = fresh.pop()
             fresh[-1] = Layer(self.trace.merge(fresh[-1].rows, last.rows, since))
         if fresh:
             layer = fresh.pop()
             self.trace.insert(layer.rows, layer.index)
+        elif self.batch is not None:
+            self.trace.insert(self.batch)
         self.trace.map(self._received)
         if not frontier.order.is_total:
             self.trace.compact_to(frontier)
@@ -204,10 +234,22 @@ class Arrangement(Operator):
         self._fresh.clear()
         self.reset()
 
+    def undo(self) -> Callable[[], None]:
+        trace = self.trace if self._replaced is None else self._replaced
+        restore = trace.saved()
+
+        def undo() -> None:
+            restore()
+            self.trace = trace
+            self.reset()
+
+        return undo
+
     def reset(self) -> None:
         """Read the trace anew; forget what an advance left beside it."""
         self._replaced = None
         self._received = ()
+        self._indexed = None
         self.batch = None
         self._before = self.trace.count
         self.staged = 0
@@ -238,6 +280,7 @@ class Arrangement(Operator):
         collapsed.depth = 0
         collapsed.trace = self.trace.emptied()
         collapsed._fresh = []
+        collapsed._indexed = None
         collapsed._before = 0
         merged = self.trace.merge_all(batches, 0)
         collapsed.batch = collapse(merged, self.width, self.depth, epoch)
@@ -247,14 +290,15 @@ class Arrangement(Operator):
     def end_step(self, *, indexed: bool = True) -> None:
         """End the current step: its batch joins those of earlier steps."""
         batch = self.batch
+        ahead, self._indexed = self._indexed, None
         self.batch = None
         if batch is None:
             return
         size = batch.shape[0]
         fresh = self._fresh
         while fresh and len(fresh[-1]) <= 2 * batch.shape[0]:
-            batch = self.trace.merge(fresh.pop().rows, batch, 0)
-        fresh.append(Layer(batch))
+            batch, ahead = self.trace.merge(fresh.pop().rows, batch, 0), None
+        fresh.append(Layer(batch) if ahead is None else ahead.result())
         first = self.trace.count
         self._before = first + len(fresh)
         self._register(self._before - 1, fresh[-1])
@@ -301,11 +345,18 @@ class SumsArrangement(Arrangement):
         self._may_be_wide = bool((self.slots[:, 0] == SLOT_TOP_HIGH).any())
         self._dictionary = dictionary
 
+    @property
+    def instruction(self) -> Instruction | None:
+        if self._may_be_wide:
+            return None
+        slots = self.slots.ravel()
+        return Instruction(opcodes.ARRANGE_SUMS, (self.inputs[0],), first=self.order, second=slots)
+
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         slots = self.slots
         if self._may_be_wide:
             delta, slots = narrowed(delta, slots, self._dictionary)
-        return arrange_sums(delta, self.order, step.array, slots)
+        return arrange_delta_sums(delta, self.order, step.array, slots)
 
 
 class FloatsArrangement(Arrangement):

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernels.layers import COLUMNS
+from engine.kernels.stepping import opcodes
 from engine.operators.arrangement import Arrangement, ArrangementReader
-from engine.operators.operator import Operator, Step
+from engine.operators.operator import Instruction, Operator, Step
 from engine.state.layer import Layer
 
 
@@ -22,6 +23,10 @@ class EnteredArrangement(Operator):
         self._entering = False
         self._whole: Layer | None = None
         self._table = np.empty((1, COLUMNS), np.int64)
+
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.ENTERED)
 
     def look_up_by(self, key: int) -> None:
         self._source.look_up_by(key)
@@ -121,6 +126,10 @@ class ArrangementChanges(Operator):
 
     def __init__(self, source: Operator) -> None:
         super().__init__([source])
+
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.CHANGES, (self.inputs[0],))
 
     def step(self, step: Step) -> None:
         source: ArrangementReader = self.inputs[0]  # type: ignore[assignment]

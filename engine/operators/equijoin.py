@@ -8,14 +8,18 @@ from __future__ import annotations
 import numpy as np
 
 from engine.errors import JoinTooLarge
-from engine.kernels.join import MOST_PAIRS, join
+from engine.kernels.join import MOST_PAIRS
+from engine.kernels.parallel.divided_join import join_batch
 from engine.kernels.rounds import split_deltas
+from engine.kernels.stepping import opcodes
 from engine.operators.arrangement import ArrangementReader
-from engine.operators.operator import Deferred, Operator, Step
+from engine.operators.operator import Deferred, Instruction, Operator, Step
 
 
 class JoinOperator(Operator):
     """The pairs of rows with equal keys; a result's words are chosen from both sides."""
+
+    pairs_changes = True
 
     def __init__(
         self, left: Operator, right: Operator, key: int, columns: tuple[tuple[int, int], ...]
@@ -29,6 +33,11 @@ class JoinOperator(Operator):
         self._from_left = np.array([~word if side else word for side, word in columns], np.int64)
         self._from_right = np.array([word if side else ~word for side, word in columns], np.int64)
         self.deferred: Deferred = Deferred()
+
+    @property
+    def instruction(self) -> Instruction:
+        sides = (self.inputs[0], self.inputs[1])
+        return Instruction(opcodes.JOIN, sides, self.key, self._from_left, self._from_right)
 
     def step(self, step: Step) -> None:
         self.out = self.deferred.take(step.rounds) if step.rounds else []
@@ -50,7 +59,7 @@ class JoinOperator(Operator):
         columns: np.ndarray,
         step: Step,
     ) -> None:
-        now, later, excess = join(
+        now, later, excess = join_batch(
             batch,
             side.width + side.depth,
             table,

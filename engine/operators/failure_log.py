@@ -5,7 +5,7 @@ A message appears with the row that causes it, and disappears with that row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -59,6 +59,10 @@ class FailureLog:
         """What the advance has added so far: deltas int64[3, k] of message words, epochs and diffs."""
         return tuple(self._fresh)
 
+    def withdraw(self, kept: int) -> None:
+        """Drop what was added after the first `kept` deltas."""
+        del self._fresh[kept:]
+
     def batch(self) -> np.ndarray:
         """All that the advance has added, as one batch."""
         return arrange(np.ascontiguousarray(np.concatenate(self._fresh, axis=1)), _ORDER, _NO_ROUNDS)
@@ -71,6 +75,9 @@ class FailureLog:
 
     def abort(self) -> None:
         self.reset()
+
+    def undo(self) -> Callable[[], None]:
+        return self.trace.saved()
 
     def reset(self) -> None:
         """Read the trace anew; forget what an advance left beside it."""

@@ -6,24 +6,30 @@ the kernels return those (rounds, key) pairs, and they wait here for their round
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
+from typing import TypeVar
 
 import numpy as np
 
-from engine.kernels.arrange import distinct_keys
 from engine.kernels.floatmoments import reduce_pairs
 from engine.kernels.floatsums import reduce_floats
+from engine.kernels.parallel import threads
+from engine.kernels.parallel.divided_sort import keys_of
 from engine.kernels.reduce import CLAMP_DISTINCT, CLAMP_POSITIVE, reduce_sums, threshold
 from engine.kernels.rounds import distinct_rows, group_keys
+from engine.kernels.stepping import opcodes
 from engine.operators.arrangement import Arrangement
 from engine.operators.failure_log import FailureLog
 from engine.operators.finishing import Finishing
-from engine.operators.operator import Deferred, Operator, Step, StepScope
+from engine.operators.operator import Deferred, Instruction, Operator, Step, StepScope
 from engine.operators.slots import Finish
 from engine.plan.nodes import Clamp
 from engine.state.packed_times import TOTAL
 
 _NO_ROUNDS = np.empty(0, np.int64)
+
+Result = TypeVar("Result")
 
 
 class GroupOperator(Operator):
@@ -55,19 +61,31 @@ class GroupOperator(Operator):
         """The delta of the groups `keys` [m, P], and lines (rounds, key) to visit in later rounds."""
         raise TypeError(f"{type(self).__name__} does not define _reduce")
 
+    def _by_part(self, kernel: Callable[..., Result], keys: np.ndarray, *arguments: object) -> list[Result]:
+        """What a kernel returns for each part of the groups `keys`; `arguments` follow those on the
+        arrangement."""
+        source = self.source
+        table = source.after()
+        if len(keys) < threads.LARGE:
+            return [kernel(keys, table, source.published, source.depth, *arguments)]
+
+        def reduce(part: slice) -> Result:
+            return kernel(keys[part], table, source.published, source.depth, *arguments)
+
+        return threads.each(reduce, threads.parts_of(len(keys)))
+
     def of_all(self, source: Arrangement, scope: StepScope) -> np.ndarray:
         """The delta of all groups of `source`, which has one new batch; neither it nor the step has
         rounds."""
         reduce = copy(self)
         reduce.inputs = [source]
-        delta, _ = reduce._reduce(
-            distinct_keys(source.batch, self.key), Step((), _NO_ROUNDS, scope, [], TOTAL.masks)
-        )
+        step = Step((), _NO_ROUNDS, scope, [], TOTAL.masks)
+        delta, _ = reduce._reduce(keys_of(source.batch, self.key), step)  # type: ignore[arg-type]
         return delta
 
     def _touched(self, step: Step) -> np.ndarray | None:
         batch = self.source.batch
-        keys = [] if batch is None else [distinct_keys(batch, self.key)]
+        keys = [] if batch is None else [keys_of(batch, self.key)]
         if step.rounds:
             keys += self.deferred.take(step.rounds)
         if not keys:
@@ -85,6 +103,14 @@ class GroupOperator(Operator):
         self.deferred.clear()
 
 
+def _whole(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """The delta and the later visits of all groups, from those of their parts."""
+    if len(parts) == 1:
+        return parts[0]
+    deltas, later = zip(*parts, strict=True)
+    return threads.joined(deltas, axis=1), threads.joined(later)
+
+
 class ThresholdOperator(GroupOperator):
     """A bag's rows with clamped multiplicities."""
 
@@ -92,9 +118,12 @@ class ThresholdOperator(GroupOperator):
         super().__init__(source, source.width)
         self._clamp = CLAMP_DISTINCT if clamp is Clamp.DISTINCT else CLAMP_POSITIVE
 
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.THRESHOLD, (self.source,), self._clamp)
+
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        source = self.source
-        return threshold(keys, source.after(), source.published, source.depth, step.array, self._clamp)
+        return _whole(self._by_part(threshold, keys, step.array, self._clamp))
 
 
 class Sums(GroupOperator):
@@ -111,22 +140,28 @@ class Sums(GroupOperator):
         self._finish = Finishing(finish, labels, failures)
         self.failures = failures
 
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.REDUCE_SUMS, (self.source,), first=self._finish.lines.ravel())
+
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        source = self.source
-        delta, left, later = reduce_sums(
-            keys,
-            source.after(),
-            source.published,
-            source.depth,
-            source.trace.diffs,
-            step.array,
-            self._finish.lines,
-        )
+        parts = self._by_part(reduce_sums, keys, self.source.trace.diffs, step.array, self._finish.lines)
+        delta, left, later = parts[0] if len(parts) == 1 else _whole_sums(parts, len(keys))
         if len(left):
             found = self._finish.finished(left, left[:, 1], step)
             groups = keys[left[found.places, 0]].T
             delta = np.ascontiguousarray(np.hstack((delta, np.vstack((groups, found.delta)))))
         return delta, later
+
+
+def _whole_sums(
+    parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]], groups: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """As `_whole`, with the lines that are left to finish, which name groups by their places among all."""
+    for (_, left, _), part in zip(parts, threads.parts_of(groups), strict=True):
+        left[:, 0] += part.start
+    delta, later = _whole([(delta, later) for delta, _, later in parts])
+    return delta, threads.joined([left for _, left, _ in parts]), later
 
 
 class FloatSum(GroupOperator):
@@ -137,8 +172,7 @@ class FloatSum(GroupOperator):
         self._average = average
 
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        source = self.source
-        return reduce_floats(keys, source.after(), source.published, source.depth, step.array, self._average)
+        return _whole(self._by_part(reduce_floats, keys, step.array, self._average))
 
 
 class FloatComoment(GroupOperator):
@@ -149,5 +183,4 @@ class FloatComoment(GroupOperator):
         self._is_one = is_one
 
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        source = self.source
-        return reduce_pairs(keys, source.after(), source.published, source.depth, step.array, self._is_one)
+        return _whole(self._by_part(reduce_pairs, keys, step.array, self._is_one))

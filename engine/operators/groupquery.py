@@ -21,6 +21,8 @@ from engine.scalar.questions import Question
 class GroupQueryOperator(GroupOperator):
     """The answers to a question; the differences are those between the answers for a group's states."""
 
+    pairs_changes = True
+
     def __init__(
         self, source: Arrangement, key: int, words: int, question: Question, failures: FailureLog
     ) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels.arrange import arrange
+from engine.kernels.parallel.divided_sort import arrange_delta
 from engine.operators.arrangement import Arrangement
 from engine.operators.operator import Operator
 from engine.state.packed_times import Frontier
@@ -23,7 +23,7 @@ class History(Arrangement):
     def begin_with(self, delta: np.ndarray, since: int) -> None:
         """Start with the differences of a delta at complete epochs, readable from `since` on."""
         self.trace.since = since
-        batch = arrange(delta, self.order, _NO_ROUNDS)
+        batch = arrange_delta(delta, self.order, _NO_ROUNDS)
         if len(batch):
             self.trace.insert(batch)
         self.reset()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from engine.kernels.arrange import arrange
+from engine.kernels.parallel import threads
+from engine.kernels.parallel.divided_sort import arrange_delta
+from engine.kernels.stepping import opcodes
 from engine.operators.failure_log import FailureLog
-from engine.operators.operator import Operator, Step
+from engine.operators.operator import Instruction, Operator, Step
 from engine.scalar import ScalarProgram
 
 _NO_ROUNDS = np.empty(0, np.int64)
@@ -39,12 +41,20 @@ class Enter(Operator):
 class ConcatOperator(Operator):
     """The sum of collections."""
 
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.CONCAT, many=tuple(self.inputs))
+
     def step(self, step: Step) -> None:
         self.out = [delta for operator in self.inputs for delta in operator.out]
 
 
 class NegateOperator(Operator):
     """The collection with the sign of every diff inverted."""
+
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.NEGATE, (self.inputs[0],))
 
     def step(self, step: Step) -> None:
         self.out = [negated(delta) for delta in self.inputs[0].out]
@@ -60,6 +70,10 @@ def negated(delta: np.ndarray) -> np.ndarray:
 class ConsolidateOperator(Operator):
     """The collection with equal rows and times of a step added up."""
 
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.CONSOLIDATE, (self.inputs[0],))
+
     def step(self, step: Step) -> None:
         delta = self.inputs[0].delta()
         self.out = [] if delta is None else [consolidated(delta)]
@@ -68,7 +82,7 @@ class ConsolidateOperator(Operator):
 def consolidated(delta: np.ndarray) -> np.ndarray:
     """The delta, sorted, with equal rows and times added up."""
     order = np.arange(len(delta) - 1)
-    return np.ascontiguousarray(arrange(delta, order, _NO_ROUNDS).T)
+    return np.ascontiguousarray(arrange_delta(delta, order, _NO_ROUNDS).T)
 
 
 class SelectOperator(Operator):
@@ -77,6 +91,10 @@ class SelectOperator(Operator):
     def __init__(self, source: Operator, columns: tuple[int, ...], width: int) -> None:
         super().__init__([source])
         self._rows = np.array([*columns, width, width + 1], np.int64)
+
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.SELECT, (self.inputs[0],), first=self._rows)
 
     def step(self, step: Step) -> None:
         self.out = [self.of(delta) for delta in self.inputs[0].out]
@@ -93,6 +111,10 @@ class MapOperator(Operator):
         super().__init__([source])
         self._program = program
         self.failures = failures
+
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.PYTHON, (self.inputs[0],))
 
     def step(self, step: Step) -> None:
         self.out = []
@@ -113,6 +135,10 @@ class FilterOperator(Operator):
         self._program = program
         self.failures = failures
 
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.PYTHON, (self.inputs[0],))
+
     def step(self, step: Step) -> None:
         self.out = []
         for delta in self.inputs[0].out:
@@ -124,4 +150,18 @@ class FilterOperator(Operator):
             if keep.all():
                 self.out.append(delta)
             elif keep.any():
-                self.out.append(np.ascontiguousarray(delta[:, keep]))
+                self.out.append(_chosen(delta, keep))
+
+
+def _chosen(delta: np.ndarray, keep: np.ndarray) -> np.ndarray:
+    """The rows of a delta for which `keep` is true; of a large one, each word is copied on its own."""
+    places = np.flatnonzero(keep)
+    if len(keep) < threads.LARGE:
+        return delta.take(places, axis=1)
+    chosen = np.empty((len(delta), len(places)), np.int64)
+
+    def copy(word: int) -> None:
+        np.take(delta[word], places, out=chosen[word], mode="clip")  # which needs no buffer
+
+    threads.each(copy, range(len(delta)))
+    return chosen

@@ -19,9 +19,10 @@ import numpy as np
 from engine.errors import LimitExceeded
 from engine.kernels.arrange import arrange
 from engine.kernels.rounds import split_deltas
+from engine.kernels.stepping import opcodes
 from engine.operators.failure_log import FailureLog
 from engine.operators.linear import negated
-from engine.operators.operator import Deferred, Operator, Step, StepScope
+from engine.operators.operator import Deferred, Instruction, Operator, Step, StepScope
 from engine.plan.nodes import OnLimit
 from engine.scalar import ScalarProgram
 
@@ -36,6 +37,10 @@ class VariableOperator(Operator):
         super().__init__([] if initial is None else [initial])
         self.deferred: Deferred = Deferred()
         self._limit = limit
+
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.VARIABLE, tuple(self.inputs))
 
     def step(self, step: Step) -> None:
         self.out = self.deferred.take(step.rounds)
@@ -104,6 +109,11 @@ class Agenda:
         if current not in self._known:
             self._known.add(current)
             heappush(self._rounds, current)
+
+    def clear(self) -> None:
+        """Forget all rounds."""
+        self._rounds.clear()
+        self._known.clear()
 
     def take(self) -> int:
         """Remove and return the least round."""
@@ -182,9 +192,13 @@ class Loop(Operator):
         while agenda:
             if done == self.most:
                 raise self.still_changes(done)
-            self._round(agenda.take(), step)
-            done += 1
+            done += self._rounds(agenda, step)
         self._agenda.pop(step.rounds, None)
+
+    def _rounds(self, agenda: Agenda, outer: Step) -> int:
+        """Run the first of the rounds with work, or a few; returns their number."""
+        self._round(agenda.take(), outer)
+        return 1
 
     def _round(self, current: int, outer: Step) -> None:
         step = self.round(current, outer)

@@ -28,6 +28,8 @@ CHUNK = 1 << 16
 class MultiJoinOperator(Operator):
     """The rows of all inputs that agree; a result's words are the attributes `wanted`, in ascending order."""
 
+    pairs_changes = True
+
     def __init__(self, node: MultiJoinNode, wanted: tuple[int, ...], arrangements: Arrangements) -> None:
         """`arrangements` has each input in every order of `engine.plan.join_paths.orders`."""
         super().__init__(arrangements.values())  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ differ in their epochs: they travel as deltas int64[W + 2, n] of words, epoch an
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -27,6 +27,9 @@ class Stateful(Protocol):
     def abort(self) -> None:
         """Drop the advance's changes."""
 
+    def undo(self) -> Callable[[], None]:
+        """A function that brings back what is published now, instead of what was published since."""
+
 
 class Timer(Protocol):
     """Measures the time of steps."""
@@ -34,9 +37,17 @@ class Timer(Protocol):
     def note(self, operator: Operator) -> None:
         """Note that the operator's step has ended."""
 
+    def share(self, operators: Sequence[Operator], parts: Sequence[int]) -> None:
+        """Note that operators have run together; each took about its part of the time."""
+
 
 class Meter(Protocol):
-    """Counts what operators do, and stops them when it is too much."""
+    """Counts what operators do, and stops them when it is too much.
+
+    `sees_steps` tells whether it has to see every step, so that no rounds run in compiled code.
+    """
+
+    sees_steps: bool
 
     def begin(self, operator: Operator) -> None:
         """An operator of the outermost scope begins its step."""
@@ -46,6 +57,9 @@ class Meter(Protocol):
 
     def round(self, rounds: tuple[int, ...]) -> None:
         """A round of a loop begins; `rounds` has those of the loops around it too, outermost first."""
+
+    def ran(self, rounds: int, rows: int, bytes: int) -> None:
+        """A few rounds of a loop have run, and have made so much."""
 
 
 class StepScope(Protocol):
@@ -90,6 +104,8 @@ class Operator:
     """
 
     deferred: Deferred | None = None
+    pairs_changes = False
+    """Whether a step may cost the product of its changes and its epochs."""
     made = 0
     """Differences passed to readers since the operator was made."""
     received = 0
@@ -118,6 +134,11 @@ class Operator:
         """Whether its readers have something to read in the current step."""
         return bool(self.out)
 
+    @property
+    def instruction(self) -> Instruction | None:
+        """How compiled code runs the operator; None if only Python can."""
+        return None
+
     def step(self, step: Step) -> None:
         """Read the inputs' deltas of this step and set `out`."""
         raise TypeError(f"{type(self).__name__} does not define step")
@@ -145,6 +166,20 @@ class Operator:
     def rewire(self, mapping: dict[Operator, Operator]) -> None:
         """Replace inputs by other operators for the same collections."""
         self.inputs = [mapping.get(operator, operator) for operator in self.inputs]
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """An operator as compiled code runs it: an operation (`engine.kernels.stepping.opcodes`), the operators
+    that it reads, a number, and two ranges of numbers. If it reads `many`, the first range has their places.
+    """
+
+    operation: int
+    reads: tuple[Operator, ...] = ()
+    number: int = 0
+    first: Iterable[int] = ()
+    second: Iterable[int] = ()
+    many: tuple[Operator, ...] = ()
 
 
 class Deferred:

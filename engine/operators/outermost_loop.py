@@ -8,6 +8,7 @@ the advance is published, and comes back if it is aborted.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -15,19 +16,23 @@ import numpy as np
 
 from engine.kernels.arrange import arrange
 from engine.kernels.collapse import collapse
+from engine.kernels.layers import WORD
 from engine.kernels.merge import merge
 from engine.operators.arrangement import Arrangement
+from engine.operators.compiled_rounds import CompiledRounds, Ran
 from engine.operators.entered import EnteredArrangement
 from engine.operators.failure_log import FailureLog
 from engine.operators.group_operators import GroupOperator
 from engine.operators.linear import SelectOperator
-from engine.operators.loop import Leave, Loop
+from engine.operators.loop import Agenda, Leave, Loop
 from engine.operators.operator import Operator, Stateful, Step
 from engine.operators.rebuild import Estimate, LoopStatistics, Rebuild, Sizes
-from engine.operators.repetition import Repetition
+from engine.operators.repetition import FIRST, Repetition
 from engine.plan.nodes import OnLimit
 
 _NO_ROUNDS = np.empty(0, np.int64)
+MOST_CHANGES = 1024
+"""Larger changes are not tried in compiled rounds: they have much to do in each round."""
 
 
 class OutermostLoop(Loop):
@@ -44,11 +49,14 @@ class OutermostLoop(Loop):
         self._failures: list[FailureLog] = []
         self._results: list[_Result] = []
         self._repetition: Repetition
+        self._compiled: CompiledRounds | None = None
+        self._is_small = False
 
     def complete(self, widths: list[int]) -> None:
         """Finish construction once the body and the values exist; `widths` has the values' numbers of
         words."""
         self._repetition = Repetition(self, self._on_limit)
+        self._compiled = CompiledRounds.of(self.body, self.values, self.variables)
         inside = [part for operator in self.body for part in operator.parts()]
         self._entered = [entry for entry in self.entries if isinstance(entry, EnteredArrangement)]
         self._arrangements = [part for part in inside if isinstance(part, Arrangement)]
@@ -76,6 +84,8 @@ class OutermostLoop(Loop):
             sum(entry.rows for entry in self._entered),
             sum(part.trace.rows for part in self._arrangements),
         )
+        is_seen = step.meter is not None and step.meter.sees_steps
+        self._is_small = sizes.change <= MOST_CHANGES and not len(step.masks) and not is_seen
         self.statistics.per_row = self._estimate.per_row(sizes)
         obstacle = self._obstacle(sizes, first == last)
         if obstacle is not None:
@@ -128,9 +138,41 @@ class OutermostLoop(Loop):
         finally:
             self._sizes = None
 
+    def _rounds(self, agenda: Agenda, outer: Step) -> int:
+        ran = None
+        if self._is_small and self._compiled is not None:
+            limit = min(self._limit, FIRST) if self._repetition.is_watched else self._limit
+            most = sys.maxsize
+            if self._sizes is not None:
+                most = self._estimate.most(self._sizes) - self._brought_about()
+            ran = self._compiled.run(agenda, limit, most, outer, self)
+        if ran is None:
+            self._is_small = False
+            return super()._rounds(agenda, outer)
+        self._is_small = ran.may_go_on
+        self._account(ran, outer)
+        self._check_brought_about()
+        return ran.rounds
+
+    def _account(self, ran: Ran, outer: Step) -> None:
+        """Take what compiled rounds have made into the loop's and its operators' figures."""
+        for left, delta in zip(self.left, ran.left, strict=True):
+            if delta is not None:
+                left.append(delta)
+        for operator, made in zip(self.body, ran.made, strict=True):
+            operator.made += made
+        if outer.clock is not None:
+            outer.clock.share(self.body, [made + ran.rounds for made in ran.made])
+        if outer.meter is not None:
+            outer.meter.ran(ran.rounds, sum(ran.made), WORD * ran.words)
+
     def _round(self, current: int, outer: Step) -> None:
         super()._round(current, outer)
         self._repetition.look(current + 1, self._agenda.get((), ()))
+        self._check_brought_about()
+
+    def _check_brought_about(self) -> None:
+        """Give up a change that has brought about too much."""
         if self._sizes is not None and self._estimate.is_too_much(self._sizes, self._brought_about()):
             raise _TooMuch
 
@@ -138,6 +180,7 @@ class OutermostLoop(Loop):
         return sum(part.staged for part in self._arrangements)
 
     def _rebuild(self, epoch: int, sizes: Sizes, step: Step) -> None:
+        self._is_small = False
         for part in self._arrangements:
             part.start_over(step)
         for entry in self._entered:

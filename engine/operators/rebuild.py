@@ -65,6 +65,10 @@ class Estimate:
         """Whether a rebuild is expected to cost less than the change."""
         return PRICE * sizes.change * self.per_row(sizes) > sizes.rebuild
 
+    def most(self, sizes: Sizes) -> int:
+        """The most rows that a change may bring about before that is too much."""
+        return int(sizes.rebuild / PRICE)
+
     def is_too_much(self, sizes: Sizes, brought_about: int) -> bool:
         """Whether a change has brought about so much that it should be given up."""
         return PRICE * brought_about > sizes.rebuild

@@ -51,7 +51,8 @@ class Repetition:
 
     def __init__(self, loop: Loop, on_limit: OnLimit) -> None:
         self._loop = loop
-        self._is_watched = on_limit is OnLimit.ERROR and all(map(_is_linear, loop.body))
+        self.is_watched = on_limit is OnLimit.ERROR and all(map(_is_linear, loop.body))
+        """Whether rounds from `FIRST` on are compared."""
         self._others = [op for op in loop.body if op.deferred is not None and op not in loop.variables]
         self.begin()
 
@@ -66,7 +67,7 @@ class Repetition:
 
         Raises LimitExceeded if it went into an earlier round too, so that the loop repeats.
         """
-        if not self._is_watched or following < FIRST or not self._is_at_rest(following, agenda):
+        if not self.is_watched or following < FIRST or not self._is_at_rest(following, agenda):
             return
         changes = [
             _together(variable.deferred.waiting((following,)))

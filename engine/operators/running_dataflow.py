@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Iterable
 import numpy as np
 
 from engine.errors import CountTooLarge, EngineError, OverBudget
+from engine.operators import stretches
 from engine.operators.linear import InputOperator
 from engine.operators.operator import Meter, Operator, Stateful, Step, Timer
 from engine.operators.stopwatch import LARGE, Sampling
@@ -56,6 +57,7 @@ class RunningDataflow:
         self.steps = 0
         """Steps that operators have taken here."""
         self._changed: list[Stateful] = []
+        self._undo: dict[Stateful, Callable[[], None]] = {}
         self._turns: OperatorTurns | None = None
         self._fed: list[InputOperator] = []
         self._ran: list[Operator] = []
@@ -91,8 +93,29 @@ class RunningDataflow:
         return Step((), _NO_ROUNDS, self, self._changed, self.order.masks, clock, meter)
 
     def run(self, rows: int = LARGE, meter: Meter | None = None) -> None:
-        """Run one step of the operators that the inputs' changes reach, for `rows` rows of changes, as far as
-        the meter lets them. Raises OperatorFailed; then call `abort`."""
+        """Run the operators that the inputs' changes reach, for `rows` rows of changes, as far as the meter
+        lets them, in one step or a step a stretch. Raises OperatorFailed; then call `abort`."""
+        if rows <= stretches.CHANGES or not self.order.is_total or not self.turns.pair_changes:
+            self._step(rows, meter)
+            return
+        pending = {input: input.pending for input in self._fed if input.pending is not None}
+        for end, deltas in stretches.divide(pending):
+            for input, delta in deltas.items():
+                input.pending = delta
+            self._step(rows, meter)
+            if end is not None:
+                self._settle(Frontier(self.order, (end,)))
+
+    def _settle(self, frontier: Frontier) -> None:
+        """Make the changes so far part of the state, until the advance is published or aborted."""
+        for state in self._changed:
+            if state not in self._undo:
+                self._undo[state] = state.undo()
+            state.publish(frontier)
+        self._changed.clear()
+
+    def _step(self, rows: int, meter: Meter | None) -> None:
+        """Run one step of an advance of `rows` rows."""
         clock = self._sampling.clock(rows)
         step = self.step(clock, meter)
         for turn in self.turns.reached(input for input in self._fed if input.pending is not None):
@@ -120,6 +143,8 @@ class RunningDataflow:
         changed = self._changed
         for state in changed:
             state.publish(frontier)
+        if self._undo:
+            changed = list(dict.fromkeys((*self._undo, *changed)))
         self._end()
         return changed
 
@@ -127,6 +152,8 @@ class RunningDataflow:
         """Undo `run`, and drop what inputs have not emitted yet."""
         for state in self._changed:
             state.abort()
+        for undo in self._undo.values():
+            undo()
         for operator in self._ran:
             operator.clear()
             for part in operator.parts():
@@ -138,7 +165,7 @@ class RunningDataflow:
     def _end(self) -> None:
         """End an advance."""
         self.steps += len(self._ran)
-        self._changed, self._ran, self._fed = [], [], []
+        self._changed, self._undo, self._ran, self._fed = [], {}, [], []
 
     def graft(self, other: RunningDataflow) -> dict[Operator, Operator]:
         """Take over the operators of `other` that do not exist here yet.

@@ -6,6 +6,7 @@ are timed, and then one in `SAMPLE`, which counts for as many. Large advances ar
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from time import perf_counter_ns
 
 from engine.operators.operator import Operator
@@ -30,6 +31,14 @@ class Stopwatch:
         """Add the time since the last call to the operator whose step has just ended."""
         now = perf_counter_ns()
         operator.nanoseconds += (now - self._last) * self._weight
+        self._last = now
+
+    def share(self, operators: Sequence[Operator], parts: Sequence[int]) -> None:
+        """Divide the time since the last call among operators that have run together, by their parts."""
+        now = perf_counter_ns()
+        each = (now - self._last) * self._weight / sum(parts)
+        for operator, part in zip(operators, parts, strict=True):
+            operator.nanoseconds += round(each * part)
         self._last = now
 
 

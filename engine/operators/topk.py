@@ -9,10 +9,11 @@ import numpy as np
 from engine.codec.numerals import is_wide
 from engine.kernels.coding import AS_IS, ENTRY, KIND, NUMERAL, Codes
 from engine.kernels.ordered import arrange_ordered, merge_ordered, merge_ordered_step
+from engine.kernels.stepping import opcodes
 from engine.kernels.top import reduce_top
 from engine.operators.arrangement import Arrangement
 from engine.operators.group_operators import GroupOperator
-from engine.operators.operator import Operator, Step
+from engine.operators.operator import Instruction, Operator, Step
 from engine.state.dictionary import Dictionary
 from engine.state.packed_times import Frontier
 from engine.state.trace import Trace
@@ -27,6 +28,8 @@ class TextTrace(Trace):
     Entry numbers mean nothing to another process, so files have words in their place.
     """
 
+    may_merge_beside = False
+
     def __init__(self, width: int, codes: np.ndarray, dictionary: Dictionary) -> None:
         super().__init__(width)
         self._codes = codes
@@ -37,12 +40,10 @@ class TextTrace(Trace):
         return merge_ordered(left, right, self.width, since, self._codes, ends, arena)
 
     def merge_step(
-        self, left: np.ndarray, right: np.ndarray, out: np.ndarray, state: np.ndarray, fuel: int
+        self, left: np.ndarray, right: np.ndarray, out: np.ndarray, state: np.ndarray, since: int, fuel: int
     ) -> bool:
         _, _, ends, arena = self._dictionary.store
-        return merge_ordered_step(
-            left, right, out, state, self.width, self.since, fuel, self._codes, ends, arena
-        )
+        return merge_ordered_step(left, right, out, state, self.width, since, fuel, self._codes, ends, arena)
 
     def export_rows(self, rows: np.ndarray) -> np.ndarray:
         return self._translated(rows, self._dictionary.entry_words)
@@ -100,6 +101,13 @@ class OrderedArrangement(Arrangement):
         self.passed = 0
         """Rows that readers skipped since the last merge."""
 
+    @property
+    def instruction(self) -> Instruction | None:
+        if self._texts or self._numbers:
+            return None
+        codes = self.codes.ravel()
+        return Instruction(opcodes.ARRANGE_ORDERED, (self.inputs[0],), first=self.order, second=codes)
+
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         for word in self._texts:
             self.dictionary.require(delta[word])
@@ -123,6 +131,11 @@ class TopKOperator(GroupOperator):
         super().__init__(source, key)
         self._offset = min(offset, MOST)
         self._limit = min(limit, MOST)
+
+    @property
+    def instruction(self) -> Instruction:
+        numbers = (self._offset, self._limit, *self._ordered.codes.ravel())
+        return Instruction(opcodes.TOP, (self.inputs[0],), self.key, numbers)
 
     @property
     def _ordered(self) -> OrderedArrangement:

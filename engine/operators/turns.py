@@ -33,9 +33,11 @@ class OperatorTurns:
 
     def __init__(self, operators: Iterable[Operator]) -> None:
         operators = list(operators)
-        parts = (part for operator in operators for part in operator.parts())
+        parts = [part for operator in operators for part in operator.parts()]
         self.timed = [part for part in parts if isinstance(part, TemporalOperator | TodayOperator)]
         """The operators, those in loops too, whose output changes as time passes."""
+        self.pair_changes = any(part.pairs_changes for part in parts)
+        """Whether one of them costs more at many epochs together than at a few after a few others."""
         self._places = {operator: place for place, operator in enumerate(operators)}
         readers: dict[Operator, list[int]] = {operator: [] for operator in self._places}
         for operator, place in self._places.items():

@@ -9,9 +9,10 @@ import numpy as np
 
 from engine.codec.interned import split_arrays
 from engine.codec.ordered_text import text_word
+from engine.kernels.stepping import opcodes
 from engine.kernels.words import NULL
 from engine.operators.failure_log import FailureLog
-from engine.operators.operator import Operator, Step
+from engine.operators.operator import Instruction, Operator, Step
 from engine.plan.list_elements import MOST_ELEMENTS, Elements
 from engine.plan.list_elements import Unnest as UnnestNode
 from engine.schema import Type
@@ -61,6 +62,10 @@ class UnnestOperator(Operator):
             if len(each.columns) == 1
         }
         self.failures = FailureLog(dictionary)
+
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.PYTHON, (self.inputs[0],))
 
     def step(self, step: Step) -> None:
         self.out = []

@@ -50,6 +50,8 @@ class WindowOperator(GroupOperator):
     """The input's rows with their functions' values. It has no rounds: in a loop, `GeneralOperator` is
     used."""
 
+    pairs_changes = True
+
     def __init__(
         self, source: OrderedArrangement, key: int, functions: Functions, failures: FailureLog
     ) -> None:

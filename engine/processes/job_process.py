@@ -15,6 +15,7 @@ from multiprocessing.connection import Connection
 import numpy as np
 
 from engine.errors import EngineError, OverBudget
+from engine.kernels.parallel import threads
 from engine.operators.allowance import Allowance, Spending
 from engine.operators.operator import Meter, Operator
 from engine.runtime.execution import ExecutorJob, Outcome
@@ -35,10 +36,12 @@ ROWS, ROUNDS, DONE, OF = range(4)
 
 @dataclass(frozen=True)
 class ProcessLimits:
-    """Bytes of memory that a job's process may have, 0 for any, and what its operators may use."""
+    """Bytes of memory that a job's process may have, 0 for any; what its operators may use; and how many
+    threads run kernels."""
 
     memory: int
     allowance: Allowance
+    threads: int = 1
 
 
 class _Reporting(Spending):
@@ -72,6 +75,7 @@ def run_job(
 ) -> None:
     """Run the job, and send its Outcome or an EngineError. `progress` float64[4] is shared."""
     _confine(limits.memory)
+    threads.use(limits.threads)
     try:
         report: Outcome | EngineError = outcome_of(
             job, directory, shards, lambda operators: _Reporting(limits.allowance, progress, operators)

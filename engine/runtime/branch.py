@@ -150,7 +150,7 @@ class Branch:
     def _begin(self, deltas: Mapping[str, np.ndarray]) -> None:
         """Make the operators of all views, with the state of the ground."""
         for name, delta in deltas.items():
-            require_texts(self.sources[name].table.node, delta, self.dictionary)
+            require_texts(self.sources[name], delta, self.dictionary)
         dataflow = self.dataflow
         renderer = Renderer(dataflow, self.dictionary, self.options.max_rounds, self.options.rebuild)
         for name in self.tables:

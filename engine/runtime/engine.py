@@ -337,7 +337,7 @@ class Engine:
             views = self._registry.views
             if name in views:
                 changed = forget_errors(views[name].failures, views, at_once)
-                self._snapshot = self._refreshed(self._snapshot, changed)
+                self._snapshot = self._snapshot.replaced(self._renewed(changed))
 
     # Advances
 
@@ -453,13 +453,14 @@ class Engine:
         self._unstage(stage)
         changed = self._dataflow.publish(stage.frontier)
         lost = self._snapshot.upper if stage.failed and self._order.is_total else None
-        failed: dict[str, RelationSnapshot | None] = {}
+        relations: dict[str, RelationSnapshot | None] = {}
         for name, reason in stage.failed.items():
             del self._registry.views[name]
-            failed[name] = replace(
+            relations[name] = replace(
                 self._snapshot.relations[name], failure=reason, lost=lost, aside=name in stage.over_budget
             )
-        self._snapshot = self._refreshed(self._snapshot.replaced(failed, stage.frontier), changed)
+        relations.update(self._renewed(changed))
+        self._snapshot = self._snapshot.replaced(relations, stage.frontier)
 
     def _abort(self, stage: Stage) -> None:
         self._unstage(stage)
@@ -516,7 +517,7 @@ class Engine:
         collection = spill.capture.collection
         if self._texts is spill.capture.texts if collection is None else self._switch(collection):
             self._texts = spill.texts
-        self._snapshot = self._refreshed(self._snapshot, changed)
+        self._snapshot = self._snapshot.replaced(self._renewed(changed))
 
     def release(self, capture: Capture) -> None:
         """Give up a capture: it will not be installed."""
@@ -569,12 +570,10 @@ class Engine:
         """Drop the operators that are needed by no source and by no view except those of `without`."""
         self._dataflow.keep(self._registry.outputs(without))
 
-    def _refreshed(self, snapshot: Snapshot, changed: Iterable[object]) -> Snapshot:
-        """The snapshot, with those relations renewed whose history or failure log is among the changed
-        states."""
-        names = self._registry.changed(changed)
-        kept = snapshot.relations
-        return snapshot.replaced({name: self._registry.refreshed(name, kept[name]) for name in names})
+    def _renewed(self, changed: Iterable[object]) -> dict[str, RelationSnapshot]:
+        """Those relations anew whose history or failure log is among the changed states."""
+        names, kept = self._registry.changed(changed), self._snapshot.relations
+        return {name: self._registry.refreshed(name, kept[name]) for name in names}
 
     def _show(self, name: str, relation: RelationSnapshot) -> None:
         """Put a relation, with its current history, into the snapshot."""

@@ -54,7 +54,7 @@ class Hydration:
         for source, delta in deltas.items():
             self.dataflow.feed(self.inputs[source], delta)
         try:
-            self.dataflow.run(meter=meter)
+            self.dataflow.run(sum(delta.shape[1] for delta in deltas.values()), meter)
         except OperatorFailed as failed:
             self.dataflow.abort()
             raise failed.reason from failed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from engine.operators.arrangement import Arrangement
@@ -36,6 +36,9 @@ class Replacement:
 
     def abort(self) -> None:
         """Leave the arrangement as it is."""
+
+    def undo(self) -> Callable[[], None]:
+        return self.arrangement.undo()
 
 
 def check_current(branch: Branch, registry: Registry) -> None:

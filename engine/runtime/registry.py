@@ -7,7 +7,8 @@ failed. It changes nothing in operators but the `readers` of their failure logs.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from engine.operators.operator import Operator
 from engine.operators.running_dataflow import reachable
 from engine.plan.nodes import Node, Source, sources_of
 from engine.runtime.execution import JobTable
+from engine.schema import Type
 from engine.state.dictionary import Dictionary
 from engine.state.packed_times import Frontier
 from engine.state.snapshot import RelationSnapshot
@@ -33,6 +35,12 @@ class KnownSource:
     table: JobTable
     input: InputOperator
     history: History | None
+
+    @cached_property
+    def explained(self) -> tuple[tuple[int, Type], ...]:
+        """The columns, with their types, that may have words of the dictionary."""
+        types = enumerate(self.table.node.schema.types)
+        return tuple((column, type) for column, type in types if type.is_interned or type.may_be_wide)
 
 
 @dataclass(frozen=True)
@@ -98,7 +106,7 @@ class Registry:
     def require_texts(self, deltas: Mapping[str, np.ndarray], dictionary: Dictionary) -> None:
         """Raises EngineError if a delta refers to a text that is gone, because nobody held it."""
         for name, delta in deltas.items():
-            require_texts(self._source(name).table.node, delta, dictionary)
+            require_texts(self._source(name), delta, dictionary)
 
     def _source(self, name: str) -> KnownSource:
         source = self.sources.get(name)
@@ -166,10 +174,12 @@ class Registry:
         history = self.history(name)
         if history is None:
             return relation
-        if view is not None and view.failures:
-            layers = tuple(layer for log in view.failures for layer in log.trace.layers())
-            relation = replace(relation, errors=relation.errors.with_layers(layers))
-        return relation.with_layers(history.trace.layers(), history.trace.since)
+        errors = relation.errors
+        if view is not None:
+            layers = tuple(layer for log in view.failures if log.trace.count for layer in log.trace.layers())
+            if layers or errors:
+                errors = errors.with_layers(layers)
+        return relation.with_layers(history.trace.layers(), history.trace.since, errors)
 
 
 def failure_logs(history: History, operators: Iterable[Operator]) -> tuple[FailureLog, ...]:
@@ -179,11 +189,11 @@ def failure_logs(history: History, operators: Iterable[Operator]) -> tuple[Failu
     return tuple(part.failures for part in parts if hasattr(part, "failures"))
 
 
-def require_texts(source: Source, delta: np.ndarray, dictionary: Dictionary) -> None:
+def require_texts(source: KnownSource, delta: np.ndarray, dictionary: Dictionary) -> None:
     """Raises EngineError if a delta refers to a text that is gone, because nobody held it."""
-    for words, type in zip(delta, source.schema.types, strict=False):
-        if type.is_interned or type.may_be_wide:
-            try:
-                dictionary.require(explained(words, type))
-            except KeyError:
-                raise EngineError(f"a change of {source.name} refers to a text that is gone") from None
+    for column, type in source.explained:
+        try:
+            dictionary.require(explained(delta[column], type))
+        except KeyError:
+            name = source.table.node.name
+            raise EngineError(f"a change of {name} refers to a text that is gone") from None

@@ -143,6 +143,8 @@ def _run(
 class _Metered:
     """A meter that records what a spending allows."""
 
+    sees_steps = True
+
     def __init__(self, spending: Spending, recorder: _Recorder, most: int) -> None:
         self._spending = spending
         self._recorder = recorder
@@ -155,6 +157,9 @@ class _Metered:
     def round(self, rounds: tuple[int, ...]) -> None:
         self._spending.round(rounds)
         self._recorder.rounds = rounds
+
+    def ran(self, rounds: int, rows: int, bytes: int) -> None:
+        self._spending.ran(rounds, rows, bytes)
 
     def made(self, operator: Operator) -> None:
         self._spending.made(operator)

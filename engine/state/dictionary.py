@@ -12,7 +12,7 @@ Texts that nothing refers to any more go in a collection (`engine.state.collecti
 generation of entries in the place of the old one. Whoever keeps words outside the engine's traces holds the
 generation that he began with (`hold`), and so all later ones. As long as somebody holds a generation that was
 retired, its words keep their meaning: a text of it that is asked for, or a new text with the same hash,
-brings the entry back.
+brings the entry back. So a text has one word at a time.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from engine.kernels.hashing import hash_texts
 from engine.kernels.words import NULL
 from engine.state.buffers import as_arrow, buffers, buffers_of, text_at
 from engine.state.collecting import TextCollection
-from engine.state.entries import Entries, Store
+from engine.state.entries import Entries, ExceptionalWord, Store
 from engine.state.generations import Generations
 from engine.state.text_constants import Constants, ConstantsInUse
 
@@ -55,7 +55,7 @@ class Dictionary:
         self._hash = hash
         self._lock = threading.Lock()
         self._generations = Generations()
-        self._exceptions: dict[str, int] = {}
+        self._exceptions: dict[str, ExceptionalWord] = {}
         self._suspects = np.zeros(0, np.int64)  # the exceptions' hashes of round 0
         self._collection: TextCollection | None = None
         self._leases: weakref.WeakSet[Lease] = weakref.WeakSet()
@@ -81,7 +81,7 @@ class Dictionary:
     @property
     def exceptions(self) -> tuple[tuple[str, int], ...]:
         """The texts whose words are not their hashes of round 0, with their words."""
-        return tuple(self._exceptions.items())
+        return tuple((text, exception.word) for text, exception in self._exceptions.items())
 
     # Texts to words
 
@@ -99,8 +99,8 @@ class Dictionary:
 
     def word_if_known(self, text: str) -> int:
         """The word of `text` if it is an entry, and any word if it is not. It makes no entry."""
-        word = self._exceptions.get(text)
-        return int(self._hash(*buffers_of(text), 0)[0]) if word is None else word
+        exception = self._exceptions.get(text)
+        return int(self._hash(*buffers_of(text), 0)[0]) if exception is None else exception.word
 
     def intern(self, texts: pa.Array | pa.ChunkedArray | Sequence[str | None]) -> np.ndarray:
         """The words int64[n] of `texts`, NULL for None; new texts become entries."""
@@ -145,7 +145,7 @@ class Dictionary:
         """The word of a text that may not have its hash of round 0. The caller holds the lock."""
         known = self._exceptions.get(text)
         if known is not None:
-            return known
+            return known.word
         offsets, data = buffers_of(text)
         round = 0
         while (word := self._proposed(offsets, data, round)) == NULL:
@@ -161,8 +161,9 @@ class Dictionary:
         return int(self._entries.append(hash, offsets, data)[0])
 
     def _except(self, text: str, word: int) -> None:
-        self._exceptions[text] = word
-        self._suspects = np.unique(np.append(self._suspects, self._hash(*buffers_of(text), 0)))
+        hash = int(self._hash(*buffers_of(text), 0)[0])
+        self._exceptions[text] = ExceptionalWord(word, hash)
+        self._suspects = np.unique(np.append(self._suspects, hash))
 
     def require(self, words: np.ndarray) -> None:
         """Keep all `words` but NULL in a collection in progress, and bring back what earlier ones dropped.
@@ -250,6 +251,7 @@ class Dictionary:
         offsets, data = buffers(texts if isinstance(texts, pa.Array) else as_arrow(texts))
         hashes = self._hash(offsets, data, 0)
         with self._lock:
+            self._bring_back(hashes)
             for row in np.flatnonzero((words != hashes) | np.isin(hashes, self._suspects)).tolist():
                 self._absorb_exception(text_at(offsets, data, row), int(words[row]), int(hashes[row]))
             self._bring_back(words)
@@ -261,7 +263,8 @@ class Dictionary:
 
     def _absorb_exception(self, text: str, word: int, hash: int) -> None:
         """Note that `text` has another word than its `hash` of round 0, unless it has an entry already."""
-        known = self._exceptions.get(text)
+        exception = self._exceptions.get(text)
+        known = None if exception is None else exception.word
         if known is None and self._holds(hash, text):
             known = hash
         if known is None and word != hash:
@@ -334,10 +337,9 @@ class Dictionary:
                 return None
             new, numbers = collection.finish()
             self._generations.retire(new, self._exceptions)
-            live = {text: word for text, word in self._exceptions.items() if _has(new, word)}
-            self._exceptions, self._suspects = {}, np.zeros(0, np.int64)
-            for text, word in live.items():
-                self._except(text, word)
+            live = {text: known for text, known in self._exceptions.items() if _has(new, known.word)}
+            self._exceptions = live
+            self._suspects = np.unique(np.array([known.hash for known in live.values()], np.int64))
             self._collection = None
             self._after_collection = len(new)
             self.version += 1

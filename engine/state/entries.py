@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from engine.kernels import texts as kernels
-from engine.kernels.known import find_known
+from engine.kernels.known import find_known, place_of
 from engine.kernels.words import NULL
 from engine.state.buffers import buffers
 
@@ -31,6 +31,13 @@ class Store(NamedTuple):
     arena: np.ndarray
 
 
+class ExceptionalWord(NamedTuple):
+    """The word of a text that is not the text's hash of round 0, and that hash."""
+
+    word: int
+    hash: int
+
+
 class Entries:
     """One generation of a dictionary's entries."""
 
@@ -39,7 +46,7 @@ class Entries:
         """Words of single texts, a bounded cache."""
         self.text_of: dict[int, str] = {}
         """Texts of single words, a bounded cache."""
-        self.exceptions: dict[str, int] = {}
+        self.exceptions: dict[str, ExceptionalWord] = {}
         """The texts whose words are not their hashes of round 0, once the generation is retired."""
         self.successor: Entries | None = None
         """The next generation: whoever holds this one holds all later ones."""
@@ -119,11 +126,8 @@ class Entries:
     def text(self, word: int) -> str | None:
         """The text of `word`; None if no entry has it. The short way for one text."""
         store = self.store
-        numbers = np.empty(1, np.int64)
-        if kernels.find(np.array([word], np.int64), store.table, store.words, numbers) >= 0:
-            return None
-        number = int(numbers[0])
-        return store.arena[store.ends[number] : store.ends[number + 1]].tobytes().decode()
+        start, stop = place_of(word, store.table, store.words, store.ends)
+        return None if start < 0 else store.arena[start:stop].tobytes().decode()
 
     def texts_at(self, numbers: np.ndarray, store: Store | None = None) -> pa.LargeStringArray:
         """The texts of the entries with these numbers, null for -1."""

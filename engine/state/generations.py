@@ -11,7 +11,7 @@ import weakref
 
 import numpy as np
 
-from engine.state.entries import Entries
+from engine.state.entries import Entries, ExceptionalWord
 
 
 class Generations:
@@ -36,7 +36,7 @@ class Generations:
         found."""
         return self.current
 
-    def retire(self, new: Entries, exceptions: dict[str, int]) -> None:
+    def retire(self, new: Entries, exceptions: dict[str, ExceptionalWord]) -> None:
         """Put a new generation in the place of the current one, whose exceptions are given."""
         old = self.current
         old.exceptions = exceptions
@@ -45,24 +45,33 @@ class Generations:
         self.current = new
 
     def bring_back(self, words: np.ndarray) -> tuple[np.ndarray, dict[str, int]]:
-        """Make entries of those words that only retired generations have; returns them, and the exceptions
-        among them."""
+        """Make entries of those words that only retired generations have, and of the exceptions whose hashes
+        of round 0 are among the words; returns the words, and the exceptions among them."""
         held = self._held()
         if len(held) < len(self._retired):
             self._retired = tuple(map(weakref.ref, reversed(held)))
         back = np.empty(0, np.int64)
         exceptions: dict[str, int] = {}
         for old in held:
-            numbers = old.known(words[self.current.known(words) < 0])
+            asked = np.append(words, _words_by_hash(old.exceptions, words)) if old.exceptions else words
+            numbers = old.known(asked[self.current.known(asked) < 0])
             numbers = np.unique(numbers[numbers >= 0])
             if numbers.size:
                 self.current.take(old, numbers)
                 found = old.words(numbers)
                 back = np.concatenate((back, found))
                 known = set(found.tolist())
-                exceptions |= {text: word for text, word in old.exceptions.items() if word in known}
+                exceptions |= {text: e.word for text, e in old.exceptions.items() if e.word in known}
         return back, exceptions
 
     def _held(self) -> list[Entries]:
         """The retired generations that somebody still holds, the newest first."""
         return [entries for ref in reversed(self._retired) if (entries := ref()) is not None]
+
+
+def _words_by_hash(exceptions: dict[str, ExceptionalWord], hashes: np.ndarray) -> np.ndarray:
+    """The words of the exceptions whose hashes of round 0 are among `hashes`."""
+    asked = set(hashes.tolist())
+    return np.array(
+        [exception.word for exception in exceptions.values() if exception.hash in asked], np.int64
+    )

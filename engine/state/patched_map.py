@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TypeVar
+from typing import Any, TypeVar
 
 V = TypeVar("V")
 
@@ -38,6 +38,11 @@ class PatchedMap(Mapping[str, V]):
         if value is None:
             raise KeyError(name)
         return value
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The entry of a name, or `default`; Mapping's own takes a call more."""
+        found = self._patch[name] if name in self._patch else self._base.get(name)
+        return default if found is None else found
 
     def __iter__(self) -> Iterator[str]:
         for name in {**self._base, **self._patch}:

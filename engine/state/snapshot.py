@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
 from engine.errors import EpochError, JoinTooLarge, UnknownName
 from engine.kernels.arrange import arrange
-from engine.kernels.collapse import rows_of_ranges
+from engine.kernels.collapse import few_rows
 from engine.kernels.join import MOST_PAIRS, join
 from engine.kernels.layers import COLUMNS, table_of
 from engine.kernels.lookup import find_ranges
@@ -100,28 +100,22 @@ class RelationSnapshot:
         batch = rows_under(self.batches, len(self.order), keys, epoch, self.kept.order.masks)
         return self._as_rows(batch)
 
-    def few_rows_under(self, keys: np.ndarray, epoch: int, most: int) -> Rows | None:
-        """As `rows_under`; None if there are more than `most` differences to look at."""
-        lows, highs = find_ranges(self._table, keys)
-        return self._few_rows(lows, highs, epoch, most)
-
     def few_rows_between(self, low: np.ndarray, high: np.ndarray, epoch: int, most: int) -> Rows | None:
-        """As `few_rows_under`, but the rows whose first P words are between a line of `low` [m, P] and that
-        line of `high`, or are one of these. The lines ascend, and their ranges do not overlap."""
+        """As `rows`, but only the rows whose first P words, in the batches' order, are between a line of
+        `low` [m, P] and that line of `high`, or are one of these; None if there are more than `most`
+        differences to look at. The lines ascend, and their ranges do not overlap."""
+        masks = self.kept.order.masks
+        if not masks.size:
+            found = few_rows(self._table, low, high, self.positions, epoch, min(most, _INSERTED))
+            if len(found):
+                return found[:-1], found[-1]
         lows, _ = find_ranges(self._table, low)
         _, highs = find_ranges(self._table, high)
-        return self._few_rows(lows, np.maximum(lows, highs), epoch, most)
-
-    def _few_rows(self, lows: np.ndarray, highs: np.ndarray, epoch: int, most: int) -> Rows | None:
-        """The rows in ranges of the layers; None if these have more than `most` differences."""
-        width, masks = len(self.order), self.kept.order.masks
-        found = int((highs - lows).sum())
-        if found > most:
+        highs = np.maximum(lows, highs)
+        if int((highs - lows).sum()) > most:
             return None
-        if found > _INSERTED or len(masks):
-            batches = [batch for batch in self.batches if len(batch)]
-            return self._as_rows(rows_in(batches, width, lows, highs, epoch, masks))
-        return self._in_order(rows_of_ranges(self._table, lows, highs, width, epoch))
+        batches = [batch for batch in self.batches if len(batch)]
+        return self._as_rows(rows_in(batches, len(self.order), lows, highs, epoch, masks))
 
     @cached_property
     def _table(self) -> np.ndarray:
@@ -200,9 +194,20 @@ class RelationSnapshot:
         np.maximum(delta[width], since, out=delta[width])
         return delta
 
-    def with_layers(self, layers: tuple[Layer, ...], since: int) -> RelationSnapshot:
-        """The relation with other layers."""
-        return replace(self, layers=layers, since=since, _cache={})
+    def with_layers(self, layers: tuple[Layer, ...], since: int, errors: ErrorHistory) -> RelationSnapshot:
+        """The relation with other layers and errors."""
+        return RelationSnapshot(
+            self.schema,
+            self.order,
+            layers,
+            since,
+            errors,
+            self.failure,
+            self.lost,
+            self.aside,
+            self.kept,
+            self.origin,
+        )
 
 
 class Snapshot:
@@ -225,7 +230,7 @@ class Snapshot:
         patched = self.relations.patched(relations) if relations else self.relations
         return Snapshot(self.frontier if frontier is None else frontier, patched, self._dictionary)
 
-    @property
+    @cached_property
     def upper(self) -> int:
         """The first epoch that is not complete; EpochError if times have several coordinates."""
         if not self.frontier.order.is_total:
@@ -324,9 +329,9 @@ class Snapshot:
         return relation.rows_under(keys, self._epoch(relation, name, epoch))
 
     def few_rows_under(self, name: str, keys: np.ndarray, epoch: int | None, most: int) -> Rows | None:
-        """As `rows_under`, unless there are many; see `RelationSnapshot.few_rows_under`."""
+        """As `rows_under`; None if there are more than `most` differences to look at."""
         relation = self._relation(name)
-        return relation.few_rows_under(keys, self._epoch(relation, name, epoch), most)
+        return relation.few_rows_between(keys, keys, self._epoch(relation, name, epoch), most)
 
     def few_rows_between(
         self, name: str, low: np.ndarray, high: np.ndarray, epoch: int | None, most: int

@@ -28,17 +28,16 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from engine.kernels.layers import COLUMNS
-from engine.kernels.merge import compact, merge, merge_step
+from engine.kernels.merge import compact, merge_step
+from engine.kernels.parallel.divided_merge import merge_batches
 from engine.kernels.times import advance_batch
 from engine.state.layer import Index, Layer
-from engine.state.layer_merge import LayerMerge
+from engine.state.layer_merge import QUANTUM, LayerMerge
 from engine.state.packed_times import Frontier
 from engine.state.store.files import BatchFile
 
 AT_ONCE = 128
 """Merges of up to this many rows are done at once."""
-QUANTUM = 4096
-"""A large merge proceeds by at least this many rows at a time."""
 EFFORT = 10
 """For each inserted row, every merge in progress is owed this many rows."""
 CHUNK = 1 << 16
@@ -51,6 +50,9 @@ class Trace:
     `key` is the number of words by which batches are looked up: 0 if they are not, SPREAD if their first word
     is spread evenly.
     """
+
+    may_merge_beside = True
+    """Whether another thread may merge large batches, which needs nothing but them."""
 
     def __init__(self, width: int, diffs: int = 1, since: int = 0) -> None:
         self.width = width
@@ -168,19 +170,33 @@ class Trace:
     def replace(self, translate: Callable[[np.ndarray], np.ndarray]) -> None:
         """Replace every batch by another form of it, which has the same rows in the same order. Merges in
         progress start again."""
-        base, rest = self._held[: len(self._base)], self._held[len(self._base) :]
+        held = [Layer(translate(layer.rows), layer.index, layer.file) for layer in self._held]
+        self._renew(held[: len(self._base)], held[len(self._base) :])
+
+    def saved(self) -> Callable[[], None]:
+        """A function that brings back the batches and `since` as they are now. Merges that are in progress
+        now start again then."""
+        since, base, rest = self.since, self._held[: len(self._base)], self._held[len(self._base) :]
+
+        def restore() -> None:
+            self.since = since
+            self._renew(base, rest)
+
+        return restore
+
+    def _renew(self, base: list[Layer], rest: list[Layer]) -> None:
+        """Replace all batches, by a base and others."""
         self._merges.clear()
-        rest = [Layer(translate(layer.rows), layer.index, layer.file) for layer in rest]
         self._layers[:] = sorted(rest, key=len, reverse=True)
         while self._balance():
             pass
-        self._rebase([Layer(translate(layer.rows), layer.index, layer.file) for layer in base])
+        self._rebase(base)
 
     # Merging
 
     def merge(self, left: np.ndarray, right: np.ndarray, since: int) -> np.ndarray:
         """Merge two batches, with epochs advanced to `since`."""
-        return merge(left, right, self.width, since)
+        return merge_batches(left, right, self.width, since)
 
     def merge_all(self, batches: Sequence[np.ndarray], since: int) -> np.ndarray:
         """Merge any number of batches, the smallest first, with epochs advanced to `since`."""
@@ -198,10 +214,10 @@ class Trace:
         return heap[0][2]
 
     def merge_step(
-        self, left: np.ndarray, right: np.ndarray, out: np.ndarray, state: np.ndarray, fuel: int
+        self, left: np.ndarray, right: np.ndarray, out: np.ndarray, state: np.ndarray, since: int, fuel: int
     ) -> bool:
         """Continue a merge into `out` for `fuel` rows; true when it is done."""
-        return merge_step(left, right, out, state, self.width, self.since, fuel)
+        return merge_step(left, right, out, state, self.width, since, fuel)
 
     def insert(self, batch: np.ndarray, index: Index | None = None) -> None:
         """Add a batch. Costs its own size, and a share of the merges that it causes."""
@@ -209,19 +225,24 @@ class Trace:
         if size == 0:
             return
         layers = self._layers
+        replaced = 0
         while layers:
             last = layers[-1]
-            if isinstance(last, LayerMerge) or len(last) + len(batch) > AT_ONCE:
+            if isinstance(last, LayerMerge) or len(last.rows) + len(batch) > AT_ONCE:
                 break
             batch, index = self.merge(last.rows, batch, self.since), None
             layers.pop()
+            replaced += 1
         if len(batch):
-            layers.append(Layer(batch, index))
+            layers.append(Layer(batch, index).indexed(self.key))
         ended = bool(self._merges) and self._work(size)
         if ended or not len(batch) or self._is_unbalanced():
             while self._balance():
                 pass
             self._retable(0)
+        elif replaced == 1:
+            self._held[-1] = layers[-1]  # type: ignore[assignment]
+            layers[-1].register(self.table, self.count - 1, self.key)  # type: ignore[union-attr]
         else:
             self._retable(max(len(layers) - 1, 0))
 
@@ -256,9 +277,9 @@ class Trace:
         if len(self._layers) < 2:
             return False
         left, right = self._layers[-2:]
-        return not (isinstance(left, LayerMerge) or isinstance(right, LayerMerge)) and len(left) <= 2 * len(
-            right
-        )
+        if isinstance(left, LayerMerge) or isinstance(right, LayerMerge):
+            return False
+        return len(left.rows) <= 2 * len(right.rows)
 
     def _balance(self) -> bool:
         """Merge, or start to merge, neighbours of similar size, newest first; true if anything changed."""
@@ -287,7 +308,7 @@ class Trace:
         ended = False
         for under_way in tuple(self._merges):
             under_way.owed += EFFORT * inserted
-            if under_way.owed < QUANTUM:
+            if not under_way.is_due:
                 continue
             merged = under_way.go_on(self)
             if merged is not None:

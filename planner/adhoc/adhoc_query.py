@@ -111,9 +111,9 @@ def adhoc_query(
     """
     for place in query.find_all(exp.Table, exp.CTE):
         count_relation(place)
-    check_recursion(query)
-    names = _places(query)
     dialect = written_in(query)
+    check_recursion(query, dialect)
+    names = _places(query)
     with_plain_names(query, relations, dialect)
     with_plain_rows(query, dialect)
     with_typed_labels(query, relations, dialect)

@@ -34,6 +34,8 @@ _FORMS = {
     Kind.UUID: _UUID,
 }
 _NUMBER = re.compile(r"[0-9]{1,18}(\.([0-9]{1,18}))?")
+_TOO_LONG = 10**18
+"""The first integer that has too many digits to be plain."""
 
 
 class NotPlain(Exception):
@@ -68,6 +70,8 @@ def plain_value(value: object, type: Type, in_utc: bool) -> object:
             raise NotPlain
         case Decimal() if value.is_finite():
             return _number("-" if value < 0 else "", format(abs(value), "f"), type)
+        case int() if type.is_integer and abs(value) < _TOO_LONG:
+            return value
         case int() | float():
             return _number("-" if value < 0 else "", repr(abs(value)), type)
     raise NotPlain

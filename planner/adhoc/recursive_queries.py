@@ -1,8 +1,8 @@
 """Refuses recursive ad-hoc queries that DuckDB would answer with other rows than a view of the same text has.
 
-DuckDB feeds the step of a recursion the rows of the last iteration alone, as PostgreSQL does. A view does the
-same where PostgreSQL accepts the query. Where it does not, the view has the fixed point, which reads all rows
-so far, and DuckDB would give another answer in silence.
+DuckDB feeds the step of a recursion the rows of the last round alone, as PostgreSQL does. A view does the
+same where the system of its dialect runs the query. Where that does not, the view has the fixed point, which
+reads all rows so far, and DuckDB would give another answer in silence.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from planner.positions import fail
 _HINT = "create a view of the query, and SELECT from the view"
 
 
-def check_recursion(query: exp.Expression) -> None:
+def check_recursion(query: exp.Expression, dialect: str) -> None:
     """Raise Unsupported, with its place, for a recursion that only a view can compute."""
     for with_ in query.find_all(exp.With):
         if declaration_of(with_) is not None:
             fail(Unsupported("WITH MUTUALLY RECURSIVE outside a view is not supported", _HINT), with_)
         if with_.args.get("recursive"):
-            _check_names({cte.alias.lower(): cte for cte in with_.expressions})
+            _check_names({cte.alias.lower(): cte for cte in with_.expressions}, dialect)
 
 
-def _check_names(ctes: dict[str, exp.CTE]) -> None:
+def _check_names(ctes: dict[str, exp.CTE], dialect: str) -> None:
     for group in components({name: table_names(cte.this) for name, cte in ctes.items()}):
         name = group[0]
         if len(group) > 1:
@@ -37,7 +37,7 @@ def _check_names(ctes: dict[str, exp.CTE]) -> None:
             fail(Unsupported(error, _HINT), ctes[name].args["alias"])
         if name not in table_names(ctes[name].this):
             continue
-        found = beyond_working_table(name, ctes[name])
+        found = beyond_working_table(name, ctes[name], dialect)
         if found is not None:
             construct, node = found
             error = f'recursive "{name}" with {construct} is not supported outside a view'

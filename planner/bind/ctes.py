@@ -17,7 +17,7 @@ from planner.errors import InvalidQuery
 from planner.identifiers import fold
 from planner.limits import count_relation
 from planner.parsing.mutually import declaration_of
-from planner.parsing.table_references import table_names
+from planner.parsing.table_references import recurring_nodes, table_names
 from planner.positions import fail
 
 
@@ -40,14 +40,21 @@ def bind_with(
         for name, cte in queries.items():
             environment = environment.extended({name: bind_cte(session, cte, environment, bind_query)})
         return environment
-    for group in components({name: table_names(cte.this) for name, cte in queries.items()}):
+    uses = {name: table_names(cte.this) | _recurring(session, name, cte) for name, cte in queries.items()}
+    for group in components(uses):
         members = {name: queries[name] for name in group}
-        if len(group) > 1 or group[0] in table_names(members[group[0]].this):
+        if len(group) > 1 or group[0] in uses[group[0]]:
             environment = bind_recursive(session, members, environment, bind_query)
         else:
             entry = bind_cte(session, members[group[0]], environment, bind_query)
             environment = environment.extended({group[0]: entry})
     return environment
+
+
+def _recurring(session: Session, name: str, cte: exp.CTE) -> frozenset[str]:
+    """The name itself if its query reads all its rows so far, as DuckDB can."""
+    reads = session.dialect == "duckdb" and recurring_nodes(name, cte.this)
+    return frozenset({name}) if reads else frozenset()
 
 
 def bind_cte(session: Session, cte: exp.CTE, environment: Environment, bind_query: BindQuery) -> Entry:

@@ -17,15 +17,16 @@ from planner.bind.lists import ElementTable, bound_list, rows_of, with_places
 from planner.bind.name_scope import FromTable, NameScope
 from planner.bind.pivot import pivoted
 from planner.bind.refuse import check_clauses, refuse_unsupported
-from planner.bind.session import BindQuery, Bound, Environment, Session
-from planner.errors import InvalidQuery, UnknownTable
+from planner.bind.session import BindQuery, Bound, Entry, Environment, Session
+from planner.errors import InvalidQuery, UnknownTable, Unsupported
 from planner.identifiers import fold, relation_name
 from planner.ir import UNIT, Attribute, Relational, TableScan
 from planner.limits import count_relation
 from planner.parsing.dialect_parsers import is_comma
+from planner.parsing.table_references import recurring_name
 from planner.positions import fail
 from planner.relation import Relation
-from planner.relation_names import full_name, schema_of
+from planner.relation_names import full_name, is_catalog, schema_of
 from planner.suggestions import did_you_mean
 
 
@@ -165,7 +166,7 @@ class FromBinder:
 
     def _relation(self, node: exp.Table) -> Bound:
         count_relation(node)
-        entry = None if node.args.get("db") else self.environment.ctes.get(node.name.lower())
+        entry = self._cte(node)
         if entry is not None:
             return self.session.reference(node.name.lower(), entry)
         relation = self._known(node)
@@ -176,6 +177,13 @@ class FromBinder:
         scan = TableScan(relation.name, relation.plan, columns, positions, relation.key, relation.rows)
         return Bound(scan, columns)
 
+    def _cte(self, node: exp.Table) -> Entry | None:
+        """The CTE that a name means; `recurring.name` is a recursion's rows so far."""
+        recurring = recurring_name(node)
+        if recurring is not None:
+            return self.environment.ctes.get(f"recurring.{recurring}")
+        return None if node.args.get("db") else self.environment.ctes.get(node.name.lower())
+
     def _known(self, node: exp.Table) -> Relation:
         """The table or view of the catalog that a name means."""
         catalog, name = self.session.catalog, relation_name(node)
@@ -185,10 +193,15 @@ class FromBinder:
             hint = f"known are {known}" if known else ""
             hint = did_you_mean(name, [*catalog, *self.environment.ctes], hint)
             shown = name if node.args.get("db") else node.name
+            if is_catalog(name):
+                fail(Unsupported(f"a view cannot read the catalog {shown}", _OF_CATALOGS), node)
             fail(UnknownTable(f'unknown table "{shown}"', hint), node)
         return relation
 
 
+_OF_CATALOGS = (
+    "query the catalogs themselves, or keep their rows of now: CREATE TABLE name AS SELECT ... FROM them"
+)
 _PADDED = ("RIGHT", "FULL")
 """Sides of a join that has rows which its left side lacks."""
 

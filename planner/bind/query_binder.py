@@ -136,7 +136,8 @@ def _set_operation(session: Session, node: exp.SetOperation, environment: Enviro
     sides = [_bind(session, nodes[0].this, environment)]
     sides += [_bind(session, each.expression, environment) for each in nodes]
     if len(nodes) > _FEW and isinstance(node, exp.Union) and are_alike(sides):
-        return union_of(session, sides, distinct=bool(node.args.get("distinct")))
+        first = union_of(session, sides[:-1])  # the last side may be a recursion's step: it stays apart
+        return _combined(session, node, first, sides[-1])
     bound = sides[0]
     for each, side in zip(nodes, sides[1:], strict=True):
         bound = _combined(session, each, bound, side)

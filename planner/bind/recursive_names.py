@@ -5,14 +5,15 @@ queries against them may widen them, until nothing changes. Nullability is found
 from "never NULL", which holds in the empty first round. In WITH MUTUALLY RECURSIVE the types are declared,
 and the queries' columns are cast to them.
 
-The names of a WITH RECURSIVE are updated together: each query reads all names as of the previous round. Those
-of a WITH MUTUALLY RECURSIVE are updated in sequence, as in Materialize: each query reads the names before it
-in the text as of the same round.
+A WITH RECURSIVE of one name that its system evaluates with a working table becomes a loop with one, unless
+the fixed point is the same. The names of any other are updated together: each query reads all names as of the
+previous round. Those of a WITH MUTUALLY RECURSIVE are updated in sequence, as in Materialize: each reads
+the names before it in the text as of the same round.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from sqlglot import exp
@@ -22,15 +23,16 @@ from engine.schema import Kind, Type, numeric
 from planner.bind.coercion import coerce
 from planner.bind.from_binder import renamed
 from planner.bind.monotone import check_monotone
-from planner.bind.session import BindQuery, Bound, Environment, Recursion, Session
-from planner.bind.working_table import check_working_table
+from planner.bind.session import BindQuery, Bound, Entry, Environment, Recursion, Session
+from planner.bind.working_loop import ACCUMULATED, sides_of, working_loop
+from planner.bind.working_table import beyond_working_table, has_working_table, is_set
 from planner.errors import InvalidQuery, InvalidSyntax, TypeMismatch, Unsupported
 from planner.identifiers import fold
 from planner.ir import Attribute, Expression, Fixpoint, Project, RecursiveBinding, Relational
 from planner.ir.scalars import may_be_null
 from planner.native.reference import union_type
 from planner.parsing.mutually import Declaration
-from planner.parsing.table_references import table_names
+from planner.parsing.table_references import recurring_nodes, table_names
 from planner.positions import fail
 from planner.sql_types import MAX_PRECISION, UNTYPED
 
@@ -68,10 +70,9 @@ def bind_recursive(
             "cast the recursive columns to the types that you want",
         )
         fail(error, ctes[name].args["alias"])
-    for name, cte in ctes.items():
-        if len(ctes) == 1:
-            check_working_table(session, name, cte, bound[name].operator, group.variables[name])
-    return group.closed(known, bound, None, OnLimit.ERROR)
+    bindings = group.bindings(known, bound)
+    loop = group.loop(bindings[0]) if len(bindings) == 1 else None
+    return group.closed(known, bindings) if loop is None else group.closed(known, loop, (ACCUMULATED,))
 
 
 def bind_mutual(
@@ -96,7 +97,8 @@ def bind_mutual(
         bound = group.in_sequence(known)
         found = {name: group.declared(name, known[name], bound[name]) for name in ctes}
         if found == known:
-            return group.closed(known, bound, declaration.limit, declaration.on_limit)
+            bindings = group.bindings(known, bound)
+            return group.closed(known, bindings, None, declaration.limit, declaration.on_limit)
         known = found
 
 
@@ -115,6 +117,7 @@ class _Group:
         self.environment = environment
         self.bind_query = bind_query
         self.variables = {name: session.number() for name in ctes}
+        self.accumulated = session.number()
 
     def seeds(self) -> dict[str, tuple[_Column, ...]]:
         """First types for every name, from branches that refer only to names with known types."""
@@ -176,16 +179,35 @@ class _Group:
             for old, new in zip(known, bound.columns, strict=True)
         )
 
-    def closed(
-        self, known: _Known, bound: Mapping[str, Bound], limit: int | None, on_limit: OnLimit
-    ) -> Environment:
-        """The environment in which each name is a definition: its value at the fixed point."""
-        bindings = tuple(
+    def bindings(self, known: _Known, bound: Mapping[str, Bound]) -> tuple[RecursiveBinding, ...]:
+        """Each name with its query, cast to the known types."""
+        return tuple(
             self._binding(name, [column.type for column in known[name]], bound[name]) for name in self.ctes
         )
+
+    def loop(self, binding: RecursiveBinding) -> tuple[RecursiveBinding, ...] | None:
+        """The loop of a single name that has a working table; None if it is a fixed point."""
+        cte = self.ctes[binding.name]
+        if beyond_working_table(binding.name, cte, self.session.dialect) is not None:
+            return None
+        sides = sides_of(self.session, binding)
+        if not has_working_table(self.session, cte, sides.step.operator, binding.variable):
+            return None
+        return working_loop(self.session, binding, sides, self.accumulated, is_set(cte))
+
+    def closed(
+        self,
+        known: _Known,
+        bindings: tuple[RecursiveBinding, ...],
+        results: Iterable[int] | None = None,
+        limit: int | None = None,
+        on_limit: OnLimit = OnLimit.ERROR,
+    ) -> Environment:
+        """The environment in which each name is a definition: the value at the end of the binding at its
+        place in `results`, which are the bindings in order unless given."""
         self._check_priorities(bindings, limit)
         entries = {}
-        for index, name in enumerate(self.ctes):
+        for index, name in zip(results or range(len(bindings)), self.ctes, strict=True):
             with self.session.provenance.noting(self.ctes[name]):
                 columns = self._attributes(known[name])
             fixpoint = Fixpoint(bindings, index, columns, limit, on_limit)
@@ -226,10 +248,14 @@ class _Group:
 
     def _bound(self, query: exp.Expression, known: _Known, current: Collection[str] = ()) -> Bound:
         """The query over the known names; those in `current` are read as of the same round."""
-        entries = {
+        entries: dict[str, Entry] = {
             name: Recursion(self.variables[name], self._attributes(columns), name in current)
             for name, columns in known.items()
         }
+        if len(known) == 1 and self.session.dialect == "duckdb":
+            for name, columns in known.items():
+                every = Recursion(self.accumulated, self._attributes(columns))
+                entries[f"recurring.{name}"] = every
         environment = replace(
             self.environment.extended(entries), recursion=frozenset(self.variables.values())
         )
@@ -247,7 +273,7 @@ class _Group:
 def _without(node: exp.Expression, unknown: frozenset[str]) -> exp.Expression | None:
     """The query without the branches of set operations that use `unknown` names; None if no branch is
     left."""
-    if not table_names(node) & unknown:
+    if not table_names(node) & unknown and not any(recurring_nodes(name, node) for name in unknown):
         return node
     if isinstance(node, exp.SetOperation):
         sides = [_without(side, unknown) for side in (node.this, node.expression)]

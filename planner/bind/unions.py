@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from planner.bind.refuse import check_clauses
 from planner.bind.session import Bound, Session
-from planner.ir import Attribute, Distinct, Project, Relational, SetKind, SetOp
+from planner.ir import Attribute, Project, Relational, SetKind, SetOp
 from planner.ir.rewrite import identity
 
 _OWN = ("with_", "order", "limit", "offset")
@@ -37,10 +37,10 @@ def are_alike(sides: Sequence[Bound]) -> bool:
     return all(types == first for types in others)
 
 
-def union_of(session: Session, sides: Sequence[Bound], distinct: bool) -> Bound:
-    """The union of queries whose columns are alike; the first gives the names."""
+def union_of(session: Session, sides: Sequence[Bound]) -> Bound:
+    """The union, as bags, of queries whose columns are alike; the first gives the names."""
     operator = union_all(session, [_exactly(side) for side in sides])
-    return Bound(Distinct(operator) if distinct else operator, operator.columns)
+    return Bound(operator, operator.columns)
 
 
 def _exactly(side: Bound) -> Relational:

@@ -1,98 +1,96 @@
-"""Refuses recursive queries to which PostgreSQL's WITH RECURSIVE and the fixed point give different meanings.
+"""Which recursive queries have a working table, because the system of their dialect runs them so.
 
-PostgreSQL feeds the step the rows of the last iteration alone (its working table); the fixed point feeds it
-all rows so far. Both give the same result if the step is *additive*: its value over a sum of inputs is the
-sum of its values. PostgreSQL rejects an aggregate, outer join, subquery, EXCEPT, INTERSECT or second
-reference that sees the recursive name, so such queries have the fixed point's meaning here. A step that
-PostgreSQL accepts and that is not additive (DISTINCT under UNION ALL, or any of the former behind a CTE)
-would silently mean two things.
+PostgreSQL and DuckDB feed the step the rows of the last round alone, their working table; the fixed point
+feeds it all rows so far. If the step is additive, that is the same. If it is not, a query that its own system
+runs has the working table, and one that its system refuses has the fixed point. PostgreSQL refuses an
+aggregate, outer join, subquery, EXCEPT, INTERSECT or second reference that sees the recursive name, unless it
+sees it through a CTE. DuckDB refuses hardly anything. Other dialects are not known well enough: where the
+answers may differ, such a query is refused.
 """
 
 from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.bind.dependence import Dependence
+from planner.bind.additivity import is_additive
+from planner.bind.determined_limits import check_determined
 from planner.bind.session import Session
 from planner.errors import Unsupported
-from planner.ir import (
-    Aggregate,
-    Distinct,
-    Fixpoint,
-    JoinKind,
-    Project,
-    RecursiveRef,
-    Relational,
-    Selection,
-    SetKind,
-    SetOp,
-    SharedRef,
-    ThetaJoin,
-    UnnestLists,
-)
-from planner.parsing.table_references import table_nodes
+from planner.ir import Relational
+from planner.parsing.table_references import recurring_nodes, table_nodes
 from planner.positions import fail
 
-_HINT = "write it as WITH MUTUALLY RECURSIVE, which reads all rows so far, as a bag"
+_HINT = (
+    "create it in the dialect postgres or duckdb, or write it as WITH MUTUALLY RECURSIVE, which reads all "
+    "rows so far, as a bag"
+)
 
 
-def check_working_table(session: Session, name: str, cte: exp.CTE, value: Relational, variable: int) -> None:
-    """Raise Unsupported if PostgreSQL accepts the recursive query with another meaning."""
-    if beyond_working_table(name, cte) is not None:
-        return
-    body = _body(cte)
-    as_set = bool(body.args.get("distinct"))
-    if not _Additivity(session, as_set).holds(_step(value), frozenset({variable})):
-        means = "LIMIT, a window function, or a second use of its rows,"
-        if not as_set:
-            means = f"DISTINCT, {means}"
+_SYSTEMS = frozenset({"postgres", "duckdb"})
+
+
+def has_working_table(session: Session, cte: exp.CTE, step: Relational, variable: int) -> bool:
+    """Whether a recursive query that its system runs needs a working table: `step` is its bound step.
+
+    Raises Unsupported in a dialect for which the meaning is not decided, and for a LIMIT whose rows are not
+    determined.
+    """
+    name, body = cte.alias.lower(), body_of(cte)
+    if not recurring_nodes(name, body) and is_additive(session, step, variable, is_set(cte)):
+        return False
+    if session.dialect not in _SYSTEMS:
         error = Unsupported(
-            f'the step of recursive "{name}" has {means} where only the rows of the last iteration '
-            "and all rows so far give different answers",
+            f'the step of recursive "{name}" is not supported in the dialect {session.dialect}: the rows of '
+            "the last round and all rows so far give different answers",
             _HINT,
         )
-        fail(error, _references(name, body.expression)[0])
+        fail(error, references(name, body.expression)[0])
+    check_determined(body.expression)
+    return True
 
 
-def beyond_working_table(name: str, cte: exp.CTE) -> tuple[str, exp.Expr] | None:
-    """Why PostgreSQL refuses the recursive query, so that it has the fixed point's meaning: a construct, and
-    the node at its place. None if PostgreSQL accepts it."""
-    body = _body(cte)
+def beyond_working_table(name: str, cte: exp.CTE, dialect: str) -> tuple[str, exp.Expr] | None:
+    """Why the system of the dialect refuses the recursive query, so that it has the fixed point's meaning: a
+    construct, and the node at its place. None if it runs the query. Others than DuckDB are taken for
+    PostgreSQL."""
+    body = body_of(cte)
     if not isinstance(body, exp.Union):
         return "no UNION", cte.args["alias"]
     if _has_places(body):
         return "ORDER BY, LIMIT or OFFSET", cte.args["alias"]
-    before = _references(name, body.this)
+    before = references(name, body.this)
     if before:
         return "a reference before its UNION", before[0]
-    references = _references(name, body.expression)
-    if len(references) > 1:
-        return "a second reference", references[1]
-    construct = _around(references[0], body.expression)
-    return None if construct is None else (construct, references[0])
+    if dialect == "duckdb":
+        return ("BY NAME", body) if body.args.get("by_name") else None
+    found = references(name, body.expression)
+    if len(found) > 1:
+        return "a second reference", found[1]
+    construct = _around(found[0], body.expression)
+    return None if construct is None else (construct, found[0])
 
 
-def _body(cte: exp.CTE) -> exp.Expression:
+def is_set(cte: exp.CTE) -> bool:
+    """Whether the query removes duplicates: UNION without ALL."""
+    return bool(body_of(cte).args.get("distinct"))
+
+
+def body_of(cte: exp.CTE) -> exp.Expression:
+    """The recursive query without parentheses around it."""
     body = cte.this
     while isinstance(body, exp.Subquery):
         body = body.this
     return body
 
 
-def _references(name: str, node: exp.Expression) -> list[exp.Table]:
+def references(name: str, node: exp.Expression) -> list[exp.Table]:
+    """The places that read the rows of the last round."""
     return [table for table in table_nodes(node) if table.name.lower() == name]
 
 
 def _has_places(body: exp.Union) -> bool:
     """Whether the recursive query has its own ORDER BY, LIMIT or OFFSET, which PostgreSQL refuses."""
     return any(body.args.get(part) for part in ("order", "limit", "offset"))
-
-
-def _step(value: Relational) -> Relational:
-    """The recursive part of a bound `base UNION [ALL] step`."""
-    while isinstance(value, Distinct | Project):
-        value = value.input
-    return value.right if isinstance(value, SetOp) else value
 
 
 def _around(reference: exp.Table, step: exp.Expression) -> str | None:
@@ -103,7 +101,7 @@ def _around(reference: exp.Table, step: exp.Expression) -> str | None:
         parent = node.parent
         if isinstance(parent, exp.CTE):
             direct = False
-        if isinstance(parent, exp.Except | exp.Intersect):
+        if isinstance(parent, exp.Except | exp.Intersect) and _counts(parent, node):
             return "EXCEPT or INTERSECT"
         if isinstance(parent, exp.Join) and parent.side in ("LEFT", "FULL"):
             return "an outer join"
@@ -119,6 +117,12 @@ def _around(reference: exp.Table, step: exp.Expression) -> str | None:
     return "an aggregate" if isinstance(node, exp.Select) and direct and _aggregates(node) else None
 
 
+def _counts(operation: exp.Except | exp.Intersect, side: exp.Expr) -> bool:
+    """Whether PostgreSQL refuses the recursive name in this side: where rows are counted or taken away."""
+    is_behind = isinstance(operation, exp.Except) and side is operation.expression
+    return is_behind or not operation.args.get("distinct")
+
+
 def _padded_by_later(node: exp.Expr) -> bool:
     """Whether a later RIGHT or FULL join of the same FROM makes this table the padded side."""
     select = node.parent
@@ -132,45 +136,3 @@ def _aggregates(select: exp.Select) -> bool:
     return any(
         isinstance(n, exp.AggFunc) for e in lists for n in e.walk(prune=lambda n: isinstance(n, exp.Query))
     )
-
-
-class _Additivity:
-    """Whether an operator is additive in some variables; with `as_set`, up to the number of equal rows."""
-
-    def __init__(self, session: Session, as_set: bool) -> None:
-        self.session = session
-        self.as_set = as_set
-        self.dependence = Dependence(session)
-
-    def holds(self, operator: Relational, variables: frozenset[int]) -> bool:
-        if not self.dependence.of(operator, variables):
-            return True
-        if any(self.dependence.in_subquery(e, variables) for e in operator.expressions):
-            return False
-        match operator:
-            case RecursiveRef():
-                return True
-            case SharedRef(number=number):
-                return self.holds(self.session.definitions[number], variables)
-            case Project(input=input) | Selection(input=input) | UnnestLists(input=input):
-                return self.holds(input, variables)
-            case Distinct(input=input) | Aggregate(input=input, items=()):
-                return self.as_set and self.holds(input, variables)
-            case ThetaJoin(kind=kind, left=left, right=right):
-                return self._join(kind, left, right, variables)
-            case SetOp(kind=SetKind.UNION, left=left, right=right):
-                return self.holds(left, variables) and self.holds(right, variables)
-            case Fixpoint(bindings=bindings):
-                inner = variables | {binding.variable for binding in bindings}
-                return all(self.holds(binding.value, inner) for binding in bindings)
-            case _:
-                return False
-
-    def _join(self, kind: JoinKind, left: Relational, right: Relational, variables: frozenset[int]) -> bool:
-        if self.dependence.of(right, variables):
-            return (
-                kind is JoinKind.INNER
-                and not self.dependence.of(left, variables)
-                and self.holds(right, variables)
-            )
-        return kind is not JoinKind.FULL and self.holds(left, variables)

@@ -64,6 +64,7 @@ def _told(template: str, session: CatalogSession) -> str:
     path = list(session.search_path)
     values = {
         "user": _text(session.user),
+        "pid": str(session.pid),
         "database": _text(session.database),
         "version": _text(session.version),
         "started": f"CAST({_text(session.started)} AS TIMESTAMPTZ)",

@@ -13,7 +13,6 @@ Templates = Mapping[int, str]
 """By the number of arguments."""
 
 _TEXT = "CAST(NULL AS VARCHAR)"
-_TEXTS = "CAST(NULL AS VARCHAR[])"
 _NUMBER = "CAST(NULL AS BIGINT)"
 _MOMENT = "CAST(NULL AS TIMESTAMPTZ)"
 
@@ -81,6 +80,10 @@ def _column_privileges() -> Templates:
     }
 
 
+def _own_session(column: str) -> str:
+    return f"(SELECT {column} FROM pg_catalog.pg_stat_activity WHERE pid = {{session:pid}})"
+
+
 def _nothing(names: str, form: str, *counts: int) -> dict[str, Templates]:
     return {name: dict.fromkeys(counts, form) for name in names.split()}
 
@@ -95,12 +98,39 @@ _DIGITS = "'(' || ((\"#modifier\" - 4) >> 16) || ',' || ((\"#modifier\" - 4) & 6
 _TYPE_NAME = (
     '(SELECT CASE WHEN "#given" = 0 THEN \'-\' WHEN "#given" IS NOT NULL THEN coalesce("#value" || CASE '
     f'WHEN "#form" = \'digits\' AND "#modifier" >= 4 THEN {_DIGITS} '
-    "WHEN \"#form\" = 'length' AND \"#modifier\" >= 4 THEN '(' || (\"#modifier\" - 4) || ')' ELSE '' END "
+    "WHEN \"#form\" = 'length' AND \"#modifier\" >= 4 THEN '(' || (\"#modifier\" - 4) || ')' "
+    "WHEN \"#form\" = 'seconds' AND \"#modifier\" >= 0 THEN '(' || \"#modifier\" || ')' ELSE '' END "
     '|| "#end", \'???\') END FROM (SELECT {0} AS "#given", {1} AS "#modifier") AS given '
     'LEFT JOIN pg_catalog."#format_type" ON "#key" = "#given")'
 )
+_DEFAULT_RIGHTS = (
+    '(SELECT CASE "#kind" '
+    + " ".join(
+        f"WHEN '{kind}' THEN [{everybody}\"#owner\" || '={owners}/' || \"#owner\"]"
+        for kind, everybody, owners in (
+            ("r", "", "arwdDxt"),
+            ("s", "", "rwU"),
+            ("d", "'=Tc/' || \"#owner\", ", "CTc"),
+            ("f", "'=X/' || \"#owner\", ", "X"),
+            ("l", "'=U/' || \"#owner\", ", "U"),
+            ("L", "", "rw"),
+            ("n", "", "UC"),
+            ("p", "", "sA"),
+            ("t", "", "C"),
+            ("F", "", "U"),
+            ("S", "", "U"),
+            ("T", "'=U/' || \"#owner\", ", "U"),
+        )
+    )
+    + " WHEN 'c' THEN CAST([] AS VARCHAR[]) END "
+    'FROM (SELECT CAST({0} AS VARCHAR) AS "#kind", {1} AS "#number") AS given '
+    'LEFT JOIN (SELECT "#key", "#value" AS "#owner" FROM pg_catalog."#regrole") AS roles '
+    'ON "#key" = "#number")'
+)
+"""The rights that everybody and the owner of an object have, by the letter of its kind."""
 _INDEX_DEFINITION = (
-    f"CASE WHEN {{2}} THEN replace({value('index_definitions', '{0}')}, ' ON public.', ' ON ') "
+    f"CASE WHEN {{2}} THEN regexp_replace({value('index_definitions', '{0}')}, "
+    "' ON (public|pg_catalog)\\.', ' ON ') "
     f"ELSE {value('index_definitions', '{0}')} END"
 )
 _SETTING = value("settings", "lower({0})")
@@ -123,7 +153,9 @@ FUNCTIONS: Mapping[str, Templates] = {
         2: f"coalesce({_SETTING}, CASE WHEN NOT {{1}} THEN {_UNKNOWN_SETTING} END)",
     },
     "set_config": {3: "CAST({1} AS VARCHAR)"},
-    "pg_backend_pid": {0: "1"},
+    "pg_backend_pid": {0: "{session:pid}"},
+    "inet_client_addr": {0: _own_session("client_addr")},
+    "inet_client_port": {0: _own_session("client_port")},
     "pg_postmaster_start_time": {0: "{session:started}"},
     "pg_conf_load_time": {0: "{session:started}"},
     "pg_is_in_recovery": {0: "FALSE"},
@@ -241,7 +273,7 @@ FUNCTIONS: Mapping[str, Templates] = {
     **_nothing(
         "pg_get_triggerdef pg_get_ruledef pg_get_statisticsobjdef pg_get_statisticsobjdef_columns "
         "pg_get_statisticsobjdef_expressions pg_get_partkeydef pg_get_partition_constraintdef "
-        "pg_get_functiondef pg_get_function_sqlbody pg_get_function_arg_default pg_tablespace_location "
+        "pg_get_functiondef pg_get_function_sqlbody pg_get_function_arg_default "
         "pg_relation_filepath pg_collation_actual_version pg_describe_object",
         _TEXT,
         1,
@@ -249,20 +281,21 @@ FUNCTIONS: Mapping[str, Templates] = {
         3,
     ),
     **_nothing(
-        "inet_client_addr inet_server_addr pg_current_wal_lsn pg_last_wal_receive_lsn "
+        "inet_server_addr pg_current_wal_lsn pg_last_wal_receive_lsn "
         "pg_last_wal_replay_lsn pg_current_logfile pg_export_snapshot",
         _TEXT,
         0,
     ),
     **_nothing("pg_last_xact_replay_timestamp", _MOMENT, 0),
-    **_nothing("inet_client_port inet_server_port", "CAST(NULL AS INTEGER)", 0),
+    **_nothing("inet_server_port", "CAST(NULL AS INTEGER)", 0),
     **_nothing("pg_sequence_last_value pg_get_replica_identity_index pg_partition_root", _NUMBER, 1),
     **_nothing("pg_index_column_has_property pg_indexam_has_property pg_index_has_property", "FALSE", 2, 3),
     "pg_partition_ancestors": {1: "unnest(CAST([] AS UINTEGER[]))"},
     "pg_relation_is_publishable": {1: "FALSE"},
     "pg_relation_is_updatable": {2: "28"},
     "pg_column_is_updatable": {3: "TRUE"},
-    **_nothing("acldefault", _TEXTS, 2),
+    "pg_tablespace_location": {1: "CASE WHEN {0} IS NOT NULL THEN '' END"},
+    "acldefault": {2: _DEFAULT_RIGHTS},
     "pg_blocking_pids": {1: "CAST([] AS INTEGER[])"},
     **_nothing(
         "pg_stat_get_numscans pg_stat_get_live_tuples pg_stat_get_dead_tuples pg_stat_get_tuples_inserted "

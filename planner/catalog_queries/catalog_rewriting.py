@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 
 from sqlglot import exp
 
+from planner.catalog_queries.backend_signals import SIGNALS
 from planner.catalog_queries.catalog_calls import (
     SESSION,
     call_of_catalog,
@@ -31,6 +32,7 @@ from planner.catalog_queries.object_casts import (
     type_name,
 )
 from planner.catalog_queries.output_names import name_groups, name_outputs
+from planner.catalog_queries.output_types import output_types
 from planner.catalog_queries.system_catalog import CATALOG, INFORMATION, SCHEMAS, SystemCatalog, is_system
 from planner.errors import InvalidQuery, UnknownTable
 from planner.identifiers import fold, relation_name
@@ -64,13 +66,19 @@ def reads_catalog(query: exp.Expression, relations: Collection[str]) -> bool:
     return next(_tables(query, relations), None) is not None or any(map(_is_ours, query.walk()))
 
 
-def with_catalog(query: exp.Expression, catalog: SystemCatalog) -> exp.Expression:
-    """The query over the relations of the catalog; changes the tree.
+def catalog_relation(query: exp.Expression, relations: Collection[str]) -> exp.Table | None:
+    """The first node that is one of the `relations` of the catalogs; None if there is none."""
+    return next((table for table, name in _tables(query, relations) if name in relations), None)
+
+
+def with_catalog(query: exp.Expression, catalog: SystemCatalog) -> tuple[exp.Expression, tuple[str, ...]]:
+    """The query over the relations of the catalog, and what `output_types` says of it; changes the tree.
 
     Raises a PlannerError, with its place, for a relation or an object that is not in the catalogs.
     """
     for table, name in list(_tables(query, catalog.relations)):
         _name_table(table, name, catalog)
+    types = output_types(query, catalog)
     write_out_stars(query, catalog)
     name_groups(query)
     name_outputs(query, _is_replaced_column)
@@ -81,7 +89,7 @@ def with_catalog(query: exp.Expression, catalog: SystemCatalog) -> exp.Expressio
                 query = found  # type: ignore[assignment]
             else:
                 node.replace(found)
-    return query
+    return query, types
 
 
 def _tables(query: exp.Expression, relations: Collection[str]) -> Iterator[tuple[exp.Table, str]]:
@@ -136,7 +144,7 @@ def _is_ours(node: exp.Expr) -> bool:
     match node:
         case exp.Anonymous():
             name = node.name.lower()
-            return name in FUNCTIONS or (name in ROWS and name != "generate_subscripts")
+            return name in FUNCTIONS or name in SIGNALS or (name in ROWS and name != "generate_subscripts")
         case exp.Cast(to=to):
             return type_name(to) in NUMBER_KINDS or type_name(to) in ("oid", "char", "name", "int2vector")
         case exp.Column(this=exp.Identifier(quoted=False)) if not node.table:
@@ -165,10 +173,10 @@ def _replaced(node: exp.Expr, catalog: SystemCatalog) -> exp.Expr:
             return _operation(node)
         case exp.Collate():
             return node.this
-        case exp.Like() | exp.ILike() if not isinstance(node.parent, exp.Escape):
-            return _escaping(node)
         case exp.Array(expressions=[exp.Query()]) if not _is_of_any(node):
             return sql("coalesce({0}, [])", [node])
+        case exp.DPipe() if _is_array(node.this) or _is_array(node.expression):
+            return sql("list_concat({0}, {1})", [node.this, node.expression])  # NULL is an empty array to it
         case exp.Format():
             return formatted_text(node)
         case exp.Cast():
@@ -210,12 +218,9 @@ def _is_of_any(node: exp.Expr) -> bool:
     return isinstance(parent, exp.Any)
 
 
-def _escaping(node: exp.Like | exp.ILike) -> exp.Expr:
-    """LIKE with the backslash as its escape, as PostgreSQL has it where nothing else is said."""
-    pattern = node.expression
-    if isinstance(pattern, exp.Literal | exp.ByteString) and "\\" in pattern.name:
-        return exp.Escape(this=node.copy(), expression=exp.Literal.string("\\"))
-    return node
+def _is_array(node: exp.Expr) -> bool:
+    node = node.unnest()
+    return isinstance(node.this if isinstance(node, exp.Coalesce) else node, exp.Array)
 
 
 def _operation(node: exp.Operator) -> exp.Expr:
@@ -260,7 +265,22 @@ def _system_column(node: exp.Column, name: str, catalog: SystemCatalog) -> exp.E
     if len(sources) != 1:
         return node
     number = catalog.number("regclass", relation_name(sources[0])) if name == "tableoid" else 1
-    return node if number is None else sql("CAST({0} AS UINTEGER)", [exp.Literal.number(number)])
+    if number is None:
+        return node
+    told, table = exp.Literal.number(number), sources[0]
+    columns = catalog.relations[relation_name(table)].schema.columns
+    required = next((column.name for column in columns if not column.nullable), None)
+    if required is None or not _may_be_missing(table):
+        return sql("CAST({0} AS UINTEGER)", [told])
+    column = exp.column(exp.to_identifier(required, quoted=True), table.args["alias"].this.copy())
+    return sql("CASE WHEN {0} IS NOT NULL THEN CAST({1} AS UINTEGER) END", [column, told])
+
+
+def _may_be_missing(table: exp.Table) -> bool:
+    """Whether an outer join may put NULLs in the place of the table's rows."""
+    select = table.find_ancestor(exp.Select)
+    joins = () if select is None else select.args.get("joins") or ()
+    return any(join.side for join in joins)
 
 
 def _alias(table: exp.Table) -> str:

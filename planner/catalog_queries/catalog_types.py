@@ -90,7 +90,8 @@ def _array_cast(node: exp.Cast, kind: str) -> exp.Expr:
     """An array of OIDs as the array of their names."""
     kind = "regproc" if kind == "regprocedure" else kind
     return sql(
-        f'(SELECT list(coalesce("#value", CAST(given."#oid" AS VARCHAR)) ORDER BY given."#place") FROM '
+        f'(SELECT CASE WHEN {{0}} IS NOT NULL THEN coalesce(list(coalesce("#value", '
+        f'CAST(given."#oid" AS VARCHAR)) ORDER BY given."#place"), []) END FROM '
         f'(SELECT unnest({{0}}) AS "#oid", generate_subscripts({{0}}, 1) AS "#place") AS given '
         f'LEFT JOIN pg_catalog."#{kind}" ON "#key" = given."#oid")',
         [node.this],

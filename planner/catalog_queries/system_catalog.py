@@ -7,7 +7,7 @@ query means them. No user has relations in these schemas.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -27,7 +27,8 @@ class CatalogRelation(Protocol):
 
 @dataclass(frozen=True)
 class CatalogSession:
-    """Who asks, and with which settings (by lower-case name). `search_path` names schemas of the user's."""
+    """Who asks, and with which settings (by lower-case name). `search_path` names schemas of the user's;
+    `pid` is the number of the session, 0 for a request over HTTP."""
 
     user: str
     database: str
@@ -36,6 +37,7 @@ class CatalogSession:
     settings: Mapping[str, str] = field(default_factory=dict)
     started: str = "1970-01-01 00:00:00+00"
     """When the service started, as a TIMESTAMPTZ."""
+    pid: int = 0
 
     @property
     def schema(self) -> str | None:
@@ -55,6 +57,10 @@ class SystemCatalog(Protocol):
     @property
     def oid_columns(self) -> frozenset[str]:
         """The names of all columns of OIDs."""
+        ...
+
+    def column_types(self, relation: str) -> Iterable[tuple[str, str]]:
+        """The columns of a relation, with PostgreSQL's names of their types."""
         ...
 
     def number(self, kind: str, name: str) -> int | None:

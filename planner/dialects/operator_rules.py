@@ -15,6 +15,8 @@ _NULL_BY_ZERO = frozenset({"mysql", "sqlite", "hive"})
 """Dialects in which a division by zero gives NULL."""
 _FAILS_BY_ZERO = frozenset({"bigquery", "databricks", "oracle", "snowflake", "spark"})
 """Dialects in which `/` never divides as integers and fails if the divisor is zero."""
+_ESCAPES = frozenset({"materialize", "postgres", "redshift", "risingwave"})
+"""Dialects in which a backslash escapes in a pattern of LIKE, unless ESCAPE says otherwise."""
 _TEXTS = (exp.RegexpReplace, exp.Replace, exp.Substring, exp.Translate, exp.Trim, exp.Pad)
 _QUOTIENT = "CASE WHEN {1} = 0 THEN CAST(1 % CAST({1} AS BIGINT) AS DOUBLE) ELSE {0} / {1} END"
 """For a zero divisor, the remainder fails where the quotient would be infinite."""
@@ -30,11 +32,21 @@ def rule(node: exp.Expression, dialect: str) -> exp.Expression:
             return _divided(node)
         case exp.Like() if dialect == "sqlite":
             return exp.ILike(this=node.this.copy(), expression=node.expression.copy())
+        case exp.Like() | exp.ILike() if dialect in _ESCAPES and not isinstance(node.parent, exp.Escape):
+            return _escaped(node)
         case exp.Try():
             return exp.Anonymous(this="TRY", expressions=[node.this.copy()])
         case exp.Concat() if dialect == "redshift":
             return _joined([*node.expressions])
     return _in_oracle(node) if dialect == "oracle" else node
+
+
+def _escaped(node: exp.Like | exp.ILike) -> exp.Expression:
+    """LIKE with the backslash as its escape, if the pattern may have one."""
+    pattern = node.expression
+    if isinstance(pattern, exp.Literal) and "\\" not in pattern.name:
+        return node
+    return exp.Escape(this=node.copy(), expression=exp.Literal.string("\\"))
 
 
 def _is_number(node: exp.Expression) -> bool:

@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import NamedTuple
 
 import sqlglot
 from sqlglot import exp
@@ -38,8 +39,7 @@ _MOST = 10**38
 _SEND = 'send "parameters": [value, ...] or {"name": value, ...} beside the SQL'
 
 
-@dataclass(frozen=True)
-class Given:
+class Given(NamedTuple):
     """A JSON value, and the type that it is written for; None for a plain literal."""
 
     value: object

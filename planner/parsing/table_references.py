@@ -28,3 +28,13 @@ def table_nodes(node: exp.Expression, hidden: frozenset[str] = frozenset()) -> l
         if child is not with_:
             found += table_nodes(child, hidden)
     return found
+
+
+def recurring_nodes(name: str, node: exp.Expression) -> list[exp.Table]:
+    """The references to `recurring.name`: in DuckDB, all rows so far of the recursion of that name."""
+    return [table for table in node.find_all(exp.Table) if recurring_name(table) == name]
+
+
+def recurring_name(table: exp.Table) -> str | None:
+    """The recursive name, in lower case, all of whose rows so far `recurring.name` reads."""
+    return table.name.lower() if table.text("db").lower() == "recurring" else None

@@ -16,6 +16,7 @@ from typing import Any
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from service.errors import Problem
+from service.http.joined_writes import JoinedWrites
 from service.problems import MEDIA_TYPE, problem_document
 from service.settings.connection_limits import ConnectionLimits
 from service.stepped_timer import SteppedTimer
@@ -57,6 +58,7 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.transport = JoinedWrites(transport, self.loop)  # type: ignore[assignment]
         if len(self.connections) > self.limits.connections:
             self._refuse(
                 Problem(503, code="too_many_connections", detail="the service has too many connections open")

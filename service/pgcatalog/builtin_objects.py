@@ -47,11 +47,13 @@ OIDS = frozenset({"oid", "xid", "cid", "regproc", "regtype"})
 
 @dataclass(frozen=True)
 class SystemColumn:
-    """`type` is PostgreSQL's name; `always` says that it is never NULL."""
+    """`type` is PostgreSQL's name; `always` says that it is never NULL. `collation` is `^` for "C", `~` for
+    the default one."""
 
     name: str
     type: str
     always: bool
+    collation: str = ""
 
     @property
     def planned(self) -> Type:
@@ -96,15 +98,14 @@ def system_relations() -> Mapping[str, SystemRelation]:
 
 @cache
 def builtin_rows(name: str) -> tuple[Row, ...]:
-    """The rows of a catalog that PostgreSQL itself has."""
+    """The rows of a catalog that PostgreSQL itself has. A column that the catalog does not have is a text."""
     header, *lines = _lines(name)
     names = header.split("\t")
-    types = {column.name: column for column in system_relations()[f"pg_catalog.{name}"].columns}
-    columns = [types[name] for name in names]
+    types = {column.name: column.type for column in system_relations()[f"pg_catalog.{name}"].columns}
     return tuple(
         {
-            column.name: _value(text, column.type)
-            for column, text in zip(columns, line.split("\t"), strict=True)
+            name: _value(text, types.get(name, "text"))
+            for name, text in zip(names, line.split("\t"), strict=True)
         }
         for line in lines
     )
@@ -118,7 +119,9 @@ def _relation(schema: str, name: str, oid: str, kind: str, columns: str) -> Syst
     found = []
     for written in columns.split(","):
         column, _, type = written.rpartition(" ")
-        found.append(SystemColumn(column, type.rstrip("!"), type.endswith("!")))
+        bare = type.rstrip("!")
+        collation = bare[-1] if bare[-1] in "^~" else ""
+        found.append(SystemColumn(column, bare.rstrip("^~"), type.endswith("!"), collation))
     return SystemRelation(schema, name, int(oid), kind, tuple(found))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from zlib import crc32
@@ -16,20 +16,35 @@ from service.accounts.principals import Principal
 from service.accounts.privileges import PREDEFINED, Privilege
 from service.definitions.definition import Definition
 from service.definitions.known_relations import KnownRelations
-from service.pgcatalog.object_numbers import OWN_SCHEMAS, OWNER, ObjectNumbers, relation_number
+from service.pgcatalog.object_numbers import (
+    DATABASE_OWNER,
+    OWN_SCHEMAS,
+    OWNER,
+    ObjectNumbers,
+    relation_number,
+)
 from service.pgcatalog.postgres_types import element_of, type_number
+from service.pgcatalog.reserved_words import RESERVED
+from service.pgcatalog.shown_sessions import ShownSession
 
 OWNING_ROLE = "admin"
 
 
 @dataclass(frozen=True)
 class DescribedIndex:
-    """The index behind a key: `columns` are numbers of columns, from 1."""
+    """The index behind a key, or one of CREATE INDEX: `columns` and `included` have numbers of columns, from
+    1."""
 
     oid: int
     name: str
     columns: tuple[int, ...]
-    is_primary: bool
+    included: tuple[int, ...] = ()
+    is_primary: bool = False
+    is_unique: bool = False
+
+    @property
+    def all(self) -> tuple[int, ...]:
+        return (*self.columns, *self.included)
 
 
 @dataclass(frozen=True)
@@ -112,9 +127,14 @@ class DescribedRole:
     member_of: tuple[str, ...] = ()
 
 
+_OF_PUBLIC = DescribedRole(DATABASE_OWNER, "pg_database_owner", False, False, False, lambda *asked: False)
+"""PostgreSQL's own role that owns the schema `public`."""
+
+
 @dataclass(frozen=True, eq=False)
 class CatalogDescription:
-    """`schemas` are OIDs by name; `size` tells the rows of a relation as they are now."""
+    """`schemas` are OIDs by name; `size` tells the rows of a relation, and `sessions` what is open, as they
+    are now."""
 
     session: CatalogSession
     schemas: Mapping[str, int]
@@ -122,6 +142,7 @@ class CatalogDescription:
     enumerations: tuple[DescribedEnumeration, ...]
     roles: tuple[DescribedRole, ...]
     size: Callable[[str], int]
+    sessions: Callable[[], Sequence[ShownSession]] = tuple
 
     @cached_property
     def by_name(self) -> Mapping[str, DescribedRelation]:
@@ -162,6 +183,7 @@ def described(
     session: CatalogSession,
     size: Callable[[str], int],
     schemas: Iterable[str] = (),
+    sessions: Callable[[], Sequence[ShownSession]] = tuple,
 ) -> CatalogDescription:
     """What a principal sees of the relations, the named types, the schemas and the accounts."""
     seen = sorted((d for d in known.all.values() if principal.sees(d.name)), key=lambda d: d.id)
@@ -178,6 +200,7 @@ def described(
         _enumerations(named, types, numbers),
         _roles(accounts, principal, session, numbers),
         size,
+        sessions,
     )
 
 
@@ -204,6 +227,11 @@ def _relation(
         DescribedSequence(numbers.of("sequence", id, column), f"{name}_{column}_seq", names.index(column) + 1)
         for column in definition.details.rules.identities
     )
+    for made in definition.details.indexes:
+        columns, included = (
+            tuple(names.index(c) + 1 for c in named) for named in (made.columns, made.included)
+        )
+        indexes.append(DescribedIndex(numbers.of("index", id, made.name), made.name, columns, included))
     types = (numbers.of("row", id), numbers.of("rows", id))
     oid = relation_number(id)
     return DescribedRelation(
@@ -225,7 +253,8 @@ def _keys(
     indexes, constraints = [], []
     for name, columns, is_primary in keys:
         places = tuple(names.index(column) + 1 for column in columns)
-        index = DescribedIndex(numbers.of("index", definition.id, name), name, places, is_primary)
+        oid = numbers.of("index", definition.id, name)
+        index = DescribedIndex(oid, name, places, is_primary=is_primary, is_unique=True)
         text = f"{'PRIMARY KEY' if is_primary else 'UNIQUE'} ({listed(columns)})"
         number = numbers.of("constraint", definition.id, name)
         indexes.append(index)
@@ -295,6 +324,7 @@ def _roles(
             found[name] = DescribedRole(
                 numbers.of("role", name), name, each.is_admin, True, each.defines, each.may, (each.role,)
             )
+    found.setdefault(_OF_PUBLIC.name, _OF_PUBLIC)
     return tuple(found.values())
 
 
@@ -306,10 +336,14 @@ def _written(full: str) -> str:
 
 def quoted(name: str) -> str:
     """The name as it is written in SQL."""
-    plain = (
+    return name if is_plain(name) and name not in RESERVED else '"' + name.replace('"', '""') + '"'
+
+
+def is_plain(name: str) -> bool:
+    """Whether a name means itself without quotes, if it is not a key word."""
+    return (
         name.isascii() and name.replace("_", "a").isalnum() and name == name.lower() and not name[0].isdigit()
     )
-    return name if plain else '"' + name.replace('"', '""') + '"'
 
 
 def listed(names: Iterable[str]) -> str:

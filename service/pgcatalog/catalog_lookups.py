@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from engine.schema import BIGINT, BOOLEAN, TEXT, Column, Schema, Type, array_of
 from service.accounts.privileges import OF_ROWS
 from service.pgcatalog.builtin_objects import builtin_rows, system_relations
-from service.pgcatalog.catalog_description import CatalogDescription, quoted
+from service.pgcatalog.catalog_description import CatalogDescription, is_plain, quoted
 from service.pgcatalog.class_rows import descriptions
 from service.pgcatalog.constraint_rows import index_definition
 from service.pgcatalog.object_numbers import OWN_SCHEMAS
 from service.pgcatalog.reserved_words import KEYWORDS, RESERVED
+from service.pgcatalog.server_settings import OF_CLIENT, SERVER_SETTINGS
 from service.pgcatalog.type_rows import types
 from service.pgcatalog.view_rows import settings_of, view_text
 
@@ -34,14 +35,19 @@ _PRINTED = {
     "char": '"char"',
     "bit": "bit",
     "varbit": "bit varying",
-    "time": "time without time zone",
-    "timetz": "time with time zone",
-    "timestamp": "timestamp without time zone",
-    "timestamptz": "timestamp with time zone",
+    "interval": "interval",
+    "numeric": "numeric",
 }
 """Types that SQL calls otherwise than the catalogs."""
 _ALSO = {"int": "int4", "decimal": "numeric", "float": "float8", "dec": "numeric", "string": "text"}
 _FORMS = {"numeric": "digits", "varchar": "length", "bpchar": "length"}
+_CLOCKS = {
+    "time": ("time", " without time zone"),
+    "timetz": ("time", " with time zone"),
+    "timestamp": ("timestamp", " without time zone"),
+    "timestamptz": ("timestamp", " with time zone"),
+}
+"""Types whose digits stand inside their names."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class CatalogLookup:
 
 
 def type_names(catalog: CatalogDescription) -> Iterator[tuple[int, str, str, str]]:
-    """Each type's OID, the name under which it is printed, what its modifier means, and `[]` for arrays."""
+    """Each type's OID, its printed name up to the modifier, what that means, and the name's end."""
     rows = {row["oid"]: row for row in types(catalog)}
     schemas = catalog.schema_names
     for oid, row in rows.items():
@@ -65,10 +71,13 @@ def type_names(catalog: CatalogDescription) -> Iterator[tuple[int, str, str, str
         is_array = element is not None and element.get("typarray") == oid
         name = (element or row)["typname"] if is_array else row["typname"]
         own = row["typnamespace"] == OWN_SCHEMAS["pg_catalog"]
-        printed = _PRINTED.get(name, quoted(name)) if own else quoted(name)
+        printed, end = _PRINTED.get(name, quoted(name)) if own else quoted(name), ""
+        form = _FORMS.get(name, "") if own else ""
+        if own and name in _CLOCKS:
+            (printed, end), form = _CLOCKS[name], "seconds"
         if not _is_visible(schemas[row["typnamespace"]], catalog):
             printed = f"{quoted(schemas[row['typnamespace']])}.{printed}"
-        yield oid, printed, _FORMS.get(name, "") if own else "", "[]" if is_array else ""
+        yield oid, printed, form, f"{end}[]" if is_array else end
 
 
 def _relations(catalog: CatalogDescription) -> Iterator[tuple[int, str, str]]:
@@ -79,8 +88,9 @@ def _relations(catalog: CatalogDescription) -> Iterator[tuple[int, str, str]]:
             yield index.oid, relation.schema, index.name
         for sequence in relation.sequences:
             yield sequence.oid, relation.schema, sequence.name
-    for system in system_relations().values():
-        yield system.oid, system.schema_name, system.name
+    schemas = catalog.schema_names
+    for row in builtin_rows("pg_class"):
+        yield row["oid"], schemas[row["relnamespace"]], row["relname"]
 
 
 def _is_visible(schema: str, catalog: CatalogDescription) -> bool:
@@ -92,14 +102,19 @@ def _regclass(catalog: CatalogDescription) -> Rows:
         yield oid, quoted(name) if _is_visible(schema, catalog) else f"{quoted(schema)}.{quoted(name)}"
 
 
+def _spellings(name: str) -> set[str]:
+    """How a name can be written where it is cast to an OID: a key word needs no quotes there."""
+    return {quoted(name), f'"{name}"', *([name] if is_plain(name) else [])}
+
+
 def _to_regclass(catalog: CatalogDescription) -> Rows:
     """Names as they are written: with the schema or without, quoted where they have to be."""
     found: dict[str, int] = {}
     for oid, schema, name in _relations(catalog):
-        for written in {quoted(name), f'"{name}"'}:
+        for written in _spellings(name):
             if _is_visible(schema, catalog):
                 found.setdefault(written, oid)
-            for prefix in {quoted(schema), f'"{schema}"'}:
+            for prefix in _spellings(schema):
                 found.setdefault(f"{prefix}.{written}", oid)
     yield from found.items()
 
@@ -129,13 +144,15 @@ def _to_regtype(catalog: CatalogDescription) -> Rows:
 
 def _regproc(catalog: CatalogDescription) -> Rows:
     for row in builtin_rows("pg_proc"):
-        yield row["oid"], row["proname"]
+        yield row["oid"], row["regproc"] or row["proname"]
 
 
 def _to_regproc(catalog: CatalogDescription) -> Rows:
+    """The names that one function alone has."""
     for row in builtin_rows("pg_proc"):
-        yield row["proname"], row["oid"]
-        yield f"pg_catalog.{row['proname']}", row["oid"]
+        if row["regproc"] is None:
+            yield row["proname"], row["oid"]
+            yield f"pg_catalog.{row['proname']}", row["oid"]
 
 
 def _regnamespace(catalog: CatalogDescription) -> Rows:
@@ -145,7 +162,8 @@ def _regnamespace(catalog: CatalogDescription) -> Rows:
 
 def _to_regnamespace(catalog: CatalogDescription) -> Rows:
     for name, oid in catalog.schemas.items():
-        yield quoted(name), oid
+        for written in _spellings(name):
+            yield written, oid
 
 
 def _regrole(catalog: CatalogDescription) -> Rows:
@@ -155,7 +173,8 @@ def _regrole(catalog: CatalogDescription) -> Rows:
 
 def _to_regrole(catalog: CatalogDescription) -> Rows:
     for role in catalog.roles:
-        yield quoted(role.name), role.oid
+        for written in _spellings(role.name):
+            yield written, role.oid
 
 
 def _regcollation(catalog: CatalogDescription) -> Rows:
@@ -189,18 +208,22 @@ def _index_definitions(catalog: CatalogDescription) -> Rows:
     for relation in catalog.relations:
         for index in relation.indexes:
             yield index.oid, index_definition(relation, index)
+    for row in builtin_rows("pg_index"):
+        yield row["indexrelid"], row["indexdef"]
 
 
 def _index_columns(catalog: CatalogDescription) -> Rows:
     for relation in catalog.relations:
         for index in relation.indexes:
-            yield index.oid, [quoted(relation.columns[place - 1].name) for place in index.columns]
+            yield index.oid, [quoted(relation.columns[place - 1].name) for place in index.all]
 
 
 def _constraint_definitions(catalog: CatalogDescription) -> Rows:
     for relation in catalog.relations:
         for constraint in relation.constraints:
             yield constraint.oid, constraint.text
+    for row in builtin_rows("pg_constraint"):
+        yield row["oid"], row["text"]
 
 
 def _serials(catalog: CatalogDescription) -> Rows:
@@ -211,8 +234,9 @@ def _serials(catalog: CatalogDescription) -> Rows:
 
 
 def _comments(catalog: CatalogDescription) -> Rows:
-    for row in descriptions(catalog):
-        yield row["objoid"], row["objsubid"], "pg_class", row["description"]
+    names = {row["oid"]: row["relname"] for row in builtin_rows("pg_class")}
+    for row in (*builtin_rows("pg_description"), *descriptions(catalog)):
+        yield row["objoid"], row["objsubid"], names[row["classoid"]], row["description"]
 
 
 def _relation_privileges(catalog: CatalogDescription) -> Rows:
@@ -255,11 +279,8 @@ def _sizes(catalog: CatalogDescription) -> Rows:
 
 
 def _settings(catalog: CatalogDescription) -> Rows:
-    for name, setting in settings_of(catalog).items():
-        yield name.lower(), setting
-    for name, setting in catalog.session.settings.items():
-        if name.lower() not in {known.lower() for known in settings_of(catalog)}:
-            yield name.lower(), setting
+    for name, value in settings_of(catalog).items():
+        yield name.lower(), SERVER_SETTINGS.get(name, OF_CLIENT).shown(value)
 
 
 def _format_type(catalog: CatalogDescription) -> Rows:
@@ -331,5 +352,5 @@ LOOKUPS: Mapping[str, CatalogLookup] = {
     "pg_catalog.#reserved": CatalogLookup(_TEXTS, _reserved),
 }
 """By name."""
-COUNTED = frozenset({"pg_catalog.#sizes"})
-"""Lookups whose rows change with the rows of tables."""
+FRESH = frozenset({"pg_catalog.#sizes", "pg_catalog.#settings"})
+"""Lookups whose rows change with the rows of tables, or with the session."""

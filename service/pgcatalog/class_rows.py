@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
 
-from service.pgcatalog.builtin_objects import Row, builtin_rows, system_relations
+from engine.schema import Kind
+from service.pgcatalog.builtin_objects import Row
 from service.pgcatalog.catalog_description import CatalogDescription, DescribedRelation
 from service.pgcatalog.object_numbers import DATABASE, OWN_SCHEMAS, OWNER
 from service.pgcatalog.postgres_types import dimensions, element_of, modifier
+from service.pgcatalog.relation_layout import ENUMERATION, attribute, class_row
 
 _BTREE, _HEAP = 403, 2
 _TEXT_COLLATION = 100
-_VARIABLE = (-1, False, "i", "x")
 _SYSTEM_COLUMNS = (
     ("tableoid", -6, 26),
     ("cmax", -5, 29),
@@ -25,6 +25,8 @@ _SYSTEM_COLUMNS = (
 
 def namespaces(catalog: CatalogDescription) -> Iterator[Row]:
     for name, oid in catalog.schemas.items():
+        if name in OWN_SCHEMAS:
+            continue
         yield {"oid": oid, "nspname": name, "nspowner": OWNER}
 
 
@@ -44,11 +46,11 @@ def databases(catalog: CatalogDescription) -> Iterator[Row]:
 
 
 def classes(catalog: CatalogDescription) -> Iterator[Row]:
-    """Tables, maintained views, indexes behind keys, counters of identity columns, and the catalogs."""
+    """Tables, maintained views, indexes, and counters of identity columns."""
     referenced = {c.target for relation in catalog.relations for c in relation.constraints}
     for relation in catalog.relations:
         schema = catalog.schemas[relation.schema]
-        yield _class(
+        yield class_row(
             relation.oid,
             relation.name,
             "m" if relation.is_view else "r",
@@ -64,98 +66,42 @@ def classes(catalog: CatalogDescription) -> Iterator[Row]:
             relreplident="d",
         )
         for index in relation.indexes:
-            yield _class(index.oid, index.name, "i", schema, relam=_BTREE, relnatts=len(index.columns))
+            yield class_row(index.oid, index.name, "i", schema, relam=_BTREE, relnatts=len(index.all))
         for sequence in relation.sequences:
-            yield _class(sequence.oid, sequence.name, "S", schema, relnatts=3, reltuples=1)
-    for system in system_relations().values():
-        yield _class(
-            system.oid,
-            system.name,
-            system.kind,
-            OWN_SCHEMAS[system.schema_name],
-            relam=_HEAP if system.kind == "r" else 0,
-            relnatts=len(system.columns),
-            relhasrules=system.kind == "v",
-        )
-
-
-def _class(oid: int, name: str, kind: str, schema: int, **more: object) -> Row:
-    return {
-        "oid": oid,
-        "relname": name,
-        "relnamespace": schema,
-        "relowner": OWNER,
-        "relfilenode": 0 if kind == "v" else oid,
-        "reltuples": -1 if kind in "rm" else 0,
-        "relpersistence": "p",
-        "relkind": kind,
-        "relispopulated": True,
-        "relreplident": "n",
-        **more,
-    }
+            yield class_row(sequence.oid, sequence.name, "S", schema, relnatts=3, reltuples=1, relpages=1)
 
 
 def attributes(catalog: CatalogDescription) -> Iterator[Row]:
-    """The columns of tables, views, indexes and catalogs, and the system columns of tables."""
+    """The columns of tables, views and indexes, and the system columns of tables."""
     for relation in catalog.relations:
         columns = list(_columns(catalog, relation))
         yield from columns
         for name, number, type in _SYSTEM_COLUMNS:
-            yield _attribute(relation.oid, name, number, type, attnotnull=True)
+            yield attribute(relation.oid, name, number, type, attnotnull=True)
         for index in relation.indexes:
-            for place, column in enumerate(index.columns, 1):
+            for place, column in enumerate(index.all, 1):
                 kept = {**columns[column - 1], "attrelid": index.oid, "attnum": place, "attnotnull": False}
                 yield {**kept, "attidentity": "", "attgenerated": "", "atthasdef": False}
-    numbers = {row["typname"]: row["oid"] for row in builtin_rows("pg_type")}
-    for system in system_relations().values():
-        for place, known in enumerate(system.columns, 1):
-            name = f"_{known.type[:-2]}" if known.type.endswith("[]") else known.type
-            yield _attribute(system.oid, known.name, place, numbers.get(name, 0), attnotnull=known.always)
 
 
 def _columns(catalog: CatalogDescription, relation: DescribedRelation) -> Iterator[Row]:
     rules = relation.definition.details.rules
     for place, column in enumerate(relation.columns, 1):
         identity = rules.identities.get(column.name)
-        yield _attribute(
+        yield attribute(
             relation.oid,
             column.name,
             place,
             catalog.type_number(column.type),
             modifier(column.type),
+            ENUMERATION if column.type.kind is Kind.ENUM else None,
             attndims=dimensions(column.type),
             attnotnull=not column.nullable,
             atthasdef=column.name in rules.defaults or column.name in rules.generated,
             attidentity="" if identity is None else "a" if identity.always else "d",
             attgenerated="s" if column.name in rules.generated else "",
-            attcollation=_TEXT_COLLATION if element_of(column.type).kind.value == "TEXT" else 0,
+            attcollation=_TEXT_COLLATION if element_of(column.type).kind is Kind.TEXT else 0,
         )
-
-
-def _attribute(relation: int, name: str, number: int, type: int, modifier: int = -1, **more: object) -> Row:
-    layout = _layouts().get(type, _VARIABLE)
-    return {
-        "attrelid": relation,
-        "attname": name,
-        "atttypid": type,
-        "attstattarget": -1 if number > 0 else 0,
-        "attlen": layout[0],
-        "attnum": number,
-        "attcacheoff": -1,
-        "atttypmod": modifier,
-        "attbyval": layout[1],
-        "attalign": layout[2],
-        "attstorage": layout[3],
-        "attislocal": True,
-        **more,
-    }
-
-
-@cache
-def _layouts() -> dict[int, tuple]:
-    """By type: length, whether it is passed by value, alignment and storage."""
-    parts = ("typlen", "typbyval", "typalign", "typstorage")
-    return {row["oid"]: tuple(row[part] for part in parts) for row in builtin_rows("pg_type")}
 
 
 def defaults(catalog: CatalogDescription) -> Iterator[Row]:
@@ -206,7 +152,9 @@ def dependencies(catalog: CatalogDescription) -> Iterator[Row]:
                 yield _dependency(2606, constraint.oid, 1259, relation.oid, 0, "n")
             if constraint.kind in "pu":
                 yield _dependency(1259, constraint.index, 2606, constraint.oid, 0, "i")
-
+        for index in relation.indexes:
+            for column in index.all if not index.is_unique else ():
+                yield _dependency(1259, index.oid, 1259, relation.oid, column, "a")
         if relation.is_view:
             rule = rule_number(relation)
             yield _dependency(2618, rule, 1259, relation.oid, 0, "i")

@@ -53,15 +53,15 @@ def indexes(catalog: CatalogDescription) -> Iterator[Row]:
             yield {
                 "indexrelid": index.oid,
                 "indrelid": relation.oid,
-                "indnatts": len(columns),
+                "indnatts": len(index.all),
                 "indnkeyatts": len(columns),
-                "indisunique": True,
+                "indisunique": index.is_unique,
                 "indisprimary": index.is_primary,
                 "indimmediate": True,
                 "indisvalid": True,
                 "indisready": True,
                 "indislive": True,
-                "indkey": list(index.columns),
+                "indkey": list(index.all),
                 "indcollation": [100 if type.kind is Kind.TEXT else 0 for type in columns],
                 "indclass": [_operator_class(_input(catalog, type)) for type in columns],
                 "indoption": [0] * len(columns),
@@ -70,9 +70,13 @@ def indexes(catalog: CatalogDescription) -> Iterator[Row]:
 
 def index_definition(relation: DescribedRelation, index: DescribedIndex) -> str:
     """CREATE INDEX, as PostgreSQL would print it."""
-    names = [relation.columns[place - 1].name for place in index.columns]
+    columns, included = (
+        listed(relation.columns[place - 1].name for place in places)
+        for places in (index.columns, index.included)
+    )
+    unique, include = "UNIQUE " * index.is_unique, f" INCLUDE ({included})" if included else ""
     where = f"{quoted(relation.schema)}.{quoted(relation.name)}"
-    return f"CREATE UNIQUE INDEX {quoted(index.name)} ON {where} USING btree ({listed(names)})"
+    return f"CREATE {unique}INDEX {quoted(index.name)} ON {where} USING btree ({columns}){include}"
 
 
 def shown_indexes(catalog: CatalogDescription) -> Iterator[Row]:

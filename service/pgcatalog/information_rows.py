@@ -11,19 +11,13 @@ from collections.abc import Iterator
 from engine.schema import Kind, Type
 from service.accounts.privileges import OF_ROWS
 from service.pgcatalog.builtin_objects import Row, system_relations
-from service.pgcatalog.catalog_description import (
-    OWNING_ROLE,
-    CatalogDescription,
-    DescribedConstraint,
-    DescribedRelation,
-)
+from service.pgcatalog.catalog_description import OWNING_ROLE, CatalogDescription, DescribedRelation
+from service.pgcatalog.information_constraints import INFORMATION_CONSTRAINTS, of_relation
 from service.pgcatalog.postgres_types import internal_name, standard_name
 from service.pgcatalog.view_rows import view_text
 
 _BITS = {Kind.SMALLINT: 16, Kind.INTEGER: 32, Kind.BIGINT: 64, Kind.REAL: 24, Kind.DOUBLE: 53}
 _MOMENTS = (Kind.TIME, Kind.TIMESTAMP, Kind.TIMESTAMPTZ, Kind.INTERVAL)
-_KINDS = {"p": "PRIMARY KEY", "u": "UNIQUE", "f": "FOREIGN KEY", "c": "CHECK"}
-_ACTIONS = {"a": "NO ACTION", "c": "CASCADE", "n": "SET NULL"}
 
 
 def _name(catalog: CatalogDescription) -> Iterator[Row]:
@@ -38,7 +32,7 @@ def _schemata(catalog: CatalogDescription) -> Iterator[Row]:
 def _tables(catalog: CatalogDescription) -> Iterator[Row]:
     for relation in catalog.relations:
         yield {
-            **_of(catalog, relation),
+            **of_relation(catalog, relation),
             "table_type": _table_type(relation),
             "is_insertable_into": "NO" if relation.is_view else "YES",
             "is_typed": "NO",
@@ -71,7 +65,7 @@ def _views(catalog: CatalogDescription) -> Iterator[Row]:
     for relation in catalog.relations:
         if relation.is_view:
             yield {
-                **_of(catalog, relation),
+                **of_relation(catalog, relation),
                 "view_definition": view_text(relation),
                 "check_option": "NONE",
                 **dict.fromkeys(no, "NO"),
@@ -85,7 +79,7 @@ def _columns(catalog: CatalogDescription) -> Iterator[Row]:
             identity = rules.identities.get(column.name)
             default, generated = rules.defaults.get(column.name), rules.generated.get(column.name)
             yield {
-                **_of(catalog, relation),
+                **of_relation(catalog, relation),
                 "column_name": column.name,
                 "ordinal_position": place,
                 "column_default": None if default is None else default.sql,
@@ -156,123 +150,6 @@ def _identity(always: bool) -> Row:
     }
 
 
-def _table_constraints(catalog: CatalogDescription) -> Iterator[Row]:
-    """The constraints that have names, and NOT NULL, which is a CHECK without an own one."""
-    common = {"is_deferrable": "NO", "initially_deferred": "NO", "enforced": "YES"}
-    for relation, constraint in _constraints(catalog):
-        unique = {"nulls_distinct": "YES"} if constraint.kind == "u" else {}
-        kind = {"constraint_type": _KINDS[constraint.kind]}
-        yield {
-            **_called(catalog, relation, constraint.name),
-            **_of(catalog, relation),
-            **kind,
-            **common,
-            **unique,
-        }
-    for relation, name, _ in _required(catalog):
-        kind = {"constraint_type": "CHECK"}
-        yield {**_called(catalog, relation, name), **_of(catalog, relation), **kind, **common}
-
-
-def _key_columns(catalog: CatalogDescription) -> Iterator[Row]:
-    for relation, constraint in _constraints(catalog):
-        if constraint.kind == "c":
-            continue
-        for place, column in enumerate(constraint.columns, 1):
-            yield {
-                **_called(catalog, relation, constraint.name),
-                **_of(catalog, relation),
-                "column_name": relation.columns[column - 1].name,
-                "ordinal_position": place,
-                "position_in_unique_constraint": _position(catalog, constraint, place),
-            }
-
-
-def _position(catalog: CatalogDescription, constraint: DescribedConstraint, place: int) -> int | None:
-    """The place in the key that a foreign key refers to."""
-    key = _referred(catalog, constraint)
-    return None if key is None else key.columns.index(constraint.target_columns[place - 1]) + 1
-
-
-def _referred(catalog: CatalogDescription, constraint: DescribedConstraint) -> DescribedConstraint | None:
-    """The key that a foreign key refers to."""
-    if constraint.kind != "f":
-        return None
-    return next(
-        (
-            other
-            for _, other in _constraints(catalog)
-            if other.kind in "pu" and other.index == constraint.index
-        ),
-        None,
-    )
-
-
-def _constraint_columns(catalog: CatalogDescription) -> Iterator[Row]:
-    """The columns of which a constraint speaks; those of a foreign key are the ones that it refers to."""
-    for relation, constraint in _constraints(catalog):
-        of, places = relation, constraint.columns
-        if constraint.kind == "f":
-            of = catalog.by_number[constraint.target]
-            places = constraint.target_columns
-        for place in places:
-            column = {"column_name": of.columns[place - 1].name}
-            yield {**_of(catalog, of), **column, **_called(catalog, relation, constraint.name)}
-
-
-def _constraint_tables(catalog: CatalogDescription) -> Iterator[Row]:
-    for relation, constraint in _constraints(catalog):
-        of = relation
-        if constraint.kind == "f":
-            of = catalog.by_number[constraint.target]
-        if constraint.kind != "c":
-            yield {**_of(catalog, of), **_called(catalog, relation, constraint.name)}
-
-
-def _references(catalog: CatalogDescription) -> Iterator[Row]:
-    for relation, constraint in _constraints(catalog):
-        key = _referred(catalog, constraint)
-        if key is not None:
-            yield {
-                **_called(catalog, relation, constraint.name),
-                "unique_constraint_catalog": catalog.session.database,
-                "unique_constraint_schema": catalog.by_number[constraint.target].schema,
-                "unique_constraint_name": key.name,
-                "match_option": "NONE",
-                "update_rule": "NO ACTION",
-                "delete_rule": _ACTIONS[constraint.on_delete],
-            }
-
-
-def _checks(catalog: CatalogDescription) -> Iterator[Row]:
-    for relation, constraint in _constraints(catalog):
-        if constraint.kind == "c":
-            yield {
-                **_called(catalog, relation, constraint.name),
-                "check_clause": f"(({constraint.expression}))",
-            }
-    for relation, name, column in _required(catalog):
-        yield {**_called(catalog, relation, name), "check_clause": f"{column} IS NOT NULL"}
-
-
-def _constraints(catalog: CatalogDescription) -> Iterator[tuple[DescribedRelation, DescribedConstraint]]:
-    for relation in catalog.relations:
-        for constraint in relation.constraints:
-            yield relation, constraint
-
-
-def _required(catalog: CatalogDescription) -> Iterator[tuple[DescribedRelation, str, str]]:
-    """The columns of tables with NOT NULL, and the names that PostgreSQL 15 makes up for the constraints."""
-    for relation in catalog.relations:
-        for place, column in enumerate(relation.columns, 1):
-            if not column.nullable and not relation.is_view:
-                yield (
-                    relation,
-                    f"{catalog.schemas[relation.schema]}_{relation.oid}_{place}_not_null",
-                    column.name,
-                )
-
-
 def _table_privileges(catalog: CatalogDescription) -> Iterator[Row]:
     for role in catalog.roles:
         for relation in catalog.relations:
@@ -283,7 +160,7 @@ def _table_privileges(catalog: CatalogDescription) -> Iterator[Row]:
                     yield {
                         "grantor": OWNING_ROLE,
                         "grantee": role.name,
-                        **_of(catalog, relation),
+                        **of_relation(catalog, relation),
                         "privilege_type": str(privilege),
                         "is_grantable": "YES" if role.is_superuser else "NO",
                         "with_hierarchy": "YES" if privilege == "SELECT" else "NO",
@@ -311,34 +188,13 @@ def _character_sets(catalog: CatalogDescription) -> Iterator[Row]:
     }
 
 
-def _of(catalog: CatalogDescription, relation: DescribedRelation) -> Row:
-    return {
-        "table_catalog": catalog.session.database,
-        "table_schema": relation.schema,
-        "table_name": relation.name,
-    }
-
-
-def _called(catalog: CatalogDescription, relation: DescribedRelation, name: str) -> Row:
-    return {
-        "constraint_catalog": catalog.session.database,
-        "constraint_schema": relation.schema,
-        "constraint_name": name,
-    }
-
-
 INFORMATION_ROWS = {
+    **INFORMATION_CONSTRAINTS,
     "information_schema_catalog_name": _name,
     "schemata": _schemata,
     "tables": _tables,
     "views": _views,
     "columns": _columns,
-    "table_constraints": _table_constraints,
-    "key_column_usage": _key_columns,
-    "constraint_column_usage": _constraint_columns,
-    "constraint_table_usage": _constraint_tables,
-    "referential_constraints": _references,
-    "check_constraints": _checks,
     "table_privileges": _table_privileges,
     "role_table_grants": _table_privileges,
     "enabled_roles": _enabled_roles,

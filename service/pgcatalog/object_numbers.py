@@ -13,10 +13,11 @@ from zlib import crc32
 FIRST = 16_384
 """The first OID that is not PostgreSQL's own."""
 _HASHED = 1 << 30
-PUBLIC, PG_CATALOG, INFORMATION_SCHEMA = 2200, 11, 13_207
-OWN_SCHEMAS = {"public": PUBLIC, "pg_catalog": PG_CATALOG, "information_schema": INFORMATION_SCHEMA}
-OWNER, DATABASE = 10, 5
-"""PostgreSQL's own OIDs of the first superuser, and of the database `postgres`."""
+OWN_SCHEMAS = {"pg_toast": 99, "pg_catalog": 11, "public": 2200, "information_schema": 13_207}
+OWNER, DATABASE_OWNER = 10, 6171
+"""PostgreSQL's own OIDs of the first superuser, and of the role that owns `public`."""
+DATABASE = FIRST
+"""No relation has it: their ids begin with 1."""
 
 
 def relation_number(id: int) -> int:

@@ -1,8 +1,8 @@
-"""Rows about types, operators, functions and the like: PostgreSQL's own, with the types of this service."""
+"""Rows about types."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from service.pgcatalog.builtin_objects import Row, builtin_rows
 from service.pgcatalog.catalog_description import CatalogDescription
@@ -23,8 +23,13 @@ _IO = {"typinput": "in", "typoutput": "out", "typreceive": "recv", "typsend": "s
 
 
 def types(catalog: CatalogDescription) -> Iterator[Row]:
-    """PostgreSQL's types, enumerations, and the rows of tables and views; each with its arrays."""
+    """All types: PostgreSQL's and those of the service."""
     yield from builtin_rows("pg_type")
+    yield from own_types(catalog)
+
+
+def own_types(catalog: CatalogDescription) -> Iterator[Row]:
+    """Enumerations, and the rows of tables and views; each with its arrays."""
     for enumeration in catalog.enumerations:
         more = {**_ENUM, "typnamespace": catalog.schemas[enumeration.schema]}
         yield from _pair(enumeration.oid, enumeration.array, enumeration.name, "enum", more)
@@ -61,24 +66,4 @@ def labels(catalog: CatalogDescription) -> Iterator[Row]:
             }
 
 
-def _builtin(name: str) -> Callable[[CatalogDescription], Iterator[Row]]:
-    def rows(catalog: CatalogDescription) -> Iterator[Row]:
-        yield from builtin_rows(name)
-
-    return rows
-
-
-_BUILTIN = (
-    *(
-        "pg_proc",
-        "pg_operator",
-        "pg_cast",
-        "pg_am",
-        "pg_opclass",
-        "pg_opfamily",
-        "pg_collation",
-        "pg_language",
-    ),
-    *("pg_range", "pg_tablespace"),
-)
-TYPE_ROWS = {"pg_type": types, "pg_enum": labels, **{name: _builtin(name) for name in _BUILTIN}}
+TYPE_ROWS = {"pg_type": own_types, "pg_enum": labels}

@@ -1,4 +1,4 @@
-"""Rows of PostgreSQL's views over its catalogs: tables and views by name, activity, statistics and settings.
+"""Rows of PostgreSQL's views over its catalogs: tables and views by name, statistics and settings.
 
 Statistics that nobody counts are zero or NULL.
 """
@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from datetime import datetime
 from zoneinfo import ZoneInfo, available_timezones
 
-from service.pgcatalog.builtin_objects import Row, system_relations
+from service.pgcatalog.builtin_objects import Row
 from service.pgcatalog.catalog_description import OWNING_ROLE, CatalogDescription, DescribedRelation
-from service.pgcatalog.object_numbers import DATABASE
 from service.pgcatalog.server_settings import OF_CLIENT, SERVER_SETTINGS
 
 
@@ -35,14 +34,20 @@ def settings_of(catalog: CatalogDescription) -> dict[str, str]:
 def _settings(catalog: CatalogDescription) -> Iterator[Row]:
     for name, value in settings_of(catalog).items():
         setting = SERVER_SETTINGS.get(name, OF_CLIENT)
+        if not setting.is_listed:
+            continue
         yield {
             "name": name,
             "setting": value,
             "unit": setting.unit,
             "category": setting.category,
-            "short_desc": "",
+            "short_desc": setting.description,
+            "extra_desc": setting.details,
             "context": setting.context,
             "vartype": setting.vartype,
+            "min_val": setting.least,
+            "max_val": setting.most,
+            "enumvals": setting.values,
             "source": "default" if value == setting.default else "session",
             "boot_val": setting.default,
             "reset_val": setting.default,
@@ -62,20 +67,6 @@ def _tables(catalog: CatalogDescription) -> Iterator[Row]:
                 "hastriggers": any(c.kind == "f" for c in relation.constraints),
                 "rowsecurity": False,
             }
-    for system in system_relations().values():
-        if system.kind == "r":
-            yield {
-                "schemaname": system.schema_name,
-                "tablename": system.name,
-                "tableowner": OWNING_ROLE,
-                **dict.fromkeys(("hasindexes", "hasrules", "hastriggers", "rowsecurity"), False),
-            }
-
-
-def _system_views(catalog: CatalogDescription) -> Iterator[Row]:
-    for system in system_relations().values():
-        if system.kind == "v":
-            yield {"schemaname": system.schema_name, "viewname": system.name, "viewowner": OWNING_ROLE}
 
 
 def _maintained_views(catalog: CatalogDescription) -> Iterator[Row]:
@@ -85,7 +76,7 @@ def _maintained_views(catalog: CatalogDescription) -> Iterator[Row]:
                 "schemaname": relation.schema,
                 "matviewname": relation.name,
                 "matviewowner": OWNING_ROLE,
-                "hasindexes": False,
+                "hasindexes": bool(relation.indexes),
                 "ispopulated": True,
                 "definition": view_text(relation),
             }
@@ -111,25 +102,6 @@ def _sequences(catalog: CatalogDescription) -> Iterator[Row]:
                 "cycle": False,
                 "cache_size": 1,
             }
-
-
-def _activity(catalog: CatalogDescription) -> Iterator[Row]:
-    """The session that asks."""
-    role = catalog.role(catalog.session.user)
-    yield {
-        "datid": DATABASE,
-        "datname": catalog.session.database,
-        "pid": 1,
-        "usesysid": None if role is None else role.oid,
-        "usename": catalog.session.user,
-        "application_name": settings_of(catalog)["application_name"],
-        "state": "active",
-        "backend_type": "client backend",
-    }
-
-
-def _encryption(catalog: CatalogDescription) -> Iterator[Row]:
-    yield {"pid": 1, "ssl": False}
 
 
 def _statistics(catalog: CatalogDescription) -> Iterator[Row]:
@@ -159,15 +131,12 @@ def _time_zones(catalog: CatalogDescription) -> Iterator[Row]:
 
 VIEW_ROWS = {
     "pg_tables": _tables,
-    "pg_views": _system_views,
     "pg_matviews": _maintained_views,
     "pg_sequences": _sequences,
     "pg_settings": _settings,
-    "pg_stat_activity": _activity,
-    "pg_stat_ssl": _encryption,
     "pg_stat_all_tables": _statistics,
     "pg_stat_user_tables": _statistics,
     "pg_timezone_names": _time_zones,
 }
-COUNTED = frozenset({"pg_stat_all_tables", "pg_stat_user_tables"})
-"""Relations whose rows change with the rows of tables."""
+FRESH = frozenset({"pg_stat_all_tables", "pg_stat_user_tables", "pg_settings"})
+"""Relations whose rows change with the rows of tables, or with the session."""

@@ -14,13 +14,14 @@ from service.errors import Conflict
 from service.pgformats.answer_values import values_of_column
 from service.pgformats.column_fields import fields_by_arrow, fields_of_list
 from service.pgformats.value_formats import writer
-from service.pgformats.wire_types import TEXT, WIRE_NUMERIC, WireColumn, modifier_of, of_duckdb
+from service.pgformats.wire_types import OF_CATALOGS, TEXT, WIRE_NUMERIC, WireColumn, modifier_of, of_duckdb
 from service.reading.duck import Answer
 from service.reading.results import column_type
 from service.reading.session_zones import UTC_ZONE, SessionZone
 
 _NULL = b"\xff\xff\xff\xff"
 _length = struct.Struct("!i").pack
+_head = struct.Struct("!ciH").pack
 _INTEGERS = frozenset({Kind.SMALLINT, Kind.INTEGER, Kind.BIGINT})
 
 
@@ -33,7 +34,8 @@ def _column(answer: Answer, place: int) -> WireColumn:
     name, type = answer.names[place], answer.types[place]
     if type == "HUGEINT" and column_type(answer, place) != "BIGINT":
         return WireColumn(name, WIRE_NUMERIC)
-    return WireColumn(name, of_duckdb(type), modifier_of(type))
+    special = OF_CATALOGS.get(answer.named[place]) if len(answer.named) == len(answer.names) else None
+    return WireColumn(name, special or of_duckdb(type), modifier_of(type))
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,16 +100,13 @@ def columns_changed() -> Conflict:
 
 def data_rows(columns: Sequence[Sequence[bytes | None]], rows: int) -> Iterator[bytes]:
     """DataRow messages of so many rows from the fields of each column."""
-    if not columns:
-        yield from [b"D\0\0\0\x06\0\0"] * rows
-        return
-    count = struct.pack("!H", len(columns))
-    sized = [
-        [_NULL if field is None else _length(len(field)) + field for field in fields] for fields in columns
-    ]
-    for row in zip(*sized, strict=True):
-        body = b"".join(row)
-        yield b"D" + _length(len(body) + 6) + count + body
+    return map(data_row, zip(*columns, strict=True)) if columns else iter([data_row(())] * rows)
+
+
+def data_row(fields: Sequence[bytes | None]) -> bytes:
+    """A DataRow message."""
+    body = b"".join([_NULL if field is None else _length(len(field)) + field for field in fields])
+    return _head(b"D", len(body) + 6, len(fields)) + body
 
 
 def _fields(

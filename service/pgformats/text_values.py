@@ -30,6 +30,7 @@ _UNITS = {
     **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), ("microseconds", 60_000_000)),
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds", ""), ("microseconds", 1_000_000)),
 }
+_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,40}\s*")
 _PART = re.compile(r"\s*([+-]?[0-9]+(?:\.[0-9]*)?|[+-]?\.[0-9]+)\s*([a-z]+|$)")
 _CLOCK = re.compile(r"\s*([+-]?)([0-9]+):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,6}))?)?")
 _EXPANDED = re.compile(r"([0-9]{4,})(-[0-9]{2}-[0-9]{2})(.*?)( BC)?")
@@ -54,7 +55,7 @@ def _integer_of(kind: Kind) -> Callable[[str], int]:
     low, high = INTEGER_RANGES[kind]
 
     def integer_of(text: str) -> int:
-        if not re.fullmatch(r"\s*[+-]?[0-9]{1,40}\s*", text):
+        if not _INTEGER.fullmatch(text):
             raise not_a(kind.value.lower(), text)
         number = int(text)
         if not low <= number <= high:
@@ -111,6 +112,11 @@ def _escaped_bytes(text: str) -> bytes:
 def day_of(text: str) -> int:
     """A clock and a zone in the text do not count, as in PostgreSQL."""
     day = _DAY.fullmatch(text.strip())
+    if day is not None and day[1] == text:  # as nearly all are written
+        try:
+            return date_word(text, _NO_TEXTS)
+        except InvalidValue:
+            raise not_a("date", text) from None
     bare = text if day is None else day[1] + (day[2] or "")
     return _moment_by(lambda iso: date_word(iso, _NO_TEXTS), bare, "date")
 

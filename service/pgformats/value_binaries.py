@@ -154,9 +154,8 @@ def jsonb_of(data: bytes) -> str:
     return _text_of(data[1:])
 
 
-def oid_of(data: bytes) -> int:
-    """An OID has no sign."""
-    return _packed("I")[1](data)  # type: ignore[no-any-return]
+oid_written, oid_of = _packed("I")
+"""An OID has no sign."""
 
 
 OUT: dict[Kind, Callable[[Any], bytes]] = {

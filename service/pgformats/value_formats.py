@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -17,7 +17,7 @@ from engine.errors import InvalidValue
 from engine.schema import Kind
 from service.errors import Invalid
 from service.pgformats import text_values, value_binaries, value_texts
-from service.pgformats.wire_types import BINARY, JSONB, WireType
+from service.pgformats.wire_types import BINARY, JSONB, TEXT, WireType
 from service.reading.session_zones import UTC_ZONE, SessionZone
 
 _DIMENSIONS = 6
@@ -39,7 +39,7 @@ def writer(type: WireType, form: int, zone: SessionZone = UTC_ZONE) -> Callable[
         write_element = value_texts.writer_of(element.kind, zone)
         return lambda value: _text_array(value, write_element).encode(errors="replace")
     if form == BINARY:
-        return value_binaries.OUT[type.kind]
+        return value_binaries.oid_written if type.oid == _OID else value_binaries.OUT[type.kind]
     write = value_texts.writer_of(type.kind, zone)
     return lambda value: write(value).encode(errors="replace")
 
@@ -70,6 +70,27 @@ def _decoded(data: bytes) -> str:
     return text
 
 
+# The formats of many values
+
+
+def result_formats(formats: Sequence[int], count: int) -> tuple[int, ...]:
+    """The format of each of so many columns. Raises Invalid."""
+    return spread(formats, count, "result formats", "columns")
+
+
+def spread(formats: Sequence[int], count: int, what: str, of: str) -> tuple[int, ...]:
+    """One format for each of `count` values: none are all texts, one is for all. Raises Invalid."""
+    if not formats:
+        return (TEXT,) * count
+    if any(form not in (TEXT, BINARY) for form in formats):
+        raise Invalid("a format is neither 0 nor 1", "0 is text and 1 is binary", code="protocol_violation")
+    if len(formats) == 1:
+        return tuple(formats) * count
+    if len(formats) != count:
+        raise Invalid(f"{len(formats)} {what} for {count} {of}", code="protocol_violation")
+    return tuple(formats)
+
+
 # Arrays
 
 
@@ -89,7 +110,7 @@ def _text_array(value: list[Any], write: Callable[[Any], str]) -> str:
 
 def _binary_array(value: list[Any], element: WireType) -> bytes:
     sizes = _sizes(value)
-    write = value_binaries.OUT[element.kind]
+    write = writer(element, BINARY)
     parts = [] if sizes else [b""]
     has_null = False
     for part in _leaves(value, len(sizes)):

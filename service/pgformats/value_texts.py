@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from decimal import Decimal
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,9 @@ from engine.codec.ordered_text import Interval
 from engine.codec.timestamps import date_text, time_text, timestamp_text
 from engine.schema import Kind
 from service.reading.session_zones import UTC_ZONE, SessionZone, offset_text
+
+_DAYS = 1 << 12
+"""Days whose texts are kept."""
 
 
 def boolean_text(value: bool) -> str:
@@ -68,6 +71,7 @@ def bytea_text_of(value: bytes) -> str:
     return "\\x" + value.hex()
 
 
+@lru_cache(_DAYS)
 def day_text(value: int) -> str:
     return _with_era(date_text(value))
 

@@ -6,6 +6,7 @@
 | an ENUM | text |
 | JSON, and DuckDB's STRUCT and MAP | json |
 | HUGEINT of an ad-hoc query | bigint, or numeric if a value needs it |
+| UINTEGER of an ad-hoc query | oid |
 | any other | the type of the same name |
 
 Source: PostgreSQL 15's `pg_type`.
@@ -72,7 +73,8 @@ _ALIASES = (
     (1043, "varchar", Kind.TEXT, -1, 1015),
     (3802, "jsonb", Kind.JSON, -1, 3807),
 )
-"""Types that only parameters have: OID, name, the kind whose values they have, size, the OID of arrays."""
+"""Types that only parameters and columns of the catalogs have: OID, name, the kind whose values they have,
+size, the OID of arrays."""
 
 BY_KIND: dict[Kind, WireType] = {
     kind: WireType(oid, name, size, kind) for kind, oid, name, size, _ in _SCALARS
@@ -83,6 +85,7 @@ WIRE_TEXT, WIRE_JSON, WIRE_INT8, WIRE_NUMERIC = (
     BY_KIND[kind] for kind in (Kind.TEXT, Kind.JSON, Kind.BIGINT, Kind.NUMERIC)
 )
 JSONB = 3802
+_OID, _OID_ARRAY = 26, 1028
 _ARRAYS: dict[Kind, WireType] = {
     kind: WireType(array, f"_{name}", -1, Kind.ARRAY, BY_KIND[kind]) for kind, _, name, _, array in _SCALARS
 }
@@ -92,6 +95,8 @@ for _oid, _name, _kind, _size, _array in _ALIASES:
     BY_OID[_oid] = WireType(_oid, _name, _size, _kind)
     if _array:
         BY_OID[_array] = WireType(_array, f"_{_name}", -1, Kind.ARRAY, BY_OID[_oid])
+OF_CATALOGS = {name: BY_OID[oid] for name, oid in (("char", 18), ("name", 19), ("name[]", 1003))}
+"""The types of columns of the catalogs that are texts to DuckDB."""
 BY_NAME: dict[str, WireType] = {found.name: found for found in BY_OID.values() if found.name != "char"}
 """The same by the names that catalogs have; `char` in SQL is another type."""
 
@@ -112,6 +117,8 @@ def of_duckdb(name: str) -> WireType:
         bare = bare[: bare.rindex("[")]
     if bare.startswith(("STRUCT(", "MAP(")):
         return WIRE_JSON if bare == name else _ARRAYS[Kind.JSON]
+    if bare == "UINTEGER":
+        return BY_OID[_OID if bare == name else _OID_ARRAY]
     try:
         found = from_duckdb(name, huge=BIGINT)
     except Unsupported:

@@ -6,7 +6,7 @@ by way of Arrow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from decimal import Context, Decimal
 
 import numpy as np
@@ -17,13 +17,14 @@ from engine.kernels.words import NULL
 from engine.schema import Kind, Type
 from engine.state.dictionary import Dictionary
 from service.pgformats.value_formats import writer
+from service.pgformats.value_texts import writer_of
 from service.pgformats.wire_types import TEXT, WireColumn, wire_type
 from service.reading.session_zones import SessionZone
 
 WordWriter = Callable[[int, Dictionary], bytes]
 _EXACT = Context(prec=50)
 _NUMBERS = frozenset({Kind.SMALLINT, Kind.INTEGER, Kind.BIGINT})
-_TEXTS = frozenset({Kind.TEXT, Kind.UUID, Kind.JSON})
+_TEXTS = frozenset({Kind.UUID, Kind.JSON})
 _VALUES: dict[Kind, Callable[[int], object]] = {
     Kind.BOOLEAN: lambda word: word == 1,
     **dict.fromkeys((Kind.REAL, Kind.DOUBLE), word_float),
@@ -44,20 +45,23 @@ def word_writers(
     return [each for each in found if each is not None] if all(found) else None
 
 
-def word_fields(
+def word_rows(
     words: np.ndarray, writers: Sequence[WordWriter], dictionary: Dictionary
-) -> list[list[bytes | None]]:
-    """The fields of each column of int64[W, n]; None for NULL."""
-    return [
-        [None if word == NULL else write(word, dictionary) for word in line]
-        for line, write in zip(words.tolist(), writers, strict=True)
-    ]
+) -> Iterator[list[bytes | None]]:
+    """The fields of each row of int64[W, n]; None for NULL."""
+    for row in words.T.tolist():
+        yield [
+            None if word == NULL else write(word, dictionary)
+            for word, write in zip(row, writers, strict=True)
+        ]
 
 
 def _writer(type: Type, form: int, zone: SessionZone) -> WordWriter | None:
     kind = type.kind
     if kind in _NUMBERS and form == TEXT:
         return lambda word, dictionary: b"%d" % word
+    if kind is Kind.TEXT:
+        return lambda word, dictionary: dictionary.text(word).encode()
     if kind in _TEXTS:
         put = writer(wire_type(type), form)
         return lambda word, dictionary: put(dictionary.text(word))
@@ -69,6 +73,9 @@ def _writer(type: Type, form: int, zone: SessionZone) -> WordWriter | None:
     value_of = _VALUES.get(kind)
     if value_of is None:
         return None
+    if form == TEXT:
+        text_of = writer_of(kind, zone)
+        return lambda word, dictionary: text_of(value_of(word)).encode()
     write = writer(wire_type(type), form, zone)
     return lambda word, dictionary: write(value_of(word))
 

@@ -33,6 +33,7 @@ from service.postgres.prepared_reads import prepared_read
 from service.postgres.prepared_statements import Portal, PreparedStatement, SessionObjects
 from service.postgres.row_sending import Outlet, send_rows
 from service.postgres.session_readers import session_statement
+from service.postgres.session_record import SessionRecord
 from service.postgres.session_settings import SessionSettings
 from service.postgres.sqlstates import error_fields
 from service.postgres.statement_runs import StatementRuns
@@ -50,6 +51,7 @@ _TAGS = {
     "SHOW COLUMNS": "SHOW",
     "SHOW CREATE": "SHOW",
 }
+_WAITING = {b"I": "idle", b"T": "idle in transaction", b"E": "idle in transaction (aborted)"}
 _LONGEST_KEPT = 1 << 13
 """Characters of the longest INSERT that is read once more to be run again without being planned."""
 
@@ -83,6 +85,7 @@ class ClientSession:
         self.parameters = NO_PARAMETERS
         """Those of the portal that runs."""
         self.is_known = False
+        self.record = SessionRecord()
         self._run_own = run_own
         self._copy = copy
 
@@ -107,6 +110,13 @@ class ClientSession:
         if self.runs.block is None or self.runs.block.is_implicit:
             return b"I"
         return b"E" if self.has_failed else b"T"
+
+    @property
+    def state(self) -> str:
+        """What the session does, as pg_stat_activity says it."""
+        if self.record.is_active:
+            return "active"
+        return _WAITING[self.status]
 
     # Blocks
 
@@ -281,7 +291,10 @@ class ClientSession:
             return
         if portal.rows is not None and isinstance(result.answer, FoundRows):
             columns, door = portal.rows.columns, self.hall.door
-            statement.read = prepared_read(door.prepared, now, piece, portal.parameters, columns)
+            types = statement.types or ()
+            statement.read = prepared_read(
+                door.prepared, now, piece, portal.parameters, types, statement.wanted, columns
+            )
         elif result.statement == "INSERT" and result.answer is None and piece.length <= _LONGEST_KEPT:
             statement.insert = insert_of_values(runtime, piece, now)
 

@@ -40,8 +40,6 @@ _LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _RESPELLED = frozenset({Kind.BYTEA, Kind.INTERVAL, Kind.ARRAY, Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
 """Kinds that PostgreSQL writes in another form than CSV bodies have."""
 _MOMENTS = frozenset({Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
-_BATCH = 10_000
-"""Rows of the binary format that are decoded together."""
 
 
 def changes_of_copy(

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 PROTOCOL_MAJOR = 3
 _SSL, _GSSENC, _CANCEL = 80877103, 80877104, 80877102
+BIND = ord("B")
 _PARAMETERS = 1_000
 """The most parameters of a start-up."""
 
@@ -186,17 +187,36 @@ def read_message(type: int, body: bytes) -> Frontend:
     often = _OFTEN.get((type, body))
     if often is not None:
         return often
+    try:
+        return read_bind(body) if type == BIND else _read(type, body)
+    except UnicodeDecodeError:
+        return Unreadable(chr(type))
+
+
+def _read(type: int, body: bytes) -> Frontend:
     reader = _READERS.get(type)
     if reader is None:
         raise Malformed(f"there is no message of type {type}")
     cursor = _Cursor(body)
-    try:
-        found = reader(cursor)
-    except UnicodeDecodeError:
-        return Unreadable(chr(type))
+    found = reader(cursor)
     if cursor.left:
         raise Malformed(f"a message of type {chr(type)} has {cursor.left} bytes too many")
     return found
+
+
+def read_bind(body: bytes) -> BindMessage:
+    """The Bind of a body: the message that comes most often, read without a cursor. Raises Malformed and
+    UnicodeDecodeError."""
+    middle = body.find(b"\0")
+    end = body.find(b"\0", middle + 1)
+    if middle < 0 or end < 0:
+        raise Malformed("a text in a message does not end")
+    formats, at = _numbers(body, end + 1, "h")
+    values, at = _values(body, at)
+    results, at = _numbers(body, at, "h")
+    if at != len(body):
+        raise Malformed(f"a message of type B has {len(body) - at} bytes too many")
+    return BindMessage(body[:middle].decode(), body[middle + 1 : end].decode(), formats, values, results)
 
 
 def read_startup(body: bytes) -> Startup:
@@ -234,10 +254,11 @@ class _Cursor:
         return len(self._body) - self._at
 
     def take(self, size: int) -> bytes:
-        if not 0 <= size <= self.left:
+        start, end = self._at, self._at + size
+        if size < 0 or end > len(self._body):
             raise Malformed("a message ends before its parts do")
-        self._at += size
-        return self._body[self._at - size : self._at]
+        self._at = end
+        return self._body[start:end]
 
     def rest(self) -> bytes:
         return self.take(self.left)
@@ -258,37 +279,45 @@ class _Cursor:
 
     def numbers(self, form: str) -> tuple[int, ...]:
         """A count of 16 bits without a sign, and so many numbers."""
-        count = int.from_bytes(self.take(2), "big")
-        if not count:
-            return ()
-        size = struct.calcsize(form)
-        return struct.unpack(f"!{count}{form}", self.take(count * size))
-
-    def values(self) -> tuple[bytes | None, ...]:
-        """A count of 16 bits without a sign, and so many values, each after its length."""
-        count = int.from_bytes(self.take(2), "big")
-        body, at, end = self._body, self._at, len(self._body)
-        found: list[bytes | None] = []
-        for _ in range(count):
-            if end < at + 4:
-                raise Malformed("a message ends before its parts do")
-            (size,) = _int32(body, at)
-            at += 4
-            if size == -1:
-                found.append(None)
-                continue
-            if not 0 <= size <= end - at:
-                raise Malformed("a message ends before its parts do")
-            found.append(body[at : at + size])
-            at += size
-        self._at = at
-        return tuple(found)
+        found, self._at = _numbers(self._body, self._at, form)
+        return found
 
     def kind(self) -> str:
         found = self.take(1)
         if found not in (b"S", b"P"):
             raise Malformed("what is described or closed is neither a statement nor a portal")
         return found.decode()
+
+
+def _numbers(body: bytes, at: int, form: str) -> tuple[tuple[int, ...], int]:
+    """So many numbers as a count of 16 bits at a place says, and the place after them."""
+    if body[at : at + 2] == b"\0\0":
+        return (), at + 2
+    count, at = int.from_bytes(body[at : at + 2], "big"), at + 2
+    end = at + count * struct.calcsize(form)
+    if end > len(body):
+        raise Malformed("a message ends before its parts do")
+    return struct.unpack(f"!{count}{form}", body[at:end]), end
+
+
+def _values(body: bytes, at: int) -> tuple[tuple[bytes | None, ...], int]:
+    """So many values as a count of 16 bits at a place says, each after its length, and the place after
+    them."""
+    count, at, end = int.from_bytes(body[at : at + 2], "big"), at + 2, len(body)
+    found: list[bytes | None] = []
+    for _ in range(count):
+        if end < at + 4:
+            raise Malformed("a message ends before its parts do")
+        (size,) = _int32(body, at)
+        at += 4
+        if size == -1:
+            found.append(None)
+            continue
+        if not 0 <= size <= end - at:
+            raise Malformed("a message ends before its parts do")
+        found.append(body[at : at + size])
+        at += size
+    return tuple(found), at
 
 
 _OFTEN: dict[tuple[int, bytes], Frontend] = {
@@ -300,7 +329,6 @@ _OFTEN: dict[tuple[int, bytes], Frontend] = {
 _READERS: dict[int, Callable[[_Cursor], Frontend]] = {
     ord("Q"): lambda c: QueryMessage(c.text()),
     ord("P"): lambda c: ParseMessage(c.text(), c.text(), c.numbers("I")),
-    ord("B"): lambda c: BindMessage(c.text(), c.text(), c.numbers("h"), c.values(), c.numbers("h")),
     ord("D"): lambda c: DescribeMessage(c.kind(), c.text()),
     ord("C"): lambda c: CloseMessage(c.kind(), c.text()),
     ord("E"): lambda c: ExecuteMessage(c.text(), c.int32()),

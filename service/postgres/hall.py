@@ -1,31 +1,28 @@
-"""What all sessions of the PostgreSQL door share: the parts of the app, and who can be cancelled."""
+"""What all sessions of the PostgreSQL door share: the parts of the app."""
 
 from __future__ import annotations
 
 import asyncio
-import hmac
 import logging
-import secrets
 import ssl
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import count
 from typing import Any, Protocol
 
 from service.accounts.slowing import Slowing
 from service.metrics import Metrics
-from service.postgres.shared_work import SharedWork
 from service.postgres.temporary_tables import TemporaryTables
 from service.reading.followers import Follower
 from service.reading.lanes import Lanes
+from service.reading.shared_work import SharedWork
+from service.running.relay import Relay
 from service.running.runtime import Runtime
 from service.settings.settings import Settings
+from service.sql.open_sessions import OpenSessions
 from service.sql.script_door import SqlDoor
 
 _log = logging.getLogger("freshet.postgres")
-_SECRET = 4
-"""Bytes of a secret, as protocol 3.0 has them."""
 
 
 class OpenFeeds(Protocol):
@@ -36,16 +33,6 @@ class OpenFeeds(Protocol):
     def leave(self, feed: Follower) -> None: ...
 
 
-@dataclass(frozen=True)
-class CancelKey:
-    pid: int
-    secret: bytes
-
-
-class Cancellable(Protocol):
-    def cancel(self) -> None: ...
-
-
 @dataclass(eq=False)
 class Hall:
     """Belongs to the event loop. Without `certificate`, there is no TLS."""
@@ -53,10 +40,8 @@ class Hall:
     app: Any
     certificate: Callable[[], ssl.SSLContext] | None = None
     slowing: Slowing = field(default_factory=Slowing)
-    sessions: dict[int, tuple[bytes, Cancellable]] = field(default_factory=dict)
     open: int = 0
     """The number of connections."""
-    _numbers: count[int] = field(default_factory=lambda: count(1))
     _clearing: set[asyncio.Task[None]] = field(default_factory=set)
 
     @property
@@ -76,6 +61,10 @@ class Hall:
         return self.app.sql_door  # type: ignore[no-any-return]
 
     @property
+    def sessions(self) -> OpenSessions:
+        return self.app.sessions  # type: ignore[no-any-return]
+
+    @property
     def lanes(self) -> Lanes:
         return self.app.lanes  # type: ignore[no-any-return]
 
@@ -84,18 +73,15 @@ class Hall:
         """What subscriptions share."""
         return SharedWork(self.lanes.feeds)
 
+    @cached_property
+    def relay(self) -> Relay:
+        """By which the changes that are copied are sent."""
+        assert self.runtime is not None
+        return Relay(self.runtime)
+
     @property
     def feeds(self) -> OpenFeeds:
         return self.app.feeds  # type: ignore[no-any-return]
-
-    def register(self, session: Cancellable) -> CancelKey:
-        """The key by which another connection can cancel what the session runs."""
-        key = CancelKey(next(self._numbers) % (1 << 31), secrets.token_bytes(_SECRET))
-        self.sessions[key.pid] = key.secret, session
-        return key
-
-    def forget(self, key: CancelKey) -> None:
-        self.sessions.pop(key.pid, None)
 
     def clear_up(self, tables: TemporaryTables) -> None:
         """Begins to drop the temporary tables of a session that has ended."""
@@ -114,9 +100,3 @@ class Hall:
         """Waits until the temporary tables of ended sessions are dropped."""
         while self._clearing:
             await asyncio.wait(self._clearing)
-
-    def cancel(self, key: CancelKey) -> None:
-        """Cancels what a session runs if the secret is right; nobody learns whether it was."""
-        secret, session = self.sessions.get(key.pid, (b"\0" * _SECRET, None))
-        if hmac.compare_digest(secret, key.secret) and session is not None:
-            session.cancel()

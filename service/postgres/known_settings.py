@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from fractions import Fraction
 
 from planner.errors import InvalidQuery
 from planner.parsing.search_path import search_path
 from service.errors import Invalid
-from service.pgcatalog.server_settings import SERVER_SETTINGS, ServerSetting
+from service.pgcatalog.server_settings import SERVER_SETTINGS, UNITS, ServerSetting
 from service.reading.session_zones import session_zone
 
 REPORTED = (
@@ -33,7 +34,6 @@ REPORTED = (
     "in_hot_standby",
 )
 """What a client is told of at the start, and at each change."""
-_UNITS = {"": 1, "us": 0.001, "ms": 1, "s": 1_000, "min": 60_000, "h": 3_600_000, "d": 86_400_000}
 _ON = {
     **dict.fromkeys(("on", "true", "yes", "1", "t"), "on"),
     **dict.fromkeys(("off", "false", "no", "0", "f"), "off"),
@@ -70,11 +70,19 @@ def _interval_style(value: str) -> str:
     return "postgres"
 
 
-def _milliseconds(value: str) -> str:
-    match = re.fullmatch(r"\s*([0-9]{1,10})\s*(us|ms|s|min|h|d|)\s*", value)
-    if match is None:
-        raise _invalid("a time is a number with a unit: ms, s, min, h or d")
-    return str(int(int(match[1]) * _UNITS[match[2]]))
+def _quantity(unit: str) -> Callable[[str], str]:
+    """The check of a number with a unit, which is kept in the `unit` of its setting."""
+    sizes = {"": Fraction(1), unit: Fraction(1), **{name: Fraction(size) for name, size in UNITS[unit]}}
+    smaller = {"ms": ("us",), "s": ("ms", "us"), "kB": ("B",)}[unit]
+    sizes |= {name: Fraction(1, (1024 if unit == "kB" else 1000) ** n) for n, name in enumerate(smaller, 1)}
+
+    def check(value: str) -> str:
+        match = re.fullmatch(r"\s*([0-9]{1,10}(?:\.[0-9]{1,9})?)\s*([A-Za-z]*)\s*", value)
+        if match is None or match[2] not in sizes:
+            raise _invalid(f"a number with a unit is expected: {', '.join(filter(None, sizes))}")
+        return str(round(Fraction(match[1]) * sizes[match[2]]))
+
+    return check
 
 
 def _isolation(value: str) -> str:
@@ -138,7 +146,7 @@ _CHECKS: dict[str, Callable[[str], str]] = {
 }
 _OF_TYPES: dict[tuple[str, str | None], Callable[[str], str]] = {
     ("bool", None): _switch,
-    ("integer", "ms"): _milliseconds,
+    **{("integer", unit): _quantity(unit) for unit in UNITS},
 }
 BY_LOWER = {name.lower(): name for name in KNOWN}
 READ_ONLY = frozenset({"server_version", "server_version_num", "server_encoding", "is_superuser"})
@@ -150,4 +158,7 @@ def checked(name: str, value: str) -> str:
     check = _CHECKS.get(name)
     if check is None and setting.context not in ("user", "superuser"):
         check = _fixed(setting)
-    return (check or _OF_TYPES.get((setting.vartype, setting.unit), _any))(value)
+    found = (check or _OF_TYPES.get((setting.vartype, setting.unit), _any))(value)
+    if setting.unit is not None and not int(setting.least or 0) <= int(found) <= int(setting.most or found):
+        raise _invalid(f"it is from {setting.least} to {setting.most} {setting.unit}")
+    return found

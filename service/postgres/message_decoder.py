@@ -10,10 +10,13 @@ import struct
 from dataclasses import dataclass
 
 from service.postgres.frontend_messages import (
+    BIND,
+    BindMessage,
     Frontend,
     Malformed,
     Startup,
     StartupMessage,
+    read_bind,
     read_message,
     read_startup,
 )
@@ -26,6 +29,10 @@ _LONG = frozenset(b"QPBdFp")
 """Types of messages that may be long."""
 _SHORT = 1 << 16
 _length = struct.Struct("!i").unpack_from
+_RUN = b"E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04"
+"""Execute all of the portal without a name, and Sync."""
+_DESCRIBED_RUN = b"D\0\0\0\x06P\0" + _RUN
+"""The same after Describe of this portal."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +48,9 @@ class MessageDecoder:
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._buffer = bytearray()
+        self._buffer: bytes | bytearray = b""
         self._at = 0
+        self._run_end = 0
         self._is_starting = True
         self.is_known = False
         """Whether the client has shown who it is."""
@@ -54,8 +62,10 @@ class MessageDecoder:
 
     def feed(self, data: bytes) -> None:
         if self._at == len(self._buffer):
-            self._buffer = bytearray(data)
+            self._buffer = data
         else:
+            if not isinstance(self._buffer, bytearray):
+                self._buffer = bytearray(self._buffer)
             del self._buffer[: self._at]
             self._buffer += data
         self._at = 0
@@ -63,6 +73,32 @@ class MessageDecoder:
     def next(self) -> Startup | Frontend | None:
         """The next whole message; None if there is none yet. Raises Malformed and TooLong."""
         return self._startup() if self._is_starting else self._message()
+
+    def bound_run(self) -> tuple[BindMessage, bool] | None:
+        """The Bind of a run at the head of what is held, and whether its portal is described; None if it is
+        not whole, or something else, or not well formed, as `next` will say.
+
+        A run is a statement that is bound to the portal without a name, perhaps described, run whole and
+        ended by Sync. It is held until `take_run`.
+        """
+        buffer, at = self._buffer, self._at
+        if len(buffer) < at + 5 or buffer[at] != BIND:
+            return None
+        (size,) = _length(buffer, at + 1)
+        end = at + 1 + size
+        is_described = buffer.startswith(_DESCRIBED_RUN, end)
+        if not 4 <= size <= self._most or not (is_described or buffer.startswith(_RUN, end)):
+            return None
+        try:
+            bind = read_bind(bytes(buffer[at + 5 : end]))
+        except (Malformed, UnicodeDecodeError):
+            return None
+        self._run_end = end + len(_DESCRIBED_RUN if is_described else _RUN)
+        return None if bind.portal else (bind, is_described)
+
+    def take_run(self) -> None:
+        """Takes the run that `bound_run` has found."""
+        self._at = self._run_end
 
     def _startup(self) -> Startup | None:
         size = self._size(0, STARTUP_BYTES)

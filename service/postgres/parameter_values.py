@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from decimal import Decimal
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -18,17 +19,16 @@ from engine.errors import InvalidValue
 from engine.schema import Kind, Type, array_of, numeric
 from planner.parsing.parameters import Given, Parameters
 from service.errors import Invalid
-from service.pgformats.value_formats import reader
+from service.pgformats.value_formats import reader, spread
 from service.pgformats.wire_types import WireType
 from service.postgres.frontend_messages import BindMessage
-from service.postgres.prepared_statements import spread
 from service.reading.session_zones import UTC_ZONE, SessionZone
 
 _WIDTHS = {Kind.SMALLINT: 2, Kind.INTEGER: 4, Kind.BIGINT: 8}
-_NUMBERS = frozenset({*_WIDTHS, Kind.NUMERIC, Kind.DOUBLE})
 _MOST_DIGITS = 38
 _TYPED = frozenset({Kind.REAL, Kind.INTERVAL, Kind.BYTEA, Kind.JSON, Kind.ARRAY})
 """Kinds whose literals DuckDB and a plain INSERT read in different forms."""
+_NULL = Given(None)
 _TEXTS: dict[Kind, Callable[[Any], str]] = {
     Kind.DATE: date_text,
     Kind.TIME: time_text,
@@ -36,6 +36,10 @@ _TEXTS: dict[Kind, Callable[[Any], str]] = {
     Kind.TIMESTAMPTZ: timestamptz_text,
     Kind.INTERVAL: duration,
 }
+
+
+ReadsGiven = Callable[[bytes | None], Given]
+"""A parameter from its bytes, None for NULL. Raises InvalidValue."""
 
 
 def bound(
@@ -51,31 +55,48 @@ def bound(
             f"{len(bind.values)} values are bound, and the statement {shown} has {len(types)} parameters",
             code="protocol_violation",
         )
-    formats = spread(bind.formats, len(types), "parameter formats", "parameters")
     given: dict[str, Given] = {}
-    for place, (data, type) in enumerate(zip(bind.values, types, strict=True)):
-        want = wanted[place] if place < len(wanted) else None
+    readers = given_readers(bind.formats, types, wanted, zone)
+    for place, (data, read) in enumerate(zip(bind.values, readers, strict=True)):
         try:
-            value = None if data is None else reader(type, formats[place], zone)(data)
-            given[str(place + 1)] = _given(value, type, want)
+            given[str(place + 1)] = read(data)
         except InvalidValue as error:
             raise InvalidValue(f"parameter ${place + 1}: {error.message}", error.hint) from None
     return Parameters(given, True)
 
 
-def _given(value: Any, type: WireType, wanted: Type | None) -> Given:
-    if value is None:
-        untyped = wanted is not None or type.kind in (Kind.TEXT, Kind.ARRAY, Kind.NUMERIC)
-        return Given(None, None if untyped else Type(type.kind))
-    if type.kind is Kind.TEXT:
-        return Given(value)
-    if _is_plain(type.kind, wanted):
-        return Given(value if type.kind in _NUMBERS or type.kind is Kind.BOOLEAN else said(value, type))
+def given_readers(
+    formats: Sequence[int], types: Sequence[WireType], wanted: Sequence[Type | None], zone: SessionZone
+) -> list[ReadsGiven]:
+    """What reads each parameter that comes in a format of Bind. Raises Invalid."""
+    forms = spread(formats, len(types), "parameter formats", "parameters")
+    return [
+        _given_reader(type, form, wanted[place] if place < len(wanted) else None, zone)
+        for place, (type, form) in enumerate(zip(types, forms, strict=True))
+    ]
+
+
+@lru_cache(1 << 12)
+def _given_reader(type: WireType, form: int, wanted: Type | None, zone: SessionZone) -> ReadsGiven:
+    read = reader(type, form, zone)
+    if is_plain(type.kind, wanted):
+        write = _TEXTS.get(type.kind)
+        if write is None:
+            return lambda data: _NULL if data is None else Given(read(data))
+        return lambda data: _NULL if data is None else Given(write(read(data)))
+    untyped = wanted is not None or type.kind in (Kind.ARRAY, Kind.NUMERIC)
+    null = _NULL if untyped else Given(None, Type(type.kind))
+    return lambda data: null if data is None else _typed(read(data), type)
+
+
+def _typed(value: Any, type: WireType) -> Given:
     return Given(said(value, type), engine_type(type, [value]))
 
 
-def _is_plain(kind: Kind, wanted: Type | None) -> bool:
+def is_plain(kind: Kind, wanted: Type | None) -> bool:
     """Whether a literal means the same as a value of the kind where the type is wanted."""
+    if kind is Kind.TEXT:
+        return True
     if wanted is None or kind in _TYPED:
         return False
     if kind in _WIDTHS:

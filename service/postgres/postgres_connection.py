@@ -15,19 +15,24 @@ from collections import deque
 from collections.abc import Callable
 from typing import cast
 
+from service.accounts.principals import Principal
+from service.concealing import conceal
 from service.errors import Invalid, Problem, ServiceError, Unavailable
+from service.pgcatalog.shown_sessions import Encryption, SessionWork
 from service.postgres import backend_messages as out
 from service.postgres import frontend_messages as f
 from service.postgres.client_session import ClientSession
 from service.postgres.copying import run_copy
-from service.postgres.hall import CancelKey, Hall
+from service.postgres.hall import Hall
 from service.postgres.message_decoder import MessageDecoder, TooLong
 from service.postgres.own_statements import run_own
 from service.postgres.postgres_session import PostgresSession
 from service.postgres.reads_at_once import ReadsAtOnce
 from service.postgres.sqlstates import error_fields, problem_for, sqlstate_of
 from service.postgres.startup import authenticate, greet, introduce
-from service.stepped_timer import patient
+from service.sql.open_sessions import CancelKey
+from service.sql.system_catalogs import user_of
+from service.stepped_timer import IdleTimer, patient
 from service.telemetry.exchange import begin_session
 
 _log = logging.getLogger("freshet.postgres")
@@ -57,8 +62,8 @@ class PostgresConnection(asyncio.Protocol):
         self._more = asyncio.Event()
         self._is_idle = False
         """Whether the session waits for a message."""
-        self.heard = 0.0
-        """When the session began to wait or, if it was not woken since, was last asked something."""
+        self._idle: IdleTimer | None = None
+        """Ends the session if it is asked nothing for too long."""
         self._answers: list[bytes] = []
         self._answered = 0
         """The bytes of the answers that are gathered."""
@@ -71,14 +76,17 @@ class PostgresConnection(asyncio.Protocol):
         self._session: ClientSession | None = None
         self._reads: ReadsAtOnce | None = None
         self.address = ""
+        self._port: int | None = None
         self.is_secure = False
+        self._end_reason: ServiceError = _shutting_down()
 
     # The transport's calls
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast(asyncio.Transport, transport)  # uvloop's is no subclass
         peer = transport.get_extra_info("peername")
-        self.address = peer[0] if isinstance(peer, tuple) else ""
+        if isinstance(peer, tuple):
+            self.address, self._port = peer[0], peer[1]
         self._task = asyncio.get_running_loop().create_task(self._serve())
 
     def data_received(self, data: bytes) -> None:
@@ -86,7 +94,10 @@ class PostgresConnection(asyncio.Protocol):
             return
         self._decoder.feed(data)
         self._ahead += len(data)
-        self._decode()
+        if self._is_idle and self._reads is not None and self._can_write.is_set():
+            self._read_at_once(self._reads)
+        if self._decoder.held:
+            self._decode()
 
     def eof_received(self) -> bool:
         return False
@@ -115,8 +126,6 @@ class PostgresConnection(asyncio.Protocol):
                     break  # what follows in plain text is not part of the encrypted session
         except (f.Malformed, TooLong) as error:
             self._failure = error
-        if self._waiting and self._is_idle and self._reads is not None and self._can_write.is_set():
-            self._read_at_once(self._reads)
         if self._waiting or self._failure is not None:
             self._is_idle = False
             self._more.set()
@@ -127,12 +136,12 @@ class PostgresConnection(asyncio.Protocol):
 
     def _read_at_once(self, reads: ReadsAtOnce) -> None:
         """Answers the point reads that come before all other messages."""
-        answers = reads.answers(self._waiting)
-        if answers:
-            self.heard = asyncio.get_running_loop().time()
+        answers = reads.answers(self._decoder)
+        if answers and self._transport is not None:
+            if self._idle is not None:
+                self._idle.again()
             self._ahead = 0
-            self.write(answers)
-            self._flush()
+            self._transport.write(answers)  # whoever waits for a message has written all others
 
     async def next(self) -> f.Startup | f.Frontend | None:
         """The next message; None at the end. Raises Malformed and TooLong."""
@@ -150,13 +159,17 @@ class PostgresConnection(asyncio.Protocol):
                 self._is_paused = False
                 self._transport.resume_reading()
             self._flush()
-            self.heard = asyncio.get_running_loop().time()
             self._is_idle = True
             try:
                 await self._more.wait()
             finally:
                 self._is_idle = False
         return self._waiting.popleft()
+
+    def fail(self, error: Exception) -> None:
+        """Ends the wait for a message with an error."""
+        self._failure = error
+        self._more.set()
 
     def peek(self, place: int = 0) -> f.Frontend | None:
         return self._waiting[place] if place < len(self._waiting) else None  # type: ignore[return-value]
@@ -171,6 +184,11 @@ class PostgresConnection(asyncio.Protocol):
         self._answered += len(data)
         if self._answered >= _GATHERED:
             self._flush()
+
+    def send(self, data: bytes) -> bool:
+        self._answers.append(data)
+        self._flush()
+        return self._can_write.is_set() and not self._is_lost
 
     def _flush(self) -> None:
         """Writes what was gathered."""
@@ -213,11 +231,54 @@ class PostgresConnection(asyncio.Protocol):
     # The course of a connection
 
     def end(self) -> None:
-        """Ends the connection because the service ends."""
+        """Ends the connection, whatever it does; because the service ends, if nothing else was said."""
         if self._session is not None:
             self._session.runs.leave()
         if self._task is not None:
             self._task.cancel()
+
+    # What others see and do
+
+    @property
+    def principal(self) -> Principal:
+        return self._principal
+
+    @property
+    def work(self) -> SessionWork:
+        session = self._session
+        assert session is not None
+        record, block, settings = session.record, session.runs.block, session.settings
+        began = record.query_began if record.is_active else None
+        return SessionWork(
+            user_of(self._principal, settings.values),
+            settings.get("application_name"),
+            self.address,
+            self._port,
+            self._encryption,
+            record.began,
+            began if block is None else block.began,
+            record.query_began,
+            record.changed,
+            session.state,
+            conceal(record.query),
+        )
+
+    @property
+    def _encryption(self) -> Encryption | None:
+        used = None if self._transport is None else self._transport.get_extra_info("ssl_object")
+        if used is None or (cipher := used.cipher()) is None:
+            return None
+        return Encryption(used.version() or "", cipher[0], cipher[2])
+
+    def cancel(self) -> None:
+        if self._session is not None:
+            self._session.runs.cancel()
+
+    def terminate(self) -> None:
+        self._end_reason = Unavailable(
+            "the session was ended by pg_terminate_backend", "connect anew", code="session_terminated"
+        )
+        self.end()
 
     def abort(self) -> None:
         if self._transport is not None:
@@ -232,7 +293,7 @@ class PostgresConnection(asyncio.Protocol):
             session = await self._started()
             if session is not None:
                 self._session = session
-                key = hall.register(session.runs)
+                key = hall.sessions.register(self)
                 session.runs.temporary.number = key.pid
                 begin_session(key.pid, self._principal.id)
                 introduce(session, self._start, self._principal, key)
@@ -242,7 +303,7 @@ class PostgresConnection(asyncio.Protocol):
         except (ConnectionError, TimeoutError):
             pass
         except asyncio.CancelledError:
-            self._last_words(Unavailable("the service is shutting down", code="shutting_down"))
+            self._last_words(self._end_reason)
         except (f.Malformed, TooLong, ServiceError) as error:
             self._last_words(error)
         except Exception as error:
@@ -250,7 +311,9 @@ class PostgresConnection(asyncio.Protocol):
             self._last_words(error)
         finally:
             if key is not None:
-                hall.forget(key)
+                hall.sessions.forget(key)
+            if self._idle is not None:
+                self._idle.cancel()
             if self._session is not None:
                 self._session.close()
                 hall.clear_up(self._session.runs.temporary)
@@ -290,7 +353,9 @@ class PostgresConnection(asyncio.Protocol):
 
     def _timed(self) -> _TimedInlet:
         assert self._session is not None
-        return _TimedInlet(self, self._session)
+        inlet = _TimedInlet(self, self._session)
+        self._idle = inlet.idle
+        return inlet
 
     def _last_words(self, error: Exception) -> None:
         """Tells the client why the connection ends."""
@@ -311,6 +376,10 @@ class PostgresConnection(asyncio.Protocol):
             self.abort()
 
 
+def _shutting_down() -> Unavailable:
+    return Unavailable("the service is shutting down", code="shutting_down")
+
+
 def _too_many() -> Unavailable:
     return Unavailable(
         "the service has too many connections open",
@@ -325,30 +394,26 @@ class _TimedInlet:
     def __init__(self, connection: PostgresConnection, session: ClientSession) -> None:
         self._connection = connection
         self._session = session
+        self.idle = IdleTimer(asyncio.get_running_loop(), self._late)
 
     def peek(self, place: int = 0) -> f.Frontend | None:
         return self._connection.peek(place)
 
     async def next(self) -> f.Frontend | None:
         connection = self._connection
-        if connection.peek() is not None:
+        if connection.peek() is None:
+            self.idle.begin(self._patience()[0])
+        try:
             return await connection.next()  # type: ignore[return-value]
+        finally:
+            self.idle.end()
+
+    def _late(self) -> None:
+        if self._connection.peek() is not None:
+            return  # something has just come
         seconds, what = self._patience()
-        if seconds is None:
-            return await connection.next()  # type: ignore[return-value]
-        clock = asyncio.get_running_loop().time
-        until = clock() + seconds
-        while True:
-            try:
-                async with patient(until - clock()):
-                    return await connection.next()  # type: ignore[return-value]
-            except TimeoutError:
-                until = connection.heard + seconds
-                if until > clock() or connection.peek() is not None:
-                    continue  # it was asked something meanwhile, and did not have to be woken
-                raise Unavailable(
-                    f"the session was idle {what}for {seconds:g} seconds", "connect anew", code="idle_session"
-                ) from None
+        fact = f"the session was idle {what}for {seconds:g} seconds"
+        self._connection.fail(Unavailable(fact, "connect anew", code="idle_session"))
 
     def _patience(self) -> tuple[float | None, str]:
         """Seconds until an idle client is let go, and where it is idle."""

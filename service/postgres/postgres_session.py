@@ -76,6 +76,7 @@ class PostgresSession:
 
     async def _query(self, message: f.QueryMessage) -> None:
         session = self._session
+        session.record.begin(message.sql)
         session.objects.close_portal("")
         try:
             pieces = await session.runs.pieces(message.sql)
@@ -112,6 +113,8 @@ class PostgresSession:
             if handler is None:
                 raise f.Malformed(f"a message {type(message).__name__} is out of place")
             sql = self._text_of(message)
+            if sql:
+                self._session.record.begin(sql)
             await handler(self, message)
         except f.Malformed:
             raise
@@ -239,6 +242,7 @@ class PostgresSession:
     # Both
 
     def _ready(self) -> None:
+        self._session.record.rest()
         self._write(out.ready(self._session.status))
 
     def _complete(self, tag: str) -> None:

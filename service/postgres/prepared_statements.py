@@ -7,15 +7,15 @@ hold together is limited.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from engine.schema import Type
 from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece
-from service.errors import Conflict, Invalid, NotFound, Overloaded
+from service.errors import Conflict, NotFound, Overloaded
 from service.pgformats.data_rows import AnswerRows
-from service.pgformats.wire_types import TEXT, WireColumn, WireType
+from service.pgformats.value_formats import result_formats
+from service.pgformats.wire_types import WireColumn, WireType
 from service.postgres.circumstances import Circumstances
 from service.postgres.inserts_of_values import InsertOfValues
 from service.postgres.prepared_reads import PreparedRead
@@ -74,24 +74,6 @@ class Portal:
     @property
     def nbytes(self) -> int:
         return 0 if self.rows is None else self.rows.answer.table.nbytes
-
-
-def result_formats(formats: Sequence[int], count: int) -> tuple[int, ...]:
-    """The format of each of so many columns. Raises Invalid."""
-    return spread(formats, count, "result formats", "columns")
-
-
-def spread(formats: Sequence[int], count: int, what: str, of: str) -> tuple[int, ...]:
-    """One format for each of `count` values: none are all texts, one is for all. Raises Invalid."""
-    if not formats:
-        return (TEXT,) * count
-    if any(form not in (0, 1) for form in formats):
-        raise Invalid("a format is neither 0 nor 1", "0 is text and 1 is binary", code="protocol_violation")
-    if len(formats) == 1:
-        return tuple(formats) * count
-    if len(formats) != count:
-        raise Invalid(f"{len(formats)} {what} for {count} {of}", code="protocol_violation")
-    return tuple(formats)
 
 
 @dataclass(eq=False)

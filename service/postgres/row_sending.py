@@ -16,9 +16,12 @@ _AT_ONCE = 200
 
 class Outlet(Protocol):
     """Where messages go. `write` gathers them; `drain` sends them and waits until the client has read most of
-    them, and raises ConnectionError if it is gone."""
+    them, and raises ConnectionError if it is gone. `send` sends them without waiting, and returns whether
+    `drain` would not wait either."""
 
     def write(self, data: bytes) -> None: ...
+
+    def send(self, data: bytes) -> bool: ...
 
     async def drain(self) -> None: ...
 

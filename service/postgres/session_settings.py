@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from service.errors import Invalid
+from service.pgcatalog.server_settings import OF_CLIENT
 from service.postgres.known_settings import BY_LOWER, KNOWN, READ_ONLY, REPORTED, checked
 from service.reading.session_zones import SessionZone, session_zone
 
@@ -25,16 +26,20 @@ class SessionSettings:
         self._before: dict[str, str] | None = None
         """What was set when the block began; None outside blocks."""
         self._local: dict[str, str] = {}
+        self._found: dict[str, str] = {}
+        """The values that have been asked for since one of them changed."""
 
     def begin(self, given: Mapping[str, str]) -> None:
         """Takes the settings of the start-up. One that the service does not know is not refused."""
         for name, value in given.items():
             if name.lower() in BY_LOWER or "." in name:
                 self._given[name_of(name)] = self._checked(name_of(name), value)
+        self._found.clear()
 
     def fix(self, name: str, value: str) -> None:
         """Sets what the service alone decides."""
         self._given[name] = value
+        self._found.clear()
 
     @property
     def values(self) -> Mapping[str, str]:
@@ -44,7 +49,13 @@ class SessionSettings:
 
     def get(self, name: str) -> str:
         """The value of a setting. Raises Invalid for an unknown one."""
-        name = name_of(name)
+        found = self._found.get(name)
+        if found is None:
+            listed = name_of(name)
+            found = self._found[listed] = self._value(listed)
+        return found
+
+    def _value(self, name: str) -> str:
         for layer in (self._local, self._set, self._given):
             if name in layer:
                 return layer[name]
@@ -56,6 +67,10 @@ class SessionSettings:
     def zone(self) -> SessionZone:
         """The time zone by whose clock moments are read and written."""
         return session_zone(self.get("TimeZone"))
+
+    def shown(self, name: str) -> str:
+        """The value of a setting with its unit, as SHOW prints it. Raises Invalid for an unknown one."""
+        return KNOWN.get(name_of(name), OF_CLIENT).shown(self.get(name))
 
     def milliseconds(self, name: str) -> int:
         return int(self.get(name))
@@ -74,18 +89,22 @@ class SessionSettings:
             (self._local if local else self._set)[name] = checked
             if not local:
                 self._local.pop(name, None)
+        self._found.clear()
         self._tell(name, before)
 
     def reset_all(self) -> None:
         before = {name: self.get(name) for name in REPORTED}
         self._set.clear()
         self._local.clear()
+        self._found.clear()
         for name, value in before.items():
             self._tell(name, value)
 
-    def all(self) -> list[tuple[str, str]]:
+    def all(self) -> list[tuple[str, str, str]]:
+        """Name, value and description of all settings that are listed."""
         names = sorted({*KNOWN, *self._given, *self._set}, key=str.lower)
-        return [(name, self.get(name)) for name in names]
+        known = [(name, KNOWN.get(name, OF_CLIENT)) for name in names]
+        return [(name, self.shown(name), setting.description) for name, setting in known if setting.is_listed]
 
     # Blocks
 
@@ -98,6 +117,7 @@ class SessionSettings:
             self._set = self._before
         self._before = None
         self._local.clear()
+        self._found.clear()
         for name, value in before.items():
             self._tell(name, value)
 

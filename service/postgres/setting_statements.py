@@ -23,9 +23,8 @@ async def show(session: ClientSession, statement: s.ShowSetting) -> OwnResult:
 
 def show_answer(session: ClientSession, statement: s.ShowSetting) -> Answer:
     if statement.name == "ALL":
-        rows = [(name, value, "") for name, value in session.settings.all()]
-        return answer_of_texts(("name", "setting", "description"), rows)
-    value = session.settings.get(statement.name)
+        return answer_of_texts(("name", "setting", "description"), session.settings.all())
+    value = session.settings.shown(statement.name)
     return answer_of_texts((_column_name(statement.name),), [(value,)])
 
 
@@ -45,7 +44,7 @@ async def setting_calls(session: ClientSession, statement: s.SettingCalls) -> Ow
                 value = "" if given is None or given.value is None else str(given.value)
             session.settings.set(call.name, value, call.local)
         try:
-            values.append(session.settings.get(call.name))
+            values.append(session.settings.shown(call.name))
         except Invalid:
             if not call.missing_ok:
                 raise

@@ -83,6 +83,7 @@ SQLSTATES = {
     "recursion_limit": "54000",
     "role_exists": "42710",
     "row_not_found": "02000",
+    "session_terminated": "57P01",
     "shutting_down": "57P01",
     "sql_too_deep": "54001",
     "sql_too_large": "54000",

@@ -20,9 +20,10 @@ from service.errors import Unauthenticated
 from service.postgres import backend_messages as out
 from service.postgres import frontend_messages as f
 from service.postgres.client_session import ClientSession
-from service.postgres.hall import CancelKey, Hall
+from service.postgres.hall import Hall
 from service.postgres.known_settings import REPORTED
 from service.postgres.row_sending import Outlet
+from service.sql.open_sessions import CancelKey
 
 _log = logging.getLogger("freshet.accounts")
 _MOCK = secrets.token_bytes(32)
@@ -53,7 +54,7 @@ async def greet(door: Door, outlet: Outlet, hall: Hall) -> f.StartupMessage | No
             case f.SslRequest() | f.GssEncRequest():
                 outlet.write(b"N")
             case f.CancelRequest(pid=pid, secret=secret):
-                hall.cancel(CancelKey(pid, secret))
+                hall.sessions.cancel(CancelKey(pid, secret))
                 return None
             case f.StartupMessage():
                 return message

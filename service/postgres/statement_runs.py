@@ -75,7 +75,9 @@ class StatementRuns:
         assert self.principal is not None
         if not self.runtime.accounts.is_current(self.principal):
             raise Unauthenticated("the key or its rights have changed", "connect anew", code="key_invalid")
-        caller = self._caller = Caller(self.address, self.principal, self.settings.values)
+        caller = self._caller = Caller(
+            self.address, self.principal, self.settings.values, self.temporary.number
+        )
         self.timed_out = False
         if self._is_gone:
             caller.leave()

@@ -1,7 +1,8 @@
 """Pages of subscriptions: what a relation has that is new, as the rows that a SUBSCRIBE returns.
 
 `mz_timestamp` is the epoch of a change, and `mz_diff` how many copies of the row came or went; then come the
-columns of the relation. With progress, `mz_progressed` says whether a row is a change or a report.
+columns of the relation. With progress, `mz_progressed` says whether a row is a change or a report, and each
+page ends with a report.
 """
 
 from __future__ import annotations
@@ -56,19 +57,29 @@ class SubscriptionForm:
         words, counts = snapshot.rows(self.name, epoch)
         epochs = np.full(words.shape[1], epoch, np.int64)
         rows = np.concatenate([words, epochs[np.newaxis], counts[np.newaxis]])
-        return SubscriptionPage(self.answer(self._table(rows)), epoch)
+        return self._page(rows, epoch)
 
     def changes(self, snapshot: Snapshot, since: int, limit: int) -> SubscriptionPage:
         """The first changes after `since` and up to epoch `limit`."""
         until = snapshot.relations[self.name].stretch(since, limit, _PAGE)
-        return SubscriptionPage(self.answer(self._table(snapshot.changes(self.name, since, until))), until)
+        return self._page(snapshot.changes(self.name, since, until), until)
 
-    def report(self, epoch: int) -> Answer:
+    def silence(self, until: int) -> SubscriptionPage | None:
+        """What says that there are no changes up to an epoch: a report, or nothing without progress."""
+        return SubscriptionPage(self.answer(self._report(until)), until) if self.progress else None
+
+    def _page(self, delta: np.ndarray, until: int) -> SubscriptionPage:
+        table = self._table(delta)
+        if self.progress:
+            table = pa.concat_tables([table, self._report(until)])
+        return SubscriptionPage(self.answer(table), until)
+
+    def _report(self, epoch: int) -> pa.Table:
         """The row which says that everything up to an epoch has been sent."""
         empty = self.empty().schema
         values = [pa.array([epoch + 1]).cast(pa.decimal128(20, 0)), pa.array([True])]
         nulls = [pa.nulls(1, field.type) for field in list(empty)[2:]]
-        return self.answer(pa.Table.from_arrays([*values, *nulls], schema=empty))
+        return pa.Table.from_arrays([*values, *nulls], schema=empty)
 
     def _table(self, delta: np.ndarray) -> pa.Table:
         """Changes int64[W + 2, n] as a table of the columns that clients get."""

@@ -3,7 +3,8 @@
 With SNAPSHOT, which is the default, the rows as of the beginning come first; without it, the changes after
 AS OF. UP TO is exclusive. The names are Materialize's, so that its clients work.
 
-Subscriptions with the same columns that look at the same state take the same page, which is made once.
+A cursor takes the changes in parts, when it is asked for them. Subscriptions with the same columns that look
+at the same state take the same page, which is made once. How a COPY sends them is in `copied_changes.py`.
 
 An epoch is the resume token, as for the feed over HTTP: `AS OF e` with SNAPSHOT false goes on after epoch e.
 """
@@ -11,6 +12,7 @@ An epoch is the resume token, as for the feed over HTTP: `AS OF e` with SNAPSHOT
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 
 import pyarrow as pa
 
@@ -55,14 +57,11 @@ class Subscription(Following):
             runtime.snapshot.changes(definition.name, min(options.as_of, newest), newest)  # is it kept?
         self._hall = hall
         self._query = query
-        self._last = None if options.up_to is None else options.up_to - 1
+        self.last = None if options.up_to is None else options.up_to - 1
         """The last epoch whose changes are wanted."""
-        self._progress = options.progress
         self._needs_snapshot = options.snapshot
-        self._form = SubscriptionForm(
-            definition.name, definition.schema, options.progress, runtime.dictionary
-        )
-        self._empty = self._form.answer(self._form.empty())
+        self.form = SubscriptionForm(definition.name, definition.schema, options.progress, runtime.dictionary)
+        self._empty = self.form.answer(self.form.empty())
         self._buffer: list[Answer] = []
         self.columns: tuple[WireColumn, ...] = columns_of(self._empty)
         hall.feeds.enter(self)
@@ -83,7 +82,17 @@ class Subscription(Following):
     @property
     def is_done(self) -> bool:
         """Whether UP TO has been reached and everything has been taken."""
-        return self._last is not None and self.since >= self._last and not self._buffer
+        return self.last is not None and self.since >= self.last and not self._buffer
+
+    @property
+    def has_own(self) -> bool:
+        """Whether there is something for this subscription alone: its snapshot, or what is in the buffer."""
+        return self._needs_snapshot or bool(self._buffer)
+
+    def keep(self, answer: Answer) -> None:
+        """Puts changes that are taken into the buffer."""
+        if answer.size:
+            self._buffer.append(answer)
 
     async def take(self, most: int | None, seconds: float | None, caller: Caller) -> Answer:
         """The next changes, at most so many: those that are there, or the first that come within the time.
@@ -91,16 +100,25 @@ class Subscription(Following):
         Raises a ServiceError if the relation can no longer be followed, CallerGone if the caller leaves.
         """
         deadline = None if seconds is None else asyncio.get_running_loop().time() + seconds
+        await self._read(lambda: bool(self._buffer) or self.is_done, deadline, caller)
+        return self._taken(most)
+
+    async def take_own(self, most: int, caller: Caller) -> Answer:
+        """The next rows of what there is for this subscription alone. Raises what `take` raises."""
+        await self._read(lambda: not self._needs_snapshot, None, caller)
+        return self._taken(most)
+
+    async def _read(self, is_enough: Callable[[], bool], deadline: float | None, caller: Caller) -> None:
+        """Reads what comes into the buffer until it is enough, or the loop's clock says that it is late."""
         with Beats(self._runtime.pulse, _REST) as beats, caller.ending(beats.end_wait):
-            while not self._buffer and not self.is_done:
+            while not is_enough():
                 await self._load()
-                if self._buffer or self.is_done or self.is_behind:
+                if is_enough() or self.is_behind:
                     continue
                 if not await beats.next(deadline):
                     break
                 caller.check()
         caller.check()
-        return self._taken(most)
 
     def _taken(self, most: int | None) -> Answer:
         """What is in the buffer, at most so many rows. A single page stays the object that it is."""
@@ -108,35 +126,39 @@ class Subscription(Following):
             return self._empty
         found = self._buffer[0]
         if len(self._buffer) > 1:
-            found = self._form.answer(pa.concat_tables([part.table for part in self._buffer]))
+            found = self.form.answer(pa.concat_tables([part.table for part in self._buffer]))
         if most is None or found.size <= most:
             self._buffer = []
             return found
-        self._buffer = [self._form.answer(found.table.slice(most))]
-        return self._form.answer(found.table.slice(0, most))
+        self._buffer = [self.form.answer(found.table.slice(most))]
+        return self.form.answer(found.table.slice(0, most))
 
     async def _load(self) -> None:
         """Reads what is new into the buffer."""
         if self._runtime.closing:
             raise Unavailable("the service is shutting down", code="shutting_down")
         before = self.since
-        snapshot = self.look(self._last)
+        snapshot = self.look(self.last)
         if snapshot is not None:
             page = await self._page(snapshot)
             self._needs_snapshot = False
             self.took(page.until)
-            if page.answer.size:
-                self._buffer.append(page.answer)
-        if self._progress and self.since > before:
-            self._buffer.append(self._form.report(self.since))
+            self.keep(page.answer)
+        elif self.since > before and (report := self.form.silence(self.since)) is not None:
+            self.keep(report.answer)
 
     async def _page(self, snapshot: Snapshot) -> SubscriptionPage:
-        form, since = self._form, self.since
+        form, since = self.form, self.since
         if self._needs_snapshot:
             return await self._hall.lanes.feeds.run(form.snapshot, snapshot, since + 1)
-        newest = snapshot.upper - 1
-        limit = newest if self._last is None else min(newest, self._last)
-        relation = snapshot.relations[self.definition.name]
+        limit = limit_of(snapshot, self.last)
+        relation = snapshot.relations[form.name]
         return await self._hall.shared.once(
             relation, (form.progress, since, limit), lambda: form.changes(snapshot, since, limit)
         )
+
+
+def limit_of(snapshot: Snapshot, last: int | None) -> int:
+    """The newest epoch, or the last one that is wanted."""
+    newest = snapshot.upper - 1
+    return newest if last is None else min(newest, last)

@@ -18,15 +18,20 @@ NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 
 
 class Caller:
-    """`address` says with whom the caller shares its turns, `principal` what it may do, and `settings` what
-    its session has set, by name. Any thread may use a caller."""
+    """`address` says with whom the caller shares its turns, `principal` what it may do, `settings` what its
+    session has set, by name, and `session` the session's number, 0 for none. Any thread may use a caller."""
 
     def __init__(
-        self, address: str = "", principal: Principal = ANYONE, settings: Mapping[str, str] = NO_SETTINGS
+        self,
+        address: str = "",
+        principal: Principal = ANYONE,
+        settings: Mapping[str, str] = NO_SETTINGS,
+        session: int = 0,
     ) -> None:
         self.address = address
         self.principal = principal
         self.settings = settings
+        self.session = session
         self._lock = threading.Lock()
         self._endings: dict[int, Callable[[], None]] = {}
         self._number = 0

@@ -73,11 +73,15 @@ class AnswerReading:
 
 @dataclass(frozen=True, eq=False)
 class Answer:
-    """The rows of a query, with the names and DuckDB types of its columns."""
+    """The rows of a query, with the names and DuckDB types of its columns.
+
+    `named` has PostgreSQL's types of columns of the catalogs, empty where DuckDB's says it all.
+    """
 
     names: tuple[str, ...]
     types: tuple[str, ...]
     table: pa.Table
+    named: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:

@@ -113,18 +113,19 @@ def is_usable(snapshot: Snapshot, path: AccessPath, epoch: int | None) -> bool:
 
 def _keys(path: AccessPath, words: Words) -> np.ndarray | None:
     """The first words int64[m, P] of the rows, distinct and sorted; None if these are too many."""
-    choices: list[list[int]] = []
+    choices: list[Collection[int]] = []
     count = 1
-    for column in path.columns[: path.prefix(words)]:
-        size = len(words[column])
-        if count * size > MOST_KEYS:
+    for column in path.columns:
+        some = words.get(column)
+        if some is None or count * len(some) > MOST_KEYS:
             break
-        count *= size
-        choices.append(sorted(words[column]))
+        count *= len(some)
+        choices.append(some)
     if not choices:
         return None
     if count == 1:
-        return np.array([[choice[0] for choice in choices]], np.int64)
+        return np.array([[word for (word,) in choices]], np.int64)
+    choices = [sorted(some) for some in choices]
     return np.array(list(product(*choices)), np.int64).reshape(count, len(choices))
 
 

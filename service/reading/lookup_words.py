@@ -10,7 +10,7 @@ from __future__ import annotations
 import builtins
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from decimal import Decimal
 
 from engine.codec.values import encoder
@@ -38,6 +38,8 @@ _MOMENTS = {
 }
 _BOOLEANS = {"true": 1, "false": 0, "t": 1, "f": 0}
 _NO_TEXTS = Dictionary()
+Elements = list[tuple[object, Type | None]]
+"""Values that a column is compared with, each with the type that it is cast to."""
 
 
 class Unfit(Exception):
@@ -52,11 +54,17 @@ def words_of(
     The word of a text that is no entry may be that of another text.
     """
     found: dict[int, str | None] = {}
-    for value, cast in _elements(equation, type, given):
+    elements = [(_value(term, given), term.cast) for term in equation.terms]
+    if equation.is_list:
+        elements = _checked_elements(elements, equation.terms, type)
+    for value, cast in elements:
         word = None if value is None else _word(value, cast, type, dictionary)
-        if word is not None:
-            text = value.value if isinstance(value, Given) else value
-            found[word] = str(text) if type.is_interned else None
+        if word is None:
+            continue
+        if type.is_interned:
+            found[word] = str(value.value if isinstance(value, Given) else value)
+        else:
+            found[word] = None
     return found
 
 
@@ -107,19 +115,11 @@ def _value(term: Comparand, given: Mapping[str, Given]) -> object:
     return _plain(given.get(term.value.name)) if isinstance(term.value, Argument) else term.value
 
 
-def _elements(
-    equation: ColumnEquation, type: Type, given: Mapping[str, Given]
-) -> Iterator[tuple[object, Type | None]]:
-    """The values that a column is compared with, each with the type that it is cast to.
-
-    The elements of a list have one type, and DuckDB compares no others with it: a text with texts alone.
-    """
-    if not equation.is_list:
-        yield from ((_value(term, given), term.cast) for term in equation.terms)
-        return
-    found = [(_value(term, given), term.cast) for term in equation.terms]
+def _checked_elements(found: Elements, terms: Sequence[Comparand], type: Type) -> Elements:
+    """The elements of a list that a column is compared with, which may be the only term. They have one type,
+    and DuckDB compares no others with it: a text with texts alone."""
     (value, cast), *more = found
-    if not more and isinstance(equation.terms[0].value, Argument):
+    if not more and isinstance(terms[0].value, Argument):
         if isinstance(value, Given) and value.type is not None and isinstance(value.value, list):
             element = value.type.element
             found = [(None if one is None else Given(one, element), cast) for one in value.value]
@@ -133,7 +133,7 @@ def _elements(
         is_plain = builtins.type(value) in (str, int) and is_alike
         if value is not None and own != type and not (own is None and is_plain):
             raise Unfit
-        yield value, cast
+    return found
 
 
 def _plain(given: Given | None) -> object:

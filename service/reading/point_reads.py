@@ -58,10 +58,12 @@ class PointRead:
         self.is_zoned = any(map(_is_zoned, query.expressions))
         """Whether the answer depends on the time zone of the session."""
         self._types = (*self._schema.types, *(type for _, type in query.parameters))
+        self._equations = [(equation, self._schema.types[equation.column]) for equation in query.equations]
         self._told = [i for i in sorted(used) if self._types[i].is_interned or self._types[i].may_be_wide]
         self._outputs = len(query.schema)
         self.columns = AnswerColumns(query.schema)
         self._compiled = self._compile()
+        self._has_texts = any(type.is_interned for _, type in self._equations)
         few = all(len(equation.terms) <= _FEW and not equation.is_list for equation in query.equations)
         foreign = any(isinstance(e, Foreign) for expression in query.expressions for e in walk(expression))
         self.is_light = few and not foreign
@@ -92,12 +94,12 @@ class PointRead:
         self, snapshot: Snapshot, epoch: int | None, given: Mapping[str, Given], most: int
     ) -> FoundRows | None:
         query = self.query
-        offset, limit = number_of(query.offset, given) or 0, number_of(query.limit, given)
+        offset, limit = number_of(query.offset, given), number_of(query.limit, given)
         found = self._found(snapshot, epoch, given, most)
         if found is None:
             return None
         words, counts = found
-        if (len(counts) == 1 and counts[0] > 1) or (len(counts) > 1 and counts.max() > 1):
+        if counts.size and (counts[0] if counts.size == 1 else counts.max()) > 1:
             if int(counts.sum()) > most:
                 return None
             words = np.repeat(words, counts, axis=1)
@@ -108,8 +110,10 @@ class PointRead:
             results = results[:, results[self._outputs] == 1]
         if query.keys and results.shape[1] > 1:
             results = results[:, _sorted(results, query.keys, query.expressions, dictionary)]
-        stop = results.shape[1] if limit is None else min(offset + limit, results.shape[1])
-        rows = results[: self._outputs, offset:stop]
+        rows = results[: self._outputs]
+        if offset is not None or limit is not None:
+            start = offset or 0
+            rows = rows[:, start : None if limit is None else start + limit]
         if rows.shape[1] > _FEW and self._text_bytes(rows, dictionary) > _MOST_BYTES:
             return None
         at = snapshot.upper - 1 if epoch is None else epoch
@@ -125,22 +129,19 @@ class PointRead:
         self, snapshot: Snapshot, epoch: int | None, given: Mapping[str, Given], most: int
     ) -> Rows | None:
         """The relation's rows that satisfy the equations. Raises Unfit."""
-        words: dict[int, set[int]] = {}
-        texts: dict[int, Mapping[int, str | None]] = {}
-        for equation in self.query.equations:
-            type = self._schema.types[equation.column]
-            wanted = words_of(equation, type, given, self._dictionary)
-            words[equation.column] = set(wanted)
-            if type.is_interned:
-                texts[equation.column] = wanted
+        wanted: dict[int, Mapping[int, str | None]] = {}
+        for equation, type in self._equations:
+            wanted[equation.column] = words_of(equation, type, given, self._dictionary)
         name = self.definition.name
-        rows = find_rows(snapshot, name, self.ways, words, epoch, most, self._needed)
-        return rows if rows is None or not texts or not len(rows[1]) else self._checked(rows, texts)
+        rows = find_rows(snapshot, name, self.ways, wanted, epoch, most, self._needed)
+        return self._checked(rows, wanted) if self._has_texts and rows is not None else rows
 
     def _checked(self, rows: Rows, texts: Mapping[int, Mapping[int, str | None]]) -> Rows:
         """The rows whose texts are the wanted ones, not others that have their words."""
         words, counts = rows
         for column, wanted in texts.items():
+            if not self._types[column].is_interned:
+                continue
             there = set(words[column].tolist())
             false = [w for w in there if self._dictionary.text(w) != wanted[w]]
             if false:

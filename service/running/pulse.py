@@ -70,13 +70,13 @@ class Beats:
     between the look and the wait is missed."""
 
     def __init__(self, pulse: Pulse, rest: float | None = None) -> None:
-        """`rest` is as for `Pulse.waiter`."""
+        """`rest` is as for `Pulse.waiter`; it may change."""
         self._pulse = pulse
-        self._rest = rest
+        self.rest = rest
 
     def __enter__(self) -> Beats:
         self._loop = asyncio.get_running_loop()
-        self._beat = self._pulse.waiter(self._rest)
+        self._beat = self._pulse.waiter(self.rest)
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -90,7 +90,7 @@ class Beats:
         except TimeoutError:
             return False
         self._pulse.drop(self._beat)  # it may be still there, if somebody has ended the wait
-        self._beat = self._pulse.waiter(self._rest)
+        self._beat = self._pulse.waiter(self.rest)
         return True
 
     def end_wait(self) -> None:

@@ -2,7 +2,8 @@
 
 All doors follow in one way. Who follows looks at the newest state, takes what has changed since the epoch
 `since`, says with `took` how far that went, and waits for the next beat of the pulse before it looks again.
-Nothing of a state is kept between two looks.
+Nothing of a state is kept between two looks. Those who are at the same epoch can share a position
+(`service/running/relay.py`).
 """
 
 from __future__ import annotations
@@ -19,20 +20,14 @@ from service.reading.reads import check_health
 from service.running.runtime import Runtime
 
 
-class Following:
+class Position:
     """`since` is the last epoch whose changes were taken."""
 
     def __init__(
-        self,
-        runtime: Runtime,
-        definition: Definition,
-        principal: Principal,
-        since: int,
-        skip_errors: bool = False,
+        self, runtime: Runtime, definition: Definition, since: int, skip_errors: bool = False
     ) -> None:
         self._runtime = runtime
         self.definition = definition
-        self.principal = principal
         self.since = since
         self._skip_errors = skip_errors
         self._asked: tuple[int, weakref.ref[RelationSnapshot]] | None = None
@@ -43,8 +38,6 @@ class Following:
 
         If it has none, they count as taken. Raises a ServiceError if the relation can no longer be followed.
         """
-        if not self._runtime.accounts.is_current(self.principal):
-            raise Unauthenticated("the key or its rights have changed", "follow it anew", code="key_invalid")
         definition, readable = self.definition, self._runtime.readable
         name, snapshot = definition.name, readable.snapshot
         relation = snapshot.relations.get(name)
@@ -76,6 +69,31 @@ class Following:
     def _seen(self) -> RelationSnapshot | None:
         """The relation as it was when all of its changes had been taken, if it is still so."""
         return None if self._asked is None or self.is_behind else self._asked[1]()
+
+
+class Following(Position):
+    """The position of a principal."""
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        definition: Definition,
+        principal: Principal,
+        since: int,
+        skip_errors: bool = False,
+    ) -> None:
+        super().__init__(runtime, definition, since, skip_errors)
+        self.principal = principal
+
+    def look(self, until: int | None = None) -> Snapshot | None:
+        if not self._runtime.accounts.is_current(self.principal):
+            raise rights_changed()
+        return super().look(until)
+
+
+def rights_changed() -> Unauthenticated:
+    """The error for a follower whose principal is no longer what it was."""
+    return Unauthenticated("the key or its rights have changed", "follow it anew", code="key_invalid")
 
 
 def _check_query(query: RelationSnapshot | None) -> None:

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
+from engine.kernels.parallel import threads
 from engine.runtime.engine import Snapshot
 from engine.runtime.execution import Scanned
 from engine.runtime.observation import Held, Observed
@@ -41,7 +42,7 @@ from service.definitions.indexing import NewIndex, create_index, drop_index
 from service.definitions.intended_view import intend, intend_again, same_view
 from service.definitions.maintained_queries import is_query_name
 from service.definitions.readable import Readable
-from service.errors import NotLeader
+from service.errors import MaintainsNoQueries, NotLeader
 from service.metrics import Metrics
 from service.placement import Placement
 from service.reading.callers import Caller
@@ -110,6 +111,7 @@ class Runtime:
         `on_deposed` is as for `recover`. A standby calls `on_lead` on a thread of its own once it has taken
         over.
         """
+        threads.use(settings.kernel_threads)
         return cls(recover(settings, metrics, sessions, time, on_deposed), memory, on_lead)
 
     def end_feeds(self) -> None:
@@ -451,8 +453,10 @@ class Runtime:
 
     @property
     def queries(self) -> FollowedQueries:
-        """The queries that clients follow. Raises NotLeader in a standby."""
-        return self._leading.queries
+        """The queries that clients follow. Raises NotLeader in a standby, which can only maintain views."""
+        if self._led is None:
+            raise MaintainsNoQueries(self.leader.address)
+        return self._led.queries
 
     async def drop_view(self, *names: str, missing_ok: bool = False, cascade: bool = False) -> None:
         """Drops views. Raises Conflict while other views read them, unless `cascade` drops those."""

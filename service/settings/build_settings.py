@@ -1,4 +1,4 @@
-"""Settings of views: what one may use while it is built, and in an epoch.
+"""Settings of views: what one may use while it is built, and in an epoch; and the threads that compute them.
 
 `service/settings/settings.py` reads them together with all others.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from engine.kernels.parallel.threads import available
 from engine.operators.allowance import Allowance
 from engine.processes.job_process import ProcessLimits
 from service.settings.doors import setting
@@ -14,6 +15,12 @@ from service.settings.doors import setting
 
 @dataclass(frozen=True)
 class BuildSettings:
+    threads: int = setting(
+        0,
+        "FRESHET_THREADS",
+        "threads that compute what follows from a large change, and as many in each process that builds a "
+        "view; 0: one for each core",
+    )
     builds: int = setting(
         2, "FRESHET_BUILDS", "large views that are built at a time, each in a process of its own"
     )
@@ -62,4 +69,9 @@ class BuildSettings:
     @property
     def build_limits(self) -> ProcessLimits:
         """The limits of a process that builds a view."""
-        return ProcessLimits(self.build_memory, self.build_allowance)
+        return ProcessLimits(self.build_memory, self.build_allowance, self.kernel_threads)
+
+    @property
+    def kernel_threads(self) -> int:
+        """The number of threads, at least one, that run kernels in a process."""
+        return self.threads or available()

@@ -301,6 +301,7 @@ _MAY_BE_ZERO = frozenset(
     {
         "port",
         "local_load_bytes",
+        "threads",
         "memory_high",
         "metrics_relations",
         "history_seconds",

@@ -24,6 +24,8 @@ class BlockLookup:
     given: Mapping[str, Given]
     queries = ()
     statement = None
+    of_catalogs = False
+    is_repeatable = True
 
     def is_answerable(self, transaction: Transaction) -> bool:
         """Whether the transaction sees the relation that the read was prepared for, without own changes."""

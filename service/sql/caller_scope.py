@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from planner.adhoc.adhoc_query import AdhocQuery
+from planner.catalog_queries import is_system
 from planner.limits import PlanningLimits, within
 from planner.long_texts import LONG, is_long_query
 from planner.parsing.namespace import Namespace
@@ -53,8 +54,9 @@ class CallerScope:
     async def _ask(self, query: AdhocQuery) -> Answer:
         """The answer to a query over the newest state."""
         times = await self._times([query])
+        system = self._system_of(query)
         return await self.queries.readers.in_turn(
-            self.caller, lambda duck: self._sight(times, duck).ask(query)
+            self.caller, lambda duck: replace(self._sight(times, duck), system=system).ask(query)
         )
 
     def _sight(
@@ -126,7 +128,12 @@ class CallerScope:
 
     def _system(self) -> SystemTables:
         """The system catalogs as the caller sees them."""
-        return self.catalogs.of(self.caller.principal, self.names().path, self.caller.settings)
+        return self.catalogs.of(self.caller, self.names().path)
+
+    def _system_of(self, query: AdhocQuery) -> SystemTables | None:
+        """The system catalogs for a query that reads them."""
+        is_catalogs = any(is_system(reference.relation) for reference in query.references)
+        return self._system() if is_catalogs else None
 
     def _task(self, statement: Statement) -> StatementTask:
         principal = self.caller.principal

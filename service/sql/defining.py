@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from engine.codec.arrow import encode_arrow
 from engine.schema import BIGINT, Column, Schema
-from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
+from planner.adhoc.adhoc_query import AdhocQuery, Relations, adhoc_query
 from planner.errors import InvalidQuery, PlannerError
 from planner.sql_types import from_duckdb
 from planner.statements.alterations import RenameTable
@@ -39,8 +39,10 @@ from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.indexing import NewIndex
 from service.definitions.named_schemas import require_schema
 from service.errors import NotFound
+from service.pgcatalog.system_tables import RELATIONS, SystemTables
 from service.reading.duck import Answer
 from service.running.runtime import Runtime
+from service.sql.catalog_reading import is_about_catalogs, over_catalogs
 
 DEFINING = (
     CreateTable
@@ -63,13 +65,15 @@ DEFINING = (
 Ask = Callable[[AdhocQuery], Awaitable[Answer]]
 
 
-async def define(statement: Statement, runtime: Runtime, ask: Ask, readable: MayRead = None) -> int:
+async def define(
+    statement: Statement, runtime: Runtime, ask: Ask, readable: MayRead, system: Callable[[], SystemTables]
+) -> int:
     """Runs a statement that defines, and returns its epoch. `ask` answers a query over the newest state;
-    `readable` says what the author may read, if that is not all."""
+    `readable` says what the author may read, if that is not all; `system` gives the catalogs."""
     if isinstance(statement, CreateView):
         return await _create_view(statement, runtime, readable)
     if isinstance(statement, CreateTableAs):
-        await _create_as(statement, runtime, ask, readable)
+        await _create_as(statement, runtime, ask, readable, system)
     else:
         await _define(statement, runtime)
     return runtime.snapshot.upper - 1
@@ -145,7 +149,13 @@ async def _create_view(statement: CreateView, runtime: Runtime, readable: MayRea
     return made.created
 
 
-async def _create_as(statement: CreateTableAs, runtime: Runtime, ask: Ask, readable: MayRead) -> None:
+async def _create_as(
+    statement: CreateTableAs,
+    runtime: Runtime,
+    ask: Ask,
+    readable: MayRead,
+    system: Callable[[], SystemTables],
+) -> None:
     """Creates a table, then inserts the rows of a query in an epoch of their own."""
     there = runtime.definitions().get(statement.name)
     if statement.if_not_exists and there is not None and not there.is_view:
@@ -153,7 +163,11 @@ async def _create_as(statement: CreateTableAs, runtime: Runtime, ask: Ask, reada
     known = runtime.definitions()
     if readable is not None:
         known = {name: definition for name, definition in known.items() if readable(name)}
-    answer = await ask(adhoc_query(_unwrapped(statement.query), known))
+    query = _unwrapped(statement.query)
+    relations: Relations = known
+    if is_about_catalogs(query, statement.piece.dialect):
+        query, relations = over_catalogs(query, system()), {**known, **RELATIONS}
+    answer = await ask(adhoc_query(query, relations))
     names = statement.column_names or tuple(name.lower() for name in answer.names)
     if len(names) != len(answer.names):
         raise InvalidQuery(f"there are {len(names)} names for {len(answer.names)} columns")

@@ -6,13 +6,12 @@ of the columns over relations without rows, so nothing is read.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from engine.schema import TEXT, Schema, Type
 from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
 from planner.adhoc.returning import returning_query
-from planner.catalog_queries import is_system
 from planner.limits import within
 from planner.long_texts import long_query
 from planner.parsing.parameters import Given, Parameters
@@ -73,30 +72,31 @@ class DescribingRun(ScriptRun):
                 return result.answer
             statement = await self._lane(piece.length).run(self._parsed, piece)
             await self._check_allowed(statement)
-            query = await self._lane(piece.length).run(self._query, statement)
-            if query is None:
+            found = await self._lane(piece.length).run(self._query, statement)
+            if found is None:
                 return None
+            query, shown = found
             times = await self._times([query])
-            is_catalogs = any(is_system(reference.relation) for reference in query.references)
-            system = self._system() if is_catalogs else None
+            system = self._system_of(query)
 
             def work(duck: QueryEvaluator) -> Answer:
                 sight = replace(self._sight(times, duck), is_empty=True, system=system)
-                return sight.describe(query, is_written)
+                return shown(sight.describe(query, is_written))
 
             return await self.queries.readers.in_turn(self.caller, work)
 
-    def _query(self, statement: Statement) -> AdhocQuery | None:
-        """The query whose columns the statement returns."""
+    def _query(self, statement: Statement) -> tuple[AdhocQuery, Callable[[Answer], Answer]] | None:
+        """The query whose columns the statement returns, and what shows its answer."""
         match statement:
             case Select() | LongQuery():
-                queries = self._task(statement).queries
-                return queries[0] if queries else self._query_of_text(statement)
+                task = self._task(statement)
+                return task.queries[0] if task.queries else self._query_of_text(statement), task.shown
             case Insert() | Update() | Delete() | Merge():
                 with within(self._limits):
                     definitions = seen(self.runtime.definitions(), self.caller.principal)
                     table = table_of(statement.table, statement.tree.this, definitions)
-                    return returning_query(statement.tree, table.schema, definitions)
+                    query = returning_query(statement.tree, table.schema, definitions)
+                    return None if query is None else (query, lambda answer: answer)
         return None
 
     def _query_of_text(self, statement: Select | LongQuery) -> AdhocQuery:

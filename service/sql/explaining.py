@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+
+from sqlglot import exp
 
 from engine.plan.expressions import columns_of
 from planner.adhoc.adhoc_query import AdhocQuery, SnapshotReference, adhoc_query
 from planner.adhoc.demanded_rows import ColumnLink
 from planner.adhoc.point_query import point_query
+from planner.catalog_queries import is_system
 from planner.errors import PlannerError
 from planner.parsing.script import split
 from planner.statements.statement_reader import parse_statement
 from planner.statements.statements import Explain, Select
 from service.definitions.access_paths import AccessPath, ways
 from service.definitions.definition import Definition
+from service.pgcatalog.system_tables import SystemTables
 from service.reading.demanded_words import bounded_words, equated_words
 from service.reading.finding import is_usable
 from service.reading.picked_rows import PickStep, take
+from service.sql.catalog_reading import is_about_catalogs, over_catalogs
 from service.sql.sight import Sight
 
 
-def answer_lines(statement: Explain, sight: Sight) -> list[str]:
-    """The lines of the stage; none for a query that can only be a view's."""
+def answer_lines(
+    statement: Explain, sight: Sight, system: Callable[[], SystemTables]
+) -> tuple[list[str], bool]:
+    """The lines of the stage, none for a query that can only be a view's; and whether it is one of the
+    catalogs. `system` gives these."""
     if statement.query is None or "CREATE" in statement.piece.words(3)[1:]:
-        return []
+        return [], False
     text, dialect = statement.query.text, statement.piece.dialect
     try:
         (piece,) = split(text, dialect)
@@ -34,13 +42,28 @@ def answer_lines(statement: Explain, sight: Sight) -> list[str]:
             found = _usable(definition, equated, sight)
             if found is not None:
                 used = set().union(*map(columns_of, point.expressions)) | set(equated)
-                return [f"lookup in {_titled(found, definition, equated, used=used)}"]
+                return [f"lookup in {_titled(found, definition, equated, used=used)}"], False
         select = parse_statement(piece)
+        if isinstance(select, Select) and is_about_catalogs(select.query, dialect):
+            return [_of_catalogs(select.query, sight, system())], True
         if isinstance(select, Select):
-            return [_of_duckdb(adhoc_query(select.query, sight.definitions), sight)]
+            return [_of_duckdb(adhoc_query(select.query, sight.definitions), sight)], False
     except PlannerError:
         pass
-    return []
+    return [], False
+
+
+def _of_catalogs(query: exp.Expression, sight: Sight, system: SystemTables) -> str:
+    tree = over_catalogs(query, system)
+    found = adhoc_query(tree, {**sight.definitions, **system.relations})
+    tables = [r for r in found.references if not is_system(r.relation)]
+    catalogs = [
+        f"{r.relation} ({_rows(system.table(r.relation).num_rows)})"
+        for r in found.references
+        if is_system(r.relation) and "#" not in r.relation
+    ]
+    read = ", ".join([*catalogs, *_Access(tables, sight).lines()])
+    return f"DuckDB over {read}" if read else "DuckDB"
 
 
 def _usable(
@@ -109,4 +132,8 @@ class _Access:
 
     def _whole(self, reference: SnapshotReference) -> str:
         count = self._size(reference)
-        return f"{count:,} row{'' if count == 1 else 's'}"
+        return _rows(count)
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'' if count == 1 else 's'}"

@@ -31,12 +31,12 @@ class FollowingRun(CallerScope):
         """Maintains a query until the caller leaves it. Raises ScriptFailed."""
         runtime, principal = self.runtime, self.caller.principal
         with numbered(piece):
-            runtime.must_lead()
+            queries = runtime.queries
             runtime.memory.check("a query that is followed")
             excerpt = await self._lane(piece.length).run(self._text, piece)
             readable = readable_by(principal)
             try:
-                return await runtime.queries.enter(excerpt.text, piece.dialect, readable, self.caller)
+                return await queries.enter(excerpt.text, piece.dialect, readable, self.caller)
             except PlannerError as error:
                 excerpt.relocate(error)
                 raise

@@ -18,6 +18,7 @@ roles and rights never matter to its rows.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
@@ -86,6 +87,8 @@ class OpenBlock:
     is_implicit: bool = False
     has_defined: bool = False
     """Whether a definition has taken effect."""
+    began: float = field(default_factory=time.time)
+    """Seconds since 1970."""
     later: list[_LATER] = field(default_factory=list)
     """Definitions that wait for COMMIT."""
     _transaction: Transaction | None = None
@@ -153,12 +156,12 @@ class OpenBlock:
 
     def done(self, task: _Repeatable, result: Result) -> None:
         """Notes the result of a statement."""
-        if self.pins or not self.changes:
+        if self.pins or not self.changes or task.of_catalogs:
             return  # it is never computed again
         is_small = result.answer is None or result.nbytes <= _COMPARED_BYTES
         if len(self._done) >= _COMPARED:
             self._done = [None]
-        self._done.append((task, result) if is_small else None)
+        self._done.append((task, result) if is_small and task.is_repeatable else None)
 
     def apply(self, changes: Mapping[str, TableChanges]) -> None:
         """Changes tables."""

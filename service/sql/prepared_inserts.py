@@ -67,9 +67,12 @@ class PreparedInsert:
             found = encode_rows(rows, self._schema, dictionary)
         except (NotPlain, EngineError):
             return None
+        schema = self.definition.schema
+        if self._places == list(range(len(schema))):
+            return TableChanges.of(ChangeOp.INSERT, schema, found)
         words = np.repeat(self.definition.defaults()[:, np.newaxis], found.shape[1], axis=1)
         words[self._places] = found
-        return TableChanges.of(ChangeOp.INSERT, self.definition.schema, words)
+        return TableChanges.of(ChangeOp.INSERT, schema, words)
 
 
 def _value(cell: object, type: Type, given: Mapping[str, Given], in_utc: bool) -> object:

@@ -14,6 +14,7 @@ from service.reading.lanes import Lanes
 from service.reading.queries import Queries
 from service.running.runtime import Runtime
 from service.sql.caller_scope import DoorParts
+from service.sql.open_sessions import OpenSessions
 from service.sql.point_lookups import PointLookups
 from service.sql.prepared import PreparedStatements
 from service.sql.script_failures import ScriptFailed
@@ -30,12 +31,12 @@ class SqlDoor:
     A point read needs neither, once it is prepared, and no worker.
     """
 
-    def __init__(self, runtime: Runtime, queries: Queries, lanes: Lanes) -> None:
+    def __init__(self, runtime: Runtime, queries: Queries, lanes: Lanes, sessions: OpenSessions) -> None:
         self._runtime = runtime
         self._queries = queries
         self._planning = lanes.planning
         self._long_texts = lanes.long_texts
-        self._catalogs = SystemCatalogs(runtime)
+        self._catalogs = SystemCatalogs(runtime, sessions)
         settings = runtime.settings
         self.prepared = PreparedStatements(runtime, settings.prepared_bytes, settings.planning_limits)
         self.lookups = PointLookups(self.prepared, lanes)

@@ -129,7 +129,7 @@ class ScriptRun(CallerScope):
             known, schemas = runtime.readable.known, runtime.schemas()
             await self.planning.run(change_accounts, statement, runtime.accounts, known, schemas)
             return runtime.snapshot.upper - 1
-        return await define(statement, runtime, self._ask, readable_by(self.caller.principal))
+        return await define(statement, runtime, self._ask, readable_by(self.caller.principal), self._system)
 
     async def _check_allowed(self, statement: Statement) -> None:
         """Raises Forbidden if the caller may not run the statement, Unauthenticated if its key is gone."""

@@ -9,8 +9,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 
-from planner.catalog_queries import CatalogSession
+from planner.catalog_queries import CatalogSession, Signal
 from planner.parsing.namespace import SearchPath
 from planner.relation_names import DATABASE
 from service.accounts.known_accounts import KnownAccounts
@@ -20,11 +21,13 @@ from service.definitions.known_relations import KnownRelations
 from service.pgcatalog.catalog_description import described
 from service.pgcatalog.server_settings import VERSION
 from service.pgcatalog.system_tables import SystemTables
+from service.reading.callers import Caller
 from service.running.runtime import Runtime
+from service.sql.open_sessions import OpenSessions
 
 _log = logging.getLogger("freshet.queries")
 _KEPT = 16
-"""Catalogs that are kept, each of one principal and session."""
+"""Catalogs that are kept, each of one principal and search path."""
 _LOGGED = 4_000
 """Characters of a query."""
 _VERSION = f"PostgreSQL {VERSION} (Freshet)"
@@ -40,7 +43,6 @@ class _Source:
     accounts: KnownAccounts
     schemas: Mapping[str, int]
     principal: Principal
-    session: CatalogSession
 
     def is_same(self, other: _Source) -> bool:
         return (
@@ -49,36 +51,46 @@ class _Source:
             and self.accounts is other.accounts
             and self.schemas == other.schemas
             and self.principal.has_rights_of(other.principal)
-            and self.session == other.session
         )
 
 
 class SystemCatalogs:
-    """Any thread may use it."""
+    """Any thread may use it. Sessions of one principal share what is kept, whatever else they have set."""
 
-    def __init__(self, runtime: Runtime) -> None:
+    def __init__(self, runtime: Runtime, sessions: OpenSessions) -> None:
         self._runtime = runtime
+        self._sessions = sessions
         self._started = datetime.now(UTC).isoformat(" ")
         self._lock = threading.Lock()
-        self._kept: OrderedDict[tuple[str, str], tuple[_Source, SystemTables]] = OrderedDict()
+        self._kept: OrderedDict[tuple, tuple[_Source, SystemTables]] = OrderedDict()
 
-    def of(self, principal: Principal, path: SearchPath, settings: Mapping[str, str]) -> SystemTables:
-        """The catalogs for a principal whose session has a search path and settings."""
-        runtime, accounts = self._runtime, self._runtime.accounts.known
-        user = principal.name or settings.get("session_authorization") or DATABASE
-        session = CatalogSession(user, DATABASE, _VERSION, path, settings, self._started)
-        known, schemas = runtime.readable.known, runtime.schemas()
-        source = _Source(known, runtime.types(), accounts, schemas, principal, session)
-        place = (principal.id, session.user)
+    def of(self, caller: Caller, path: SearchPath) -> SystemTables:
+        """The catalogs for a caller whose session has a search path."""
+        runtime, principal = self._runtime, caller.principal
+        user = user_of(principal, caller.settings)
+        session = CatalogSession(
+            user, DATABASE, _VERSION, path, caller.settings, self._started, caller.session
+        )
+        types, schemas = runtime.types(), runtime.schemas()
+        source = _Source(runtime.readable.known, types, runtime.accounts.known, schemas, principal)
+        place = (principal.id, user, tuple(path))
         with self._lock:
             kept = self._kept.get(place)
             if kept is not None and kept[0].is_same(source):
                 self._kept.move_to_end(place)
-                return kept[1]
+                return kept[1].of(session)
         tables = SystemTables(
             described(
-                source.known, runtime.types(), source.accounts, principal, session, runtime.size, schemas
-            )
+                source.known,
+                types,
+                source.accounts,
+                principal,
+                session,
+                runtime.size,
+                schemas,
+                partial(self._sessions.seen_by, principal),
+            ),
+            partial(self._signal, principal),
         )
         with self._lock:
             self._kept[place] = (source, tables)
@@ -86,6 +98,14 @@ class SystemCatalogs:
             while len(self._kept) > _KEPT:
                 self._kept.popitem(last=False)
         return tables
+
+    def _signal(self, principal: Principal, pid: int, signal: Signal) -> bool:
+        return self._sessions.signal(pid, signal, principal)
+
+
+def user_of(principal: Principal, settings: Mapping[str, str]) -> str:
+    """The user that a session has to PostgreSQL's clients."""
+    return principal.name or settings.get("session_authorization") or DATABASE
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +21,7 @@ from planner import PlannedQuery
 from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
 from planner.adhoc.dml_queries import row_column
 from planner.adhoc.returning import returning_query
-from planner.catalog_queries import reads_catalog, with_catalog
+from planner.catalog_queries import is_system, take_signals, with_catalog
 from planner.errors import PlannerError, Unsupported
 from planner.long_texts import long_query, plan_text
 from planner.statements.show_create import table_text, view_text
@@ -75,15 +75,22 @@ from service.changes.table_changes import TableChanges
 from service.definitions.definition import Definition
 from service.definitions.seeing import sized
 from service.errors import Conflict, NotFound
-from service.pgcatalog.system_tables import RELATIONS, SystemTables
+from service.pgcatalog.system_tables import SystemTables
 from service.reading.duck import Answer
 from service.reading.given_tables import arrow_table
 from service.reading.reads import check_health
 from service.reading.results import answer_document, is_written
+from service.sql.catalog_reading import (
+    check_no_catalogs,
+    insert_over_catalogs,
+    inserts_catalogs,
+    is_about_catalogs,
+)
 from service.sql.dml import Change, delete_all_rows, prepare, table_of
 from service.sql.explaining import answer_lines
 from service.sql.merging import prepare_merge
 from service.sql.sight import Sight
+from service.sql.signalling import signalled
 from service.sql.system_catalogs import failures_logged
 
 _NAMES: dict[type[Statement], str] = {
@@ -165,12 +172,18 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class StatementTask:
-    """`queries` are all that the task asks. `plain` has its changes by table if no run is needed."""
+    """`queries` are all that the task asks. `plain` has its changes by table if no run is needed. `shown`
+    makes what the client gets of a query's answer."""
 
     statement: Statement
     queries: tuple[AdhocQuery, ...]
     run: Callable[[Sight], Result]
     plain: Mapping[str, TableChanges] | None = None
+    shown: Callable[[Answer], Answer] = lambda answer: answer
+    of_catalogs: bool = False
+    """Whether it reads nothing but the catalogs, which are no part of a block's state."""
+    is_repeatable: bool = True
+    """Whether a block may compute it again."""
 
 
 def name_of(statement: Statement) -> str:
@@ -190,13 +203,13 @@ def task_of(
 
     `system` gives the system catalogs to a query that reads them.
     """
+    if isinstance(statement, Update | Delete | Merge):
+        check_no_catalogs(statement)
     match statement:
+        case Insert() if inserts_catalogs(statement):
+            return _insert_of_catalogs(statement, definitions, dictionary, system())
         case Insert() | Update() | Delete():
-            change = prepare(statement, definitions, dictionary)
-            plain = None if change.plain is None else {change.definition.name: change.plain}
-            returning = returning_query(statement.tree, change.definition.schema, definitions)
-            queries = change.queries if returning is None else (*change.queries, returning)
-            return StatementTask(statement, queries, partial(_change, statement, change, returning), plain)
+            return _change_task(statement, definitions, dictionary)
         case Merge():
             change = prepare_merge(statement, definitions)
             returning = returning_query(statement.tree, change.definition.schema, definitions)
@@ -205,7 +218,7 @@ def task_of(
         case Truncate():
             tables = [table_of(name, exp.Table(), definitions) for name in statement.names]
             return StatementTask(statement, (), partial(_truncate, statement, tables))
-        case Select() if statement.piece.dialect == "postgres" and reads_catalog(statement.query, RELATIONS):
+        case Select(query=tree) if is_about_catalogs(tree, statement.piece.dialect):
             return _catalog_task(statement, definitions, system())
         case Select():
             query = adhoc_query(statement.query.copy(), definitions)
@@ -214,7 +227,7 @@ def task_of(
             query = long_query(statement.piece, definitions)
             return StatementTask(statement, (query,), partial(_select, statement, query))
         case Explain():
-            return StatementTask(statement, (), partial(_explain, statement))
+            return StatementTask(statement, (), partial(_explain, statement, system))
         case ShowTables():
             return StatementTask(statement, (), partial(_show_tables, statement))
         case ShowViews():
@@ -259,18 +272,58 @@ def _catalog_task(
 ) -> StatementTask:
     """The task of a query that reads the system catalogs, or calls a function over them."""
     with failures_logged(statement.piece.source):
-        tree = with_catalog(statement.query.copy(), system)
+        tree = statement.query.copy()
+        signals = take_signals(tree)
+        tree, types = with_catalog(tree, system)
         query = adhoc_query(tree, {**definitions, **system.relations})
+
+    def shown(answer: Answer) -> tuple[Answer, list[str]]:
+        return signalled(replace(answer, named=types), signals, system.signal)
 
     def run(sight: Sight) -> Result:
         with failures_logged(statement.piece.source):
-            return _select(statement, query, replace(sight, system=system))
+            answer, told = shown(replace(sight, system=system).ask(query, is_written))
+        return Result(name_of(statement), sight.epoch, answer=answer, notices=tuple(told))
 
-    return StatementTask(statement, (query,), run)
+    return StatementTask(
+        statement,
+        (query,),
+        run,
+        shown=lambda answer: shown(answer)[0],
+        of_catalogs=all(is_system(reference.relation) for reference in query.references),
+        is_repeatable=not signals,
+    )
 
 
-def _explain(statement: Explain, sight: Sight) -> Result:
-    answer = answer_lines(statement, sight)
+def _change_task(
+    statement: Insert | Update | Delete, definitions: Mapping[str, Definition], dictionary: Dictionary
+) -> StatementTask:
+    change = prepare(statement, definitions, dictionary)
+    plain = None if change.plain is None else {change.definition.name: change.plain}
+    returning = returning_query(statement.tree, change.definition.schema, definitions)
+    queries = change.queries if returning is None else (*change.queries, returning)
+    return StatementTask(statement, queries, partial(_change, statement, change, returning), plain)
+
+
+def _insert_of_catalogs(
+    statement: Insert, definitions: Mapping[str, Definition], dictionary: Dictionary, system: SystemTables
+) -> StatementTask:
+    """The task of an INSERT of rows of the catalogs."""
+    with failures_logged(statement.piece.source):
+        statement = insert_over_catalogs(statement, system)
+        relations = cast(Mapping[str, Definition], {**definitions, **system.relations})  # only read
+        task = _change_task(statement, relations, dictionary)
+    return replace(task, run=lambda sight: task.run(replace(sight, system=system)))
+
+
+def _explain(statement: Explain, system: Callable[[], SystemTables], sight: Sight) -> Result:
+    answer, is_catalogs = answer_lines(statement, sight, system)
+    if is_catalogs and statement.stage not in (None, ANSWER):
+        raise Unsupported(
+            "a query of the catalogs has no plan, because it cannot be a view", "leave the stage out"
+        )
+    if is_catalogs:
+        return _texts(statement, sight, ("plan",), [[line] for line in answer])
     if statement.stage == ANSWER:
         return _texts(statement, sight, ("plan",), [[line] for line in answer or _NO_ANSWER])
     planned = _planned(statement, sight)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from planner.catalog_queries.backend_signals import SIGNALS
 from planner.catalog_queries.catalog_functions import FUNCTIONS, ROWS
 from service.pgcatalog.system_tables import FILLED
 
@@ -21,4 +22,4 @@ def test_relations_with_rows_are_listed() -> None:
 
 def test_functions_are_listed() -> None:
     listed = re.findall(r"`(\w+)`", _PAGE.split("<!-- functions -->")[1].split("Casts to")[0])
-    assert sorted(listed) == sorted({*FUNCTIONS, *ROWS})
+    assert sorted(listed) == sorted({*FUNCTIONS, *ROWS, *SIGNALS})

@@ -1,9 +1,9 @@
 """Random histories, and the check of a plan against the oracle at every epoch, however they are chopped.
 
-The engine gets the same history one epoch at a time, in random pieces before and after the
-view is created, and all at once; and with every loop rebuilt where it can be, and every stage
-aborted once. It must answer with the oracle's rows at every epoch and with the same differences
-each time. Words are small numbers, or NULL where a column may be it.
+The engine gets the same history one epoch at a time, in random pieces before and after the view is created,
+and all at once; and with every loop rebuilt where it can be, and every stage aborted once. It divides each
+piece into stretches of a random size. It must answer with the oracle's rows at every epoch and with the same
+differences each time. Words are small numbers, or NULL where a column may be it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Sequence
+from unittest.mock import patch
 
 from engine.kernels.words import NULL
+from engine.operators import stretches
 from engine.operators.rebuild import Rebuild
 from engine.plan.nodes import Node, Source
 from engine.runtime.engine import Engine, Options
@@ -63,8 +65,22 @@ def run(
     pieces: list[int],
     created_after: int,
     rebuild: Rebuild = Rebuild.NEVER,
+    stretch: int = stretches.CHANGES,
 ) -> Engine | None:
-    """An engine that gets the history in pieces of so many epochs; None if the view fails."""
+    """An engine that gets the history in pieces of so many epochs, and divides these into stretches of so
+    many changes; None if the view fails."""
+    with patch.object(stretches, "CHANGES", stretch):
+        return _run(plan, sources, history, pieces, created_after, rebuild)
+
+
+def _run(
+    plan: Node,
+    sources: Sequence[Source],
+    history: list[Changes],
+    pieces: list[int],
+    created_after: int,
+    rebuild: Rebuild,
+) -> Engine | None:
     engine = Engine(Options(max_rounds=300, rebuild=rebuild))
     for source in sources:
         engine.create_source(source.name, source.schema)
@@ -124,10 +140,12 @@ def check_history(
     ]
     changes = []
     for pieces, created_after, rebuild in runs:
-        engine = run(plan, sources, history, pieces, created_after, rebuild)
+        stretch = rng.choice((1, 4, stretches.CHANGES))
+        how = (pieces, created_after, rebuild, stretch)
+        engine = run(plan, sources, history, *how)
         assert engine is not None, (seed, plan)
         for epoch, rows in enumerate(expected, 1):
-            assert bag(engine, "view", epoch) == rows, (seed, pieces, created_after, rebuild, epoch, plan)
+            assert bag(engine, "view", epoch) == rows, (seed, how, epoch, plan)
         changes.append(engine.snapshot.changes("view", 0, EPOCHS).tolist())
     assert all(same == changes[0] for same in changes), (seed, plan)
     return True

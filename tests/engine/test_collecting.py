@@ -23,7 +23,7 @@ from engine.state.dictionary import Dictionary
 from engine.state.store.directory import StateDirectory
 from engine.state.store.manifest import Manifest
 from planner import Relation, plan_query
-from tests.engine.test_dictionary import HASHES
+from tests.engine.test_dictionary import HASHES, constant_hash
 from tests.seeds import SEED, each_seed
 
 
@@ -74,6 +74,21 @@ def test_a_text_that_is_asked_for_meanwhile_stays():
     del collection
     with pytest.raises(KeyError):
         dictionary.text(int(old[2]))
+
+
+def test_a_text_whose_word_is_no_hash_gets_it_back():
+    """Although the text that had its hash has gone for good, so that the hash is free again."""
+    dictionary = Dictionary(constant_hash)
+    first = dictionary.hold()
+    dictionary.word("has the hash")
+    word = dictionary.word("has another")
+    collected(dictionary, np.array([word]))
+    second = dictionary.hold()
+    del first
+    collected(dictionary, np.empty(0, np.int64))
+    assert dictionary.intern(["has another"]).tolist() == [word]
+    assert dictionary.text(word) == "has another"
+    del second
 
 
 def test_a_collection_that_was_given_up_changes_nothing():

@@ -14,6 +14,7 @@ from collections import Counter
 
 import pytest
 
+from engine.errors import LimitExceeded
 from engine.kernels.words import NULL
 from engine.plan.nodes import Node
 from engine.runtime.engine import Engine, Options
@@ -108,7 +109,13 @@ def check(seed: int) -> bool:
     found = []
     for steps in (1, rng.randint(2, 5)):
         frontiers = random_frontiers(rng, order, steps)
-        engine = run(plan, order, changes, frontiers, rng.randrange(steps))
+        created = rng.randrange(steps)
+        try:
+            engine = run(plan, order, changes, frontiers, created)
+        except LimitExceeded:
+            if created == 0:
+                raise
+            return False  # what has come of a time that is not complete yet may have no fixed point
         assert engine is not None, (seed, plan)
         for time, rows in expected.items():
             words, counts = engine.snapshot.rows("view", order.pack(time))

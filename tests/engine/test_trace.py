@@ -67,6 +67,24 @@ def test_batches_stay_valid_after_later_insertions() -> None:
     assert all((rows == copy).all() for rows, copy in zip(held, copies, strict=True))
 
 
+def test_a_saved_state_comes_back() -> None:
+    """Whatever was merged since, also by merges that were under way, and to later epochs."""
+    rng = np.random.default_rng(SEED + 2)
+    trace = Trace(1)
+    for epoch in range(60):
+        trace.insert(batch(rng, int(rng.integers(1, QUANTUM)), epoch, 10**6))
+        if epoch % 10 == 9:
+            before, rows = contents(trace, True), trace.rows
+            restore = trace.saved()
+            for later in range(epoch + 1, epoch + 40):
+                trace.since = later
+                trace.insert(batch(rng, QUANTUM, later, 10**6))
+            restore()
+            assert trace.since == 0
+            assert contents(trace, True) == before
+            assert trace.rows == rows
+
+
 def test_what_is_taken_back_is_gone() -> None:
     trace = Trace(1)
     rows = np.array([[i, 0, 1] for i in range(10 * QUANTUM)], np.int64)

@@ -29,6 +29,8 @@ CREATE TABLE lines (
     CONSTRAINT lines_order_id_fkey FOREIGN KEY (order_id) REFERENCES orders (id));
 CREATE MATERIALIZED VIEW totals AS
     SELECT customer_id, count(*) AS orders, sum(amount) AS total FROM orders GROUP BY customer_id;
+CREATE INDEX orders_placed ON orders (placed, paid) INCLUDE (amount);
+CREATE INDEX totals_total ON totals (total);
 COMMENT ON TABLE customers IS 'People who buy';
 COMMENT ON COLUMN customers.email IS 'Where to write to';
 """

@@ -31,6 +31,7 @@ SELECT c.relname, c.oid FROM pg_class c WHERE c.relnamespace = 2200
 UNION ALL SELECT 'type ' || typname, oid FROM pg_type WHERE typnamespace = 2200
 UNION ALL SELECT 'constraint ' || conname, oid FROM pg_constraint WHERE connamespace = 2200
 UNION ALL SELECT 'default', oid FROM pg_attrdef WHERE adnum = 4
+UNION ALL SELECT 'the database', oid FROM pg_database WHERE datname = 'freshet'
 UNION ALL SELECT 'information_schema', oid FROM pg_namespace WHERE nspname = 'information_schema'
 """
 """OIDs that differ from server to server, and what they are."""

@@ -147,6 +147,59 @@ def test_mutated_streams_give_messages_or_the_two_errors() -> None:
             pass
 
 
+RUN = [framed(b"B", b"\0" + BIND[2:]), framed(b"D", b"P\0"), framed(b"E", b"\0" * 5), framed(b"S")]
+
+
+def run_of(stream: bytes, size: int = 1_000, most: int = 1 << 20) -> tuple[BindMessage, bool] | None:
+    """The run at the head of a stream that arrives in pieces of a size after the start-up."""
+    decoder = MessageDecoder(most)
+    decoder.is_known = True
+    decoder.feed(STREAM[0])
+    decoder.next()
+    found = None
+    for start in range(0, len(stream), size):
+        assert found is None, "it was not whole yet"
+        decoder.feed(stream[start : start + size])
+        found = decoder.bound_run()
+    if found is not None:
+        decoder.take_run()
+        assert decoder.held in (0, len(stream) // 2), "one of two runs, or the only one"
+    return found
+
+
+@pytest.mark.parametrize("size", [1, 2, 7, 1000])
+def test_a_run_is_found_once_it_is_whole(size: int) -> None:
+    bind = BindMessage("", "s", (1,), (b"abc", None), (0,))
+    for run, is_described in ((RUN, True), ([RUN[0], *RUN[2:]], False)):
+        whole = b"".join(run)
+        assert run_of(whole, size) == (bind, is_described)
+    assert run_of(b"".join(RUN + RUN)) == (bind, True)
+
+
+@pytest.mark.parametrize(
+    "stream",
+    [
+        [framed(b"B", BIND), *RUN[2:]],
+        [RUN[0], framed(b"E", b"\0\0\0\0\1"), RUN[3]],
+        [RUN[0], framed(b"D", b"Sx\0"), *RUN[2:]],
+        [RUN[0], RUN[3], RUN[2]],
+        [framed(b"B", b"\0" + BIND[2:-1]), *RUN[2:]],
+        [framed(b"B", b"\0\xff" + BIND[3:]), *RUN[2:]],
+        [framed(b"B", b"\0" + BIND[2:] + b"x"), *RUN[2:]],
+        [b"B\0\0\0\3", *RUN[2:]],
+        [b"B\xff\xff\xff\xff", *RUN[2:]],
+        RUN[2:],
+    ],
+)
+def test_what_is_no_run_is_left_to_the_usual_way(stream: list[bytes]) -> None:
+    assert run_of(b"".join(stream)) is None
+
+
+def test_a_run_that_is_too_long_is_none() -> None:
+    assert run_of(b"".join(RUN), most=len(RUN[0]) - 1) is not None
+    assert run_of(b"".join(RUN), most=len(RUN[0]) - 2) is None
+
+
 def test_options_have_settings() -> None:
     given = r"-c search_path=a\ b --statement-timeout=5 -cgeqo=off -x"
     assert options_of(given) == {"search_path": "a b", "statement_timeout": "5", "geqo": "off"}

@@ -11,7 +11,7 @@ import pytest
 
 from service.postgres.reads_at_once import ReadsAtOnce
 from service.settings.settings import Settings
-from tests.pgwire.door import PostgresDoor, errors, framed, tags
+from tests.pgwire.door import PostgresDoor, Raw, errors, framed, tags
 from tests.pgwire.test_copying import ROWS, TYPES
 
 BIND = b"\0s\0\0\0\0\x01\0\0\0\x011\0\0"
@@ -80,16 +80,23 @@ def test_labels_and_small_numbers(kinds: PostgresDoor, at_once: list[bytes]) -> 
     assert len(at_once) >= 6
 
 
+def reading(
+    door: PostgresDoor, connection: psycopg.Connection, table: str
+) -> tuple[Raw, list[tuple[bytes, bytes]]]:
+    """A client that has prepared and run a read of a new table, and the answer to the read."""
+    connection.execute(f"CREATE TABLE {table} (id BIGINT PRIMARY KEY, name TEXT)")
+    connection.execute(f"INSERT INTO {table} VALUES (1, 'a')")
+    raw = door.raw()
+    raw.start()
+    raw.send(b"P", f"s\0SELECT * FROM {table} WHERE id = $1\0\0\0".encode())
+    raw.socket.sendall(b"".join(READ))
+    return raw, raw.until(b"Z")[1:]
+
+
 def test_reads_of_one_packet_are_answered_in_order(
     door: PostgresDoor, connection: psycopg.Connection, at_once: list[bytes]
 ) -> None:
-    connection.execute("CREATE TABLE ordered (id BIGINT PRIMARY KEY, name TEXT)")
-    connection.execute("INSERT INTO ordered VALUES (1, 'a')")
-    raw = door.raw()
-    raw.start()
-    raw.send(b"P", b"s\0SELECT * FROM ordered WHERE id = $1\0\0\0")
-    raw.socket.sendall(b"".join(READ))
-    first = raw.until(b"Z")[1:]
+    raw, first = reading(door, connection, "ordered")
     describe = framed(b"D", b"P\0")
     raw.socket.sendall(b"".join(READ) * 3 + READ[0] + describe + READ[1] + READ[2])
     found = [raw.until(b"Z") for _ in range(4)]
@@ -102,6 +109,41 @@ def test_reads_of_one_packet_are_answered_in_order(
     assert errors(raw.until(b"Z")) == ["22P02"]
     raw.socket.sendall(b"".join(READ))
     assert raw.until(b"Z") == first
+
+
+def test_many_reads_and_a_broken_message_of_one_packet(
+    door: PostgresDoor, connection: psycopg.Connection, at_once: list[bytes]
+) -> None:
+    raw, first = reading(door, connection, "piped")
+    raw.socket.sendall(b"".join(READ) * 150)
+    assert [raw.until(b"Z") for _ in range(150)] == [first] * 150
+    raw.socket.sendall(b"".join(READ) * 2 + framed(b"B", BIND[:-1]) + READ[1] + READ[2])
+    assert [raw.until(b"Z") for _ in range(2)] == [first] * 2
+    assert errors(raw.until(b"E")) == ["08P01"] and at_once
+
+
+def test_the_time_zone_counts(connection: psycopg.Connection) -> None:
+    connection.execute("CREATE TABLE timed (id INT PRIMARY KEY, at TIMESTAMPTZ)")
+    connection.execute("INSERT INTO timed VALUES (1, '2024-01-01 12:00:00+00')")
+    sql = "SELECT at FROM timed WHERE id = %s"
+
+    def hours() -> set[str]:
+        return {str(connection.execute(sql, (1,), prepare=True).fetchone()[0])[11:] for _ in range(3)}
+
+    for zone, shown in (
+        ("UTC", "12:00:00+00:00"),
+        ("Asia/Tokyo", "21:00:00+09:00"),
+        ("UTC", "12:00:00+00:00"),
+    ):
+        connection.execute(f"SET TimeZone = '{zone}'")
+        assert hours() == {shown}
+    with connection.transaction():
+        connection.execute("SET LOCAL timezone = 'Asia/Tokyo'")
+        assert hours() == {"21:00:00+09:00"}
+    assert hours() == {"12:00:00+00:00"}
+    connection.execute("SET TimeZone = 'Asia/Tokyo'")
+    connection.execute("RESET TimeZone")
+    assert hours() == {"12:00:00+00:00"}
 
 
 @pytest.mark.parametrize(

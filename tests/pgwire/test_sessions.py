@@ -468,7 +468,7 @@ def test_settings_of_a_block_end_with_it(connection: psycopg.Connection) -> None
     connection.execute("BEGIN")
     connection.execute("SET LOCAL statement_timeout = '5s'")
     connection.execute("SET application_name = 'gone'")
-    assert rows(connection, "SHOW statement_timeout") == [("5000",)]
+    assert rows(connection, "SHOW statement_timeout") == [("5s",)]
     connection.execute("ROLLBACK")
     assert rows(connection, "SHOW statement_timeout") == [("0",)]
     assert rows(connection, "SHOW application_name") == [("",)]

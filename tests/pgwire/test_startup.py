@@ -130,10 +130,10 @@ def test_a_newer_protocol_is_negotiated(door: PostgresDoor) -> None:
 def test_settings_of_the_startup_hold(door: PostgresDoor) -> None:
     with door.connect(application_name="mine", options="-c statement_timeout=77 -c my.own=x") as connection:
         assert connection.execute("SHOW application_name").fetchone() == ("mine",)
-        assert connection.execute("SHOW statement_timeout").fetchone() == ("77",)
+        assert connection.execute("SHOW statement_timeout").fetchone() == ("77ms",)
         connection.execute("SET statement_timeout = 5000")
         connection.execute("RESET ALL")
-        assert connection.execute("SHOW statement_timeout").fetchone() == ("77",)
+        assert connection.execute("SHOW statement_timeout").fetchone() == ("77ms",)
     with pytest.raises(psycopg.OperationalError, match="encoding"):
         door.connect(client_encoding="latin1")
     raw = door.raw()

@@ -15,9 +15,9 @@ UNSUPPORTED = [
     ),
     ("SELECT a FROM t ^FETCH FIRST 10 PERCENT ROWS ONLY", "a LIMIT in percent"),
     (
-        "WITH RECURSIVE r AS (SELECT src FROM edges UNION ALL SELECT * FROM (SELECT e.dst FROM ^r JOIN edges "
-        "AS e ON e.src = r.src ORDER BY 1 LIMIT 1) AS x) SELECT * FROM r",
-        "DISTINCT, LIMIT",
+        "WITH RECURSIVE r AS (SELECT src FROM edges UNION ALL SELECT * FROM (SELECT e.dst FROM r JOIN edges "
+        "AS e ON e.src = r.src ORDER BY e.w LIMIT ^1) AS x) SELECT * FROM r",
+        "LIMIT in the step of a recursion",
     ),
     ("SELECT a FROM t WHERE ^unnest(ARRAY[1, 2]) = a", "UNNEST is not supported in WHERE"),
     ("SELECT * FROM ^string_to_table('a,b', ',') x", "table function string_to_table"),

@@ -22,8 +22,9 @@ class Server:
 
     socket: Path
 
-    def connect(self, database: str = "postgres") -> psycopg.Connection[tuple[Any, ...]]:
-        return psycopg.connect(host=str(self.socket), user="postgres", dbname=database, autocommit=True)
+    def connect(self, database: str = "postgres", **options: Any) -> psycopg.Connection[tuple[Any, ...]]:
+        options = {"host": str(self.socket), "user": "postgres", "dbname": database, **options}
+        return psycopg.connect(autocommit=True, **options)
 
     def new_database(self) -> str:
         """Makes an empty database, and gives its URL."""

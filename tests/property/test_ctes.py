@@ -41,6 +41,17 @@ RECURSIVE: list[SQL] = [
     "q (n) AS (SELECT n FROM r WHERE n > 1 UNION SELECT s FROM q JOIN e ON e.d = q.n) SELECT * FROM q",
 ]
 
+WORKING_TABLES: list[SQL] = [
+    # Of these, rows that had come and gone once went round until FRESHET_MAX_ROUNDS.
+    "WITH RECURSIVE r (n, k) AS (SELECT a % 5, 0 FROM t UNION ALL SELECT DISTINCT n, k + 1 "
+    "FROM r WHERE k < 1) "
+    "SELECT * FROM r",
+    "WITH RECURSIVE r (n, k) AS (SELECT a % 5, 0 FROM t UNION SELECT x.n, x.k + 1 FROM r AS x JOIN r AS y "
+    "ON x.n = y.n WHERE x.k < 1) SELECT * FROM r",
+    "WITH RECURSIVE r (n, k) AS (SELECT a % 5, 0 FROM t UNION SELECT max(n), 1 FROM r HAVING max(k) < 1) "
+    "SELECT * FROM r",
+]
+
 ASKING: list[SQL] = [
     "SELECT a, count(*) FROM t GROUP BY a HAVING count(*) > (SELECT count(*) FROM e WHERE e.s = t.a)",
     "SELECT b FROM t ORDER BY (SELECT max(d) FROM e WHERE e.s = t.a) NULLS LAST, b, a LIMIT 3",
@@ -60,6 +71,10 @@ def test_nested() -> None:
 
 def test_recursive() -> None:
     hold(TABLES, RECURSIVE)
+
+
+def test_working_tables() -> None:
+    hold(TABLES, WORKING_TABLES, dialect="duckdb")
 
 
 def test_subqueries_in_all_clauses() -> None:

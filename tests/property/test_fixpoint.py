@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
 
@@ -87,6 +88,8 @@ def test_linear_recursion_is_duckdbs(seed: int) -> None:
     for state in states(tables, random_history(rng, tables, 3)):
         referee.load(state)
         native = referee.answer(term.sql("duckdb"))
+        if isinstance(native, Counter) and native.total() > referee.most_rows:
+            continue  # which rows an answer is cut to is not told
         try:
             assert iterate(referee, Recursion((Binding(name, columns, body),))) is None
         except Diverges:  # more rows than are worth it: the next ones may be fewer

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import httpx
+import psycopg
 
 from freshet import Connection
 from tests.ports import free_port
@@ -34,15 +35,21 @@ class Instances:
             **environment,
         }
         self._ports = [free_port() for _ in range(2)]
+        self._postgres_ports = [free_port() for _ in range(2)]
         self.processes = [self._started(0)]
         self.processes[0].wait_ready()
         self.processes.append(self._started(1))
         self.processes[1].wait_ready()
         self.leading = 0
         self.door = Door.guarded([process.url for process in self.processes])
+        wait_until(lambda: httpx.get(f"{self.standby.url}/v1/status").status_code == 401)
 
     def _started(self, number: int) -> Process:
-        environment = {**self._environment, "FRESHET_PORT": str(self._ports[number])}
+        environment = {
+            **self._environment,
+            "FRESHET_PORT": str(self._ports[number]),
+            "FRESHET_POSTGRES_PORT": str(self._postgres_ports[number]),
+        }
         return Process(self._place / f"data-{number}", environment)
 
     @property
@@ -56,6 +63,12 @@ class Instances:
     def of(self, process: Process) -> Connection:
         """A connection to one of the services alone."""
         return self.door.at(process.url).connect()
+
+    def of_postgres(self, process: Process) -> psycopg.Connection:
+        """A connection to one of the services alone, over PostgreSQL's protocol."""
+        port = self._postgres_ports[self.processes.index(process)]
+        given = {"user": "boss", "password": self.door.key, "dbname": "freshet", "connect_timeout": 240}
+        return psycopg.connect(host="127.0.0.1", port=port, autocommit=True, **given)
 
     def kill_leader(self) -> None:
         self.leader.kill()

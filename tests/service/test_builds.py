@@ -95,6 +95,7 @@ def test_a_view_that_is_dropped_while_it_is_built_is_not_listed(
 ) -> None:
     """Even before its building has ended."""
     asked = begin(client, "v", RUNAWAY)
+    wait_until(lambda: client.get("/v1/views/v").json()["progress"]["rounds"] > 0)
     ending = ViewBuild.cancel
     monkeypatch.setattr(ViewBuild, "cancel", lambda build: setattr(build, "_cancelled", True))
     assert client.delete("/v1/views/v").status_code == 204

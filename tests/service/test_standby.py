@@ -10,8 +10,10 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 
 import httpx
+import psycopg
 import pytest
 
 from tests.postgres.server import Server
@@ -130,6 +132,60 @@ def test_the_end_of_a_leader_by_a_signal(two: Instances, load: Load) -> None:
     os.kill(two.leader.pid, signal.SIGTERM)
     two.switch()
     settle(two, load)
+
+
+def test_subscriptions_to_a_standby(two: Instances, load: Load) -> None:
+    """They go on when it takes over. A query is not maintained before."""
+    table = "subscribed"
+    with two.of_postgres(two.leader) as leader:
+        leader.execute(f"CREATE TABLE {table} (id BIGINT PRIMARY KEY)")
+        leader.execute(f"CREATE VIEW v_{table} AS SELECT count(*) AS c FROM {table}")
+    two.wait_followed()
+    query = f"COPY (SUBSCRIBE TO (SELECT count(*) AS c FROM {table})) TO STDOUT"
+    with ExitStack() as open:
+        of_table, of_view, asking = (open.enter_context(two.of_postgres(two.standby)) for _ in range(3))
+        sql = f"COPY (SUBSCRIBE TO {table} WITH (SNAPSHOT = false)) TO STDOUT"
+        table_copy = open.enter_context(copying(of_table, sql))
+        view_copy = open.enter_context(copying(of_view, f"COPY (SUBSCRIBE TO v_{table}) TO STDOUT"))
+        assert changes_of(view_copy, 1) == [[1, 0]]
+        with pytest.raises(psycopg.Error, match="no queries that are followed") as refused:
+            asking.execute(query)
+        assert refused.value.sqlstate == "25006"
+        assert "https://freshet.example" in (refused.value.diag.message_hint or "")
+        with two.of_postgres(two.leader) as leader:
+            leader.execute(f"INSERT INTO {table} VALUES (1)")
+            assert changes_of(table_copy, 1) == [[1, 1]]
+            assert changes_of(view_copy, 2) == [[-1, 0], [1, 1]]
+        two.kill_leader()
+        two.switch()
+        query_copy = open.enter_context(copying(asking, query))
+        assert changes_of(query_copy, 1) == [[1, 1]]
+        with two.of_postgres(two.leader) as leader:
+            leader.execute(f"INSERT INTO {table} VALUES (2)")
+        assert changes_of(table_copy, 1) == [[1, 2]]
+        assert changes_of(view_copy, 2) == changes_of(query_copy, 2) == [[-1, 1], [1, 2]]
+    with two.of_postgres(two.leader) as leader:
+        leader.execute(f"DROP VIEW v_{table}")
+        leader.execute(f"DROP TABLE {table}")
+    two.start_standby()
+
+
+@contextmanager
+def copying(connection: psycopg.Connection, sql: str) -> Iterator[psycopg.Copy]:
+    """A COPY without an end, which is cancelled."""
+    with suppress(psycopg.errors.QueryCanceled), connection.cursor().copy(sql) as copy:
+        yield copy
+        connection.cancel_safe()
+        for _ in copy:
+            pass
+
+
+def changes_of(copy: psycopg.Copy, rows: int) -> list[list[int]]:
+    """The next rows of a COPY of changes, sorted, without their epochs."""
+    found = b""
+    while found.count(b"\n") < rows:
+        found += bytes(copy.read())
+    return sorted([int(part) for part in line.split(b"\t")[1:]] for line in found.splitlines())
 
 
 CHANGES = (

@@ -8,7 +8,7 @@ from typing import cast
 
 import pytest
 
-from service.stepped_timer import SteppedTimer, patient
+from service.stepped_timer import IdleTimer, SteppedTimer, patient
 
 
 class Loop:
@@ -63,6 +63,49 @@ def test_one_that_is_cancelled_says_nothing() -> None:
     found.cancel()
     loop.turn(100)
     assert called == []
+
+
+def idle_timer(loop: Loop, called: list[float]) -> IdleTimer:
+    return IdleTimer(cast(asyncio.AbstractEventLoop, loop), lambda: called.append(loop.now))
+
+
+def test_who_is_idle_for_too_long_is_told_once() -> None:
+    loop, called = Loop(), list[float]()
+    idle_timer(loop, called).begin(8)
+    for _ in range(300):
+        loop.turn(0.125)
+    assert called == [pytest.approx(8.5, abs=0.5)]
+
+
+def test_who_is_idle_often_and_busy_between_is_left_alone() -> None:
+    loop, called = Loop(), list[float]()
+    found = idle_timer(loop, called)
+    for turn in range(300):
+        found.begin(8)
+        for _ in range(75):
+            loop.turn(0.1)
+            assert len(loop._due) <= 1
+        if turn % 2:
+            found.again()  # asked without being woken
+        else:
+            found.end()
+            loop.turn(60)  # a statement runs
+    assert called == []
+
+
+def test_the_seconds_may_change_and_have_no_end() -> None:
+    loop, called = Loop(), list[float]()
+    found = idle_timer(loop, called)
+    found.begin(None)
+    loop.turn(3600)
+    found.end()
+    found.begin(80)
+    loop.turn(1)
+    found.end()
+    found.begin(8)
+    for _ in range(120):
+        loop.turn(0.125)
+    assert called == [pytest.approx(3609.5, abs=0.5)]
 
 
 def test_who_waits_longer_is_told() -> None:

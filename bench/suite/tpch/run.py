@@ -21,14 +21,16 @@ from bench.suite.tpch.queries import QUERIES
 from bench.suite.tpch.schema import RELATIONS
 from bench.suite.tpch.tables import Business, generate
 from bench.workloads.base import LOAD, Phase
+from engine.kernels.parallel.threads import use
 
 NAME = "TPC-H"
 PHASES = (Phase(1, 200), Phase(1_000, 20))
 SMOKE = (Phase(1, 4), Phase(10, 2))
 
 
-def run(quick: bool) -> list[Result]:
+def run(quick: bool, threads: int = 1) -> list[Result]:
     """Measure the suite. Raises WrongAnswer if a view and DuckDB disagree at the end."""
+    use(threads)
     scale, phases = (0.002, SMOKE) if quick else (1, PHASES)
     with TemporaryDirectory(prefix="freshet-tpch-") as directory:
         generate(scale, Path(directory))

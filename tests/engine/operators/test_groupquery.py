@@ -81,6 +81,7 @@ def test_groups_are_asked_about_in_parts(monkeypatch: pytest.MonkeyPatch) -> Non
     insert(parted, "s", *rows)
     assert bag(parted, "v") == bag(whole, "v")
     assert errors_of(parted) == errors_of(whole) and errors_of(whole)
+    monkeypatch.setattr(questions, "TOGETHER", 1)
     monkeypatch.setattr(questions, "MOST", 1)
     insert(parted, "s", *rows[:1])
     assert any("at most 1 are allowed" in message for message in errors_of(parted))

@@ -1,0 +1,133 @@
+"""Compiled steps of operators without state, and of the variables of a loop."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from engine.kernels.arrange import arrange
+from engine.kernels.layers import rows_at
+from engine.kernels.stepping.arena import RUNNING, STATUS, keep, put, side_by_side, take
+from engine.kernels.stepping.opcodes import (
+    CONSOLIDATE,
+    FIRST,
+    FIRST_SIZE,
+    LEFT,
+    NEGATE,
+    NOTHING,
+    OPERATION,
+    SECOND,
+    SECOND_SIZE,
+)
+from engine.kernels.stepping.tables import CURRENT, OUT, OUT_COLUMNS, OUT_LINES, current
+
+
+@njit
+def first(run, place):
+    """The first range of numbers of an operator."""
+    begin = run.code[place, FIRST]
+    return run.constants[begin : begin + run.code[place, FIRST_SIZE]]
+
+
+@njit
+def second(run, place):
+    """The second range of numbers of an operator."""
+    begin = run.code[place, SECOND]
+    return run.constants[begin : begin + run.code[place, SECOND_SIZE]]
+
+
+@njit
+def out(run, place):
+    """An operator's delta of the step."""
+    line = run.operators[place]
+    return rows_at(line[OUT], line[OUT_LINES], line[OUT_COLUMNS])
+
+
+@njit
+def emit(run, place, delta):
+    """Make a delta the operator's of the step."""
+    run.operators[place, OUT_COLUMNS] = 0
+    if delta.shape[1] == 0:
+        return
+    run.operators[place, OUT] = keep(run, delta)
+    run.operators[place, OUT_LINES] = delta.shape[0]
+    run.operators[place, OUT_COLUMNS] = delta.shape[1]
+
+
+@njit
+def emit_waiting(run, place):
+    """Make all that waits for the operator in the round its delta of the step."""
+    address, lines, columns = side_by_side(run, take(run, place))
+    run.operators[place, OUT] = address
+    run.operators[place, OUT_LINES] = lines
+    run.operators[place, OUT_COLUMNS] = columns
+
+
+@njit
+def put_out(run, current_round, reader, place):
+    """List an operator's delta of the step, if it has one, for a reader in a round."""
+    line = run.operators[place]
+    if line[OUT_COLUMNS] > 0:
+        put(run, current_round, reader, line[OUT], line[OUT_LINES], line[OUT_COLUMNS])
+
+
+@njit
+def _negated(delta):
+    result = delta.copy()
+    last = result.shape[0] - 1
+    for i in range(result.shape[1]):
+        result[last, i] = -result[last, i]
+    return result
+
+
+@njit
+def step_variable(run, place):
+    """A binding's value in the round before; in the first round its initial value, which the next one takes
+    back."""
+    initial = run.code[place, LEFT]
+    if run.rounds[0] == 0 and initial != NOTHING and run.operators[initial, OUT_COLUMNS] > 0:
+        put_out(run, 0, place, initial)
+        negated = _negated(out(run, initial))
+        put(run, 1, place, keep(run, negated), negated.shape[0], negated.shape[1])
+    if run.state[STATUS] == RUNNING:
+        emit_waiting(run, place)
+
+
+@njit
+def step_concat(run, place):
+    """The sum of collections."""
+    for source in first(run, place):
+        put_out(run, run.rounds[0], place, source)
+    if run.state[STATUS] == RUNNING:
+        emit_waiting(run, place)
+
+
+@njit
+def step_linear(run, place):
+    """An operator that treats every difference on its own, or only adds up equal ones."""
+    run.operators[place, OUT_COLUMNS] = 0
+    source = run.code[place, LEFT]
+    if run.operators[source, OUT_COLUMNS] == 0:
+        return
+    delta = out(run, source)
+    if run.code[place, OPERATION] == NEGATE:
+        emit(run, place, _negated(delta))
+        return
+    if run.code[place, OPERATION] == CONSOLIDATE:
+        rows = arrange(delta, np.arange(delta.shape[0] - 1), run.rounds[:0])
+        emit(run, place, np.ascontiguousarray(rows.T))
+        return
+    numbers = first(run, place)
+    selected = np.empty((numbers.shape[0], delta.shape[1]), np.int64)
+    for w in range(numbers.shape[0]):
+        selected[w] = delta[numbers[w]]
+    emit(run, place, selected)
+
+
+@njit
+def step_changes(run, place):
+    """An arrangement's changes as a delta."""
+    run.operators[place, OUT_COLUMNS] = 0
+    source = run.code[place, LEFT]
+    if run.operators[source, CURRENT] == 1:
+        emit(run, place, np.ascontiguousarray(current(run, source).T))

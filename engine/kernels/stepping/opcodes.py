@@ -1,0 +1,31 @@
+"""How operators are told to compiled code: a line of numbers each, in the order in which they run.
+
+A line has an operation, the places of the operators that it reads, a number whose meaning depends on the
+operation, and two ranges of further numbers, which stand in an array of `constants`.
+"""
+
+from __future__ import annotations
+
+# Columns of a line. A range is its beginning and its length.
+OPERATION, LEFT, RIGHT, NUMBER, FIRST, FIRST_SIZE, SECOND, SECOND_SIZE = range(8)
+LINE = 8
+NOTHING = -1
+"""The place of an operator that does not exist."""
+
+# Operations; the comments name the number and the ranges.
+VARIABLE = 0  # LEFT is the initial value, or NOTHING
+ENTERED = 1
+CHANGES = 2
+ARRANGE = 3  # order
+ARRANGE_SUMS = 4  # order; slots
+JOIN = 5  # words of the key; columns for changes of the left side; for changes of the right side
+CONCAT = 6  # the places of all inputs
+NEGATE = 7
+CONSOLIDATE = 8
+SELECT = 9  # lines of the delta
+THRESHOLD = 10  # how to clamp
+REDUCE_SUMS = 11  # finish
+ARRANGE_ORDERED = 12  # order; codes, none of texts or wide numbers
+TOP = 13  # words of the key; offset, limit and codes
+PYTHON = 14
+"""An operator that Python runs between two calls, if the one that it reads has changes."""
