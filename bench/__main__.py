@@ -10,16 +10,20 @@ import sys
 from pathlib import Path
 
 from bench import bulk, bulk_files, churn, curve, http, level, new_view, points, profiling, run
+from bench.apart import apart
+from bench.beside_reference import HEADER as BESIDE
+from bench.beside_reference import beside_row
 from bench.curves import page
 from bench.curves.base import Curve
-from bench.curves.run import CURVES, apart
-from bench.duck import REPETITIONS
+from bench.curves.run import CURVES
+from bench.curves.run import measure as measure_curve
 from bench.endurance import NAME as CHURN
 from bench.endurance import main as churning
 from bench.endurance_page import NAME as CHURN_PAGE
 from bench.endurance_page import main as churn_page
 from bench.measure import Share
 from bench.report import document, facts
+from bench.run import Result
 from bench.sizing import page as sizing_page
 from bench.sizing import run as sizing
 from bench.suite.tpch import run as tpch
@@ -86,13 +90,14 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _table(chosen: list[str], quick: bool, output: Path | None, threads: int) -> None:
     start = Share.now()
-    rows = _measure(chosen, quick, threads)
+    results, rows = _measure(chosen, quick, threads)
+    beside = [row for result in results if (row := beside_row(result)) is not None]
     about = facts(start.others())
-    print(about, text(rows), sep="\n\n")
+    print(about, text(rows), *([text(beside, BESIDE)] if beside else []), sep="\n\n")
     whole = not quick and threads == 1 and set(chosen) == {*FULL, tpch.NAME, HTTP}
     target = output or (DOCUMENT if whole else None)
     if target:
-        target.write_text(document(about, rows, REPETITIONS, http.NODES))
+        target.write_text(document(about, rows, beside, http.NODES))
 
 
 def _curves(quick: bool, output: Path | None) -> None:
@@ -100,7 +105,7 @@ def _curves(quick: bool, output: Path | None) -> None:
     curves: dict[str, Curve] = {}
     for name in CURVES:
         print(f"running the curve {name} ...", flush=True)
-        curves[name] = apart(name, quick)
+        curves[name] = apart(measure_curve, name, quick)
         print(page.tables(curves[name]), flush=True)
     if output or not quick:
         page.write(facts(start.others()), curves, (output or DOCUMENT).with_name(page.NAME))
@@ -133,16 +138,18 @@ def _sizing(quick: bool, output: Path | None) -> None:
         target.write_text(sizing_page.page(facts(start.others()), rows, found))
 
 
-def _measure(chosen: list[str], quick: bool, threads: int) -> list[Row]:
-    rows = []
+def _measure(chosen: list[str], quick: bool, threads: int) -> tuple[list[Result], list[Row]]:
+    """The engine's figures, and the lines of the table."""
+    all_results, rows = [], []
     for name in chosen:
         print(f"running {name} ...", flush=True)
         if name == HTTP:
             rows += [http_row(answered) for answered in http.run(http.QUICK if quick else http.FULL)]
         else:
-            results = tpch.apart(quick, threads) if name == tpch.NAME else run.apart(name, quick, threads)
-            rows += [engine_row(result, not quick) for result in results]
-    return rows
+            results = apart(tpch.run, quick, threads) if name == tpch.NAME else run.run(name, quick, threads)
+            rows += [engine_row(result) for result in results]
+            all_results += results
+    return all_results, rows
 
 
 def _parser() -> argparse.ArgumentParser:

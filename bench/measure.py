@@ -23,18 +23,42 @@ WARM = 1 << 31
 
 @dataclass(frozen=True)
 class Timing:
-    """Durations in seconds: median, 99th percentile (nearest rank), sum, and their number."""
+    """Durations in seconds: median, 99th percentile (nearest rank), sum, and their number; and the processor
+    seconds of all of them, 0 if nobody counted."""
 
     median: float
     p99: float
     total: float
     count: int
+    processor: float = 0
+
+    @property
+    def processor_each(self) -> float:
+        """The processor seconds of one of them."""
+        return self.processor / self.count
 
     @staticmethod
-    def of(nanoseconds: list[int]) -> Timing:
+    def of(nanoseconds: list[int], processor: float = 0) -> Timing:
         seconds = np.array(nanoseconds, np.float64) / 1e9
         p99 = np.quantile(seconds, 0.99, method="inverted_cdf")
-        return Timing(float(np.median(seconds)), float(p99), float(seconds.sum()), len(seconds))
+        return Timing(float(np.median(seconds)), float(p99), float(seconds.sum()), len(seconds), processor)
+
+
+class Meter:
+    """Takes rounds: the nanoseconds that each says it took, and the processor time of this process."""
+
+    def __init__(self) -> None:
+        self._taken: list[int] = []
+        self._processor = 0
+
+    def add(self, action: Callable[[], int]) -> None:
+        start = time.process_time_ns()
+        self._taken.append(action())
+        self._processor += time.process_time_ns() - start
+
+    @property
+    def timing(self) -> Timing:
+        return Timing.of(self._taken, self._processor / 1e9)
 
 
 def clock(action: Callable[[], object]) -> int:

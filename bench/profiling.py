@@ -9,10 +9,9 @@ import cProfile
 import io
 import pstats
 
-from bench.reference import LOAD
 from bench.subject import Subject
 from bench.workloads import build
-from bench.workloads.base import Workload, load
+from bench.workloads.base import LOAD, Workload, load
 
 LINES = 40
 

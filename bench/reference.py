@@ -1,64 +1,65 @@
-"""Figures of other systems for the same work, as reported; this program measures none of them.
+"""The reference implementation of differential dataflow, a program in Rust that is run beside ours.
 
-They are for differential dataflow's own implementation (Rust, one worker, the same data, a comparable
-machine), and for Pathway. A batch of `LOAD` stands for the initial load. Units are seconds and bytes.
+`FRESHET_REFERENCE` names the program. Called with a workload, it prints a line for the load and for each size
+of change. Its data have the distribution of ours, but are not the same rows.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+import re
+import subprocess
+from pathlib import Path
 
-LOAD = 0
-REFERENCE = "reference implementation"
-PATHWAY = "Pathway"
-POST = "McSherry, String interning and beyond"
+from bench.measure import Timing
+from bench.phase_figures import PhaseFigures
+from bench.workloads.base import LOAD
 
-
-@dataclass(frozen=True)
-class Figure:
-    system: str
-    workload: str
-    batch: int
-    seconds: float
-
-
-@dataclass(frozen=True)
-class Footprint:
-    system: str
-    workload: str
-    bytes: float
-
-
-FIGURES = (
-    Figure(REFERENCE, "W1", LOAD, 0.9),
-    Figure(REFERENCE, "W1", 1, 17e-6),
-    Figure(REFERENCE, "W1", 1_000, 1.1e-3),
-    Figure(REFERENCE, "W1", 100_000, 48e-3),
-    Figure(REFERENCE, "W2", LOAD, 1.4),
-    Figure(REFERENCE, "W2", 1, 20e-6),
-    Figure(REFERENCE, "W2", 1_000, 1.1e-3),
-    Figure(REFERENCE, "W2", 100_000, 53e-3),
-    Figure(REFERENCE, "W3", LOAD, 0.9),
-    Figure(REFERENCE, "W3", 1, 0.7e-3),
-    Figure(REFERENCE, "W3", 100, 79e-3),
-    Figure(REFERENCE, "W6", LOAD, 5.0),
-    Figure(POST, "W6", LOAD, 6.5),
-    Figure(PATHWAY, "W1", LOAD, 37.0),
-    Figure(PATHWAY, "W1", 1, 0.22e-3),
-    Figure(PATHWAY, "W1", 1_000, 14e-3),
-    Figure(PATHWAY, "W1", 100_000, 1.4),
-)
-FOOTPRINTS = (
-    Footprint(REFERENCE, "W1", 0.45e9),
-    Footprint(REFERENCE, "W2", 0.6e9),
-    Footprint(REFERENCE, "W6", 1.52e9),
-    Footprint(POST, "W6", 0.62e9),
-    Footprint(PATHWAY, "W1", 3.8e9),
+PROGRAM = "FRESHET_REFERENCE"
+WORKLOADS = {"W1": "w1v", "W1-cores": "w1v", "W2": "w2v", "W2-cores": "w2v", "W3": "w3v"}
+"""What the program calls our workloads, with views that can be read."""
+PATIENCE = 600
+"""Seconds."""
+_LINE = re.compile(
+    r"\S+ (?:(?P<load>load)|replace (?P<batch>\d+)) +n=(?P<count>\d+) .*"
+    r"median +(?P<median>[\d.]+) ms +p99 +(?P<p99>[\d.]+) ms +mean +(?P<mean>[\d.]+) .*"
+    r"cpu +(?P<processor>[\d.]+)s +peak +(?P<peak>\d+) MB"
 )
 
 
-def seconds(system: str, workload: str, batch: int) -> float | None:
-    """The median of a round as `system` reports it; None if it reports none."""
-    return next(
-        (f.seconds for f in FIGURES if (f.system, f.workload, f.batch) == (system, workload, batch)), None
+class Unreadable(Exception):
+    """The program says something else than figures."""
+
+
+def program() -> Path | None:
+    """The program, if the environment names one. Raises FileNotFoundError if it is not there."""
+    named = os.environ.get(PROGRAM)
+    if not named:
+        return None
+    if not Path(named).is_file():
+        raise FileNotFoundError(f"{PROGRAM} names {named}, and there is no such file")
+    return Path(named)
+
+
+def run(program: Path, workload: str) -> list[PhaseFigures]:
+    """The program's figures for one of `WORKLOADS`. Raises CalledProcessError, TimeoutExpired, Unreadable."""
+    command = [str(program), WORKLOADS[workload]]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=PATIENCE).stdout
+    return [_phase(line) for line in printed.splitlines()]
+
+
+def _phase(line: str) -> PhaseFigures:
+    found = _LINE.match(line)
+    if found is None:
+        raise Unreadable(f"the reference prints {line!r}, which is no line of figures")
+    count = int(found["count"])
+    timing = Timing(
+        median=float(found["median"]) / 1e3,
+        p99=float(found["p99"]) / 1e3,
+        total=float(found["mean"]) / 1e3 * count,
+        count=count,
+        processor=float(found["processor"]),
+    )
+    return PhaseFigures(
+        LOAD if found["load"] else int(found["batch"]), timing, int(found["peak"]) * 1_000_000
     )

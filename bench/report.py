@@ -10,9 +10,13 @@ from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryFile
 
+from bench.beside_reference import HEADER as BESIDE
+from bench.duck import REPETITIONS
 from bench.measure import Timing
-from bench.reference import FIGURES, FOOTPRINTS, LOAD
-from bench.table import Row, duration, markdown
+from bench.reported import FIGURES, FOOTPRINTS
+from bench.run import TURNS
+from bench.table import Row, batch_text, duration, markdown
+from bench.workloads.base import LOAD
 
 PACKAGES = ("numpy", "numba", "pyarrow", "duckdb", "uvicorn")
 SYNCS = 50
@@ -28,6 +32,10 @@ same workloads in miniature, and `python -m bench W1 W3` runs only the named one
 
 {table}
 
+## Beside the reference
+
+{beside}
+
 ## How to read it
 
 - **The data** come from numpy with seed 1: every run makes the same rows and the same changes.
@@ -35,6 +43,8 @@ same workloads in miniature, and `python -m bench W1 W3` runs only the named one
   random, and as many random rows come. The clock runs from handing the change to the engine until every
   view shows it; making the change is not timed. The 99th percentile is the nearest rank: of ten rounds it
   is the slowest.
+- **processor** is the processor time of all threads for a round (for HTTP, of the service for a request). It
+  says more than the clock where other work shares the machine.
 - **rows/s** is the number of changes of all rounds, deletions and insertions, divided by the time of all
   rounds.
 - **peak memory** is the largest resident set during the line, minus what the process held before it made
@@ -43,14 +53,20 @@ same workloads in miniature, and `python -m bench W1 W3` runs only the named one
   memory of the service, minus what it held with empty tables.
 - **DuckDB** is the median of {repetitions} runs of the same SQL from scratch, over the same rows at the
   same point of the run, into temporary tables, with its default of one thread a core. Freshet's engine
-  computes in one thread, so other work on the machine slows DuckDB more.
-- **reference** is the implementation of differential dataflow in Rust, with one worker. Its figures are as
-  reported, from a comparable machine; we did not measure them.
-- **against DuckDB** and **against reference** compare our median with theirs: `4.0× as fast` means that we
-  need a quarter of their time, and `takes 4.0× as long` means that we need four times as much. A load also
-  builds what later rounds keep up to date, so it takes longer than one query from scratch.
+  runs in one thread where the title does not say **on all cores**.
+- **reference** is differential dataflow in Rust with one worker, a program that `FRESHET_REFERENCE` names.
+  Its views are held so that they can be read, as ours are, but without a history. It takes its turns between
+  ours, {turns} each, in one run on this machine, and each figure is the median over the turns. Its data have
+  the same distribution as ours. Its memory is the peak as the program reports it. Without the program, that
+  table is empty.
+- **against DuckDB** and **against it** compare our figure with theirs: `4.0× as fast` means that we need a
+  quarter of their time, and `takes 4.0× as long` means that we need four times as much. For memory it is ours
+  divided by theirs. A load also builds what later rounds keep up to date, so it takes longer than one query
+  from scratch.
 - **goal** is a target for the service, not a measurement: the least rows a second, or the longest median.
 - **W1 at a tenth of the size** shows whether the cost of a small round grows with the size of the state.
+  Idle views read a table that does not change: a round should cost the same beside them. With 1 row in every
+  other round, layers of very different sizes are merged.
 - **W6 and W7** intern: distinct rows or texts get ids (`interning.py` in the engine). SQL has no word for
   that, so DuckDB numbers the rows instead. The line with 1 replaced shows what is held: for W6 the rows by
   hash (32 bytes) and the view (32 bytes). In W7 each of six texts of a row becomes an id: either by a chain
@@ -66,7 +82,7 @@ same workloads in miniature, and `python -m bench W1 W3` runs only the named one
   passed.
 - **HTTP** is a service with its default settings, on the same machine as its clients, with its log on the
   disk named above. A POST is answered when its change is durable and visible. The views are those of W1
-  over {nodes:,} nodes. The three lines run one after another on the same table.
+  over {nodes:,} nodes. The lines run one after another on the same table.
 
 ## Other systems
 
@@ -90,12 +106,14 @@ def facts(others: float) -> str:
     )
 
 
-def document(about: str, rows: list[Row], repetitions: int, nodes: int) -> str:
+def document(about: str, rows: list[Row], beside: list[Row], nodes: int) -> str:
     """The page; `about` is what `facts` gave, `nodes` how many the HTTP part's graph has."""
     return TEXT.format(
         facts=about,
         table=markdown(rows),
-        repetitions=repetitions,
+        beside=markdown(beside, BESIDE) if beside else "Not run.",
+        repetitions=REPETITIONS,
+        turns=TURNS,
         nodes=nodes,
         others=_others(),
     )
@@ -106,15 +124,17 @@ def _others() -> str:
     lines = []
     for system, workload in dict.fromkeys((f.system, f.workload) for f in FIGURES):
         figures = [f for f in FIGURES if (f.system, f.workload) == (system, workload)]
-        rounds = ", ".join(
-            f"{'load' if f.batch == LOAD else f'{f.batch:,} replaced'} {duration(f.seconds)}" for f in figures
-        )
+        rounds = ", ".join(f"{_phase(f.batch)} {duration(f.seconds)}" for f in figures)
         memory = next(
             (f"; {f.bytes / 1e9:g} GB" for f in FOOTPRINTS if (f.system, f.workload) == (system, workload)),
             "",
         )
         lines.append(f"- {workload}, {system}: {rounds}{memory}")
     return "\n".join(lines)
+
+
+def _phase(batch: int) -> str:
+    return batch_text(batch) if batch == LOAD else f"{batch_text(batch)} replaced"
 
 
 def _processor() -> str:

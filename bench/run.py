@@ -1,4 +1,6 @@
-"""One workload from start to end: load, rounds, comparison with DuckDB.
+"""One workload from start to end: load, rounds, comparison with DuckDB and with the reference.
+
+The reference takes its turns between ours, so that what others do on the machine meets both.
 
 A round makes a change visible in every view: it stages one epoch and publishes it. The change itself is made
 before the clock starts. Memory is the engine's alone: the resident set above that of the process with all
@@ -8,117 +10,124 @@ delta that is passed in counts.
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from multiprocessing import get_context
+from functools import partial
 
 import numpy as np
 
-from bench import measure
+from bench import measure, reference
+from bench.apart import apart
 from bench.duck import REPETITIONS, Recompute, compare, ordered
-from bench.measure import Timing
-from bench.reference import LOAD
+from bench.measure import Meter, Timing
+from bench.phase_figures import PhaseFigures
 from bench.subject import Subject
-from bench.workloads import build
-from bench.workloads.base import Phase, Workload, load, rows
-from engine.kernels.parallel.threads import use
+from bench.workloads import ON_ALL_CORES, build
+from bench.workloads.base import LOAD, Phase, Workload, load, rows
+from engine.kernels.parallel.threads import available, use
+
+TURNS = 3
+"""Of ours and of the reference, if it runs too."""
 
 
 @dataclass(frozen=True)
 class Result:
     """One line of the table: a load (batch `LOAD`) or a phase of rounds.
 
-    `rows` is the number of rows in the tables, `changes` the number of the deltas' rows in all rounds, `peak`
-    is in bytes, and `duckdb` is the median of DuckDB's query from scratch over the same rows, in seconds.
+    `rows` is the number of rows in the tables, `changes` the number of the deltas' rows in all rounds, and
+    `duckdb` is the median of DuckDB's query from scratch over the same rows, in seconds. `reference` has the
+    figures of the reference for the same work, if it was run.
     """
 
     workload: str
     title: str
     rows: int
-    batch: int
     changes: int
-    timing: Timing
-    peak: int
+    figures: PhaseFigures
     duckdb: float
+    reference: PhaseFigures | None = None
 
 
 @dataclass(frozen=True)
-class _Phase:
-    """The engine's figures for a line of the table."""
+class _Turn:
+    """The figures of all phases, the number of changes in each, and the views' rows at the end."""
 
-    batch: int
-    changes: int
-    timing: Timing
-    peak: int
-
-
-def apart(name: str, quick: bool, threads: int = 1) -> list[Result]:
-    """Call `run` in a fresh process, so that memory and caches are the workload's own; kernels run on so many
-    threads."""
-    with ProcessPoolExecutor(1, get_context("spawn"), use, (threads,)) as pool:
-        return pool.submit(run, name, quick).result()
+    phases: list[PhaseFigures]
+    changes: list[int]
+    answers: dict[str, np.ndarray]
 
 
-def run(name: str, quick: bool) -> list[Result]:
-    """Measure the workload. Raises WrongAnswer if the engine and DuckDB disagree at its end."""
-    _engine_part(build(name, quick=True))
-    if not quick:
-        measure.warm()
-    workload = build(name, quick)
-    phases, answers = _engine_part(workload)
-    recomputed = _duckdb_part(build(name, quick), answers)
+def run(name: str, quick: bool, threads: int = 1) -> list[Result]:
+    """Measure the workload, in fresh processes, so that memory and caches are its own. Kernels run on so many
+    threads.
+
+    Raises WrongAnswer if the engine and DuckDB disagree at its end.
+    """
+    program = None if quick or name not in reference.WORKLOADS else reference.program()
+    turns, others = [], []
+    for _ in range(1 if program is None else TURNS):
+        turns.append(apart(turn, name, quick, threads))
+        if program is not None:
+            others.append(reference.run(program, name))
+    title, held, recomputed = apart(_duckdb_part, name, quick, turns[-1].answers)
+    own = [PhaseFigures.typical(phase) for phase in zip(*(turn.phases for turn in turns), strict=True)]
+    beside = [PhaseFigures.typical(phase) for phase in zip(*others, strict=True)]
+    by_batch = {figures.batch: figures for figures in beside}
     return [
-        Result(
-            name,
-            workload.title,
-            rows(workload),
-            phase.batch,
-            phase.changes,
-            phase.timing,
-            phase.peak,
-            seconds,
-        )
-        for phase, seconds in zip(phases, recomputed, strict=True)
+        Result(name, title, held, changes, figures, seconds, by_batch.get(figures.batch))
+        for figures, changes, seconds in zip(own, turns[0].changes, recomputed, strict=True)
     ]
 
 
-def _engine_part(workload: Workload) -> tuple[list[_Phase], dict[str, np.ndarray]]:
+def turn(name: str, quick: bool, threads: int) -> _Turn:
+    """The engine's part, once."""
+    use(available() if name in ON_ALL_CORES else threads)
+    _rounds_of(build(name, quick=True))
+    if not quick:
+        measure.warm()
+    return _rounds_of(build(name, quick))
+
+
+def _rounds_of(workload: Workload) -> _Turn:
     measure.release_memory()
     baseline = measure.resident()
     subject = Subject(workload)
-    measure.reset_peak()
-    took = subject.advance(load(workload, subject.epoch))
-    phases = [_Phase(LOAD, rows(workload), Timing.of([took]), measure.peak() - baseline)]
-    for phase in workload.phases:
+    phases, changes = [], []
+    for phase in (Phase(LOAD, 1), *workload.phases):
         measure.reset_peak()
-        timing, changes = _rounds(subject, workload, phase)
-        phases.append(_Phase(phase.batch, changes, timing, measure.peak() - baseline))
-    return phases, {view.name: subject.rows(view.name) for view in workload.views}
+        meter, count = Meter(), 0
+        for number in range(phase.rounds):
+            count += _round(subject, workload, phase.size(number), meter)
+        phases.append(PhaseFigures(phase.batch, meter.timing, measure.peak() - baseline))
+        changes.append(count)
+    answers = {view.name: subject.rows(view.name) for view in workload.views if not view.idle}
+    return _Turn(phases, changes, answers)
 
 
-def _rounds(subject: Subject, workload: Workload, phase: Phase) -> tuple[Timing, int]:
-    took = []
-    changes = 0
-    for _ in range(phase.rounds):
-        deltas = workload.change(phase.batch, subject.epoch)
-        changes += sum(delta.shape[1] for delta in deltas.values())
-        took.append(subject.advance(deltas))
-    return Timing.of(took), changes
+def _round(subject: Subject, workload: Workload, batch: int, meter: Meter) -> int:
+    """Makes a change and brings it into the engine; gives the number of its rows."""
+    deltas = load(workload, subject.epoch) if batch == LOAD else workload.change(batch, subject.epoch)
+    meter.add(partial(subject.advance, deltas))
+    return sum(delta.shape[1] for delta in deltas.values())
 
 
-def _duckdb_part(workload: Workload, answers: dict[str, np.ndarray]) -> list[float]:
-    """Replay the workload, query after the load and after each phase, and compare the views at the end."""
+def _duckdb_part(name: str, quick: bool, answers: dict[str, np.ndarray]) -> tuple[str, int, list[float]]:
+    """Replay the workload, query after the load and after each phase, and compare the views at the end.
+
+    Gives the workload's title, the rows of its tables and the medians in seconds."""
+    workload = build(name, quick)
     duck = Recompute(workload)
     medians = [_recomputed(duck)]
     for phase in workload.phases:
-        for _ in range(phase.rounds):
-            workload.change(phase.batch, epoch=0)
+        for number in range(phase.rounds):
+            workload.change(phase.size(number), epoch=0)
         medians.append(_recomputed(duck))
     for view in workload.views:
+        if view.idle:
+            continue
         answer = ordered(answers[view.name][: view.compared])
         compare(f"{workload.title}: {view.name}", answer, duck.rows(view.name)[: view.compared])
     duck.close()
-    return medians
+    return workload.title, rows(workload), medians
 
 
 def _recomputed(duck: Recompute) -> float:

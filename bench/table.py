@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bench.http import Answered
-from bench.reference import LOAD, REFERENCE, seconds
 from bench.run import Result
+from bench.workloads.base import LOAD
 
 HEADER = (
     "workload",
@@ -12,34 +12,31 @@ HEADER = (
     "rounds",
     "median",
     "99th pct",
+    "processor",
     "rows/s",
     "peak memory",
     "DuckDB",
     "against DuckDB",
-    "reference",
-    "against reference",
     "goal",
 )
 NOTHING = "–"
 Row = tuple[str, ...]
 
 
-def engine_row(result: Result, full: bool) -> Row:
-    """A workload's line: beside it DuckDB from scratch and, for a full run, the reference's figure."""
-    timing = result.timing
-    reported = seconds(REFERENCE, result.workload, result.batch) if full else None
+def engine_row(result: Result) -> Row:
+    """A workload's line; beside it stands DuckDB from scratch."""
+    timing, peak = result.figures.timing, result.figures.peak
     return (
         result.title,
-        "load" if result.batch == LOAD else f"{result.batch:,}",
+        batch_text(result.figures.batch),
         f"{timing.count:,}",
         duration(timing.median),
         NOTHING if timing.count == 1 else duration(timing.p99),
+        duration(timing.processor_each),
         f"{result.changes / timing.total:,.0f}",
-        f"{result.peak / 1e6:,.0f} MB, {result.peak / result.rows:,.0f} B/row",
+        f"{peak / 1e6:,.0f} MB, {peak / result.rows:,.0f} B/row",
         duration(result.duckdb),
         against(timing.median, result.duckdb),
-        NOTHING if reported is None else duration(reported),
-        NOTHING if reported is None else against(timing.median, reported),
         NOTHING,
     )
 
@@ -52,14 +49,17 @@ def http_row(answered: Answered) -> Row:
         f"{answered.timing.count:,}",
         duration(answered.timing.median),
         duration(answered.timing.p99),
+        duration(answered.timing.processor_each),
         f"{answered.batch * answered.timing.count / answered.elapsed:,.0f}",
         f"{answered.peak / 1e6:,.0f} MB",
         NOTHING,
         NOTHING,
-        NOTHING,
-        NOTHING,
         answered.goal,
     )
+
+
+def batch_text(batch: int) -> str:
+    return "load" if batch == LOAD else f"{batch:,}"
 
 
 def against(ours: float, theirs: float) -> str:
@@ -85,11 +85,11 @@ def _three_digits(value: float) -> str:
     return f"{value:.{max(0, 3 - len(str(int(value))))}f}"
 
 
-def text(rows: list[Row]) -> str:
-    """The table in columns of equal width: names to the left, figures to the right."""
-    widths = _widths([HEADER, *rows])
+def text(rows: list[Row], header: Row = HEADER) -> str:
+    """A table in columns of equal width: names to the left, figures to the right."""
+    widths = _widths([header, *rows])
     rule = tuple("-" * width for width in widths)
-    return "\n".join("  ".join(_padded(row, widths)) for row in (HEADER, rule, *rows))
+    return "\n".join("  ".join(_padded(row, widths)) for row in (header, rule, *rows))
 
 
 def markdown(rows: list[Row], header: Row = HEADER) -> str:

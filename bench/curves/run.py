@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from types import ModuleType
 
 from bench.curves import change, compaction, depth, epochs, state, times
@@ -18,12 +16,6 @@ CURVES: dict[str, ModuleType] = {
     "times": times,
 }
 """Modules with a `measure` and its sizes `FULL` and `QUICK`."""
-
-
-def apart(name: str, quick: bool) -> Curve:
-    """Call `measure` in a fresh process, so that memory and caches are the curve's own."""
-    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        return pool.submit(measure, name, quick).result()
 
 
 def measure(name: str, quick: bool) -> Curve:

@@ -9,12 +9,9 @@ import os
 import select
 import socket
 import time
-from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from multiprocessing import get_context
-from typing import ParamSpec, TypeVar
 
 from bench.duck import WrongAnswer
 from bench.wire.frontend import COPY_DONE, READY, Exchange, framed, parse, query, startup
@@ -23,15 +20,6 @@ TIMEOUT = 120.0
 _CHUNK = 1 << 18
 NAME = "measured"
 """Of the prepared statement."""
-
-P = ParamSpec("P")
-T = TypeVar("T")
-
-
-def apart(work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-    """The result of a call in a process of its own."""
-    with ProcessPoolExecutor(1, get_context("spawn")) as pool:
-        return pool.submit(work, *arguments, **named).result()
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,12 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 
+from bench.apart import apart
 from bench.data import SEED
 from bench.wire import following
 from bench.wire.figures import Figures, Taking
 from bench.wire.frontend import Exchange, answer, run
-from bench.wire.generator import NAME, WireClient, apart, drive
+from bench.wire.generator import NAME, WireClient, drive
 from bench.wire.own_postgres import programs
 from bench.wire.rows import COLUMNS, body, values
 from bench.wire.systems import POSTGRES, freshet, postgres

@@ -18,6 +18,10 @@ Made = (
 
 ONE = Phase(1, 1_000)
 GRAPH_PHASES = (ONE, Phase(1_000, 100), Phase(100_000, 10))
+LARGE_PHASES = GRAPH_PHASES[1:]
+CORES = ", on all cores"
+ON_ALL_CORES = frozenset({"W1-cores", "W2-cores"})
+"""Workloads whose kernels run on all cores; those of others run on one."""
 SMOKE = (Phase(1, 20), Phase(10, 5))
 METHODS = signatures.Size(200_000, (ONE, Phase(1_000, 20)))
 SMOKE_METHODS = signatures.Size(200, SMOKE)
@@ -27,8 +31,20 @@ SMOKE_HUB = cycles.Size(50, 300, 30, SMOKE)
 
 FULL: dict[str, Made] = {
     "W1": partial(degrees.Degrees, degrees.Size(1_000_000, 5_000_000, GRAPH_PHASES)),
+    "W1-cores": partial(degrees.Degrees, degrees.Size(1_000_000, 5_000_000, LARGE_PHASES, CORES)),
     "W1-tenth": partial(degrees.Degrees, degrees.Size(100_000, 500_000, (ONE,))),
+    "W1-mixed": partial(
+        degrees.Degrees,
+        degrees.Size(1_000_000, 5_000_000, (Phase(1_000, 3_000, 1),), ", 1 row in every other round"),
+    ),
+    "W1-idle-100": partial(
+        degrees.Degrees, degrees.Size(100_000, 500_000, (ONE,), ", 100 idle views beside it", 100)
+    ),
+    "W1-idle-1000": partial(
+        degrees.Degrees, degrees.Size(100_000, 500_000, (ONE,), ", 1,000 idle views beside it", 1_000)
+    ),
     "W2": partial(revenue.Revenue, revenue.Size(150_000, 1_500_000, 6_000_000, GRAPH_PHASES)),
+    "W2-cores": partial(revenue.Revenue, revenue.Size(150_000, 1_500_000, 6_000_000, LARGE_PHASES, CORES)),
     "W3": partial(reach.Reach, reach.Size(100_000, 200_000, (ONE, Phase(100, 100)))),
     "W4": partial(cycles.Cycles, "W4", 3, HUB),
     "W4-binary": partial(cycles.Cycles, "W4", 3, HUB, binary=True),
@@ -40,8 +56,13 @@ FULL: dict[str, Made] = {
 }
 QUICK: dict[str, Made] = {
     "W1": partial(degrees.Degrees, degrees.Size(1_000, 5_000, SMOKE)),
+    "W1-cores": partial(degrees.Degrees, degrees.Size(1_000, 5_000, SMOKE, CORES)),
     "W1-tenth": partial(degrees.Degrees, degrees.Size(100, 500, SMOKE[:1])),
+    "W1-mixed": partial(degrees.Degrees, degrees.Size(1_000, 5_000, (Phase(10, 10, 1),), ", mixed")),
+    "W1-idle-100": partial(degrees.Degrees, degrees.Size(100, 500, SMOKE[:1], ", 2 idle views", 2)),
+    "W1-idle-1000": partial(degrees.Degrees, degrees.Size(100, 500, SMOKE[:1], ", 3 idle views", 3)),
     "W2": partial(revenue.Revenue, revenue.Size(150, 1_500, 6_000, SMOKE)),
+    "W2-cores": partial(revenue.Revenue, revenue.Size(150, 1_500, 6_000, SMOKE, CORES)),
     "W3": partial(reach.Reach, reach.Size(1_000, 2_000, SMOKE)),
     "W4": partial(cycles.Cycles, "W4", 3, SMOKE_HUB),
     "W4-binary": partial(cycles.Cycles, "W4", 3, SMOKE_HUB, binary=True),

@@ -17,14 +17,22 @@ from engine.plan.nodes import Node
 from engine.schema import BIGINT, Column, Schema
 
 Deltas = dict[str, np.ndarray]
+LOAD = 0
+"""The batch of a line that is no round but the load."""
 
 
 @dataclass(frozen=True)
 class Phase:
-    """`rounds` rounds, each of which replaces `batch` rows in one epoch."""
+    """`rounds` rounds, each of which replaces `batch` rows in one epoch; with `between`, every other round
+    replaces so many instead."""
 
     batch: int
     rounds: int
+    between: int | None = None
+
+    def size(self, number: int) -> int:
+        """The rows that a round replaces, by its number."""
+        return self.batch if self.between is None or number % 2 == 0 else self.between
 
 
 @dataclass(frozen=True)
@@ -33,7 +41,7 @@ class View:
 
     With `binary`, multijoins of the planner are rewritten as binary joins. With `plan`, the engine computes
     that plan, which SQL cannot express, and `sql` is the nearest query. The answers must agree in the first
-    `compared` columns, in all if None.
+    `compared` columns, in all if None. No change reaches an `idle` view, so nothing recomputes it.
     """
 
     name: str
@@ -41,6 +49,7 @@ class View:
     binary: bool = False
     plan: Node | None = None
     compared: int | None = None
+    idle: bool = False
 
 
 class Workload(Protocol):

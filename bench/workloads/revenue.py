@@ -38,6 +38,8 @@ class Size:
     orders: int
     lines: int
     phases: tuple[Phase, ...]
+    note: str = ""
+    """What the title says of it besides."""
 
 
 class Revenue:
@@ -45,7 +47,7 @@ class Revenue:
     views = VIEWS
 
     def __init__(self, size: Size) -> None:
-        self.title = f"W2 revenue, {size.lines:,} lines"
+        self.title = f"W2 revenue, {size.lines:,} lines{size.note}"
         self.phases = size.phases
         self._rng = np.random.default_rng(SEED)
         self._size = size

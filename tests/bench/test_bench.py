@@ -9,15 +9,15 @@ import pytest
 from bench import profiling, run
 from bench.__main__ import DOCUMENT, main
 from bench.curve import SHARES
-from bench.reference import LOAD
 from bench.workloads import QUICK
+from bench.workloads.base import LOAD
 
 
 def test_every_workload(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In this process: each in one of its own would load all code anew."""
-    monkeypatch.setattr(run, "apart", lambda name, quick, threads: run.run(name, quick))
+    monkeypatch.setattr(run, "apart", lambda part, *arguments: part(*arguments))
     before = DOCUMENT.read_bytes() if DOCUMENT.exists() else None
     main(["--quick", *QUICK, "--output", str(tmp_path / "page.md")])
     printed = capsys.readouterr().out
@@ -28,8 +28,8 @@ def test_every_workload(
 
 
 def test_a_workload_apart() -> None:
-    (load, *phases) = run.apart("W1-tenth", quick=True)
-    assert (load.batch, [phase.batch for phase in phases]) == (LOAD, [1])
+    (load, *phases) = run.run("W1-tenth", quick=True)
+    assert (load.figures.batch, [phase.figures.batch for phase in phases]) == (LOAD, [1])
 
 
 def test_tpch(capsys: pytest.CaptureFixture[str]) -> None:
@@ -41,7 +41,7 @@ def test_tpch(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_service(capsys: pytest.CaptureFixture[str]) -> None:
     main(["--quick", "http"])
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("HTTP")]
-    assert len(lines) == 3
+    assert len(lines) == 4
 
 
 @pytest.mark.parametrize("batch", [0, 1])

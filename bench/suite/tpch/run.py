@@ -6,22 +6,21 @@ holds before the load, including the rows in Arrow.
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench import measure
 from bench.duck import REPETITIONS
-from bench.measure import Timing
-from bench.reference import LOAD
+from bench.measure import Meter, Timing
+from bench.phase_figures import PhaseFigures
 from bench.run import Result
 from bench.suite.maintained import Maintained
 from bench.suite.tables import Tables
 from bench.suite.tpch.queries import QUERIES
 from bench.suite.tpch.schema import RELATIONS
 from bench.suite.tpch.tables import Business, generate
-from bench.workloads.base import Phase
+from bench.workloads.base import LOAD, Phase
 from engine.kernels.parallel.threads import use
 
 NAME = "TPC-H"
@@ -29,14 +28,9 @@ PHASES = (Phase(1, 200), Phase(1_000, 20))
 SMOKE = (Phase(1, 4), Phase(10, 2))
 
 
-def apart(quick: bool, threads: int = 1) -> list[Result]:
-    """Call `run` in a fresh process, so that memory and caches are its own; kernels have so many threads."""
-    with ProcessPoolExecutor(1, get_context("spawn"), use, (threads,)) as pool:
-        return pool.submit(run, quick).result()
-
-
-def run(quick: bool) -> list[Result]:
+def run(quick: bool, threads: int = 1) -> list[Result]:
     """Measure the suite. Raises WrongAnswer if a view and DuckDB disagree at the end."""
+    use(threads)
     scale, phases = (0.002, SMOKE) if quick else (1, PHASES)
     with TemporaryDirectory(prefix="freshet-tpch-") as directory:
         generate(scale, Path(directory))
@@ -52,21 +46,23 @@ def run(quick: bool) -> list[Result]:
     measure.reset_peak()
     results = []
 
-    def result(batch: int, changes: int, took: list[int]) -> None:
-        peak = measure.peak() - baseline
+    def result(batch: int, changes: int, meter: Meter) -> None:
+        figures = PhaseFigures(batch, meter.timing, measure.peak() - baseline)
         recomputed = Timing.of([measure.clock(lambda: _recompute(tables)) for _ in range(REPETITIONS)])
-        results.append(Result(NAME, title, count, batch, changes, Timing.of(took), peak, recomputed.median))
+        results.append(Result(NAME, title, count, changes, figures, recomputed.median))
 
-    result(LOAD, count, [maintained.advance(rows)])
+    meter = Meter()
+    meter.add(lambda: maintained.advance(rows))
+    result(LOAD, count, meter)
     rows.clear()
     for phase in phases:
         measure.reset_peak()
-        took, changes = [], 0
+        meter, changes = Meter(), 0
         for number in range(phase.rounds):
             change = tables.cancel(phase.batch) if number % 2 else tables.place(phase.batch)
             changes += sum(difference.rows for difference in change.values())
-            took.append(maintained.advance(change))
-        result(phase.batch, changes, took)
+            meter.add(partial(maintained.advance, change))
+        result(phase.batch, changes, meter)
     maintained.compare(tables)
     tables.close()
     return results
