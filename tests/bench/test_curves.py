@@ -38,7 +38,7 @@ def test_every_curve(name: str) -> None:
 def test_the_command(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bench.__main__.apart", lambda name, quick: SOME)
+    monkeypatch.setattr("bench.__main__.apart", lambda work, name, quick: SOME)
     before = {path: path.read_bytes() for path in DOCUMENT.parent.rglob("*") if path.is_file()}
     main(["--quick", "curves"])
     assert "**times**" in capsys.readouterr().out

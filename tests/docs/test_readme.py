@@ -112,7 +112,7 @@ def test_a_line_of_its_table_is_that_of_the_benchmarks(quoted: dict[str, str]) -
 
 def test_what_it_says_of_http_is_measured() -> None:
     paragraph = next(text for text in (ROOT / "README.md").read_text().split("\n\n") if "Over HTTP" in text)
-    single, many, bulk = re.findall(r"([\d.,]+ ms|[\d,]+(?= rows a second))", paragraph)
+    single, many, bulk = re.findall(r"([\d.,]+ (?:ms|µs)|[\d,]+(?= rows a second))", paragraph)
     assert single == MEASURED["HTTP single row, 1 client", "1 new"]["median"]
     assert many == MEASURED["HTTP single row, 32 clients", "1 new"]["rows/s"]
     assert bulk == MEASURED["HTTP bulk, 1 client", "100,000 new"]["rows/s"]

@@ -2,6 +2,7 @@
 
 import re
 
+from bench.reference import PROGRAM
 from service.settings.settings import SETTINGS
 from tests.docs.markdown import ROOT
 
@@ -17,7 +18,7 @@ def test_every_setting_is_documented_with_its_default() -> None:
 
 def test_every_variable_in_the_documents_is_a_setting() -> None:
     client = set(re.findall(r'envvar="(\w+)"', (ROOT / "freshet/command/connection_options.py").read_text()))
-    settings = {setting.variable for setting in SETTINGS} | client
+    settings = {setting.variable for setting in SETTINGS} | client | {PROGRAM}
     examples = [path for path in (ROOT / "examples").rglob("*") if path.suffix in (".yaml", ".yml", ".json")]
     assert examples
     for path in [ROOT / "README.md", ROOT / "Dockerfile", *examples, *sorted((ROOT / "docs").glob("*.md"))]:
