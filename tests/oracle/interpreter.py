@@ -49,6 +49,10 @@ from tests.oracle.interning import ids_of
 
 Bag = Counter[Row]
 MAX_ROUNDS = 2_000
+MOST_IN_LOOP = 10_000
+"""Distinct rows of a variable."""
+COUNT_BITS = 200
+"""Bits of a row's count in a variable."""
 DAY = 24 * 60 * 60 * 1_000_000
 
 
@@ -196,6 +200,7 @@ class Oracle:
             now = self._values(node, {**variables, **entered(current), **before})
             if now == before and current >= last:
                 return now[node.result]
+            _require_bearable(now)
         if node.limit is not None and node.on_limit is OnLimit.RETURN:
             return now[node.result]
         raise OracleError("a recursion did not reach its fixed point")
@@ -247,6 +252,14 @@ def _null_last(row: Row) -> tuple[tuple[bool, object], ...]:
 
 def _clean(bag: Bag) -> Bag:
     return Counter({row: count for row, count in bag.items() if count})
+
+
+def _require_bearable(values: Mapping[str, Bag]) -> None:
+    """Raises OracleError if variables grow so that later rounds would not fit into memory. A join of one with
+    itself squares its counts in each round."""
+    for name, bag in values.items():
+        if len(bag) > MOST_IN_LOOP or any(abs(count) >> COUNT_BITS for count in bag.values()):
+            raise OracleError(f"{name} grows too large for a fixed point")
 
 
 def _sum(bags: list[Bag]) -> Bag:

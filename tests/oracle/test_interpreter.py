@@ -85,6 +85,15 @@ def test_recursion_from_empty_to_the_fixed_point() -> None:
         interpret(Recursive((LoopBinding("v", step),), "v", 4), {})
 
 
+def test_a_recursion_that_grows_without_end_is_given_up() -> None:
+    """Before it has all the memory: counts are squared in each round, or rows doubled."""
+    variable = Variable("v", NUMBERS)
+    squared = Map(Join(variable, variable, (0,), (0,)), (ColumnRef(0, INTEGER),), NUMBERS)
+    twice = Concat((Constant(((0,), (0,)), NUMBERS), squared))
+    with pytest.raises(OracleError, match="grows too large"):
+        interpret(Recursive((LoopBinding("v", twice),), "v"), {})
+
+
 def test_a_node_is_evaluated_once_in_a_round() -> None:
     """Each binding reads the one before it twice, as it is in the same round: 2 to the power of 30 paths."""
     value: Node = Concat((Constant(((0,),), NUMBERS), Filter(plus_one(Variable("v", NUMBERS)), below(4))))
