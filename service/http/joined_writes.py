@@ -48,4 +48,5 @@ class JoinedWrites:
             data = b"".join(self._held)
             self._held.clear()
             self._size = 0
-            self._transport.write(data)
+            if not self._transport.is_closing():  # a client that has left gets no more
+                self._transport.write(data)

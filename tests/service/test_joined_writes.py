@@ -22,8 +22,11 @@ class _Told:
     def close(self) -> None:
         self.calls.append("close")
 
+    def abort(self) -> None:
+        self.calls.append("abort")
+
     def is_closing(self) -> bool:
-        return "close" in self.calls
+        return "close" in self.calls or "abort" in self.calls
 
     def get_write_buffer_size(self) -> int:
         return 7
@@ -57,6 +60,10 @@ def test_a_large_piece_leaves_at_once_behind_what_was_held() -> None:
 def test_what_is_held_leaves_before_the_end() -> None:
     assert _within_a_turn(("write", b"a"), ("write_eof", None))[1] == [b"a", "eof"]
     assert _within_a_turn(("write", b"a"), ("close", None))[1] == [b"a", "close"]
+
+
+def test_nothing_is_written_to_a_client_that_has_left() -> None:
+    assert _within_a_turn(("write", b"a"), ("abort", None))[1] == ["abort"]
 
 
 def test_what_is_held_counts_as_not_yet_read() -> None:
