@@ -22,6 +22,7 @@ from service.settings.settings import Settings
 from tests.seeds import SEED
 from tests.service.backups import back_up, change, define, restored, rows_of
 from tests.service.client import Client
+from tests.service.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -31,6 +32,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> tuple[Settings, Path]:
     with Client(replace(settings, checkpoint_commits=3)) as client:
         define(client)
         change(client, random.Random(SEED), 4)
+        wait_until(lambda: client.runtime._state.catalog.saved() is not None)
         return settings, back_up(client, "backup")[0]
 
 
