@@ -13,6 +13,7 @@ from service.backup.restore import restore_backup
 from service.settings.settings import Settings
 from tests.service.client import Client
 from tests.service.jobs import done, values
+from tests.service.waiting import wait_until
 
 MOST_EPOCHS = 4
 """Epochs before the last one at which rows are compared."""
@@ -67,6 +68,11 @@ def change(client: Client, chance: random.Random, epochs: int) -> None:
         name = f"name {chance.randint(0, 9)}"
         client.change("t", *({"upsert": {"id": id, "name": name}} for id in ids))
         client.insert("edges", {"a": chance.randint(0, 9), "b": chance.randint(0, 9)})
+
+
+def wait_for_checkpoint(client: Client) -> None:
+    """Checkpoints are written beside the writer: a backup has files of the state once there was one."""
+    wait_until(lambda: client.runtime._state.catalog.saved() is not None)
 
 
 def rows_of(url: str) -> dict[str, list]:

@@ -20,7 +20,15 @@ from service.running import pinned_state
 from service.settings.settings import Settings
 from tests.postgres.server import running
 from tests.seeds import SEED
-from tests.service.backups import back_up, change, define, everything, restored, rows_of
+from tests.service.backups import (
+    back_up,
+    change,
+    define,
+    everything,
+    restored,
+    rows_of,
+    wait_for_checkpoint,
+)
 from tests.service.client import Client
 
 
@@ -68,6 +76,7 @@ def test_a_backup_outlives_what_it_was_made_of(often: Settings) -> None:
     with Client(often) as client:
         define(client)
         change(client, random.Random(SEED), 4)
+        wait_for_checkpoint(client)
         backup, epoch = back_up(client, "backup")
         before = everything(client, epoch)
         change(client, random.Random(SEED + 1), 20)
@@ -82,6 +91,7 @@ def test_files_are_not_swept_while_they_are_copied(often: Settings, monkeypatch:
     with Client(often) as client:
         define(client)
         change(client, random.Random(SEED), 4)
+        wait_for_checkpoint(client)
         link = backup_writing.link_or_copy
 
         def slow(source: Path, target: Path, passed: Callable[[int], None]) -> str:

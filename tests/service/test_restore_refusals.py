@@ -20,9 +20,8 @@ from service.running.instance import UNFINISHED
 from service.running.state import recover
 from service.settings.settings import Settings
 from tests.seeds import SEED
-from tests.service.backups import back_up, change, define, restored, rows_of
+from tests.service.backups import back_up, change, define, restored, rows_of, wait_for_checkpoint
 from tests.service.client import Client
-from tests.service.waiting import wait_until
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +31,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> tuple[Settings, Path]:
     with Client(replace(settings, checkpoint_commits=3)) as client:
         define(client)
         change(client, random.Random(SEED), 4)
-        wait_until(lambda: client.runtime._state.catalog.saved() is not None)
+        wait_for_checkpoint(client)
         return settings, back_up(client, "backup")[0]
 
 
