@@ -72,7 +72,8 @@ def change(client: Client, chance: random.Random, epochs: int) -> None:
 
 def wait_for_checkpoint(client: Client) -> None:
     """Checkpoints are written beside the writer: a backup has files of the state once there was one."""
-    wait_until(lambda: client.runtime._state.catalog.saved() is not None)
+    done = 'freshet_checkpoints_total{outcome="done"}'
+    wait_until(lambda: done in client.get("/metrics").text)
 
 
 def rows_of(url: str) -> dict[str, list]:
