@@ -36,7 +36,7 @@ from service.http.exchanges import Exchanges
 from service.http.feeds import Feeds
 from service.http.gate import Gate
 from service.http.heads import Heads
-from service.http.needs import check_declared
+from service.http.needs import NeedsByPath, check_declared
 from service.http.origins import Origins
 from service.http.path_names import PathNames
 from service.http.reference.openapi_document import openapi_document, operation_id
@@ -187,6 +187,7 @@ def create_app(
         openapi_url=None,
         generate_unique_id_function=operation_id,
         responses=dict.fromkeys(("4XX", "5XX"), problems.DESCRIPTION),
+        telemetry={"tracing": False, "metrics": False, "logs": False},  # `service/exposition` has them
     )
     app.state.runtime = app.state.loop = app.state.pipeline = None
     app.state.settings = settings
@@ -198,7 +199,6 @@ def create_app(
     app.state.metrics = Metrics(commits=RecentCommits() if app.state.otlp.traces else None)
     _install_layers(app, settings)
     problems.install(app)
-    app.router.routes[:0] = deltas.ROUTES
     for router in ROUTERS:
         app.include_router(router)
     check_declared(_declared(app))
@@ -208,8 +208,10 @@ def create_app(
 
 def _install_layers(app: FastAPI, settings: Settings) -> None:
     """Adds the middleware that requests pass before the routes, the outermost last."""
+    needs = NeedsByPath()
+    app.add_middleware(deltas.Deltas)
     app.add_middleware(Compression, lane=app.state.lanes.answers)
-    app.add_middleware(Authorization, state=app.state)
+    app.add_middleware(Authorization, needs=needs, state=app.state)
     app.add_middleware(Heads)
     if settings.origin_names:
         app.add_middleware(
@@ -223,6 +225,7 @@ def _install_layers(app: FastAPI, settings: Settings) -> None:
     app.add_middleware(Gate, body_limit=settings.body_limit, origins=origins, memory=app.state.memory)
     app.add_middleware(
         Exchanges,
+        needs=needs,
         metrics=app.state.metrics,
         logged=settings.log_requests.lower(),
         traces=app.state.otlp.traces,
@@ -232,6 +235,7 @@ def _install_layers(app: FastAPI, settings: Settings) -> None:
 
 def _declared(app: FastAPI) -> Iterator[str]:
     """The method and path of every route."""
+    yield from (f"POST {path}" for path in deltas.ROUTES)
     for route in (*app.router.routes, *(route for router in ROUTERS for route in router.routes)):
         if isinstance(route, Route):
             yield from (f"{method} {route.path}" for method in (route.methods or set()) - {"HEAD"})

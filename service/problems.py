@@ -104,6 +104,11 @@ def failed(scope: Scope, error: Exception) -> Response:
     return response(problem or INTERNAL)
 
 
+def answered(scope: Scope, error: Exception) -> Response:
+    """The response to an exception of a route that is not the framework's."""
+    return _left(scope) if isinstance(error, ClientDisconnect) else failed(scope, error)
+
+
 def _seen(scope: Scope, error: Exception) -> Exception:
     """The error as whoever has sent the request may read it."""
     principal = scope.get("principal")
@@ -115,8 +120,12 @@ async def _any(request: Request, error: Exception) -> Response:
 
 
 async def _disconnected(request: Request, error: Exception) -> Response:
+    return _left(request.scope)
+
+
+def _left(scope: Scope) -> Response:
     """Ends a request whose client is gone. Nobody reads the status 499; the metrics count it."""
-    _log.info("%s: the client left before the request was complete", _asked(request))
+    _log.info("%s: the client left before the request was complete", _asked(Request(scope)))
     return Response(status_code=499)
 
 

@@ -19,7 +19,7 @@ from service.accounts.principals import ANYONE, Principal
 from service.accounts.slowing import Slowing
 from service.concealing import conceal
 from service.errors import Forbidden, Problem, ServiceError, Unauthenticated, Unavailable
-from service.http.needs import Need, NeedsByPath, Parameters
+from service.http.needs import Asked, Need, NeedsByPath, Parameters
 from service.problems import refused, response
 from service.telemetry.exchange import note_key
 
@@ -28,17 +28,17 @@ _SCHEME = "bearer "
 
 
 class Authorization:
-    def __init__(self, app: ASGIApp, state: State) -> None:
+    def __init__(self, app: ASGIApp, needs: NeedsByPath, state: State) -> None:
         self._app = app
         self._state = state
-        self._needs = NeedsByPath()
+        self._needs = needs
         self._slowing = Slowing()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        found = self._needs.find(scope["method"], scope["path"])
+        found: Asked | None = scope["asked"]
         if found is not None and found.need.check is None:
             await self._app(scope, receive, send)
             return

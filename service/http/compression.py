@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
+from functools import lru_cache
 
 import pyarrow as pa
 from starlette.datastructures import Headers, MutableHeaders
@@ -76,6 +77,7 @@ class Compression:
         await self._app(scope, receive, send)
 
 
+@lru_cache(64)
 def wanted_coding(header: str) -> str | None:
     """The coding that an Accept-Encoding header prefers; None for the body as it is."""
     wishes = qualities(header)

@@ -2,7 +2,8 @@
 trace if traces are exported.
 
 The outermost layer, so that it sees what the others refuse. An error that none of them has answered is
-answered here, and so with its id too. It is a bare ASGI layer, because every request passes it.
+answered here, and so with its id too. It finds the route of the request, and leaves it in the scope for the
+layers inside. It is a bare ASGI layer, because every request passes it.
 """
 
 from __future__ import annotations
@@ -30,12 +31,14 @@ _LEFT = 499
 
 
 class Exchanges:
-    def __init__(self, app: ASGIApp, metrics: Metrics, logged: str, traces: Traces | None) -> None:
+    def __init__(
+        self, app: ASGIApp, needs: NeedsByPath, metrics: Metrics, logged: str, traces: Traces | None
+    ) -> None:
         self._app = app
         self._metrics = metrics
         self._least_logged = _LEAST_LOGGED[logged]
         self._traces = traces
-        self._needs = NeedsByPath()
+        self._needs = needs
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -64,6 +67,7 @@ class Exchanges:
     def _begun(self, scope: Scope) -> HttpExchange:
         method, path, headers = scope["method"], scope["path"], scope["headers"]
         asked = self._needs.find("GET" if method == "HEAD" else method, path)
+        scope["asked"] = asked
         route = _NO_ROUTE if asked is None else asked.path
         journey = None
         if self._traces is not None and route not in _UNTRACED:

@@ -86,11 +86,11 @@ class LimitedProtocol(HttpToolsProtocol):
             if self._idle_bytes > _DROPPED:
                 self.transport.abort()
             return
-        if self._is_between and self._deadline is None:
-            self._set_deadline(self.limits.head_seconds, self._head_is_late)
         super().data_received(data)
         if self._idle_bytes > self.limits.head_bytes and not self._is_refused:
             self._refuse(self._large_head())
+        elif self._deadline is None and not self._is_refused:
+            self._expect_more()
 
     def send_400_response(self, msg: str) -> None:
         self._refuse(self._refusal or Problem(400, code="bad_request", detail="the request is not HTTP/1.1"))
@@ -113,7 +113,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._idle_bytes = self._body_bytes = 0
         self._is_between = False
         self._body_seconds = self.limits.body_seconds
-        self._set_deadline(self._pause(), self._body_is_late)
+        self._clear_deadline()
         super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
@@ -128,6 +128,13 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_message_complete()
 
     # Time
+
+    def _expect_more(self) -> None:
+        """Sets a deadline for the rest of what has begun to arrive; most requests arrive whole."""
+        if not self._is_between:
+            self._set_deadline(self._pause(), self._body_is_late)
+        elif self._idle_bytes:
+            self._set_deadline(self.limits.head_seconds, self._head_is_late)
 
     def _set_deadline(self, seconds: float, late: Any) -> None:
         self._clear_deadline()
