@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from urllib.parse import quote
 
 from planner.relation_names import (
@@ -50,6 +51,7 @@ def fold_name(identifier: str) -> str:
     return name
 
 
+@lru_cache(1000)
 def fold_relation(identifier: str) -> str:
     """The full name of the relation that a client's identifier stands for: `name`, `schema.name`, or with
     the database before both. Raises Invalid."""
