@@ -7,7 +7,7 @@ comes from what the moved one came from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -83,7 +83,7 @@ class PlanSources:
         for node in new:
             replaced = [part for gone in lost if _takes_place(node, gone) for part in self._parts[gone]]
             is_moved = bool(replaced) and not isinstance(node, natural)
-            self._parts[node] = replaced if is_moved else [*parts, *replaced]
+            self._parts[node] = _once(replaced if is_moved else [*parts, *replaced])
 
     def _lost(self, below: list[Node], kept: set[Node]) -> list[Node]:
         """The nodes that were read and are no part of the plan any more."""
@@ -109,6 +109,11 @@ class PlanSources:
                 new[node] = None
                 waiting += node.inputs
         return list(new), old
+
+
+def _once(parts: Iterable[Part]) -> list[Part]:
+    """The parts without repetitions, of which there may be exponentially many."""
+    return list({id(part): part for part in parts}.values())
 
 
 def _takes_place(new: Node, gone: Node) -> bool:
