@@ -182,7 +182,7 @@ class _Check:
                 return self._union(operator)
             case UnnestLists(input=input):
                 counted = self._counted(input)
-                if _moves(map(self._of, operator.arguments)):
+                if _moves(map(self._of, operator.used)):
                     raise _refusal("a list of a MIN or MAX")
                 return counted
             case Top():

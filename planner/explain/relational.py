@@ -83,14 +83,8 @@ class _Walk:
 
     def _operator(self, operator: Relational) -> str:
         inputs = tuple(self._visit(i) for i in operator.inputs)
-        if isinstance(operator, ThetaJoin):
-            self._ask(operator.expressions)
-            if operator.mark is not None:
-                self._name([operator.mark])
-        elif isinstance(operator, Selection | Project | Prioritized):
-            self._ask(operator.expressions)
-        fresh = [c for c in operator.columns if c.id not in self.columns]
-        self._name(fresh)
+        self._ask(operator.expressions)
+        self._name([column for column in operator.columns if column.id not in self.columns])
         title, details = self._described(operator)
         return self._add(title, details, inputs, operator.columns)
 

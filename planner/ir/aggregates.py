@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from engine.plan.nodes import Function
 from planner.ir.core import Attribute
+from planner.ir.declared import ColumnNumber, Record
 
 _PLACE = re.compile(r"\{(\d+|over)\}")
 
@@ -47,7 +48,7 @@ AggregateFunction = Function | First | GeneralAggregate
 
 
 @dataclass(frozen=True)
-class AggregateItem:
+class AggregateItem(Record):
     """`function` of the input's columns `arguments`; without arguments, it counts rows.
 
     `distinct` means the distinct values of its one argument; a general aggregate has DISTINCT in its
@@ -56,7 +57,7 @@ class AggregateItem:
 
     attribute: Attribute
     function: AggregateFunction
-    arguments: tuple[int, ...] = ()
+    arguments: tuple[ColumnNumber, ...] = ()
     distinct: bool = False
 
 

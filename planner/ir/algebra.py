@@ -9,7 +9,8 @@ from functools import cached_property
 from engine.errors import PlanError
 from engine.plan.nodes import Node
 from planner.ir.aggregates import AggregateItem
-from planner.ir.core import Attribute, Expression, Item, Relational
+from planner.ir.core import Attribute, Expression, Item, Relational, Replacing, Widening
+from planner.ir.declared import ColumnNumber
 
 
 @dataclass(frozen=True)
@@ -40,23 +41,11 @@ UNIT = Values((), ((),))
 
 
 @dataclass(frozen=True)
-class Project(Relational):
+class Project(Replacing):
     """Each row becomes the values of the items."""
 
     input: Relational
     items: tuple[Item, ...]
-
-    @property
-    def inputs(self) -> tuple[Relational, ...]:
-        return (self.input,)
-
-    @cached_property
-    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
-        return tuple(attribute for attribute, _ in self.items)
-
-    @property
-    def expressions(self) -> tuple[Expression, ...]:
-        return tuple(expression for _, expression in self.items)
 
     def __post_init__(self) -> None:
         for attribute, expression in self.items:
@@ -65,23 +54,11 @@ class Project(Relational):
 
 
 @dataclass(frozen=True)
-class Selection(Relational):
+class Selection(Widening):
     """The rows for which `predicate` is true."""
 
     input: Relational
     predicate: Expression
-
-    @property
-    def inputs(self) -> tuple[Relational, ...]:
-        return (self.input,)
-
-    @property
-    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
-        return self.input.columns
-
-    @property
-    def expressions(self) -> tuple[Expression, ...]:
-        return (self.predicate,)
 
 
 class JoinKind(enum.Enum):
@@ -115,14 +92,6 @@ class ThetaJoin(Relational):
             raise PlanError("only a mark join has a mark")
 
     @property
-    def inputs(self) -> tuple[Relational, ...]:
-        return (self.left, self.right)
-
-    @property
-    def expressions(self) -> tuple[Expression, ...]:
-        return (self.condition,)
-
-    @property
     def is_lateral(self) -> bool:
         return bool(self.right.free & self.left.ids)
 
@@ -151,31 +120,19 @@ class Aggregate(Relational):
     """One row per group of equal `keys` (NULL equals NULL); without keys, always exactly one row."""
 
     input: Relational
-    keys: tuple[int, ...]
+    keys: tuple[ColumnNumber, ...]
     items: tuple[AggregateItem, ...]
-
-    @property
-    def inputs(self) -> tuple[Relational, ...]:
-        return (self.input,)
 
     @cached_property
     def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
-        return (*(self.input.attribute(key) for key in self.keys), *(item.attribute for item in self.items))
+        return (*(self.input.attribute(key) for key in self.keys), *self.made)
 
 
 @dataclass(frozen=True)
-class Distinct(Relational):
+class Distinct(Widening):
     """Every row once; NULL equals NULL."""
 
     input: Relational
-
-    @property
-    def inputs(self) -> tuple[Relational, ...]:
-        return (self.input,)
-
-    @property
-    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
-        return self.input.columns
 
 
 class SetKind(enum.Enum):
@@ -194,15 +151,12 @@ class SetOp(Relational):
     left: Relational
     right: Relational
     columns: tuple[Attribute, ...]
-    lefts: tuple[int, ...]
-    rights: tuple[int, ...]
+    lefts: tuple[ColumnNumber, ...]
+    rights: tuple[ColumnNumber, ...]
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for attribute, left, right in zip(self.columns, self.lefts, self.rights, strict=True):
             types = {attribute.type, self.left.attribute(left).type, self.right.attribute(right).type}
             if len(types) != 1:
                 raise PlanError(f"column {attribute.name} of {self.kind.value} has several types")
-
-    @property
-    def inputs(self) -> tuple[Relational, ...]:
-        return (self.left, self.right)

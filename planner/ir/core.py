@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any, ClassVar
 
+from engine.errors import PlanError
 from engine.plan import expressions as scalar
 from engine.plan.expressions import ColumnRef
 from engine.schema import BOOLEAN, TIMESTAMP, Type
+from planner.ir.declared import ColumnNumber, Holds, parts
 
 
 @dataclass(frozen=True)
 class Attribute:
     """A column: its number, the user's name for it, its type, and whether it may be NULL here."""
+
+    HOLDS: ClassVar = Holds.MADE
 
     id: int
     name: str
@@ -27,16 +32,38 @@ class Attribute:
 class Relational:
     """A bag of rows. An operator above may refer to `columns`; their order has no meaning."""
 
+    HOLDS: ClassVar = Holds.INPUT
+
     columns: tuple[Attribute, ...]
 
-    @property
-    def inputs(self) -> tuple[Relational, ...]:
-        return ()
+    def __post_init__(self) -> None:
+        read = parts(self, Holds.READ)
+        if read and not frozenset(read) <= self._below:
+            missing = sorted(frozenset(read) - self._below)
+            raise PlanError(f"{type(self).__name__} reads columns {missing}, which its input lacks")
 
-    @property
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields: what follows from them is computed again."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
+
+    @cached_property
+    def inputs(self) -> tuple[Relational, ...]:
+        return parts(self, Holds.INPUT)
+
+    @cached_property
     def expressions(self) -> tuple[Expression, ...]:
-        """The scalar expressions over the inputs' columns, in the order of `rewrite.with_expressions`."""
-        return ()
+        """The scalar expressions over the inputs' columns."""
+        return parts(self, Holds.EXPRESSION)
+
+    @cached_property
+    def made(self) -> tuple[Attribute, ...]:
+        """The columns that the operator makes or renames."""
+        return parts(self, Holds.MADE)
+
+    @cached_property
+    def used(self) -> frozenset[int]:
+        """The columns of its inputs, or of an outer query, that the operator itself reads."""
+        return frozenset(parts(self, Holds.READ)).union(*(references(e) for e in self.expressions))
 
     @cached_property
     def ids(self) -> frozenset[int]:
@@ -51,9 +78,11 @@ class Relational:
     @cached_property
     def free(self) -> frozenset[int]:
         """The numbers of an outer query's columns that are used here or below."""
-        known = frozenset().union(*(operator.ids for operator in self.inputs))
-        used = frozenset().union(*(references(e) for e in self.expressions))
-        return used.union(*(operator.free for operator in self.inputs)) - known
+        return self.used.union(*(operator.free for operator in self.inputs)) - self._below
+
+    @cached_property
+    def _below(self) -> frozenset[int]:
+        return frozenset().union(*(operator.ids for operator in self.inputs))
 
     def attribute(self, id: int) -> Attribute:
         """The column numbered `id`. Raises KeyError."""
@@ -62,6 +91,22 @@ class Relational:
     @cached_property
     def _by_id(self) -> dict[int, Attribute]:
         return {column.id: column for column in self.columns}
+
+
+class Widening(Relational):
+    """The columns of the input, and those that the operator adds."""
+
+    @cached_property
+    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
+        return (*(column for operator in self.inputs for column in operator.columns), *self.made)
+
+
+class Replacing(Relational):
+    """The columns that the operator makes, in place of the input's."""
+
+    @cached_property
+    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
+        return self.made
 
 
 @dataclass(frozen=True)
@@ -87,7 +132,7 @@ class ScalarSubquery:
     """The value in column `column` of the query's one row; NULL without a row, an error with several."""
 
     query: Relational
-    column: int
+    column: ColumnNumber
     type: Type
 
 
@@ -112,26 +157,24 @@ Expression = scalar.Expression | Subquery | Now | Reached
 
 def children(expression: Expression) -> tuple[Expression, ...]:
     """The direct parts, including the predicate of a `Some`, without queries."""
-    if isinstance(expression, Some):
-        return (expression.predicate,)
-    if isinstance(expression, Reached):
-        return (expression.moment,)
-    if isinstance(expression, Exists | ScalarSubquery | Now):
-        return ()
-    return scalar.children(expression)
+    return parts(expression, Holds.EXPRESSION)
 
 
 def references(expression: Expression) -> frozenset[int]:
     """The numbers of the columns referred to, including those of outer queries."""
-    match expression:
-        case ColumnRef(index=id):
-            return frozenset({id})
-        case Some(predicate=predicate, query=query):
-            return (references(predicate) - query.ids) | query.free
-        case Exists(query=query) | ScalarSubquery(query=query):
-            return query.free
-        case _:
-            return frozenset().union(*(references(part) for part in children(expression)))
+    found: set[int] = set()
+    waiting = [expression]
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, ColumnRef):
+            found.add(part.index)
+            continue
+        if isinstance(part, Subquery):
+            inner = frozenset().union(*map(references, children(part)))
+            found |= (inner - part.query.ids) | part.query.free
+        else:
+            waiting += children(part)
+    return frozenset(found)
 
 
 def subqueries(expression: Expression) -> tuple[Subquery, ...]:
@@ -143,3 +186,4 @@ def subqueries(expression: Expression) -> tuple[Subquery, ...]:
 
 Item = tuple[Attribute, Expression]
 Renaming = tuple[tuple[Attribute, int], ...]
+"""New columns, each with the number of the column whose values it has."""

@@ -29,6 +29,7 @@ from planner.ir import (
     Top,
     Values,
 )
+from planner.ir.declared import fact
 from planner.ir.scalars import conjuncts, split_chain
 from planner.ir.unique import Ids, equated, is_unique, unique_keys
 
@@ -57,6 +58,7 @@ class Size:
         return Size(self.rows * part, self.whole)
 
 
+@fact
 def size_of(operator: Relational) -> Size:
     """The size of an operator's rows."""
     match operator:

@@ -19,11 +19,13 @@ from planner.ir import (
     Top,
     UnnestLists,
 )
+from planner.ir.declared import fact
 from planner.ir.scalars import may_be_null, not_null_ids
 
 Columns = Mapping[int, Attribute]
 
 
+@fact
 def known_columns(operator: Relational) -> Columns:
     """The operator's columns by number, with their nullability as far as it is known."""
     match operator:
@@ -37,7 +39,7 @@ def known_columns(operator: Relational) -> Columns:
             return {**{column.id: column for column in operator.columns}, **known_columns(input)}
         case Project(input=input, items=items):
             below = known_columns(input)
-            return {a.id: replace(a, nullable=a.nullable and may_be_null(e, below)) for a, e in items}
+            return {a.id: _strict(a) if a.nullable and not may_be_null(e, below) else a for a, e in items}
         case ThetaJoin(kind=JoinKind.INNER, left=left, right=right, condition=condition):
             return _held({**known_columns(left), **known_columns(right)}, condition)
         case ThetaJoin(kind=JoinKind.SEMI, left=left, condition=condition):
@@ -51,4 +53,9 @@ def known_columns(operator: Relational) -> Columns:
 def _held(columns: Columns, predicate: Expression) -> Columns:
     """The columns where the predicate is true."""
     certain = not_null_ids(predicate)
-    return {id: replace(c, nullable=False) if id in certain else c for id, c in columns.items()}
+    found = {id: _strict(columns[id]) for id in certain & columns.keys() if columns[id].nullable}
+    return {**columns, **found} if found else columns
+
+
+def _strict(column: Attribute) -> Attribute:
+    return replace(column, nullable=False)

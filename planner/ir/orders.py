@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from engine.plan.nodes import Ordering
-from planner.ir.core import Attribute, Relational
+from planner.ir.core import Relational, Widening
+from planner.ir.declared import ColumnNumber
 
 
 @dataclass(frozen=True)
-class Top(Relational):
+class Top(Widening):
     """The rows with position offset < p ≤ offset + limit in each group of equal `keys`; without a limit, all
     with p > offset.
 
@@ -18,18 +19,10 @@ class Top(Relational):
     """
 
     input: Relational
-    keys: tuple[int, ...]
+    keys: tuple[ColumnNumber, ...]
     order: tuple[Ordering, ...]
     limit: int | None
     offset: int = 0
-
-    @property
-    def inputs(self) -> tuple[Relational, ...]:
-        return (self.input,)
-
-    @property
-    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
-        return self.input.columns
 
     @property
     def has_one(self) -> bool:

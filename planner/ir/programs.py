@@ -7,23 +7,20 @@ from functools import cached_property
 
 from engine.errors import PlanError
 from engine.plan.nodes import OnLimit
-from planner.ir.core import Attribute, Expression, Relational, Renaming
+from planner.ir.core import Attribute, Expression, Relational, Renaming, Replacing, Widening
+from planner.ir.declared import ColumnNumber, Record
 
 
 @dataclass(frozen=True)
-class SharedRef(Relational):
+class SharedRef(Replacing):
     """The rows of definition `number` of the program; each column is a new name of one of its columns."""
 
     number: int
     renaming: Renaming
 
-    @cached_property
-    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
-        return tuple(attribute for attribute, _ in self.renaming)
-
 
 @dataclass(frozen=True)
-class Context(Relational):
+class Context(Replacing):
     """The distinct values of some columns of `input`, under new numbers, against which a correlated query is
     planned.
 
@@ -32,25 +29,17 @@ class Context(Relational):
     """
 
     input: Relational
-    renaming: Renaming
-
-    @property
-    def inputs(self) -> tuple[Relational, ...]:
-        return (self.input,)
-
-    @cached_property
-    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
-        return tuple(attribute for attribute, _ in self.renaming)
+    renaming: tuple[tuple[Attribute, ColumnNumber], ...]
 
 
 @dataclass(frozen=True)
-class RecursiveBinding:
+class RecursiveBinding(Record):
     """A recursive name: variable `variable` has the value `value`, its columns in the order of `outputs`."""
 
     variable: int
     name: str
     value: Relational
-    outputs: tuple[int, ...]
+    outputs: tuple[ColumnNumber, ...]
 
 
 @dataclass(frozen=True)
@@ -68,15 +57,12 @@ class Fixpoint(Relational):
     on_limit: OnLimit = OnLimit.ERROR
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         later = self._bound
         for binding in self.bindings:
             if binding.value.current & later:
                 raise PlanError(f"{binding.name} reads a binding in a round in which that has no rows yet")
             later -= {binding.variable}
-
-    @property
-    def inputs(self) -> tuple[Relational, ...]:
-        return tuple(binding.value for binding in self.bindings)
 
     @property
     def _bound(self) -> frozenset[int]:
@@ -107,25 +93,13 @@ class RecursiveRef(Relational):
 
 
 @dataclass(frozen=True)
-class Prioritized(Relational):
+class Prioritized(Widening):
     """The rows of `input`, which does not recur, as they enter the recursion of `variable`: each from `round`
     on."""
 
     input: Relational
     round: Expression
     variable: int
-
-    @property
-    def inputs(self) -> tuple[Relational, ...]:
-        return (self.input,)
-
-    @property
-    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
-        return self.input.columns
-
-    @property
-    def expressions(self) -> tuple[Expression, ...]:
-        return (self.round,)
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from planner.ir import (
     Context,
     Distinct,
     Expression,
-    Prioritized,
     Project,
     Relational,
     Selection,
@@ -194,15 +193,10 @@ def _turned(expression: Expression) -> Expression:
 
 def _made(operator: Relational) -> Iterator[int]:
     """The numbers of the columns that an operator itself makes; all of a projection that makes none."""
-    match operator:
-        case Context() | SharedRef() | Prioritized():
-            return
-        case ThetaJoin(mark=mark):
-            yield from () if mark is None else (mark.id,)
-        case _:
-            known = frozenset().union(*(below.ids for below in operator.inputs))
-            made = [column.id for column in operator.columns if column.id not in known]
-            yield from made or (operator.ids if isinstance(operator, Project) else ())
+    if not isinstance(operator, Context | SharedRef):
+        known = frozenset().union(*(below.ids for below in operator.inputs))
+        made = [column.id for column in operator.made if column.id not in known]
+        yield from made or (operator.ids if isinstance(operator, Project) else ())
 
 
 def _ordering(operator: Relational) -> tuple[int, ...]:

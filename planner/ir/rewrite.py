@@ -1,33 +1,12 @@
-"""Rewriting operators: the one place that knows how to rebuild each of them."""
+"""Rewriting operators and the expressions in them, whatever their kinds."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 
-from planner.ir import (
-    Aggregate,
-    Attribute,
-    Context,
-    Distinct,
-    Exists,
-    Expression,
-    Fixpoint,
-    Over,
-    Prioritized,
-    Project,
-    Relational,
-    Renaming,
-    ScalarSubquery,
-    Selection,
-    SetOp,
-    Some,
-    Subquery,
-    ThetaJoin,
-    Top,
-    UnnestLists,
-)
-from planner.ir.scalars import rewrite, with_children
+from planner.ir import Attribute, Expression, Item, Relational, Subquery, children
+from planner.ir.declared import Holds, with_parts
+from planner.ir.scalars import rewrite
 from planner.limits import check_time
 
 
@@ -37,42 +16,12 @@ def with_inputs(operator: Relational, inputs: tuple[Relational, ...]) -> Relatio
     check_time()
     if all(new is old for new, old in zip(inputs, operator.inputs, strict=True)):
         return operator
-    match operator:
-        case (
-            Project()
-            | Selection()
-            | Aggregate()
-            | Distinct()
-            | Context()
-            | Prioritized()
-            | Top()
-            | UnnestLists()
-            | Over()
-        ):
-            return replace(operator, input=inputs[0])
-        case ThetaJoin() | SetOp():
-            return replace(operator, left=inputs[0], right=inputs[1])
-        case Fixpoint(bindings=bindings):
-            new = tuple(replace(b, value=value) for b, value in zip(bindings, inputs, strict=True))
-            return replace(operator, bindings=new)
-        case _:
-            return operator
+    return with_parts(operator, {Holds.INPUT: inputs})
 
 
 def with_expressions(operator: Relational, expressions: tuple[Expression, ...]) -> Relational:
     """The same operator with other expressions, in the order of `expressions`."""
-    match operator:
-        case Project(input=input, items=items):
-            attributes = (attribute for attribute, _ in items)
-            return Project(input, tuple(zip(attributes, expressions, strict=True)))
-        case Selection(input=input):
-            return Selection(input, expressions[0])
-        case ThetaJoin():
-            return replace(operator, condition=expressions[0])
-        case Prioritized():
-            return replace(operator, round=expressions[0])
-        case _:
-            return operator
+    return with_parts(operator, {Holds.EXPRESSION: expressions})
 
 
 Change = Callable[[Expression], Expression | None]
@@ -94,33 +43,12 @@ def map_expression(expression: Expression, change: Change) -> Expression:
         changed = change(part)
         if changed is not None or not isinstance(part, Subquery):
             return changed
-        match part:
-            case Exists(query=query):
-                return Exists(map_expressions(query, change))
-            case ScalarSubquery(query=query, column=column, type=type):
-                return ScalarSubquery(map_expressions(query, change), column, type)
-            case Some(predicate=predicate, query=query):
-                return Some(map_expression(predicate, change), map_expressions(query, change))
+        new = [map_expression(e, change) for e in children(part)]
+        return with_parts(part, {Holds.INPUT: (map_expressions(part.query, change),), Holds.EXPRESSION: new})
 
     return rewrite(expression, deep)
 
 
-def identity(columns: tuple[Attribute, ...]) -> tuple[tuple[Attribute, Expression], ...]:
+def identity(columns: tuple[Attribute, ...]) -> tuple[Item, ...]:
     """Items that pass the columns through."""
     return tuple((column, column.ref) for column in columns)
-
-
-def renaming_of(renaming: Renaming) -> Mapping[int, int]:
-    """The old number of each new number."""
-    return {attribute.id: old for attribute, old in renaming}
-
-
-__all__ = [
-    "identity",
-    "map_expression",
-    "map_expressions",
-    "renaming_of",
-    "with_children",
-    "with_expressions",
-    "with_inputs",
-]

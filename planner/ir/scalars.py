@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from engine.plan.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, OneOf, Op
 from engine.schema import BOOLEAN, Type
 from planner.ir import Attribute, Exists, Expression, Now, Reached, Some, children, references
+from planner.ir.declared import Holds, with_parts
 
 TRUE = Literal(True, BOOLEAN)
 FALSE = Literal(False, BOOLEAN)
@@ -91,24 +92,7 @@ def null_safe(left: tuple[Attribute, ...], right: tuple[Attribute, ...]) -> Expr
 
 def with_children(expression: Expression, parts: tuple[Expression, ...]) -> Expression:
     """The same node over other parts, in the order of `children`."""
-    match expression:
-        case Call(op=op, type=type):
-            return Call(op, parts, type)  # type: ignore[arg-type]
-        case Foreign(template=template, type=type):
-            return Foreign(template, parts, type)  # type: ignore[arg-type]
-        case Cast(type=type, lenient=lenient):
-            return Cast(parts[0], type, lenient)  # type: ignore[arg-type]
-        case OneOf(values=values):
-            return OneOf(parts[0], values)  # type: ignore[arg-type]
-        case Case(type=type):
-            branches = tuple(zip(parts[:-1:2], parts[1::2], strict=True))
-            return Case(branches, parts[-1], type)  # type: ignore[arg-type]
-        case Some(query=query):
-            return Some(parts[0], query)
-        case Reached():
-            return Reached(parts[0])
-        case _:
-            return expression
+    return with_parts(expression, {Holds.EXPRESSION: parts})
 
 
 def rewrite(expression: Expression, change: Callable[[Expression], Expression | None]) -> Expression:

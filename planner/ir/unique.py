@@ -28,6 +28,7 @@ from planner.ir import (
     Values,
 )
 from planner.ir.conditions import equality_of
+from planner.ir.declared import fact
 from planner.ir.scalars import conjuncts
 
 Ids = frozenset[int]
@@ -35,6 +36,7 @@ MOST = 4
 """The number of keys to keep: the smallest ones."""
 
 
+@fact
 def unique_keys(operator: Relational) -> tuple[Ids, ...]:
     """The keys of an operator, the smallest first; no key contains another."""
     return _least(_keys(operator))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
-from functools import cached_property
 
-from engine.errors import PlanError
 from engine.plan.expressions import Literal
 from engine.plan.nodes import Function, Ordering
 from planner.ir.aggregates import GeneralAggregate
-from planner.ir.core import Attribute, Relational
+from planner.ir.core import Attribute, Relational, Widening
+from planner.ir.declared import ColumnNumber, Record
 
 
 class Unit(enum.Enum):
@@ -94,12 +93,12 @@ class PlaceFunction(enum.Enum):
     NTH_VALUE = "nth_value"
 
 
-Argument = int | Literal
+Argument = ColumnNumber | Literal
 """A column of the input, or a constant."""
 
 
 @dataclass(frozen=True)
-class WindowItem:
+class WindowItem(Record):
     """`function` of the rows of `frame`: of all values or, for an aggregate, of the distinct ones."""
 
     attribute: Attribute
@@ -111,34 +110,14 @@ class WindowItem:
 
 
 @dataclass(frozen=True)
-class Over(Relational):
+class Over(Widening):
     """The rows of the input, each with the items' values: functions of the rows with equal `keys` in `order`.
 
     Rows that are equal in `order` are peers; `ties` order them, so that the result is a function of the bag.
     """
 
     input: Relational
-    keys: tuple[int, ...]
+    keys: tuple[ColumnNumber, ...]
     order: tuple[Ordering, ...]
-    ties: tuple[int, ...]
+    ties: tuple[ColumnNumber, ...]
     items: tuple[WindowItem, ...]
-
-    def __post_init__(self) -> None:
-        missing = self.used - self.input.ids
-        if missing:
-            raise PlanError(f"a window refers to columns {sorted(missing)}, which its input lacks")
-
-    @cached_property
-    def used(self) -> frozenset[int]:
-        """The input's columns that the window itself reads."""
-        ordered = (ordering.column for ordering in self.order)
-        arguments = (a for item in self.items for a in item.arguments if isinstance(a, int))
-        return frozenset((*self.keys, *ordered, *self.ties, *arguments))
-
-    @property
-    def inputs(self) -> tuple[Relational, ...]:
-        return (self.input,)
-
-    @cached_property
-    def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
-        return (*self.input.columns, *(item.attribute for item in self.items))

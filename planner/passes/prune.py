@@ -88,7 +88,7 @@ class _Pruning:
             case Over():
                 return self._window(operator, needed)
             case UnnestLists(input=input, place=place):
-                below = self.pruned(input, (needed & input.ids) | operator.arguments)
+                below = self.pruned(input, (needed & input.ids) | operator.used)
                 kept_place = place if place is not None and place.id in needed else None
                 return replace(operator, input=below, place=kept_place)
             case SetOp():

@@ -38,6 +38,7 @@ from planner.ir import (
     children,
 )
 from planner.ir.constants import fold_constant
+from planner.ir.declared import fact
 from planner.ir.membership import gathered
 from planner.ir.nullability import Columns, known_columns
 from planner.ir.rewrite import identity, with_expressions, with_inputs
@@ -97,6 +98,7 @@ def _operator(operator: Relational) -> Relational:
     return below
 
 
+@fact
 def is_empty(operator: Relational) -> bool:
     """Whether the operator certainly has no row; its inputs are simplified."""
     match operator:
