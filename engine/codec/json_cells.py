@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from engine.kernels.scanning.json_lines import MISSING, NULL_CELL, UNKNOWN, gathered_cells, json_lines
+from engine.kernels.scanning.cell_texts import gathered_cells
+from engine.kernels.scanning.json_lines import MISSING, NULL_CELL, UNKNOWN, json_lines
 
 __all__ = ["MISSING", "UNKNOWN", "JsonCells", "is_unicode", "line_at", "scan_lines"]
 

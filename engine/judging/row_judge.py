@@ -20,6 +20,7 @@ from engine.codec.plain_texts import words_of_plain
 from engine.errors import InvalidValue
 from engine.judging.text_readings import text_reader
 from engine.judging.typed_readings import refused, shown
+from engine.kernels.parallel import threads
 from engine.kernels.words import NULL
 from engine.schema import Column, Type
 from engine.state.dictionary import Dictionary
@@ -63,24 +64,42 @@ class RowJudge:
     def judged(self, batch: pa.RecordBatch, dictionary: Dictionary) -> JudgedRows:
         """The rows of a batch."""
         words = np.empty((len(self.columns), batch.num_rows), np.int64)
-        faults: list[_Fault] = []
-        if self.corrupt is not None:
-            faults += _no_records(batch.column(self.corrupt))
-        for place, (column, source) in enumerate(zip(self.columns, self.sources, strict=True)):
-            if source is None:
-                words[place] = NULL
-                continue
-            array = batch.column(source)
-            words[place], bad = _values(array, column.type, dictionary)
-            if bad is not None:
-                faults.append((bad, _misfit(column, array)))
-            if not column.nullable and array.null_count:
-                missing = array.is_null().to_numpy(zero_copy_only=False)
-                faults.append((missing, _missing(column)))
+
+        def judge(place: int) -> list[_Fault]:
+            return self._judged_column(place, batch, dictionary, words[place])
+
+        faults = [] if self.corrupt is None else _no_records(batch.column(self.corrupt))
+        places = sorted(range(len(self.columns)), key=lambda place: self._size(place, batch), reverse=True)
+        each = threads.each if batch.num_rows >= threads.LARGE else map
+        found = dict(zip(places, each(judge, places), strict=True))
+        for place in sorted(found):
+            faults += found[place]
         bad = np.zeros(batch.num_rows, np.bool_)
         for which, _ in faults:
             bad |= which
         return JudgedRows(words, bad, faults)
+
+    def _size(self, place: int, batch: pa.RecordBatch) -> int:
+        """The bytes of a column's values: the largest are judged first, so that all threads end together."""
+        source = self.sources[place]
+        return 0 if source is None else batch.column(source).nbytes
+
+    def _judged_column(
+        self, place: int, batch: pa.RecordBatch, dictionary: Dictionary, words: np.ndarray
+    ) -> list[_Fault]:
+        """Writes the words of a column to int64[n]; returns its faults."""
+        column, source = self.columns[place], self.sources[place]
+        if source is None:
+            words[:] = NULL
+            return []
+        array = batch.column(source)
+        faults: list[_Fault] = []
+        words[:], bad = _values(array, column.type, dictionary)
+        if bad is not None:
+            faults.append((bad, _misfit(column, array)))
+        if not column.nullable and array.null_count:
+            faults.append((array.is_null().to_numpy(zero_copy_only=False), _missing(column)))
+        return faults
 
 
 def _values(array: pa.Array, type: Type, dictionary: Dictionary) -> tuple[np.ndarray, np.ndarray | None]:

@@ -255,8 +255,10 @@ class Branch:
         self.dataflow.publish(Frontier(TOTAL, (self._time,)))
 
     def _at(self, delta: np.ndarray, time: int) -> np.ndarray:
-        """The delta with all changes at one time."""
-        moved = np.ascontiguousarray(delta).copy()
+        """The delta with all changes at one time; itself if they are there already."""
+        if delta.flags.c_contiguous and bool((delta[-2] == time).all()):
+            return delta
+        moved = np.array(delta, order="C")
         moved[-2] = time
         return moved
 

@@ -199,11 +199,16 @@ class Trace:
         return merge_batches(left, right, self.width, since)
 
     def merge_all(self, batches: Sequence[np.ndarray], since: int) -> np.ndarray:
-        """Merge any number of batches, the smallest first, with epochs advanced to `since`."""
+        """Merge any number of batches, the smallest first, with epochs advanced to `since`.
+
+        A single batch without earlier epochs is returned as it is.
+        """
         if not batches:
             return np.empty((0, self.width + 1 + self.diffs), np.int64)
         if len(batches) == 1:
-            return compact(batches[0], self.width, since)
+            (batch,) = batches
+            is_late = since <= 0 or bool((batch[:, self.width] >= since).all())
+            return batch if is_late else compact(batch, self.width, since)
         heap = [(len(batch), place, batch) for place, batch in enumerate(batches)]
         heapify(heap)
         while len(heap) > 1:

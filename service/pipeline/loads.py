@@ -13,6 +13,7 @@ from functools import partial
 import pyarrow as pa
 
 from engine.judging.row_judge import RowJudge
+from engine.kernels.parallel.threads import ahead
 from engine.runtime.execution import RowScan
 from engine.spark.sessions import Sessions
 from service.definitions.definition import Definition
@@ -136,6 +137,6 @@ def _judge(task: _Task, found: Found, corrupt: str) -> tuple[RowJudge, list[str]
 
 def _followed(reader: LocalReader, names: list[str], run: JobRun) -> Iterator[pa.RecordBatch]:
     """The reader's batches, which move the run's progress."""
-    for batch in reader.batches(names):
+    for batch in ahead(reader.batches(names)):
         run.advance(_READ * reader.progress)
         yield batch

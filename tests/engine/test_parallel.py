@@ -10,8 +10,10 @@ from threading import Barrier
 from time import thread_time
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from engine.judging.row_judge import RowJudge
 from engine.kernels.arrange import SLOT_HIGH, SLOT_LOW, SLOT_ROWS, arrange, arrange_sums
 from engine.kernels.join import MOST_PAIRS
 from engine.kernels.layers import table_of
@@ -24,7 +26,9 @@ from engine.operators import arrangement
 from engine.operators.rebuild import Rebuild
 from engine.runtime.engine import Engine
 from engine.runtime.kept import kept_states
+from engine.schema import DATE, INTEGER, TEXT, Column
 from engine.state import layer_merge, trace
+from engine.state.dictionary import Dictionary
 from engine.state.trace import Trace
 from tests.engine.histories import EPOCHS, check, random_history, run
 from tests.engine.plans import SOURCES, PlanMaker
@@ -240,6 +244,58 @@ def test_an_error_beside_is_raised_where_the_result_is_wanted() -> None:
             beside = threads.Beside(lambda: 1 // 0)
             with pytest.raises(ZeroDivisionError):
                 beside.result()
+
+
+def test_items_are_made_ahead_in_their_order() -> None:
+    """The next one is made while the last one is used, and an error comes after the items before it."""
+    made = []
+
+    def making() -> Iterator[int]:
+        for number in range(5):
+            made.append(number)
+            yield number
+        raise ValueError("the end")
+
+    for count in THREADS:
+        made.clear()
+        with in_parts(count):
+            items = threads.ahead(making())
+            found = [next(items) for _ in range(5)]
+            with pytest.raises(ValueError, match="the end"):
+                next(items)
+        assert found == made == list(range(5))
+
+
+def test_an_item_is_made_while_its_predecessor_is_used() -> None:
+    barrier = Barrier(2)
+
+    def making() -> Iterator[int]:
+        yield 1
+        barrier.wait(timeout=60)
+        yield 2
+
+    with in_parts(2):
+        for item in threads.ahead(making()):
+            if item == 1:
+                barrier.wait(timeout=60)
+
+
+@each_seed(10)
+def test_columns_are_judged_alike_by_any_number_of_threads(seed: int) -> None:
+    rng = random.Random(seed)
+    types = [rng.choice([TEXT, INTEGER, DATE]) for _ in range(6)]
+    columns = tuple(Column(f"c{i}", type, rng.random() < 0.5) for i, type in enumerate(types))
+    values = ["7", "2024-02-29", "x", None, "-1"]
+    rows = 50
+    batch = pa.record_batch({c.name: pa.array(rng.choices(values, k=rows), pa.string()) for c in columns})
+    sources = tuple(rng.choice([i, i, None]) for i in range(len(columns)))
+    judge = RowJudge(columns, sources)
+    found = []
+    for count in THREADS:
+        with in_parts(count):
+            judged = judge.judged(batch, Dictionary())
+            found.append((judged.good.tolist(), judged.bad.tolist(), judged.messages(rows)))
+    assert found[1:] == found[:-1]
 
 
 def test_time_in_other_threads_counts() -> None:

@@ -55,6 +55,21 @@ def test_contents_are_kept_through_merges(compacts: bool) -> None:
     assert contents(trace, not compacts) == {row: n for row, n in inserted.items() if n}
 
 
+@pytest.mark.parametrize("since", [0, 3, 5, 7])
+def test_a_single_batch_is_merged_as_with_an_empty_one(since: int) -> None:
+    """It is the same batch if none of its epochs is earlier."""
+    rng = np.random.default_rng(SEED + since)
+    trace = Trace(1)
+    for epoch in (3, 5):
+        rows = batch(rng, 100, epoch, 50)
+        early = batch(rng, 100, 1, 50)
+        both = trace.merge(rows, early, 0)
+        for single in (rows, both):
+            merged = trace.merge_all([single], since)
+            assert np.array_equal(merged, trace.merge(single, single[:0], since))
+            assert (merged is single) == (since <= single[:, 1].min())
+
+
 def test_batches_stay_valid_after_later_insertions() -> None:
     rng = np.random.default_rng(SEED + 1)
     trace = Trace(1)

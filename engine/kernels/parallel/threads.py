@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import count
 from time import thread_time
@@ -103,6 +103,19 @@ class Beside(Generic[Result]):
         if self._future is None or self._future.cancel():
             return self._function()
         return self._future.result()
+
+
+def ahead(items: Iterator[Result]) -> Iterator[Result]:
+    """The items of an iterator; another thread makes the next one while the caller is busy with the last."""
+    end = object()
+
+    def begun() -> Beside[object]:
+        return Beside(lambda: next(items, end))
+
+    coming = begun()
+    while (item := coming.result()) is not end:
+        coming = begun()
+        yield item  # type: ignore[misc]
 
 
 def joined(arrays: Sequence[np.ndarray], axis: int = 0) -> np.ndarray:

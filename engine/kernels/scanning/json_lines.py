@@ -8,9 +8,11 @@ to parse it. The scanner stops at a line that it does not take, and at a name th
 from __future__ import annotations
 
 import numpy as np
-from numba import types
+from numba import njit, types
 
 from engine.kernels.compiled import kernel
+from engine.kernels.layers import uncounted
+from engine.kernels.scanning.byte_blocks import eight, equals, first, marks, uncounted_bytes
 
 MISSING, NULL_CELL, TEXT, ESCAPED, NUMBER, TRUE, FALSE, NESTED = range(8)
 """Kinds of cells. The span of a text is what stands between its quotes."""
@@ -19,24 +21,48 @@ TAKEN, STRANGE, UNKNOWN = range(3)
 a name that it does not know."""
 
 _OPERATIONS = np.array(list(b"insertdeleteupsert"), np.uint8)
+_BREAK = np.uint64(10)
 _u1s = types.uint8[::1]
 _i8s = types.int64[::1]
 _spans = types.int64[:, ::1]
 _kinds = types.uint8[:, ::1]
 
 
-@kernel(types.int64(_u1s, types.int64, types.int64))
+@njit(forceinline=True)
 def after_space(data, at, stop):
     while at < stop and (data[at] == 32 or data[at] == 9 or data[at] == 13):
         at += 1
     return at
 
 
-@kernel(types.int64(_u1s, types.int64, types.int64))
+@njit(forceinline=True)
+def line_end(data, at):
+    """The place of the line break at or after `at`, or the end of the data."""
+    while at + 8 <= len(data):
+        breaks = equals(eight(data, at), _BREAK)
+        if breaks != 0:
+            return at + first(breaks)
+        at += 8
+    while at < len(data) and data[at] != 10:
+        at += 1
+    return at
+
+
+@njit(forceinline=True)
 def after_text(data, at, stop):
     """The place of the quote that ends a text which begins at `at`; its negative if there are escapes; 0 if
     the text does not end or has a control character."""
     escaped = False
+    while at + 8 <= stop:
+        found = marks(eight(data, at))
+        if found == 0:
+            at += 8
+            continue
+        at += first(found)
+        if data[at] != 92:
+            return 0 if data[at] < 32 else -at if escaped else at
+        escaped = True
+        at += 2
     while at < stop:
         byte = data[at]
         if byte == 34:
@@ -50,14 +76,14 @@ def after_text(data, at, stop):
     return 0
 
 
-@kernel(types.int64(_u1s, types.int64, types.int64))
+@njit(forceinline=True)
 def after_digits(data, at, stop):
     while at < stop and 48 <= data[at] <= 57:
         at += 1
     return at
 
 
-@kernel(types.int64(_u1s, types.int64, types.int64))
+@njit(forceinline=True)
 def after_number(data, at, stop):
     """The end of a number, or 0."""
     if at < stop and data[at] == 45:
@@ -112,7 +138,28 @@ def same_bytes(data, begin, end, names, first, last):
     return True
 
 
-@kernel(types.int64(_u1s, types.int64, types.int64, types.int64[::1]))
+@njit(forceinline=True)
+def is_name(data, at, stop, names, first, last):
+    """Whether the text at `at` is a name that needs no escapes, and ends with it."""
+    end = at + last - first
+    if end >= stop or data[end] != 34:
+        return False
+    while first + 8 <= last:
+        block = eight(data, at)
+        if block != eight(names, first) or marks(block) != 0:
+            return False
+        at += 8
+        first += 8
+    while first < last:
+        byte = data[at]
+        if byte != names[first] or byte == 34 or byte == 92 or byte < 32:
+            return False
+        at += 1
+        first += 1
+    return True
+
+
+@njit(forceinline=True)
 def json_value(data, at, stop, span):
     """The kind of the value at `at`, or -1; `span` gets its begin, its end, and the place after it."""
     byte = data[at]
@@ -144,12 +191,15 @@ def json_value(data, at, stop, span):
     return -1 if span[1] == 0 else 4
 
 
-@kernel(types.int64(_u1s, types.int64, types.int64, _u1s, _i8s, types.int64, types.int64[::1]))
+@njit(forceinline=True)
 def json_member(data, at, stop, names, ends, guess, span):
     """The number of the name at `at`; -1 if it is strange, -2 if it is unknown. `span` as for a value."""
     if at >= stop or data[at] != 34:
         return -1
-    end = after_text(data, at + 1, stop)
+    count = len(ends) - 1
+    guess = guess if guess < count else 0
+    is_guess = count > 0 and is_name(data, at + 1, stop, names, ends[guess], ends[guess + 1])
+    end = at + 1 + ends[guess + 1] - ends[guess] if is_guess else after_text(data, at + 1, stop)
     if end <= 0:
         return -1
     span[0], span[1] = at + 1, end
@@ -159,19 +209,15 @@ def json_member(data, at, stop, names, ends, guess, span):
     span[2] = after_space(data, colon + 1, stop)
     if span[2] >= stop:
         return -1
-    count = len(ends) - 1
-    for i in range(count):
-        place = (guess + i) % count
+    if is_guess:
+        return guess
+    for place in range(count):
         if same_bytes(data, at + 1, end, names, ends[place], ends[place + 1]):
             return place
     return -2
 
 
-@kernel(
-    types.int64(
-        _u1s, types.int64, types.int64, _u1s, _i8s, types.int64, _spans, _spans, _kinds, types.int64[::1]
-    )
-)
+@njit(forceinline=True)
 def json_object(data, at, stop, names, ends, row, begins, stops, kinds, span):
     """Takes the object at `at` as row `row`. Returns the place after it, 0 if it is strange, or the negative
     place of an unknown name."""
@@ -232,13 +278,15 @@ def json_lines(data, at, names, ends, wrapped, ops, lines, begins, stops, kinds)
     `names` are the known names, `ends` int64[C + 1] where each begins. For each row, `lines` gets the place
     of its line, `ops` its operation, and `begins`, `stops` and `kinds` [C, n] its cells; `kinds` must be 0.
     """
-    span = np.zeros(3, np.int64)
+    shape, kinds = kinds.shape, kinds.reshape(kinds.size)
+    data, names, kinds = uncounted_bytes(data), uncounted_bytes(names), uncounted_bytes(kinds).reshape(shape)
+    ends, begins, stops, lines = uncounted(ends), uncounted(begins), uncounted(stops), uncounted(lines)
+    counted = np.zeros(3, np.int64)
+    span = uncounted(counted)
     row = 0
     while at < len(data) and row < len(lines):
         line = at
-        stop = at
-        while stop < len(data) and data[stop] != 10:
-            stop += 1
+        stop = line_end(data, at)
         at = after_space(data, line, stop)
         if at == stop:
             at = stop + 1
@@ -266,98 +314,5 @@ def json_lines(data, at, names, ends, wrapped, ops, lines, begins, stops, kinds)
         lines[row], ops[row] = line, operation
         row += 1
         at = stop + 1
+    counted[0] = row  # keeps the array until here
     return row, min(at, len(data)), 0
-
-
-@kernel(types.int64(_u1s, types.int64))
-def hexadecimal(data, at):
-    """The number of the four hexadecimal digits at `at`, or -1."""
-    number = 0
-    for i in range(4):
-        byte = data[at + i]
-        if 48 <= byte <= 57:
-            digit = byte - 48
-        elif 97 <= byte <= 102:
-            digit = byte - 87
-        elif 65 <= byte <= 70:
-            digit = byte - 55
-        else:
-            return -1
-        number = number * 16 + digit
-    return number
-
-
-@kernel(types.int64(_u1s, types.int64, types.int64, _u1s, types.int64))
-def unescape(data, at, stop, out, to):
-    """Writes the text between `at` and `stop` without its escapes to `out`, from `to`. Returns the end, or -1
-    if an escape is strange."""
-    while at < stop:
-        byte = data[at]
-        if byte != 92:
-            out[to] = byte
-            at, to = at + 1, to + 1
-            continue
-        if at + 1 >= stop:
-            return -1
-        code = data[at + 1]
-        at += 2
-        if code == 34 or code == 92 or code == 47:
-            out[to] = code
-        elif code == 98:
-            out[to] = 8
-        elif code == 102:
-            out[to] = 12
-        elif code == 110:
-            out[to] = 10
-        elif code == 114:
-            out[to] = 13
-        elif code == 116:
-            out[to] = 9
-        elif code == 117 and at + 4 <= stop:
-            point = hexadecimal(data, at)
-            at += 4
-            if 0xD800 <= point < 0xDC00 and at + 6 <= stop and data[at] == 92 and data[at + 1] == 117:
-                low = hexadecimal(data, at + 2)
-                if low < 0xDC00 or low > 0xDFFF:
-                    return -1
-                point = 0x10000 + ((point - 0xD800) << 10) + (low - 0xDC00)
-                at += 6
-            elif point < 0 or 0xD800 <= point <= 0xDFFF:
-                return -1
-            if point < 0x80:
-                out[to] = point
-            elif point < 0x800:
-                out[to], out[to + 1] = 0xC0 | point >> 6, 0x80 | point & 63
-                to += 1
-            elif point < 0x10000:
-                out[to], out[to + 1] = 0xE0 | point >> 12, 0x80 | point >> 6 & 63
-                out[to + 2] = 0x80 | point & 63
-                to += 2
-            else:
-                out[to], out[to + 1] = 0xF0 | point >> 18, 0x80 | point >> 12 & 63
-                out[to + 2], out[to + 3] = 0x80 | point >> 6 & 63, 0x80 | point & 63
-                to += 3
-        else:
-            return -1
-        to += 1
-    return to
-
-
-@kernel(types.int64(_u1s, _i8s, _i8s, types.uint8[::1], _i8s, _u1s))
-def gathered_cells(data, begins, stops, kinds, offsets, out):
-    """Copies the cells of a column to `out`, and their ends to `offsets` int64[n + 1]. `out` must have room
-    for all of them. Returns the end, or -1 if an escape is strange."""
-    to = 0
-    for row in range(len(kinds)):
-        offsets[row] = to
-        kind = kinds[row]
-        if kind == 3:
-            to = unescape(data, begins[row], stops[row], out, to)
-            if to < 0:
-                return -1
-        elif kind > 1:
-            for at in range(begins[row], stops[row]):
-                out[to] = data[at]
-                to += 1
-    offsets[len(kinds)] = to
-    return to
