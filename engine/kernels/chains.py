@@ -1,7 +1,14 @@
-"""Accumulated reduces, swept along a chain of a group's times: see `engine.operators.interesting_times`.
+"""Times of several coordinates, for kernels that know epochs and rounds: chains as groups of their own.
 
-All rows are counted at every corner that they lie below. Published rows are counted separately too, because
-the output of those alone was emitted before.
+A group's output can change only at joins of its rows' times, at least one of them new. The coordinate with
+the most values is swept; a *chain* fixes the others at a join of the rows' values there. On a chain times are
+totally ordered, as epochs are, and the fixed coordinates are as rounds are: a row lies strictly below the
+chain in one of them, or at it. So each chain becomes a group with more rounds, whose key is led by the
+chain's number. A rounds' coordinate of a row is 0 strictly below the chain, 1 at it.
+
+Before `start`, all rows lie strictly below the chain in some coordinate, or none is new: nothing changes
+there. Rows before it become published ones, those from it on new ones. Some of these may have been published
+already, and have their part in the output: for them publication is one more coordinate, 0 for published rows.
 """
 
 from __future__ import annotations
@@ -10,94 +17,212 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.compiled import kernel
-from engine.kernels.reduce import clamped, finish_row, grow, parity
+from engine.kernels.layers import layer
+from engine.kernels.reduce import grow, later_visits, strictness
+
+# A chain: its group; which coordinate it sweeps; the time without that; where changes begin, in the swept
+# coordinate; how many rows it has before that, and from there on; whether some of the latter are published.
+GROUP, AXIS, FIXED, START, BEFORE, FROM, IS_OLD, CHAIN = range(8)
+
+_NOWHERE = 1 << 62
+"""Above every coordinate."""
 
 
 @njit
-def _count(slots, i, strict, base):
-    """Add a row to the corners that it lies below."""
-    for s in range(base.shape[0]):
-        if s & strict == s:
-            for k in range(base.shape[1]):
-                base[s, k] += slots[i, k]
+def _group_times(table, old, m, width, rounds, lows, highs, times):
+    """The times of a group's rows at or below `rounds`, as lines of time, strictness and whether published.
 
-
-@njit
-def _take(positions, strict, old, slots, i, base, published):
-    """Count all rows at the position of row i; returns the next row."""
-    position = positions[i]
-    while i < positions.shape[0] and positions[i] == position:
-        _count(slots, i, strict[i], base)
-        if old[i]:
-            _count(slots, i, strict[i], published)
-        i += 1
-    return i
-
-
-@njit
-def _finish_corners(base, finish, position, sign, lines, start, written):
-    """Settle the rows of all corners into the lines of a position."""
-    for s in range(base.shape[0]):
-        if base[s, 0] > 0:
-            written = finish_row(base, s, finish, 0, position, sign * parity(s), lines, start, written)
-    return written
-
-
-@kernel(
-    "int64[:,::1](int64[::1], int64[::1], boolean[::1], int64[:,::1], int64, int64, int64[:,::1])",
-)
-def sweep_sums(positions, strict, old, slots, start, bits, finish):
-    """The changes of a group's aggregates along a chain, as lines [n, 4 + max(A, K)] of `finish_row`.
-
-    `positions` [n] ascend, and take the place of epochs; `slots` [n, K] are the rows' diffs; `finish` is as
-    in `reduce_sums`.
+    Returns the lines, their number, and whether one is new.
     """
-    base = np.zeros((1 << bits, slots.shape[1]), np.int64)
-    published = np.zeros_like(base)
-    lines = np.empty((2 * positions.shape[0] + 16, 4 + max(finish.shape[0], slots.shape[1])), np.int64)
-    written = 0
-    i = 0
-    while i < positions.shape[0]:
-        position = positions[i]
-        if position < start:
-            i = _take(positions, strict, old, slots, i, base, published)
+    n = 0
+    is_changed = False
+    for index in range(table.shape[0]):
+        low, high = lows[index, m], highs[index, m]
+        if low == high:
             continue
-        while written + (4 << bits) > lines.shape[0]:
-            lines = grow(lines)
-        first = written
-        written = _finish_corners(base, finish, position, -1, lines, first, written)
-        written = _finish_corners(published, finish, position, 1, lines, first, written)
-        i = _take(positions, strict, old, slots, i, base, published)
-        written = _finish_corners(base, finish, position, 1, lines, first, written)
-        written = _finish_corners(published, finish, position, -1, lines, first, written)
-    return lines[:written]
+        batch = layer(table, index)
+        while n + high - low > times.shape[0]:
+            times = grow(times)
+        for j in range(low, high):
+            mask = strictness(batch, j, width, rounds.shape[0], rounds)
+            if mask >= 0:
+                times[n, 0] = batch[j, width + rounds.shape[0]]
+                times[n, 1] = mask
+                times[n, 2] = int(index < old)
+                is_changed |= index >= old
+                n += 1
+    return times, n, is_changed
 
 
 @njit
-def _clamped_corners(base, clamp):
-    total = 0
-    for s in range(base.shape[0]):
-        total += parity(s) * clamped(base[s, 0], clamp)
-    return total
+def _axis(times, masks):
+    """The coordinate with the most values, the first of them."""
+    most = axis = 0
+    for c in range(masks.shape[0]):
+        values = np.unique(times & masks[c]).shape[0]
+        if values > most:
+            most, axis = values, c
+    return axis
+
+
+@njit(inline="always")
+def _join(first, second, masks):
+    joined = 0
+    for c in range(masks.shape[0]):
+        joined |= max(first & masks[c], second & masks[c])
+    return joined
+
+
+@njit
+def _closed(fixed, masks):
+    """The joins of some times, in an order that extends the product order; `masks` are their coordinates."""
+    known = np.unique(fixed)
+    if masks.shape[0] < 2:
+        return known
+    closed = known[:1]
+    for i in range(1, known.shape[0]):
+        joins = np.empty(closed.shape[0] + 1, np.int64)
+        for k in range(closed.shape[0]):
+            joins[k] = _join(known[i], closed[k], masks)
+        joins[closed.shape[0]] = known[i]
+        closed = np.unique(np.concatenate((closed, joins)))
+    return closed
+
+
+@njit(inline="always")
+def _strictly_below(time, fixed, masks):
+    """The bitmask of the coordinates `masks` in which a time is strictly below `fixed`; -1 if it is above."""
+    mask = 0
+    for c in range(masks.shape[0]):
+        field = time & masks[c]
+        if field > fixed & masks[c]:
+            return -1
+        if field < fixed & masks[c]:
+            mask |= 1 << c
+    return mask
+
+
+@njit
+def _measure(times, n, swept, others, chain, least):
+    """Complete a chain whose group, axis and fixed coordinates are known; false if nothing changes on it."""
+    depth = least.shape[0] - others.shape[0]
+    least[:] = _NOWHERE
+    newest = latest = -1
+    start = _NOWHERE
+    for i in range(n):
+        outer = _strictly_below(times[i, 0], chain[FIXED], others)
+        if outer < 0:
+            continue
+        position = times[i, 0] & swept
+        strict = times[i, 1] | outer << depth
+        for bit in range(least.shape[0]):
+            if strict & (1 << bit) == 0:
+                least[bit] = min(least[bit], position)
+        if times[i, 2] == 0:
+            start = min(start, position)
+            newest = max(newest, position)
+        else:
+            latest = max(latest, position)
+    for bit in range(least.shape[0]):
+        start = max(start, least[bit])
+    if newest < 0 or start == _NOWHERE:
+        return False
+    chain[START] = start
+    chain[IS_OLD] = int(latest >= start)
+    chain[BEFORE] = chain[FROM] = 0
+    for i in range(n):
+        if _strictly_below(times[i, 0], chain[FIXED], others) >= 0:
+            chain[BEFORE if times[i, 0] & swept < start else FROM] += 1
+    return True
 
 
 @kernel(
-    "int64[:,::1](int64[::1], int64[::1], boolean[::1], int64[:,::1], int64, int64, int64)",
+    "Tuple((int64[:,::1], int64[:,::1]))"
+    "(int64[:,::1], int64[:,::1], int64, int64[::1], int64, int64[::1], int64[:,::1], int64[:,::1])"
 )
-def sweep_clamped(positions, strict, old, slots, start, bits, clamp):
-    """The changes of a row's clamped multiplicity along a chain, as lines [n, 2] of position and diff."""
-    base = np.zeros((1 << bits, 1), np.int64)
-    published = np.zeros_like(base)
-    lines = np.empty((positions.shape[0], 2), np.int64)
-    written = 0
-    i = 0
-    while i < positions.shape[0]:
-        position = positions[i]
-        before = _clamped_corners(base, clamp) - _clamped_corners(published, clamp)
-        i = _take(positions, strict, old, slots, i, base, published)
-        change = _clamped_corners(base, clamp) - _clamped_corners(published, clamp) - before
-        if position >= start and change != 0:
-            lines[written, 0] = position
-            lines[written, 1] = change
-            written += 1
-    return lines[:written]
+def list_chains(keys, table, old, rounds, width, masks, lows, highs):
+    """The chains [n, CHAIN] of the groups `keys` [m, P], and lines (rounds, key) to visit in later rounds.
+
+    `table` holds batches of `width` words: the published ones (the first `old`), then the new ones; `lows`
+    and `highs` [L, m] give the groups' rows. `masks` are the coordinates of times (`engine.kernels.times`).
+    """
+    size, key = keys.shape
+    depth = rounds.shape[0]
+    chains = np.empty((2 * size + 16, CHAIN), np.int64)
+    times = np.empty((64, 3), np.int64)
+    least = np.empty(depth + masks.shape[0] - 1, np.int64)
+    count = 0
+    for m in range(size):
+        times, n, is_changed = _group_times(table, old, m, width, rounds, lows, highs, times)
+        if not is_changed:
+            continue
+        axis = _axis(times[:n, 0], masks)
+        others = np.concatenate((masks[:axis], masks[axis + 1 :]))
+        for fixed in _closed(times[:n, 0] & ~masks[axis], others):
+            if count == chains.shape[0]:
+                chains = grow(chains)
+            chains[count, GROUP] = m
+            chains[count, AXIS] = axis
+            chains[count, FIXED] = fixed
+            count += int(_measure(times, n, masks[axis], others, chains[count], least))
+    later = np.empty((0, depth + key), np.int64)
+    visits = 0
+    if depth > 0:
+        later, visits = later_visits(later, 0, table, keys, 0, size, lows, highs, width, depth, rounds)
+    return chains[:count], later[:visits]
+
+
+@njit
+def _write_row(chain, batch, j, width, strict, bits, time, rows, n):
+    """Write row j of a batch as a row of a chain."""
+    rows[n, 0] = chain
+    for w in range(width):
+        rows[n, 1 + w] = batch[j, w]
+    for bit in range(bits):
+        rows[n, 1 + width + bit] = int(strict & (1 << bit) == 0)
+    rows[n, 1 + width + bits] = time
+    diffs = rows.shape[1] - 2 - width - bits
+    for k in range(diffs):
+        rows[n, 2 + width + bits + k] = batch[j, batch.shape[1] - diffs + k]
+    return n + 1
+
+
+@kernel(
+    "Tuple((int64[:,::1], int64[:,::1], int64[:,::1]))"
+    "(int64[:,::1], int64[:,::1], int64, int64[::1], int64, int64[::1], int64[:,::1], int64[:,::1], int64)"
+)
+def unroll_chains(chains, table, old, rounds, width, masks, lows, highs, bits):
+    """The rows of `chains`, in the form of `list_chains`: those before their starts, and the others.
+
+    A row has the chain's number, the `width` words, `bits` rounds, the time and the diffs. Rows are in the
+    order of the table's batches, and within a batch sorted as there. Returns also the ends [2, L] of batches.
+    """
+    depth = rounds.shape[0]
+    columns = bits + 1
+    if table.shape[0] > 0:
+        columns += layer(table, 0).shape[1] - depth
+    before = np.empty((chains[:, BEFORE].sum(), columns), np.int64)
+    after = np.empty((chains[:, FROM].sum(), columns), np.int64)
+    ends = np.empty((2, table.shape[0]), np.int64)
+    b = a = 0
+    for index in range(table.shape[0]):
+        batch = layer(table, index)
+        for c in range(chains.shape[0]):
+            m, axis, fixed = chains[c, GROUP], chains[c, AXIS], chains[c, FIXED]
+            others = np.concatenate((masks[:axis], masks[axis + 1 :]))
+            for j in range(lows[index, m], highs[index, m]):
+                mask = strictness(batch, j, width, depth, rounds)
+                time = batch[j, width + depth]
+                outer = _strictly_below(time, fixed, others)
+                if mask < 0 or outer < 0:
+                    continue
+                strict = mask | outer << depth
+                if index < old and chains[c, IS_OLD] == 1:
+                    strict |= 1 << (bits - 1)
+                position = time & masks[axis]
+                if position < chains[c, START]:
+                    b = _write_row(c, batch, j, width, strict, bits, fixed | position, before, b)
+                else:
+                    a = _write_row(c, batch, j, width, strict, bits, fixed | position, after, a)
+        ends[0, index], ends[1, index] = b, a
+    return before, after, ends

@@ -487,9 +487,9 @@ def _sum_block(
 
 @kernel(
     "Tuple((int64[:,::1], int64[:,::1], int64[:,::1]))"
-    "(int64[:,::1], int64[:,::1], int64, int64, int64, int64[::1], int64[:,::1])",
+    "(int64[:,::1], int64[:,::1], int64, int64, int64[::1], int64, int64[:,::1])",
 )
-def reduce_sums(keys, table, old, depth, slots, rounds, finish):
+def reduce_sums(keys, table, old, depth, rounds, slots, finish):
     """The changes of accumulated aggregates, for the groups `keys` [m, P] at one step.
 
     Slot 0 counts rows: a group exists while it is positive. `finish` (A, FINISH) has a line an aggregate,

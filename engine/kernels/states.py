@@ -13,7 +13,7 @@ from numba import njit
 
 from engine.kernels.compiled import kernel
 from engine.kernels.layers import layer
-from engine.kernels.lookup import BLOCK, find_block
+from engine.kernels.lookup import BLOCK, find_block, find_ranges
 from engine.kernels.reduce import grow, later_visits, parity, strictness
 from engine.kernels.sort import sort_rows
 
@@ -156,18 +156,18 @@ def _is_same(lines, i, j, values):
 
 @kernel(
     "Tuple((int64[:,::1], int64[:,::1], int64[:,::1]))"
-    "(int64[:,::1], int64[:,::1], int64, int64, int64, int64[::1])",
+    "(int64[:,::1], int64[:,::1], int64, int64, int64[::1], int64)",
 )
-def group_states(keys, table, old, width, depth, rounds):
+def group_states(keys, table, old, depth, rounds, values):
     """The states of the groups `keys` [m, P] at one step, and their rows.
 
-    `table` holds batches of `width` words: the published ones (the first `old`), then the new ones. Returns
-    states [n, 4] of group, sign, and the epochs from which and until which they count; rows [r, 2 + W - P] of
-    state, positive multiplicity and the words after the key, sorted by words within a state; and lines
-    (rounds, key) to visit in later rounds.
+    `table` holds the published batches (the first `old`), then the new ones, of rows with `values` words
+    after the key. Returns states [n, 4] of group, sign, and the epochs from which and until which they count;
+    rows [r, 2 + values] of state, positive multiplicity and the words after the key, sorted by words within a
+    state; and lines (rounds, key) to visit in later rounds.
     """
     size, key = keys.shape
-    values = width - key
+    width = key + values
     layers = table.shape[0]
     lows = np.empty((layers, min(size, BLOCK)), np.int64)
     highs = np.empty((layers, min(size, BLOCK)), np.int64)
@@ -197,3 +197,37 @@ def group_states(keys, table, old, width, depth, rounds):
         states, count = _write_states(m, epochs, touched, states, count, first)
         rows, written = _write_rows(lines, n, values, epochs, touched, first, rows, written)
     return states[:count], rows[:written], later[:visits]
+
+
+@kernel(
+    "Tuple((int64[:,::1], int64[:,::1]))(int64[:,::1], int64[:,::1], int64, int64, int64[::1], int64)",
+)
+def group_lines(keys, table, old, depth, rounds, values):
+    """The rows, at or below `rounds`, of those of the groups `keys` [m, P] that have new rows there.
+
+    The other arguments are as in `group_states`. Returns lines [n, 4 + values] of group, epoch, strictness,
+    diff and the words after the key, sorted; published rows have the epoch NONE, which is before all others.
+    Returns also lines (rounds, key) to visit in later rounds.
+    """
+    size, key = keys.shape
+    width = key + values
+    lows, highs = find_ranges(table, keys)
+    later = np.empty((0, depth + key), np.int64)
+    visits = 0
+    if depth > 0:
+        later, visits = later_visits(later, 0, table, keys, 0, size, lows, highs, width, depth, rounds)
+    found = np.empty((size + 16, 4 + values), np.int64)
+    lines = np.empty((16, values + 3), np.int64)
+    count = 0
+    for m in range(size):
+        lines, n = _read_group(table, old, m, lows, highs, key, width, depth, rounds, lines)
+        if n == 0 or lines[:n, values].max() == NONE:
+            continue
+        while count + n > found.shape[0]:
+            found = grow(found)
+        found[count : count + n, 0] = m
+        found[count : count + n, 1:4] = lines[:n, values:]
+        found[count : count + n, 4:] = lines[:n, :values]
+        count += n
+    sort_rows(found[:count], 4 + values)
+    return found[:count], later[:visits]

@@ -8,8 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from engine.kernels.arrange import consolidate
+from engine.kernels.arrange import add_equal, consolidate
 from engine.kernels.compiled import kernel
+from engine.kernels.layers import compare
+from engine.kernels.sort import sort_rows
 
 
 @njit(inline="always")
@@ -41,11 +43,19 @@ def _advanced(time, frontier, masks):
 
 @kernel("int64[:,::1](int64[:,::1], int64, int64[::1], int64[::1])")
 def advance_batch(batch, width, frontier, masks):
-    """The batch [n, C] with each time, in column `width`, advanced to the frontier; consolidated."""
+    """The batch [n, C] with each time, in column `width`, advanced to the frontier; consolidated.
+
+    Rows stay in the order of their words, which need not be that of numbers.
+    """
     rows = batch.copy()
+    start = 0
     for i in range(rows.shape[0]):
         rows[i, width] = _advanced(rows[i, width], frontier, masks)
-    return consolidate(rows, width + 1)
+        if compare(rows, i, rows, start, width) != 0:
+            sort_rows(rows[start:i], width + 1)
+            start = i
+    sort_rows(rows[start:], width + 1)
+    return add_equal(rows, width + 1)
 
 
 @kernel("int64[:,::1](int64[:,::1], int64, int64, int64[::1])")

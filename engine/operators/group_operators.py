@@ -2,6 +2,9 @@
 
 Changes touch a group at their step, and again at every later round at which the group has older differences:
 the kernels return those (rounds, key) pairs, and they wait here for their round.
+
+Kernels know epochs and rounds. At times of several coordinates each chain of a group's interesting times is a
+group of its own for them (`engine.operators.interesting_times`).
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from engine.kernels.stepping import opcodes
 from engine.operators.arrangement import Arrangement
 from engine.operators.failure_log import FailureLog
 from engine.operators.finishing import Finishing
+from engine.operators.interesting_times import Groups, at_chains
 from engine.operators.operator import Deferred, Instruction, Operator, Step, StepScope
 from engine.operators.slots import Finish
 from engine.plan.nodes import Clamp
@@ -51,28 +55,27 @@ class GroupOperator(Operator):
         keys = self._touched(step)
         if keys is None:
             return
-        delta, later = self._reduce(keys, step)
-        if delta.shape[1]:
-            self.out = [delta]
+        deltas, later = self._reduce(keys, step)
+        self.out = [delta for delta in deltas if delta.shape[1]]
         if len(later):
             self._defer(later, step)
 
-    def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        """The delta of the groups `keys` [m, P], and lines (rounds, key) to visit in later rounds."""
-        raise TypeError(f"{type(self).__name__} does not define _reduce")
+    def _reduce(self, keys: np.ndarray, step: Step) -> tuple[list[np.ndarray], np.ndarray]:
+        """The deltas of the groups `keys` [m, P], and lines (rounds, key) to visit in later rounds."""
+        groups = self._groups(keys, step)
+        if not len(step.masks):
+            delta, later = self._changes(groups, step)
+            return [delta], later
+        parts, later = at_chains(groups, self.source.width, step.masks)
+        return [self._changes(part, step)[0][1:] for part in parts], later
 
-    def _by_part(self, kernel: Callable[..., Result], keys: np.ndarray, *arguments: object) -> list[Result]:
-        """What a kernel returns for each part of the groups `keys`; `arguments` follow those on the
-        arrangement."""
-        source = self.source
-        table = source.after()
-        if len(keys) < threads.LARGE:
-            return [kernel(keys, table, source.published, source.depth, *arguments)]
+    def _groups(self, keys: np.ndarray, step: Step) -> Groups:
+        """The groups `keys`, as kernels read them."""
+        return Groups(keys, self.source.after(), self.source.published, step.array)
 
-        def reduce(part: slice) -> Result:
-            return kernel(keys[part], table, source.published, source.depth, *arguments)
-
-        return threads.each(reduce, threads.parts_of(len(keys)))
+    def _changes(self, groups: Groups, step: Step) -> tuple[np.ndarray, np.ndarray]:
+        """The delta of some groups, led by their keys, and lines (rounds, key) to visit in later rounds."""
+        raise TypeError(f"{type(self).__name__} does not define _changes")
 
     def of_all(self, source: Arrangement, scope: StepScope) -> np.ndarray:
         """The delta of all groups of `source`, which has one new batch; neither it nor the step has
@@ -80,7 +83,8 @@ class GroupOperator(Operator):
         reduce = copy(self)
         reduce.inputs = [source]
         step = Step((), _NO_ROUNDS, scope, [], TOTAL.masks)
-        delta, _ = reduce._reduce(keys_of(source.batch, self.key), step)  # type: ignore[arg-type]
+        keys = keys_of(source.batch, self.key)  # type: ignore[arg-type]
+        delta, _ = reduce._changes(reduce._groups(keys, step), step)
         return delta
 
     def _touched(self, step: Step) -> np.ndarray | None:
@@ -103,6 +107,18 @@ class GroupOperator(Operator):
         self.deferred.clear()
 
 
+def _by_part(kernel: Callable[..., Result], groups: Groups, *arguments: object) -> list[Result]:
+    """What a kernel returns for each part of the groups; `arguments` follow those on the groups."""
+    keys, table, published, rounds, _ = groups
+
+    def reduce(part: slice) -> Result:
+        return kernel(keys[part], table, published, len(rounds), rounds, *arguments)
+
+    if len(keys) < threads.LARGE:
+        return [reduce(slice(None))]
+    return threads.each(reduce, threads.parts_of(len(keys)))
+
+
 def _whole(parts: list[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
     """The delta and the later visits of all groups, from those of their parts."""
     if len(parts) == 1:
@@ -122,8 +138,8 @@ class ThresholdOperator(GroupOperator):
     def instruction(self) -> Instruction:
         return Instruction(opcodes.THRESHOLD, (self.source,), self._clamp)
 
-    def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        return _whole(self._by_part(threshold, keys, step.array, self._clamp))
+    def _changes(self, groups: Groups, step: Step) -> tuple[np.ndarray, np.ndarray]:
+        return _whole(_by_part(threshold, groups, self._clamp))
 
 
 class Sums(GroupOperator):
@@ -144,13 +160,13 @@ class Sums(GroupOperator):
     def instruction(self) -> Instruction:
         return Instruction(opcodes.REDUCE_SUMS, (self.source,), first=self._finish.lines.ravel())
 
-    def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        parts = self._by_part(reduce_sums, keys, self.source.trace.diffs, step.array, self._finish.lines)
-        delta, left, later = parts[0] if len(parts) == 1 else _whole_sums(parts, len(keys))
+    def _changes(self, groups: Groups, step: Step) -> tuple[np.ndarray, np.ndarray]:
+        parts = _by_part(reduce_sums, groups, self.source.trace.diffs, self._finish.lines)
+        delta, left, later = parts[0] if len(parts) == 1 else _whole_sums(parts, len(groups.keys))
         if len(left):
             found = self._finish.finished(left, left[:, 1], step)
-            groups = keys[left[found.places, 0]].T
-            delta = np.ascontiguousarray(np.hstack((delta, np.vstack((groups, found.delta)))))
+            keys = groups.keys[left[found.places, 0]].T
+            delta = np.ascontiguousarray(np.hstack((delta, np.vstack((keys, found.delta)))))
         return delta, later
 
 
@@ -171,8 +187,8 @@ class FloatSum(GroupOperator):
         super().__init__(source, source.width - 1)
         self._average = average
 
-    def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        return _whole(self._by_part(reduce_floats, keys, step.array, self._average))
+    def _changes(self, groups: Groups, step: Step) -> tuple[np.ndarray, np.ndarray]:
+        return _whole(_by_part(reduce_floats, groups, self._average))
 
 
 class FloatComoment(GroupOperator):
@@ -182,5 +198,5 @@ class FloatComoment(GroupOperator):
         super().__init__(source, source.width - 1)
         self._is_one = is_one
 
-    def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        return _whole(self._by_part(reduce_pairs, keys, step.array, self._is_one))
+    def _changes(self, groups: Groups, step: Step) -> tuple[np.ndarray, np.ndarray]:
+        return _whole(_by_part(reduce_pairs, groups, self._is_one))

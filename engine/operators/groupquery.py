@@ -6,13 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from engine.errors import InvalidValue
-from engine.kernels.lookup import BLOCK
 from engine.kernels.states import FROM, GROUP, NONE, SIGN, UNTIL, group_states
 from engine.operators.arrangement import Arrangement
 from engine.operators.failure_log import FailureLog
 from engine.operators.group_operators import GroupOperator
-from engine.operators.groupwise import Answer, Reducer, Words
+from engine.operators.interesting_times import Groups
 from engine.operators.linear import consolidated
 from engine.operators.operator import Step
 from engine.scalar.questions import Question
@@ -32,18 +30,17 @@ class GroupQueryOperator(GroupOperator):
         self._question = question
         self.failures = failures
 
-    def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        source = self.source
-        deltas = [np.empty((self.key + self._words + 2, 0), np.int64)]
-        later = [np.empty((0, source.depth + self.key), np.int64)]
-        for first in range(0, len(keys), BLOCK):
-            block = keys[first : first + BLOCK]
+    def _changes(self, groups: Groups, step: Step) -> tuple[np.ndarray, np.ndarray]:
+        width = groups.keys.shape[1]
+        deltas = [np.empty((width + self._words + 2, 0), np.int64)]
+        later = [np.empty((0, groups.depth + width), np.int64)]
+        for keys, table, published, rounds, _ in groups.blocks():
             states, rows, visits = group_states(
-                block, source.after(), source.published, source.width, source.depth, step.array
+                keys, table, published, len(rounds), rounds, self.source.width - self.key
             )
             later.append(visits)
             if len(rows):
-                deltas += self._answered(block, states, rows, step)
+                deltas += self._answered(keys, states, rows, step)
         delta = np.ascontiguousarray(np.concatenate(deltas, axis=1))
         return consolidated(delta), np.ascontiguousarray(np.concatenate(later))
 
@@ -68,21 +65,3 @@ def _edges(states: np.ndarray, edge: int, sign: int) -> tuple[np.ndarray, np.nda
     happens = states[:, edge] != NONE
     of = states[happens]
     return happens, np.stack((of[:, edge], sign * of[:, SIGN]))
-
-
-def asking(question: Question) -> Reducer:
-    """A reducer that asks about one group. It raises InvalidValue if the query fails."""
-
-    def reduce(key: Words, rows: Answer) -> Iterator[tuple[Words, int]]:
-        alive = sorted((row, count) for row, count in rows.items() if count > 0)
-        if not alive:
-            return
-        words = np.array([row for row, _ in alive], np.int64).reshape(len(alive), -1)
-        counts = np.array([count for _, count in alive], np.int64)
-        answers = question.ask(np.zeros(len(alive), np.int64), counts, words.T)
-        if answers.reasons:
-            raise InvalidValue(answers.reasons[0])
-        for answer in answers.words.T.tolist():
-            yield tuple(answer), 1
-
-    return reduce

@@ -22,16 +22,16 @@ import numpy as np
 
 from engine.kernels.arrange import distinct_keys
 from engine.kernels.intern import arrange_hashed, ask_again, sift
-from engine.kernels.layers import SPREAD
+from engine.kernels.layers import SPREAD, table_of
 from engine.kernels.lookup import find_ranges
 from engine.kernels.rounds import distinct_rows
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
-from engine.operators.group_operators import GroupOperator, ThresholdOperator
-from engine.operators.groupwise import Answer, GeneralOperator, Words, rows_by_key
+from engine.operators.group_operators import ThresholdOperator
+from engine.operators.groupwise import Answer, GeneralOperator, Words
+from engine.operators.interesting_times import Groups
 from engine.operators.loop import Loop, VariableOperator
 from engine.operators.operator import Operator, Step
-from engine.operators.swept import SweptThreshold
 from engine.plan.nodes import Clamp, OnLimit
 from engine.plan.row_ids import IdHash, Intern
 
@@ -56,7 +56,7 @@ class HashedArrangement(Arrangement):
         return arrange_hashed(delta, self.order[1:], step.array, self._seed, self._bits)
 
 
-class Initial(GroupOperator):
+class Initial(ThresholdOperator):
     """The distinct rows, led by their hashes of round 0. `contested` has the touched hashes of several rows.
 
     A row without history that has its hash to itself is emitted at once, whatever the order of times.
@@ -64,6 +64,9 @@ class Initial(GroupOperator):
 
     contested = _NO_HASHES
     _lone: tuple[np.ndarray, ...] = ()
+
+    def __init__(self, source: HashedArrangement) -> None:
+        super().__init__(source, Clamp.DISTINCT)
 
     @property
     def has_changes(self) -> bool:
@@ -88,20 +91,6 @@ class Initial(GroupOperator):
         if not keys:
             return None
         return keys[0] if len(keys) == 1 else distinct_rows(np.concatenate(keys))
-
-
-class InitialAtEpochs(Initial, ThresholdOperator):
-    """Initial ids if times are epochs."""
-
-    def __init__(self, source: HashedArrangement) -> None:
-        super().__init__(source, Clamp.DISTINCT)
-
-
-class InitialAtTimes(Initial, SweptThreshold):
-    """Initial ids if times have several coordinates."""
-
-    def __init__(self, source: HashedArrangement) -> None:
-        super().__init__(source, Clamp.DISTINCT)
 
 
 class Contested(Operator):
@@ -152,13 +141,25 @@ class Contest(GeneralOperator):
         hashes = self._contested.out if keys is None else [keys, *self._contested.out]
         return distinct_rows(np.concatenate(hashes))
 
-    def _groups(self, keys: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        width, depth = self._entered.width, self._entered.depth
-        first = rows_by_key(self._entered, keys)
-        later = rows_by_key(self.source, keys)
-        for (rows, is_new), (others, others_are_new) in zip(first, later, strict=True):
-            lifted = np.insert(rows, (1, width + depth), 0, axis=1)
-            yield np.concatenate((lifted, others)), np.concatenate((is_new, others_are_new))
+    def _groups(self, keys: np.ndarray, step: Step) -> Groups:
+        """The groups, of a table that has the touched rows of the scope outside as proposals of round 0."""
+        outer, source = self._entered, self.source
+        ranges = zip(outer.batches(), *find_ranges(outer.after(), keys), strict=True)
+        known = [self._lifted(*found) for found in ranges]
+        later = source.batches()
+        batches = [
+            *known[: outer.published],
+            *later[: source.published],
+            *known[outer.published :],
+            *later[source.published :],
+        ]
+        published = outer.published + source.published
+        return Groups(keys, table_of(batches), published, step.array, batches)
+
+    def _lifted(self, batch: np.ndarray, lows: np.ndarray, highs: np.ndarray) -> np.ndarray:
+        """The rows of some ranges of an outer batch, each with round 0 as its hash's and its loop's."""
+        ranges = [batch[low:high] for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
+        return np.insert(np.concatenate(ranges), (1, self._entered.width + self._entered.depth), 0, axis=1)
 
 
 class Ids(Operator):
@@ -193,16 +194,15 @@ def put_interning(
     width: int,
     depth: int,
     limit: int,
-    is_total: bool,
 ) -> Operator:
     """The operators of `node`, put into a scope of `depth`; the last one's words are an id and then the row.
 
     `columns` are the row's positions among the `width` words of `source`; `limit` is the most rounds that the
-    loop runs; `is_total` says whether times are epochs.
+    loop runs.
     """
     hash = node.hash
     rows = put(("rows", node), lambda: HashedArrangement(source, columns, width, depth, hash))
-    initial = put(("initial", node), lambda: InitialAtEpochs(rows) if is_total else InitialAtTimes(rows))
+    initial = put(("initial", node), lambda: Initial(rows))
     variable = VariableOperator(None, limit)
     words = (*range(1, rows.width + 2),)
     proposals = Arrangement(variable, words, rows.width + 2, depth + 1)

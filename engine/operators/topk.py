@@ -13,6 +13,7 @@ from engine.kernels.stepping import opcodes
 from engine.kernels.top import reduce_top
 from engine.operators.arrangement import Arrangement
 from engine.operators.group_operators import GroupOperator
+from engine.operators.interesting_times import Groups
 from engine.operators.operator import Instruction, Operator, Step
 from engine.state.dictionary import Dictionary
 from engine.state.packed_times import Frontier
@@ -141,19 +142,14 @@ class TopKOperator(GroupOperator):
     def _ordered(self) -> OrderedArrangement:
         return self.inputs[0]  # type: ignore[return-value]
 
-    def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
+    def _changes(self, groups: Groups, step: Step) -> tuple[np.ndarray, np.ndarray]:
         source = self._ordered
+        keys, table, published, rounds, _ = groups
+        numbers = [AS_IS] * (keys.shape[1] - self.key)
+        codes = np.vstack((np.array(numbers, np.int64), source.codes)) if numbers else source.codes
         _, *texts = source.dictionary.store
         delta, later, passed = reduce_top(
-            keys,
-            source.after(),
-            source.published,
-            source.depth,
-            step.array,
-            self._offset,
-            self._limit,
-            source.codes,
-            *texts,
+            keys, table, published, len(rounds), rounds, self._offset, self._limit, codes, *texts
         )
         source.passed += passed
         return delta, later

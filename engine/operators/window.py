@@ -15,6 +15,7 @@ from engine.kernels.windows import HIGH, reduce_windows
 from engine.kernels.words import NULL
 from engine.operators.failure_log import FailureLog
 from engine.operators.group_operators import GroupOperator
+from engine.operators.interesting_times import Groups
 from engine.operators.operator import Step
 from engine.operators.topk import OrderedArrangement
 
@@ -76,14 +77,14 @@ class WindowOperator(GroupOperator):
         """The dictionary's words by entry number."""
         return self._ordered.dictionary.store[1]
 
-    def _reduce(self, keys: np.ndarray, step: Step) -> tuple[np.ndarray, np.ndarray]:
+    def _changes(self, groups: Groups, step: Step) -> tuple[np.ndarray, np.ndarray]:
         source, functions = self._ordered, self._functions
         _, *texts = source.dictionary.store
         batches = source.trace.batches()
         delta, failed, self.read, passed = reduce_windows(
-            keys,
-            source.after(),
-            source.published,
+            groups.keys,
+            groups.table,
+            groups.published,
             self._sums.table(batches),
             self._bests.table(batches),
             functions.lines,

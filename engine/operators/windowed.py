@@ -17,7 +17,7 @@ from engine.codec.values import float_word, word_float
 from engine.errors import InvalidValue
 from engine.kernels.words import NULL
 from engine.operators.groupwise import Answer, Reducer, Words
-from engine.operators.reducers import placing, ranked
+from engine.operators.placing import placing, ranked
 from engine.plan.window_functions import EXTREMES, Window, Windowed, WindowFunction
 from engine.schema import Type
 from engine.state.dictionary import Dictionary

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from engine.operators import python_functions as functions
-from engine.operators import reducers
 from engine.operators.arrangement import (
     Arrangement,
     FloatPairsArrangement,
@@ -14,16 +11,15 @@ from engine.operators.arrangement import (
 )
 from engine.operators.failure_log import FailureLog
 from engine.operators.group_operators import FloatComoment, FloatSum, Sums, ThresholdOperator
-from engine.operators.groupquery import GroupQueryOperator, asking
+from engine.operators.groupquery import GroupQueryOperator
 from engine.operators.groupwise import GeneralOperator, Reducer
 from engine.operators.interner import put_interning
 from engine.operators.operator import Operator
 from engine.operators.slots import SlotLayout
-from engine.operators.swept import SweptSums, SweptThreshold
 from engine.operators.topk import TopKOperator
 from engine.plan.group_queries import GroupQuery
 from engine.plan.lowering import Method, method, split_reduce
-from engine.plan.nodes import AggregateSpec, Function, GroupBy, Node, Ordering, Reduce, Threshold, TopK
+from engine.plan.nodes import AggregateSpec, Function, GroupBy, Node, Ordering, Reduce, Threshold
 from engine.plan.row_ids import Intern
 from engine.rendering.layout import key_first
 from engine.rendering.scopes import Rendered, RenderScope, plain
@@ -32,20 +28,15 @@ from engine.scalar.questions import Question
 
 
 class GroupNodes(TopKNodes):
-    """Compiled operators if times are epochs, and for accumulated sums; otherwise groups are swept in
-    Python."""
+    """Compiled operators, and functions in Python."""
 
     def _threshold(self, node: Threshold, scope: RenderScope) -> Rendered:
         width = len(node.schema)
         arrangement = self.arrangement(node.input, tuple(range(width)), scope)
-        kind = ThresholdOperator if self.times.is_total else SweptThreshold
-        return plain(scope.put(node, lambda: kind(arrangement, node.clamp)), width)
+        return plain(scope.put(node, lambda: ThresholdOperator(arrangement, node.clamp)), width)
 
     def _reduce(self, node: Reduce, scope: RenderScope) -> Rendered:
         split = split_reduce(node)
-        if not self.times.is_total and (split is not node or not _is_sums(node)):
-            reducer = reducers.aggregated(node, self.dictionary)
-            return self._general(node, node.input, node.keys, reducer, len(node.aggregates), scope)
         if split is not node:
             return self.collection(split, scope)
         width = len(node.schema)
@@ -60,8 +51,6 @@ class GroupNodes(TopKNodes):
     def _group_query(self, node: GroupQuery, scope: RenderScope) -> Rendered:
         question = Question(node, self.dictionary)
         key, words = len(node.keys), len(node.results)
-        if not self.times.is_total:
-            return self._general(node, node.input, node.keys, asking(question), words, scope)
         source = self.arrangement(
             node.input, key_first(tuple(range(len(node.input.schema))), node.keys), scope
         )
@@ -77,14 +66,6 @@ class GroupNodes(TopKNodes):
         source = self.arrangement(input, order, scope)
         operator = scope.put(node, lambda: GeneralOperator(source, len(keys), reducer, words))
         return plain(operator, len(keys) + words)
-
-    def _top_at_times(self, node: TopK, scope: RenderScope) -> Rendered:
-        """A top-k in Python; its rows come with the key first, and are put into the node's column order."""
-        width = len(node.schema)
-        order = key_first(tuple(range(width)), node.keys)
-        reducer = reducers.first(node, self.dictionary)
-        found = self._general(node, node.input, node.keys, reducer, width - len(node.keys), scope)
-        return replace(found, columns=tuple(order.index(c) for c in range(width)))
 
     def _single(self, node: Reduce, aggregate: AggregateSpec, scope: RenderScope) -> Operator:
         """A reduce with one aggregate that is not accumulated in words."""
@@ -127,9 +108,8 @@ class GroupNodes(TopKNodes):
                 collection.operator, keys, collection.width, scope.depth, layout.slots, self.dictionary
             ),
         )
-        kind = Sums if self.times.is_total else SweptSums
         labels = tuple(f"{a.function.value}, whose result is {a.type}" for a in node.aggregates)
-        return scope.put(node, lambda: kind(source, layout.finish, labels, FailureLog(self.dictionary)))
+        return scope.put(node, lambda: Sums(source, layout.finish, labels, FailureLog(self.dictionary)))
 
     def _intern(self, node: Intern, scope: RenderScope) -> Rendered:
         source = self.collection(node.input, scope)
@@ -142,7 +122,6 @@ class GroupNodes(TopKNodes):
             source.width,
             scope.depth,
             self.max_rounds,
-            self.times.is_total,
         )
         return Rendered(ids, (*range(1, words), 0), words)
 

@@ -93,8 +93,6 @@ class Renderer(LinearNodes, LoopNodes, WindowNodes, ClockNodes):
                 return self._inspect(node, scope)
             case Threshold():
                 return self._threshold(node, scope)
-            case TopK() if not self.times.is_total:
-                return self._top_at_times(node, scope)
             case TopK():
                 return self._top(node, scope)
             case Window():

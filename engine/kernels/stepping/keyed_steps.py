@@ -157,7 +157,7 @@ def step_reduce(run, place):
     else:
         finish = numbers.reshape((-1, FINISH))
         delta, unfinished, later = reduce_sums(
-            keys, table, published, depth, operators[source, DIFFS], run.rounds, finish
+            keys, table, published, depth, run.rounds, operators[source, DIFFS], finish
         )
         if unfinished.shape[0] > 0:
             run.state[STATUS] = REFUSED

@@ -41,3 +41,13 @@ def test_rows_before_a_time_are_before_it_in_each_coordinate() -> None:
     found = rows_before(batch, 1, order.pack((1, 1)), order.masks)
     assert [grid[place] for place in found[:, 0].tolist()] == [(0, 0), (0, 1), (1, 0), (1, 1)]
     assert not found[:, 1].any()
+
+
+def test_advancing_keeps_the_order_of_words() -> None:
+    """A trace sorted by texts has words that are not in the order of numbers."""
+    order = Order(("a", "b"))
+    rows = [(7, (1, 1), 1), (7, (2, 0), 1), (3, (0, 2), 1), (3, (1, 0), 2), (5, (2, 2), 1)]
+    batch = np.array([(word, order.pack(time), diff) for word, time, diff in rows], np.int64)
+    found = advance_batch(batch, 1, np.array([order.pack((2, 1))], np.int64), order.masks)
+    expected = [(7, (2, 1), 2), (3, (2, 1), 2), (3, (2, 2), 1), (5, (2, 2), 1)]
+    assert [(word, order.unpack(time), diff) for word, time, diff in found.tolist()] == expected
