@@ -76,6 +76,8 @@ from service.sql.script_door import SqlDoor
 from service.telemetry.journey import RecentCommits
 
 _log = logging.getLogger("freshet.app")
+_WARMING_SECONDS = 3.0
+"""After the start, until the workers of queries are started."""
 
 ROUTERS = (
     sql.router,
@@ -165,6 +167,8 @@ def create_app(
             yield
         finally:
             await asyncio.wait([opening])
+            if app.state.warming is not None:
+                app.state.warming.cancel()
             await door.stop()
             app.state.turns.close()
             runtime, app.state.runtime = app.state.runtime, None
@@ -189,7 +193,7 @@ def create_app(
         responses=dict.fromkeys(("4XX", "5XX"), problems.DESCRIPTION),
         telemetry={"tracing": False, "metrics": False, "logs": False},  # `service/exposition` has them
     )
-    app.state.runtime = app.state.loop = app.state.pipeline = None
+    app.state.runtime = app.state.loop = app.state.pipeline = app.state.warming = None
     app.state.settings = settings
     app.state.memory = MemoryMark(settings.memory_high)
     app.state.turns = Turns(app.state.memory)
@@ -259,7 +263,7 @@ def _opened(on_failure: Callable[[], None], opening: asyncio.Task[None]) -> None
 
 
 async def _open(app: FastAPI, starting: Callable[[], Runtime], sessions: Sessions, warm: bool) -> None:
-    """Opens the runtime. `warm`: the workers of queries start now, not when the first query comes."""
+    """Opens the runtime. `warm`: the workers of queries start soon, not when the first query comes."""
     settings: Settings = app.state.settings
     runtime = await asyncio.to_thread(starting)
     app.state.reader = Reader(runtime.dictionary, settings.read_cache_bytes)
@@ -279,8 +283,8 @@ async def _open(app: FastAPI, starting: Callable[[], Runtime], sessions: Session
     )
     if app.state.otlp.metrics is not None:
         app.state.otlp.metrics.start(app.state.registry)
-    if warm:
-        queries.warm()
+    if warm:  # not at once: who starts the service waits for it
+        app.state.warming = app.state.loop.call_later(_WARMING_SECONDS, queries.warm)
     app.state.runtime = runtime
     role = "following" if runtime.follows else "ready"
     _log.info("%s at epoch %d", role, runtime.snapshot.upper - 1)

@@ -178,14 +178,22 @@ def _sources(module: str) -> str:
     waiting = [module]
     while waiting:
         name = waiting.pop()
-        path = PACKAGE.parents[1].joinpath(*name.split(".")).with_suffix(".py")
-        if name not in found and path.exists():
-            tree = _without_docstrings(ast.parse(path.read_bytes()))
-            found[name] = ast.dump(tree)
-            waiting += [
-                node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module
-            ]
+        if name not in found and (source := _source(name)) is not None:
+            found[name], imported = source
+            waiting += imported
     return _digest(sorted(found.items()))
+
+
+@cache
+def _source(module: str) -> tuple[str, list[str]] | None:
+    """The code of a module without docstrings, and the modules that it imports names from; None if it is not
+    ours. Each is parsed once, because most modules import the same ones."""
+    path = PACKAGE.parents[1].joinpath(*module.split(".")).with_suffix(".py")
+    if not path.exists():
+        return None
+    tree = _without_docstrings(ast.parse(path.read_bytes()))
+    imported = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    return ast.dump(tree), imported
 
 
 def _without_docstrings(tree: ast.AST) -> ast.AST:
