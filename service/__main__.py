@@ -1,6 +1,8 @@
 """`python -m service`, the same as `freshet serve`."""
 
-from service.process.commandline import main
+import gc
+from importlib import import_module
 
 if __name__ == "__main__":
-    main()
+    gc.disable()  # nothing that is loaded is garbage; `serve` enables it
+    import_module("service.process.commandline").main()

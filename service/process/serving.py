@@ -87,6 +87,7 @@ def serve() -> None:
         sys.exit(f"freshet: {error}")
     limit_arenas()
     sys.setswitchinterval(SWITCH_INTERVAL)
+    gc.enable()
     gc.set_threshold(*GC_THRESHOLD)
     gc.freeze()
     failed: list[bool] = []
