@@ -16,6 +16,7 @@ from engine.scalar.written import readable
 from engine.schema import (
     BIGINT,
     BOOLEAN,
+    DATE,
     INTEGER,
     INTERVAL,
     TEXT,
@@ -44,6 +45,7 @@ from planner.sql_types import MAX_PRECISION, UNTYPED, duckdb_type, storable
 
 _EXACT = Context(prec=2 * MAX_PRECISION)
 _TEXTUAL = frozenset({Kind.ENUM, Kind.JSON})  # kinds whose values compare with texts as texts
+_MOMENTS = (DATE, TIMESTAMP, TIMESTAMPTZ)
 _TEXTS_APART = frozenset({"athena", "bigquery", "materialize", "postgres", "presto", "risingwave", "trino"})
 """Dialects without comparison operators between a text and a value of another type."""
 
@@ -166,14 +168,26 @@ def bind_comparison(op: Op, left: Expression, right: Expression, dialect: str = 
 
 
 def _check_texts(left: Expression, right: Expression) -> None:
-    """Raise TypeMismatch for a text, other than a literal, beside a value of another type."""
+    """Raise TypeMismatch for a text, other than a literal, beside a value of another type; and for a literal
+    with a fraction beside a whole number, which DuckDB would round."""
     for text, other in ((left, right), (right, left)):
+        _check_whole(text, other.type)
         is_other = other.type is not UNTYPED and other.type != TEXT and other.type.kind not in _TEXTUAL
         if text.type == TEXT and not isinstance(text, Literal) and is_other:
             raise TypeMismatch(
                 f"{left.type} and {right.type} cannot be compared",
                 f"cast the text to {other.type.kind.value}, or the other value to TEXT",
             )
+
+
+def _check_whole(text: Expression, type: Type) -> None:
+    if (
+        isinstance(text, Literal)
+        and text.type == TEXT
+        and type.is_integer
+        and _FRACTION.search(str(text.value))
+    ):
+        raise TypeMismatch(f"{literal_text(text)} is not a value of type {type}")
 
 
 def _normalized(interval: Expression) -> Expression:
@@ -188,11 +202,35 @@ def condition(expression: Expression, where: str) -> Expression:
     raise TypeMismatch(f"{where} is {expression.type}, not BOOLEAN")
 
 
+_FRACTION = re.compile(r"\d[.eE]|\.\d")
+_NUMBER = re.compile(r"-?\d+(\.\d+)?")
 _DECIMAL = re.compile(r"-?(0|[1-9]\d*)\.\d+")
 """Numbers with a point as everyone writes them: DuckDB's type for them is known."""
 _MOST_DIGITS = 4_000
 """Most characters of a number: Python reads no whole number of more digits."""
 _SYMBOLS = {Op.ADD: "+", Op.SUB: "-", Op.MUL: "*", Op.DIV: "/", Op.INTDIV: "//", Op.MOD: "%"}
+
+
+def as_operands(op: Op, left: Expression, right: Expression, dialect: str) -> tuple[Expression, Expression]:
+    """The sides of an operator: in dialects without operators between texts and other values, a text that is
+    written beside a number is a number, and one that is subtracted from a moment a moment. Raises
+    TypeMismatch."""
+    if dialect not in _TEXTS_APART:
+        return left, right
+    return _as_operand(op, left, right), _as_operand(op, right, left)
+
+
+def _as_operand(op: Op, side: Expression, other: Expression) -> Expression:
+    if not isinstance(side, Literal) or side.type != TEXT:
+        return side
+    if op is Op.SUB and other.type in _MOMENTS:
+        literal_as(side, other.type)
+        return Cast(side, other.type)
+    _check_whole(side, other.type)
+    if other.type.is_integer or other.type.is_float:
+        return literal_as(side, other.type)
+    is_number = other.type.kind is Kind.NUMERIC and _NUMBER.fullmatch(str(side.value))
+    return number_literal(str(side.value)) if is_number else side
 
 
 def bind_arithmetic(op: Op, left: Expression, right: Expression) -> Expression | None:

@@ -19,6 +19,7 @@ from planner.bind.arrays import concatenated, each, subscript
 from planner.bind.attempts import attempted, is_attempt
 from planner.bind.coercion import (
     alternatives,
+    as_operands,
     bind_arithmetic,
     bind_comparison,
     case_type,
@@ -340,6 +341,7 @@ class ExpressionBinder:
     def _arithmetic(self, node: exp.Expression) -> Expression:
         left, right = self.bind(node.this), self.bind(node.expression)
         op = _ARITHMETIC[type(node)]
+        left, right = as_operands(op, left, right, self.session.dialect)
         if op is Op.SUB and left.type == right.type == TIME:
             return foreign(_BETWEEN_TIMES, [left, right], node, self.session.dialect)
         if op is Op.ADD and self.session.dialect == "tsql" and left.type == right.type == TEXT:

@@ -28,6 +28,8 @@ from planner.sql_types import SUPPORTED, written_type
 from planner.suggestions import did_you_mean, perhaps_text, visible
 
 _OPERATORS = {"~~": "LIKE", "!~~": "NOT LIKE", "~~*": "ILIKE", "!~~*": "NOT ILIKE"}
+_LITERALS = {"STRING_LITERAL": "VARCHAR", "INTEGER_LITERAL": "INTEGER"}
+"""What DuckDB calls the types of constants."""
 _NAME = re.compile(r"\w+")
 _SHAPES = 3
 """The most forms of a function in a hint."""
@@ -139,6 +141,12 @@ def _no_part(found: re.Match[str], rest: str) -> PlannerError:
     return InvalidQuery(f'a time has no part "{found[1].lower()}"', f"parts are {PARTS}")
 
 
+def _unclear(found: re.Match[str], rest: str) -> PlannerError:
+    types = [written_type(_LITERALS.get(type, type)) for type in _split(found[2])]
+    error = wrong_arguments(found[1], types, [])
+    return TypeMismatch(error.message, "cast a text to the type that is meant")
+
+
 def _mixed(found: re.Match[str], rest: str) -> PlannerError:
     types = " and ".join(written_type(type) for type in (found[1], found[2]))
     return TypeMismatch(f"{found[3]} cannot mix {types}", "cast one of them to the other's type")
@@ -159,6 +167,7 @@ _RULES: tuple[tuple[re.Pattern[str], _Rule], ...] = tuple(
         (r"Set operations can only apply to expressions with the same number", _no_pairs),
         (r"Type with name (\S+?) does not exist", _no_type),
         (r'extract specifier "(.+?)" not recognized', _no_part),
+        (r'Could not choose a best candidate function for the function call "(.+?)\((.*)\)"', _unclear),
         (r"Cannot mix values of type (\S+) and (\S+) in (\w+)", _mixed),
     )
 )

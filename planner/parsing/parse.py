@@ -19,7 +19,7 @@ from planner.parsing.long_names import with_short_names
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.nesting import check_nesting
 from planner.parsing.qualified_columns import without_schemas
-from planner.parsing.syntax_errors import PARSER_FAULTS, syntax_error
+from planner.parsing.syntax_errors import PARSER_FAULTS, syntax_error, unreadable
 from planner.positions import remember
 
 
@@ -48,7 +48,7 @@ def parse_statements(
     except ParseError as error:
         raise syntax_error(error, tokens) from None
     except TokenError as error:
-        raise InvalidSyntax(f"the text cannot be read: {error}") from None
+        raise unreadable(error, sql) from None
     except RecursionError:
         raise SqlTooDeep.of() from None
     except (SqlglotError, *PARSER_FAULTS) as error:

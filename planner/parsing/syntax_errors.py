@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from sqlglot.errors import ParseError
+from sqlglot.errors import ParseError, TokenError
 from sqlglot.tokens import Token, TokenType
 
 from planner.errors import InvalidSyntax, as_fact
@@ -35,6 +35,7 @@ _BEFORE_NAMES = frozenset(
 )
 """What stands before a name rather than before a keyword."""
 _MISSING = re.compile(r"Required keyword: '(\w+)'")
+_UNCLOSED = re.compile(r"Missing (.+) from (\d+):(\d+)")
 _EXPECTING = re.compile(r"Expecting (.+)")
 _SILENT = "Invalid expression"
 """sqlglot's words where it knows no more than the place."""
@@ -54,7 +55,28 @@ def syntax_error(error: ParseError, tokens: Sequence[Token]) -> InvalidSyntax:
         opened = _unclosed(tokens) if expected == "expected )" else None
         if opened is not None:
             expected = f"the ( in line {opened.line}, column {opened.col} is not closed here"
+        expected = expected or _advice(tokens, at)
     return _at(text, line, end, expected)
+
+
+def unreadable(error: TokenError, text: str) -> InvalidSyntax:
+    """sqlglot's error about a text that it cannot divide into tokens, with its place."""
+    unclosed = _UNCLOSED.fullmatch(str(error.__cause__ or error))
+    if unclosed is None:
+        return InvalidSyntax("the text ends inside a comment or a quoted text", "close it")
+    mark, line, start = unclosed[1], int(unclosed[2]), int(unclosed[3])
+    column = start - text.rfind("\n", 0, start)
+    return InvalidSyntax(f"the {mark} is not closed", line=line, column=column)
+
+
+def _advice(tokens: Sequence[Token], at: int) -> str:
+    """What to write in place of words that other systems have; empty if nothing is known."""
+    word, before = tokens[at].text, tokens[at - 1].text.upper() if at else ""
+    if word == "`":
+        return 'a name is quoted "so" in this dialect'
+    if before == "TOP":
+        return f"LIMIT {word} at the end of the query takes the first rows"
+    return "expected (" if before == "IN" else ""
 
 
 def _at(text: str, line: int | None, end: int | None, hint: str) -> InvalidSyntax:
