@@ -21,6 +21,8 @@ from planner.dialects.as_written import keeping_dates
 from planner.formats import keeping_formats
 from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
+from planner.parsing.hints import PriorityHints
+from planner.parsing.mutually import MutualRecursion
 from planner.parsing.parameters import mark
 
 _UNCONDITIONAL = frozenset(
@@ -53,7 +55,7 @@ def trees_of(tokens: list[Token], text: str, dialect: str) -> list[exp.Expr | No
 def _parser_class(dialect: str) -> type[Parser]:
     base = keeping_formats(Dialect.get_or_raise(dialect).parser_class, dialect)
     base = keeping_dates(base, dialect)
-    return type("Parser", (_Joins, base), {})
+    return type("Parser", (_Joins, MutualRecursion, PriorityHints, base), {"name": dialect})
 
 
 class _Joins:

@@ -9,12 +9,12 @@ from sqlglot.tokens import Token
 from planner.dialects.as_written import remember_dialect
 from planner.errors import InvalidSyntax, SqlTooDeep
 from planner.limits import check_text
-from planner.parsing import arrows, mutually
-from planner.parsing import hints as priority
+from planner.parsing import arrows
 from planner.parsing.clauses import check_order
 from planner.parsing.column_names import POSTGRES, with_named_columns
 from planner.parsing.dialect_parsers import trees_of
 from planner.parsing.digits import check_digits
+from planner.parsing.hints import check_hints
 from planner.parsing.long_names import with_short_names
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.nesting import check_nesting
@@ -32,19 +32,17 @@ def parse_statements(
     check_text(sql)
     tokens: list[Token] = []
     try:
-        text, declarations = mutually.blank_declarations(priority.comment_hints(sql, dialect), dialect)
-        tokens = Dialect.get_or_raise(dialect).tokenize(text)
+        tokens = Dialect.get_or_raise(dialect).tokenize(sql)
         if named and dialect == POSTGRES:
             tokens = with_short_names(tokens)
         check_nesting(tokens)
         check_digits(tokens)
-        trees = trees_of(tokens, text, dialect)
+        check_hints(tokens, sql)
+        trees = trees_of(tokens, sql, dialect)
         found = [arrows.restore(tree, dialect) for tree in trees if isinstance(tree, exp.Expression)]
         if named and dialect == POSTGRES:
-            found = [with_named_columns(tree, text) for tree in found]
+            found = [with_named_columns(tree, sql) for tree in found]
         check_order(tokens, dialect)
-        for tree in found:
-            priority.mark_hints(tree, sql, dialect)
     except ParseError as error:
         raise syntax_error(error, tokens) from None
     except TokenError as error:
@@ -54,8 +52,7 @@ def parse_statements(
     except (SqlglotError, *PARSER_FAULTS) as error:
         raise InvalidSyntax(f"the text cannot be read: {error}") from None
     for tree in found:
-        mutually.mark_declarations(tree, declarations)
-        remember(tree, text, dialect)
+        remember(tree, sql, dialect)
         remember_dialect(tree, dialect)
         names.qualify(tree)
         without_schemas(tree)
