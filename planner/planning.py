@@ -17,7 +17,7 @@ from planner.ir import RelationalProgram
 from planner.limits import DEFAULT, PlanningLimits, within
 from planner.lower.plan_sources import PlanSources
 from planner.lower.whole_program import lower
-from planner.parsing.mutually import sql_text
+from planner.parsing.canonical_text import sql_text
 from planner.parsing.parse import parse_query
 from planner.passes import optimize
 from planner.relation import Catalog

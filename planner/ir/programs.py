@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from engine.errors import PlanError
@@ -109,3 +110,7 @@ class RelationalProgram:
     definitions: tuple[Relational, ...]
     root: Relational
     outputs: tuple[Attribute, ...]
+
+    def mapped(self, change: Callable[[Relational], Relational]) -> RelationalProgram:
+        """The program with each definition, and the root, changed."""
+        return replace(self, definitions=tuple(map(change, self.definitions)), root=change(self.root))

@@ -24,6 +24,14 @@ def with_expressions(operator: Relational, expressions: tuple[Expression, ...]) 
     return with_parts(operator, {Holds.EXPRESSION: expressions})
 
 
+def bottom_up(operator: Relational, *rules: Callable[[Relational], Relational]) -> Relational:
+    """Apply the rules to every operator, one after the other, inputs first."""
+    changed = with_inputs(operator, tuple(bottom_up(i, *rules) for i in operator.inputs))
+    for rule in rules:
+        changed = rule(changed)
+    return changed
+
+
 Change = Callable[[Expression], Expression | None]
 
 

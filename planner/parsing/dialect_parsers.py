@@ -21,6 +21,8 @@ from planner.dialects.as_written import keeping_dates
 from planner.formats import keeping_formats
 from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
+from planner.parsing.hints import PriorityHints
+from planner.parsing.mutually import MutualRecursion
 from planner.parsing.parameters import mark
 
 _UNCONDITIONAL = frozenset(
@@ -28,6 +30,8 @@ _UNCONDITIONAL = frozenset(
     | {"sqlite", "starrocks"}
 )
 """Dialects in which a JOIN needs neither ON nor USING."""
+_ARROWS = frozenset({"postgres", "redshift", "materialize", "risingwave", "mysql", "singlestore", "sqlite"})
+"""Dialects without lambdas: in `f(doc -> 'a')` the arrow is JSON's."""
 _CONDITIONS = ("on", "using", "method", "match_condition")
 """Parts of a join that determine which rows it pairs."""
 
@@ -53,7 +57,10 @@ def trees_of(tokens: list[Token], text: str, dialect: str) -> list[exp.Expr | No
 def _parser_class(dialect: str) -> type[Parser]:
     base = keeping_formats(Dialect.get_or_raise(dialect).parser_class, dialect)
     base = keeping_dates(base, dialect)
-    return type("Parser", (_Joins, base), {})
+    own: dict[str, Any] = {"name": dialect}
+    if dialect in _ARROWS:
+        own["LAMBDAS"] = {kind: read for kind, read in base.LAMBDAS.items() if kind is not TokenType.ARROW}
+    return type("Parser", (_Joins, MutualRecursion, PriorityHints, base), own)
 
 
 class _Joins:

@@ -2,55 +2,35 @@
 
     SELECT /*+ PRIORITY(expression) */ ...
 
-`comment_hints` replaces it, in place, with a plain comment that holds the offset of the hint's expression,
-because not all dialects parse hints. `mark_hints` finds the comment in a tree and puts the parsed expression
-on its SELECT. A marked node can be copied, and `sql_text` writes the hint back.
+The hint belongs to its SELECT, whose copies keep it; `canonical_text` writes it back.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
+from typing import Any
 
-from sqlglot import Dialect, exp
+from sqlglot import exp
+from sqlglot.tokens import Token, TokenType
 
 from planner.errors import InvalidSyntax
 from planner.limits import check_time
-from planner.parsing.dialect_parsers import trees
 from planner.positions import remember
 
 _META = "priority"
-_HINT = re.compile(r"[ \t]*/\*(\+\s*PRIORITY\b(.*?))\*/", re.IGNORECASE | re.DOTALL)
-_WORD = re.compile("PRIORITY", re.IGNORECASE)
+_HINT = re.compile(r"[ \t]*/\*\+\s*PRIORITY\b(.*?)\*/", re.IGNORECASE | re.DOTALL)
+_COMMENT = re.compile(r"\+?\s*PRIORITY\b", re.IGNORECASE)
 _STRAY = re.compile(r"\+\s*PRIORITY\b", re.IGNORECASE)
-_PLACE = re.compile(r"\x1f(\d+)\s*")
 _USAGE = "write SELECT /*+ PRIORITY(expression) */ ..., with the hint on the line of its SELECT"
 
 
-def comment_hints(sql: str, dialect: str) -> str:
-    """`sql` with each hint after a SELECT replaced by a comment of the same length that holds the offset of
-    its expression. Raises InvalidSyntax if the hint stands elsewhere."""
-    if not _WORD.search(sql):
-        return sql
-    pieces, end = [], 0
-    for token in Dialect.get_or_raise(dialect).tokenize(sql):
-        found = _HINT.match(sql, token.end + 1) if token.text.upper() == "SELECT" else None
-        if found is not None:
-            pieces += [sql[end : found.start(1)], _comment(found[1], found.start(2))]
-            end = found.end(1)
-        elif any(_STRAY.match(comment) for comment in token.comments):
+def check_hints(tokens: Iterable[Token], sql: str) -> None:
+    """Raise InvalidSyntax, with its place, for a hint that does not follow a SELECT."""
+    for token in tokens:
+        if any(_STRAY.match(comment) for comment in token.comments) and not _follows(token, sql):
             column = token.col - (token.end - token.start)
             raise InvalidSyntax("the hint PRIORITY does not follow a SELECT", _USAGE, token.line, column)
-    return "".join((*pieces, sql[end:]))
-
-
-def mark_hints(tree: exp.Expression, sql: str, dialect: str) -> None:
-    """Put on every SELECT of `tree` the expression of its hint in `sql`, and remove the comment."""
-    for select in tree.find_all(exp.Select):
-        comments = select.comments or []
-        places = [place for comment in comments if (place := _PLACE.fullmatch(comment))]
-        for place in places:
-            comments.remove(place[0])
-            select.meta[_META] = _parsed(sql, int(place[1]), dialect)
 
 
 def priority_of(select: exp.Expr) -> exp.Expression | None:
@@ -63,19 +43,43 @@ def hint_text(priority: str) -> str:
     return f" /*+ PRIORITY({priority}) */"
 
 
-def _comment(hint: str, place: int) -> str:
-    text = f"\x1f{place}"
-    return text + "".join("\n" if c == "\n" else " " for c in hint[len(text) :])
+def _follows(token: Token, sql: str) -> re.Match[str] | None:
+    return _HINT.match(sql, token.end + 1) if token.token_type is TokenType.SELECT else None
 
 
-def _parsed(sql: str, place: int, dialect: str) -> exp.Expression:
-    """The expression in the parentheses at `place`, its nodes marked with their places in `sql`."""
-    check_time()
-    before = "".join("\n" if c == "\n" else " " for c in sql[:place])
-    text = before + sql[place : sql.index("*/", place)]
-    (tree,) = trees(text, dialect) or (None,)
-    if not isinstance(tree, exp.Paren):
-        line, column = before.count("\n") + 1, place - before.rfind("\n")
-        raise InvalidSyntax("PRIORITY takes one expression", _USAGE, line, column)
-    remember(tree, text, dialect)
-    return tree.this
+class _Priority(exp.Hint):
+    """A hint that has not reached its SELECT yet."""
+
+
+class PriorityHints:
+    """Parses the hint. A mixin that comes before a parser class among the bases; `name` is the dialect's."""
+
+    name: str
+
+    def _parse_hint(self: Any) -> exp.Hint | None:
+        found = _follows(self._prev, self.sql)
+        if found is None:
+            return super()._parse_hint()  # type: ignore[misc,no-any-return]
+        self._match(TokenType.HINT)
+        hint = _Priority()
+        hint.meta[_META] = self._parse_priority(found[1], found.start(1))
+        return hint
+
+    def _parse_priority(self: Any, written: str, place: int) -> exp.Expr:
+        """The expression in parentheses at `place`, its nodes marked with their places in the text."""
+        check_time()
+        before = "".join("\n" if c == "\n" else " " for c in self.sql[:place])
+        text = before + written
+        (tree,) = type(self)(dialect=self.dialect).parse(self.dialect.tokenize(text), text) or (None,)
+        if not isinstance(tree, exp.Paren):
+            line, column = before.count("\n") + 1, place - before.rfind("\n")
+            raise InvalidSyntax("PRIORITY takes one expression", _USAGE, line, column)
+        remember(tree, text, self.name)
+        return tree.this
+
+    def _parse_query_modifiers(self: Any, this: exp.Expr | None) -> exp.Expr | None:
+        if isinstance(this, exp.Select) and isinstance(this.args.get("hint"), _Priority):
+            this.meta[_META] = this.args["hint"].meta[_META]
+            this.set("hint", None)
+            this.comments = [comment for comment in this.comments or () if not _COMMENT.match(comment)]
+        return super()._parse_query_modifiers(this)  # type: ignore[misc,no-any-return]

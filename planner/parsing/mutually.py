@@ -4,32 +4,23 @@
         name (column type, ...) AS (query), ...
     SELECT ...
 
-`blank_declarations` blanks out, in place, the parts that plain WITH RECURSIVE lacks, so that every other
-character keeps its position. `Declaration` keeps the blanked parts, and `mark_declarations` puts it on the
-parsed WITH. A marked node can be copied, and `sql_text` writes it back.
+It becomes a WITH RECURSIVE that has a `Declaration`. The node can be copied, and `canonical_text` writes it.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-from sqlglot import Dialect, exp
-from sqlglot.errors import SqlglotError
-from sqlglot.generator import Generator
-from sqlglot.generators.postgres import PostgresGenerator
-from sqlglot.tokens import Token, TokenType
+from sqlglot import exp
+from sqlglot.tokens import TokenType
 
 from engine.plan.nodes import OnLimit
 from engine.schema import Type
-from planner.errors import InvalidSyntax
-from planner.parsing.hints import hint_text, priority_of
 from planner.sql_types import data_type
 
-META = "mutually_recursive"
-_WORD = re.compile("MUTUALLY", re.IGNORECASE)
-_HINT = "WITH MUTUALLY RECURSIVE [(RETURN AT | ERROR AT RECURSION LIMIT n)] name (column type, ...) AS (...)"
+_META = "mutually_recursive"
+_FORM = "WITH MUTUALLY RECURSIVE [(RETURN AT | ERROR AT RECURSION LIMIT n)] name (column type, ...) AS (...)"
 
 
 @dataclass(frozen=True)
@@ -41,181 +32,64 @@ class Declaration:
     types: tuple[tuple[Type, ...], ...]
 
 
-def blank_declarations(sql: str, dialect: str) -> tuple[str, Mapping[int, Declaration]]:
-    """`sql` with every MUTUALLY RECURSIVE made plain, and the declarations by the offset of their first
-    name."""
-    if not _WORD.search(sql):
-        return sql, {}
-    tokens = Dialect.get_or_raise(dialect).tokenize(sql)
-    scanner = _Scanner(tokens, list(sql), dialect)
-    declarations: dict[int, Declaration] = {}
-    for index in range(len(tokens) - 2):
-        words = [token.text.upper() for token in tokens[index : index + 3]]
-        if words == ["WITH", "MUTUALLY", "RECURSIVE"]:
-            scanner.index = index + 1
-            scanner.blank(1)
-            scanner.index += 1
-            first, declaration = scanner.declaration()
-            declarations[first] = declaration
-    return "".join(scanner.text), declarations
-
-
-def mark_declarations(tree: exp.Expression, declarations: Mapping[int, Declaration]) -> None:
-    """Attach each declaration to the WITH whose first name stands at its offset."""
-    for with_ in tree.find_all(exp.With):
-        alias = with_.expressions[0].args["alias"].this
-        declaration = declarations.get(alias.meta.get("start", -1))
-        if declaration is not None:
-            with_.meta[META] = declaration
-
-
 def declaration_of(with_: exp.With) -> Declaration | None:
-    return with_.meta.get(META)
+    return with_.meta.get(_META)
 
 
-class _Scanner:
-    """Reads the parts between MUTUALLY RECURSIVE and the queries, and blanks them in `text`."""
+class MutualRecursion:
+    """Parses the clause. A mixin, which comes before a parser class among the bases of a dialect `name`."""
 
-    def __init__(self, tokens: list[Token], text: list[str], dialect: str) -> None:
-        self.tokens = tokens
-        self.text = text
-        self.dialect = dialect
-        self.index = 0
+    name: str
 
-    def declaration(self) -> tuple[int, Declaration]:
-        limit, on_limit = self._limit()
-        first = self._peek().start
-        types = [self._binding()]
-        while self._at(","):
-            self.index += 1
-            types.append(self._binding())
-        return first, Declaration(limit, on_limit, tuple(types))
+    def _parse_with(self: Any, skip_with_token: bool = False) -> exp.With | None:
+        if skip_with_token or not self._match_text_seq("WITH", "MUTUALLY", "RECURSIVE"):
+            return super()._parse_with(skip_with_token)  # type: ignore[misc]
+        limit, on_limit = self._parse_round_limit()
+        bindings = self._parse_csv(self._parse_binding)
+        with_ = exp.With(expressions=[cte for cte, _ in bindings], recursive=True)
+        with_.meta[_META] = Declaration(limit, on_limit, tuple(types for _, types in bindings))
+        return with_
 
-    def blank(self, count: int) -> None:
-        """Overwrite the next `count` tokens with spaces, keep line breaks, and step over the tokens."""
-        for token in self.tokens[self.index : self.index + count]:
-            for offset in range(token.start, token.end + 1):
-                if self.text[offset] != "\n":
-                    self.text[offset] = " "
-        self.index += count
-
-    def _limit(self) -> tuple[int | None, OnLimit]:
-        if not self._at("("):
+    def _parse_round_limit(self: Any) -> tuple[int | None, OnLimit]:
+        first = self._curr
+        if not self._match(TokenType.L_PAREN):
             return None, OnLimit.ERROR
-        close = self._closing()
-        words = [token.text.upper() for token in self.tokens[self.index + 1 : close]]
-        on_limit = OnLimit.RETURN if words[:1] == ["RETURN"] else OnLimit.ERROR
-        if words[:2] in (["RETURN", "AT"], ["ERROR", "AT"]):
-            words = words[2:]
-        if (
-            len(words) != 3
-            or words[:2] != ["RECURSION", "LIMIT"]
-            or not words[2].isdigit()
-            or int(words[2]) < 1
-        ):
-            raise self._error("the recursion limit is not valid")
-        self.blank(close + 1 - self.index)
-        return int(words[2]), on_limit
+        on_limit = OnLimit.RETURN if self._match_text_seq("RETURN", "AT") else OnLimit.ERROR
+        if on_limit is OnLimit.ERROR:
+            self._match_text_seq("ERROR", "AT")
+        has_limit = self._match_text_seq("RECURSION", "LIMIT") and self._match(TokenType.NUMBER)
+        limit = int(self._prev.text) if has_limit and self._prev.text.isdigit() else 0
+        if not limit or not self._match(TokenType.R_PAREN):
+            self._refuse("the recursion limit is not valid", first)
+        return limit, on_limit
 
-    def _binding(self) -> tuple[Type, ...]:
-        if (
-            self._peek().token_type not in (TokenType.VAR, TokenType.IDENTIFIER)
-            and not self._peek().text.isidentifier()
-        ):
-            raise self._error("a name is expected")
-        self.index += 1
-        if not self._at("("):
-            raise self._error("the columns and their types are expected")
-        close = self._closing()
-        self.index += 1
-        types = []
-        while self.index < close:
-            self.index += 1
-            types.append(self._type(close))
-            self.index += 1
-        self.index = close + 1
-        if not self._at("AS"):
-            raise self._error("AS is expected")
-        self.index += 1
-        if not self._at("("):
-            raise self._error("a query in parentheses is expected")
-        self.index = self._closing() + 1
-        return tuple(types)
+    def _parse_binding(self: Any) -> tuple[exp.CTE, tuple[Type, ...]]:
+        name = self._parse_id_var(any_token=False, tokens=self.ID_VAR_TOKENS)
+        if name is None:
+            self._refuse("a name is expected")
+        if not self._match(TokenType.L_PAREN):
+            self._refuse("the columns and their types are expected")
+        columns = self._parse_csv(self._parse_typed_column)
+        self._match_r_paren()
+        if not self._match(TokenType.ALIAS):
+            self._refuse("AS is expected")
+        if not self._match(TokenType.L_PAREN, advance=False):
+            self._refuse("a query in parentheses is expected")
+        alias = exp.TableAlias(this=name, columns=[column for column, _ in columns])
+        query = self._parse_wrapped(self._parse_statement)
+        if isinstance(query, exp.Values):
+            query = self._values_to_select(query)
+        return exp.CTE(this=query, alias=alias), tuple(type for _, type in columns)
 
-    def _type(self, close: int) -> Type:
-        end, depth = self.index, 0
-        while end < close and (depth or self.tokens[end].text != ","):
-            depth += {"(": 1, ")": -1}.get(self.tokens[end].text, 0)
-            end += 1
-        if end == self.index:
-            raise self._error("the column's type is expected")
-        written = "".join(self.text[self.tokens[self.index].start : self.tokens[end - 1].end + 1])
-        try:
-            type = data_type(exp.DataType.build(written, dialect=self.dialect), self.dialect)
-        except SqlglotError:
-            raise self._error(f"{written} is not a type") from None
-        self.blank(end - self.index)
-        return type
+    def _parse_typed_column(self: Any) -> tuple[exp.Expr, Type]:
+        column = self._parse_id_var(any_token=True)
+        first = self._curr
+        if column is None or self._match_set((TokenType.COMMA, TokenType.R_PAREN), advance=False):
+            self._refuse("the column's type is expected")
+        type = self._parse_types(schema=True, allow_identifiers=False)
+        if type is None:
+            self._refuse(f"{first.text} is not a type", first)
+        return column, data_type(type, self.name)
 
-    def _peek(self) -> Token:
-        return self.tokens[min(self.index, len(self.tokens) - 1)]
-
-    def _at(self, text: str) -> bool:
-        return self.index < len(self.tokens) and self.tokens[self.index].text.upper() == text
-
-    def _closing(self) -> int:
-        """The index of the parenthesis that closes the one here."""
-        depth = 0
-        for index in range(self.index, len(self.tokens)):
-            depth += {"(": 1, ")": -1}.get(self.tokens[index].text, 0)
-            if depth == 0:
-                return index
-        raise self._error("the parenthesis is not closed")
-
-    def _error(self, message: str) -> InvalidSyntax:
-        token = self._peek()
-        return InvalidSyntax(message, _HINT, token.line, token.col - (token.end - token.start))
-
-
-class _Canonical(PostgresGenerator):
-    """PostgreSQL's text, with the explicit recursion, the hints and the PIVOT that PostgreSQL lacks."""
-
-    TRANSFORMS = {k: f for k, f in PostgresGenerator.TRANSFORMS.items() if k is not exp.Pivot}  # noqa: RUF012
-
-    def select_sql(self, expression: exp.Select) -> str:
-        priority = priority_of(expression)
-        if priority is not None:
-            expression.set("hint", exp.Hint(expressions=[priority.copy()]))
-        return super().select_sql(expression)
-
-    def hint_sql(self, expression: exp.Hint) -> str:
-        return hint_text(self.sql(expression.expressions[0]))
-
-    def with_sql(self, expression: exp.With) -> str:
-        declaration = declaration_of(expression)
-        if declaration is None:
-            return super().with_sql(expression)
-        limit = ""
-        if declaration.limit is not None:
-            limit = f"({declaration.on_limit.value.upper()} AT RECURSION LIMIT {declaration.limit}) "
-        bindings = (
-            self._binding(cte, types)
-            for cte, types in zip(expression.expressions, declaration.types, strict=True)
-        )
-        return f"WITH MUTUALLY RECURSIVE {limit}{', '.join(bindings)}"
-
-    def _binding(self, cte: exp.CTE, types: tuple[Type, ...]) -> str:
-        alias = cte.args["alias"]
-        columns = ", ".join(
-            f"{self.sql(column)} {type}" for column, type in zip(alias.columns, types, strict=True)
-        )
-        return f"{self.sql(alias.this)}({columns}) AS ({self.sql(cte.this)})"
-
-
-def sql_text(tree: exp.Expression, copy: bool = True) -> str:
-    """The canonical text of a statement: PostgreSQL's, with explicit recursion and without comments.
-
-    Without a `copy` the tree is changed.
-    """
-    generator: Generator = _Canonical(dialect="postgres", comments=False)
-    return generator.generate(tree, copy=copy)
+    def _refuse(self: Any, what: str, *at: Any) -> None:
+        self.raise_error(f"{what}: {_FORM}", *at)

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from sqlglot import Dialect, exp
-from sqlglot.errors import ParseError, SqlglotError, TokenError
-from sqlglot.tokens import Token
+from sqlglot.errors import TokenError
 
 from planner.dialects.as_written import remember_dialect
-from planner.errors import InvalidSyntax, SqlTooDeep
+from planner.errors import InvalidSyntax
 from planner.limits import check_text
-from planner.parsing import arrows, mutually
-from planner.parsing import hints as priority
-from planner.parsing.clauses import check_order
+from planner.parsing.checked_trees import checked_trees
 from planner.parsing.column_names import POSTGRES, with_named_columns
-from planner.parsing.dialect_parsers import trees_of
-from planner.parsing.digits import check_digits
 from planner.parsing.long_names import with_short_names
 from planner.parsing.namespace import DEFAULT, Namespace
-from planner.parsing.nesting import check_nesting
 from planner.parsing.qualified_columns import without_schemas
-from planner.parsing.syntax_errors import PARSER_FAULTS, syntax_error, unreadable
+from planner.parsing.syntax_errors import unreadable
 from planner.positions import remember
 
 
@@ -30,32 +24,16 @@ def parse_statements(
     PlanningLimit for a text that is too long or nested too deeply. With `named`, columns without a name have
     PostgreSQL's, in its dialect."""
     check_text(sql)
-    tokens: list[Token] = []
     try:
-        text, declarations = mutually.blank_declarations(priority.comment_hints(sql, dialect), dialect)
-        tokens = Dialect.get_or_raise(dialect).tokenize(text)
-        if named and dialect == POSTGRES:
-            tokens = with_short_names(tokens)
-        check_nesting(tokens)
-        check_digits(tokens)
-        trees = trees_of(tokens, text, dialect)
-        found = [arrows.restore(tree, dialect) for tree in trees if isinstance(tree, exp.Expression)]
-        if named and dialect == POSTGRES:
-            found = [with_named_columns(tree, text) for tree in found]
-        check_order(tokens, dialect)
-        for tree in found:
-            priority.mark_hints(tree, sql, dialect)
-    except ParseError as error:
-        raise syntax_error(error, tokens) from None
+        tokens = Dialect.get_or_raise(dialect).tokenize(sql)
     except TokenError as error:
         raise unreadable(error, sql) from None
-    except RecursionError:
-        raise SqlTooDeep.of() from None
-    except (SqlglotError, *PARSER_FAULTS) as error:
-        raise InvalidSyntax(f"the text cannot be read: {error}") from None
+    named = named and dialect == POSTGRES
+    found = checked_trees(with_short_names(tokens) if named else tokens, sql, dialect)
+    if named:
+        found = [with_named_columns(tree, sql) for tree in found]
     for tree in found:
-        mutually.mark_declarations(tree, declarations)
-        remember(tree, text, dialect)
+        remember(tree, sql, dialect)
         remember_dialect(tree, dialect)
         names.qualify(tree)
         without_schemas(tree)

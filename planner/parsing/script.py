@@ -16,23 +16,18 @@ from functools import cache
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
-from sqlglot.errors import ParseError, TokenError
+from sqlglot.errors import TokenError
 from sqlglot.tokens import Token, Tokenizer, TokenType
 
 from planner.dialects.as_written import remember_dialect
-from planner.errors import InvalidSyntax, PlannerError, SqlTooDeep, Unsupported
+from planner.errors import InvalidSyntax, PlannerError, Unsupported
 from planner.limits import check_text
-from planner.parsing.arrows import restore
-from planner.parsing.clauses import check_order
+from planner.parsing.checked_trees import checked_trees
 from planner.parsing.column_names import POSTGRES, with_named_columns
-from planner.parsing.dialect_parsers import trees_of
-from planner.parsing.digits import check_digits
 from planner.parsing.long_names import notices, with_short_names
 from planner.parsing.namespace import DEFAULT, Namespace
-from planner.parsing.nesting import check_nesting
 from planner.parsing.parameters import NO_PARAMETERS, Parameters, check_used, with_values
 from planner.parsing.qualified_columns import without_schemas
-from planner.parsing.syntax_errors import PARSER_FAULTS, syntax_error
 
 _NAMING = frozenset({"SELECT", "RETURNING", "TABLE"})
 """Words of an INSERT that has more columns to name than the rows of its VALUES."""
@@ -132,20 +127,10 @@ class Piece:
 
     def template(self) -> exp.Expression:
         """The tree without values for its parameters, and without marks of the dialect."""
-        check_nesting(self.tokens)
-        check_digits(self.tokens)
-        try:
-            (tree,) = trees_of(_spelled_out(self.tokens), self.script, self.dialect)
-        except ParseError as error:
-            raise syntax_error(error, self.tokens) from None
-        except RecursionError:
-            raise SqlTooDeep.of("the statement").at(*self.place()) from None
-        except PARSER_FAULTS as error:
-            raise self.failure("the statement cannot be parsed") from error
-        if not isinstance(tree, exp.Expression):
+        trees = checked_trees(_spelled_out(self.tokens), self.script, self.dialect)
+        if len(trees) != 1:
             raise self.failure("the statement is empty")
-        check_order(self.tokens, self.dialect)
-        return self._resolved(restore(tree, self.dialect))
+        return self._resolved(trees[0])
 
     def _resolved(self, tree: exp.Expression) -> exp.Expression:
         """The tree with names for its columns, and schemas for its relations."""

@@ -9,7 +9,6 @@ ts > (SELECT DATE '2024-01-01')
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from engine.plan.expressions import ColumnRef, Literal
 from planner.ir import (
@@ -17,7 +16,6 @@ from planner.ir import (
     JoinKind,
     Project,
     Relational,
-    RelationalProgram,
     ScalarSubquery,
     Selection,
     ThetaJoin,
@@ -25,20 +23,13 @@ from planner.ir import (
     references,
     subqueries,
 )
-from planner.ir.rewrite import identity, map_expressions, with_inputs
+from planner.ir.rewrite import bottom_up, identity, map_expressions
 from planner.ir.scalars import inline
 
 
-def inline_constants(program: RelationalProgram) -> RelationalProgram:
-    return replace(
-        program,
-        definitions=tuple(_operator(operator) for operator in program.definitions),
-        root=_operator(program.root),
-    )
-
-
-def _operator(operator: Relational) -> Relational:
-    return _joined(map_expressions(operator, _value))
+def inline_constants(operator: Relational) -> Relational:
+    """The rows of constants in `operator`, and as values inside its expressions, replaced by constants."""
+    return bottom_up(map_expressions(operator, _value), _joined)
 
 
 def _value(expression: Expression) -> Expression | None:
@@ -48,17 +39,16 @@ def _value(expression: Expression) -> Expression | None:
     return None if row is None else row[expression.column]
 
 
-def _joined(operator: Relational) -> Relational:
-    below = with_inputs(operator, tuple(_joined(i) for i in operator.inputs))
-    if not (isinstance(below, ThetaJoin) and below.kind is JoinKind.INNER):
-        return below
-    for side, other in ((below.right, below.left), (below.left, below.right)):
+def _joined(join: Relational) -> Relational:
+    if not (isinstance(join, ThetaJoin) and join.kind is JoinKind.INNER):
+        return join
+    for side, other in ((join.right, join.left), (join.left, join.right)):
         row = _constants(side)
         if row is not None:
             other = _given(other, row)
             items = (*identity(other.columns), *((column, row[column.id]) for column in side.columns))
-            return Selection(Project(other, items), below.condition)
-    return below
+            return Selection(Project(other, items), join.condition)
+    return join
 
 
 def _given(operator: Relational, row: Mapping[int, Expression]) -> Relational:
@@ -66,7 +56,7 @@ def _given(operator: Relational, row: Mapping[int, Expression]) -> Relational:
     values."""
     if not operator.free & row.keys():
         return operator
-    return _operator(
+    return inline_constants(
         map_expressions(operator, lambda e: row.get(e.index) if isinstance(e, ColumnRef) else None)
     )
 

@@ -20,7 +20,6 @@ from planner.ir import (
     Prioritized,
     Project,
     Relational,
-    RelationalProgram,
     Selection,
     SetOp,
     ThetaJoin,
@@ -33,9 +32,8 @@ from planner.ir.scalars import conjuncts, inline, rejects_null, rename
 Predicates = list[Expression]
 
 
-def simplify_outer_joins(program: RelationalProgram) -> RelationalProgram:
-    definitions = tuple(_needing(operator, []) for operator in program.definitions)
-    return RelationalProgram(definitions, _needing(program.root, []), program.outputs)
+def simplify_outer_joins(operator: Relational) -> Relational:
+    return _needing(operator, [])
 
 
 def _needing(operator: Relational, above: Predicates) -> Relational:

@@ -10,26 +10,20 @@ from __future__ import annotations
 from collections import Counter
 
 from engine.plan.expressions import ColumnRef, Literal
-from planner.ir import Expression, Project, Relational, RelationalProgram, children
-from planner.ir.rewrite import with_inputs
+from planner.ir import Expression, Project, Relational, children
 from planner.ir.scalars import inline
 
 
-def merge_projections(program: RelationalProgram) -> RelationalProgram:
-    return RelationalProgram(tuple(map(_merged, program.definitions)), _merged(program.root), program.outputs)
-
-
-def _merged(operator: Relational) -> Relational:
-    below = with_inputs(operator, tuple(_merged(i) for i in operator.inputs))
-    if not isinstance(below, Project):
-        return below
-    if isinstance(below.input, Project):
-        values = {attribute.id: expression for attribute, expression in below.input.items}
-        if _once(below.expressions, values):
-            items = tuple((a, inline(e, values)) for a, e in below.items)
-            below = Project(below.input.input, items)
-    handed_on = all(e == attribute.ref for attribute, e in below.items)
-    return below.input if handed_on and below.ids == below.input.ids else below
+def merge_projections(operator: Relational) -> Relational:
+    if not isinstance(operator, Project):
+        return operator
+    if isinstance(operator.input, Project):
+        values = {attribute.id: expression for attribute, expression in operator.input.items}
+        if _once(operator.expressions, values):
+            items = tuple((a, inline(e, values)) for a, e in operator.items)
+            operator = Project(operator.input.input, items)
+    handed_on = all(e == attribute.ref for attribute, e in operator.items)
+    return operator.input if handed_on and operator.ids == operator.input.ids else operator
 
 
 def _once(expressions: tuple[Expression, ...], values: dict[int, Expression]) -> bool:

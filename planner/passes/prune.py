@@ -16,7 +16,6 @@ from planner.ir import (
     Context,
     Distinct,
     Fixpoint,
-    JoinKind,
     Over,
     Prioritized,
     Project,
@@ -35,7 +34,7 @@ from planner.ir import (
     references,
 )
 from planner.ir.rewrite import identity
-from planner.ir.unique import equated, is_unique, unique_keys
+from planner.passes.unneeded_joins import is_unneeded
 
 Ids = frozenset[int]
 
@@ -75,8 +74,8 @@ class _Pruning:
                 return Project(self.pruned(input, _used(e for _, e in kept)), kept)
             case Selection(input=input, predicate=predicate):
                 return Selection(self.pruned(input, needed | references(predicate)), predicate)
-            case Prioritized(input=input, round=round):
-                return replace(operator, input=self.pruned(input, needed | references(round)))
+            case Prioritized(input=input):
+                return replace(operator, input=self.pruned(input, needed | operator.used))
             case ThetaJoin():
                 return self._join(operator, needed)
             case Aggregate():
@@ -93,8 +92,8 @@ class _Pruning:
                 return replace(operator, input=below, place=kept_place)
             case SetOp():
                 return self._set_operation(operator, needed)
-            case Context(input=input, renaming=renaming):
-                return replace(operator, input=self.pruned(input, frozenset(old for _, old in renaming)))
+            case Context(input=input):
+                return replace(operator, input=self.pruned(input, operator.used))
             case SharedRef(number=number, renaming=renaming):
                 kept_names = tuple((a, old) for a, old in renaming if a.id in needed)
                 used = frozenset(old for _, old in kept_names)
@@ -108,23 +107,19 @@ class _Pruning:
                 return replace(
                     operator, columns=tuple(c for c, _ in pairs), positions=tuple(p for _, p in pairs)
                 )
-            case _:
-                return operator
+        raise TypeError(f"{type(operator).__name__} cannot be pruned")
 
     def _join(self, join: ThetaJoin, needed: Ids) -> Relational:
-        if join.kind is JoinKind.MARK and join.mark is not None and join.mark.id not in needed:
+        if is_unneeded(join, needed):
             return self.pruned(join.left, needed)
-        if join.kind is JoinKind.LEFT and not needed & join.right.ids and _pads_at_most_once(join):
-            return self.pruned(join.left, needed)
-        used = needed | references(join.condition)
+        used = needed | join.used
         left = self.exactly(join.left, used & join.left.ids)
         right = self.exactly(join.right, used & join.right.ids)
         return replace(join, left=left, right=right)
 
     def _aggregate(self, aggregate: Aggregate, needed: Ids) -> Relational:
-        items = tuple(item for item in aggregate.items if item.attribute.id in needed)
-        used = frozenset(aggregate.keys) | frozenset(a for i in items for a in i.arguments)
-        return replace(aggregate, input=self.exactly(aggregate.input, used), items=items)
+        aggregate = replace(aggregate, items=tuple(i for i in aggregate.items if i.attribute.id in needed))
+        return replace(aggregate, input=self.exactly(aggregate.input, aggregate.used))
 
     def _top(self, top: Top, needed: Ids) -> Relational:
         """Last in the order, columns that nothing needs only break ties between rows with equal needed
@@ -132,8 +127,8 @@ class _Pruning:
         order = top.order
         while order and order[-1].column not in needed:
             order = order[:-1]
-        used = needed.union(top.keys, (o.column for o in order))
-        return replace(top, input=self.exactly(top.input, used & top.ids), order=order)
+        top = replace(top, order=order)
+        return replace(top, input=self.exactly(top.input, (needed & top.ids) | top.used))
 
     def _window(self, window: Over, needed: Ids) -> Relational:
         """A window with the needed items; the columns that break ties stay, because the result depends on
@@ -160,12 +155,6 @@ class _Pruning:
             lefts,
             rights,
         )
-
-
-def _pads_at_most_once(join: ThetaJoin) -> bool:
-    """Whether each row of the left side meets at most one of the right."""
-    _, equal = equated(join.condition, join.left.ids, join.right.ids)
-    return is_unique(unique_keys(join.right), equal)
 
 
 def _kept(columns: tuple[Attribute, ...], needed: Ids) -> tuple[Attribute, ...]:

@@ -16,7 +16,6 @@ from planner.ir import (
     Over,
     PlaceFunction,
     Relational,
-    RelationalProgram,
     Selection,
     Top,
     Unit,
@@ -29,24 +28,19 @@ _TURNED = {Op.GT: Op.LT, Op.GE: Op.LE, Op.EQ: Op.EQ}
 _BACKWARD = frozenset({PlaceFunction.ROW_NUMBER, PlaceFunction.RANK, PlaceFunction.DENSE_RANK})
 
 
-def keep_first_places(program: RelationalProgram) -> RelationalProgram:
-    return RelationalProgram(tuple(map(_kept, program.definitions)), _kept(program.root), program.outputs)
-
-
-def _kept(operator: Relational) -> Relational:
-    below = with_inputs(operator, tuple(_kept(i) for i in operator.inputs))
-    if not isinstance(below, Selection) or not isinstance(below.input, Over):
-        return below
-    window = below.input
+def keep_first_places(operator: Relational) -> Relational:
+    if not isinstance(operator, Selection) or not isinstance(operator.input, Over):
+        return operator
+    window = operator.input
     numbers = {i.attribute.id for i in window.items if i.function is PlaceFunction.ROW_NUMBER}
     bounds = {
-        part: bound for part in conjuncts(below.predicate) if (bound := _most(part, numbers)) is not None
+        part: bound for part in conjuncts(operator.predicate) if (bound := _most(part, numbers)) is not None
     }
     if not bounds or not all(map(_looks_back, window.items)):
-        return below
+        return operator
     most = max(min(bounds.values()), 0)
     first = with_inputs(window, (Top(window.input, window.keys, _order(window), most),))
-    others = [part for part in conjuncts(below.predicate) if part not in bounds or not _holds(part, most)]
+    others = [part for part in conjuncts(operator.predicate) if part not in bounds or not _holds(part, most)]
     return Selection(first, conjoin(others)) if others else first
 
 

@@ -15,32 +15,20 @@ from planner.ir import (
     JoinKind,
     Project,
     Relational,
-    RelationalProgram,
     Selection,
     SharedRef,
     ThetaJoin,
     references,
 )
 from planner.ir.estimates import size_of
-from planner.ir.rewrite import with_inputs
 from planner.ir.scalars import inline
 
 
-def sink_semijoins(program: RelationalProgram) -> RelationalProgram:
-    return RelationalProgram(
-        tuple(map(_operator, program.definitions)), _operator(program.root), program.outputs
-    )
-
-
-def _operator(operator: Relational) -> Relational:
-    below = with_inputs(operator, tuple(map(_operator, operator.inputs)))
-    if (
-        isinstance(below, ThetaJoin)
-        and below.kind in (JoinKind.SEMI, JoinKind.ANTI)
-        and _stands_alone(below.right)
-    ):
-        return _sunk(below)
-    return below
+def sink_semijoins(operator: Relational) -> Relational:
+    match operator:
+        case ThetaJoin(kind=JoinKind.SEMI | JoinKind.ANTI, right=right) if _stands_alone(right):
+            return _sunk(operator)
+    return operator
 
 
 def _stands_alone(operator: Relational) -> bool:

@@ -23,7 +23,6 @@ from planner.dialects import in_duckdb
 from planner.dialects.as_written import remember_dialect
 from planner.errors import InvalidSyntax, UnknownColumn, UnknownFunction
 from planner.identifiers import fold
-from planner.parsing.arrows import restore
 from planner.parsing.dialect_parsers import trees
 from planner.suggestions import did_you_mean
 from service.errors import Invalid
@@ -103,7 +102,7 @@ def _parse(sql: str, text: str, what: str) -> exp.Expression:
         statements = []
     if len(statements) != 1 or not isinstance(statements[0], exp.Select):
         raise InvalidSyntax(f"{what} cannot be parsed: {text}")
-    return in_duckdb(remember_dialect(restore(statements[0], _READ), _READ))
+    return in_duckdb(remember_dialect(statements[0], _READ))
 
 
 def _only(tree: exp.Expression, parts: set[str], what: str) -> None:

@@ -8,7 +8,8 @@ from sqlglot import exp
 from engine.plan.nodes import OnLimit
 from engine.schema import INTEGER, TEXT, numeric
 from planner.errors import InvalidSyntax
-from planner.parsing.mutually import Declaration, declaration_of, sql_text
+from planner.parsing.canonical_text import sql_text
+from planner.parsing.mutually import Declaration, declaration_of
 from planner.parsing.parse import parse_query
 
 TWO = (
@@ -57,20 +58,30 @@ def test_places_stay() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sql", "message", "column"),
+    ("sql", "near", "hint", "column"),
     [
-        ("WITH MUTUALLY RECURSIVE r AS (SELECT 1) SELECT 1", "the columns and their types are expected", 27),
-        ("WITH MUTUALLY RECURSIVE r (n) AS (SELECT 1) SELECT 1", "the column's type is expected", 29),
-        ("WITH MUTUALLY RECURSIVE r (n foo) AS (SELECT 1) SELECT 1", "foo is not a type", 30),
-        (
-            "WITH MUTUALLY RECURSIVE (STOP) r (n int) AS (SELECT 1) SELECT 1",
-            "recursion limit is not valid",
-            25,
-        ),
-        ("WITH MUTUALLY RECURSIVE r (n int) (SELECT 1) SELECT 1", "AS is expected", 35),
+        ("WITH MUTUALLY RECURSIVE r AS (SELECT 1) SELECT 1", "AS", "the columns and their types", 27),
+        ("WITH MUTUALLY RECURSIVE r (n) AS (SELECT 1) SELECT 1", ")", "the column's type is expected", 29),
+        ("WITH MUTUALLY RECURSIVE r (n foo) AS (SELECT 1) SELECT 1", "foo", "foo is not a type", 30),
+        ("WITH MUTUALLY RECURSIVE (STOP) r (n int) AS (SELECT 1) SELECT 1", "(", "limit is not valid", 25),
+        ("WITH MUTUALLY RECURSIVE (RETURN AT RECURSION LIMIT 0) r (n int) AS (SELECT 1) SELECT 1", "(",
+         "limit is not valid", 25),
+        ("WITH MUTUALLY RECURSIVE r (n int) (SELECT 1) SELECT 1", "(", "AS is expected", 35),
+        ("WITH MUTUALLY RECURSIVE r (n int) AS SELECT 1", "SELECT", "a query in parentheses", 38),
+        ("WITH MUTUALLY RECURSIVE r (n int) AS (SELECT 1), SELECT 1", "SELECT", "a name is expected", 50),
     ],
-)
-def test_what_cannot_be_read(sql: str, message: str, column: int) -> None:
-    with pytest.raises(InvalidSyntax, match=message) as caught:
+)  # fmt: skip
+def test_what_cannot_be_read(sql: str, near: str, hint: str, column: int) -> None:
+    with pytest.raises(InvalidSyntax) as caught:
         parse_query(sql)
-    assert (caught.value.line, caught.value.column) == (1, column)
+    error = caught.value
+    assert error.message == f'syntax error at or near "{near}"'
+    assert hint in error.hint and "WITH MUTUALLY RECURSIVE [(RETURN" in error.hint
+    assert (error.line, error.column) == (1, column)
+
+
+def test_mutually_is_a_name_too() -> None:
+    sql = "WITH MUTUALLY RECURSIVE mutually (recursion int) AS (SELECT 1 AS mutually) SELECT * FROM mutually"
+    (declaration,) = declared(parse_query(sql))
+    assert declaration is not None and declaration.types == ((INTEGER,),)
+    assert declared(parse_query("WITH mutually AS (SELECT 1) SELECT * FROM mutually")) == [None]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from planner import PlannerError, plan_query
-from planner.parsing.hints import comment_hints
 from tests.planner.samples import answer, catalog, check, planned
 
 HINT = "/*+ PRIORITY(label * 64) */"
@@ -79,15 +78,6 @@ def test_every_dialect_reads_it(dialect: str) -> None:
     query = planned(REACHED, dialect)
     assert "/*+ PRIORITY(n) */" in query.sql
     assert planned(query.sql).plan == query.plan == planned(REACHED).plan
-
-
-def test_the_text_is_as_long_as_before() -> None:
-    text = comment_hints(LABELS.replace("label *", "label\n*"), "postgres")
-    lines = text.split("\n")
-    assert len(text) == len(LABELS) and [len(line) for line in lines[:2]] == [
-        len(x) for x in LABELS.split("\n")[:2]
-    ]
-    assert "PRIORITY" not in text
 
 
 def test_explain_shows_it_at_every_stage() -> None:

@@ -12,10 +12,7 @@ from planner.bind import bind
 from planner.errors import PlannerError
 from planner.lower.whole_program import lower
 from planner.parsing.parse import parse_query
-from planner.passes.constant_rows import inline_constants
-from planner.passes.decorrelation import decorrelate
-from planner.passes.inline import inline_definitions
-from planner.passes.temporal import solve_times
+from planner.passes import PASSES
 from tests.property.cases import Case, random_case
 from tests.property.check import advance, create, plan, read, started
 from tests.property.duck import same
@@ -31,9 +28,10 @@ from tests.seeds import each_seed
 def bare(view: View, catalog: Catalog) -> Node:
     """The view's plan with those passes alone that lowering needs: nothing pushed, pruned or simplified."""
     bound = bind(parse_query(view.sql(), "postgres"), catalog.relations, "postgres")
-    program = decorrelate(inline_constants(bound.program), bound.numbers)
-    program = inline_definitions(inline_constants(program), bound.numbers)
-    return lower(solve_times(program))[0]
+    program = bound.program
+    for each in PASSES:
+        program = each.rewrite(program, bound.numbers) if each.is_needed else program
+    return lower(program)[0]
 
 
 def agree(case: Case, plans: Mapping[str, Node], groups: list[list[View]]) -> None:

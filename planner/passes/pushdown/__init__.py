@@ -18,7 +18,6 @@ from planner.ir import (
     Prioritized,
     Project,
     Relational,
-    RelationalProgram,
     Selection,
     SetOp,
     ThetaJoin,
@@ -31,12 +30,8 @@ from planner.ir.scalars import TRUE, conjoin, conjuncts, inline, rename
 from planner.passes.pushdown.join_order import Parts, joined
 
 
-def push_filters(program: RelationalProgram) -> RelationalProgram:
-    return RelationalProgram(
-        tuple(pushed(operator, []) for operator in program.definitions),
-        pushed(program.root, []),
-        program.outputs,
-    )
+def push_filters(operator: Relational) -> Relational:
+    return pushed(operator, [])
 
 
 def pushed(operator: Relational, predicates: list[Expression]) -> Relational:

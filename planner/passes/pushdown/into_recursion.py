@@ -32,7 +32,7 @@ from planner.ir import (
     UnnestLists,
     references,
 )
-from planner.ir.rewrite import with_inputs
+from planner.ir.rewrite import bottom_up
 from planner.ir.scalars import conjoin, conjuncts, inline, rename
 
 Origins = Mapping[int, int]
@@ -41,23 +41,18 @@ Origins = Mapping[int, int]
 
 def push_into_recursion(program: RelationalProgram) -> RelationalProgram:
     pushing = _Pushing(program)
-    definitions = tuple(pushing.operator(operator) for operator in program.definitions)
-    return RelationalProgram(definitions, pushing.operator(program.root), program.outputs)
+    return program.mapped(lambda operator: bottom_up(operator, pushing.pushed))
 
 
 class _Pushing:
     def __init__(self, program: RelationalProgram) -> None:
         self.program = program
 
-    def operator(self, operator: Relational) -> Relational:
-        below = with_inputs(operator, tuple(self.operator(i) for i in operator.inputs))
-        if (
-            isinstance(below, Selection)
-            and isinstance(below.input, Fixpoint)
-            and len(below.input.bindings) == 1
-        ):
-            return self._filtered(below.input, conjuncts(below.predicate))
-        return below
+    def pushed(self, operator: Relational) -> Relational:
+        match operator:
+            case Selection(input=Fixpoint(bindings=(_,)) as fixpoint, predicate=predicate):
+                return self._filtered(fixpoint, conjuncts(predicate))
+        return operator
 
     def _filtered(self, fixpoint: Fixpoint, predicates: list[Expression]) -> Relational:
         binding = fixpoint.bindings[0]

@@ -8,27 +8,17 @@ every row that shows it: a query in which the time remains is refused.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from engine.plan.expressions import Cast
 from engine.schema import BOOLEAN, DATE
 from planner.errors import Unsupported
-from planner.ir import Expression, Now, Relational, RelationalProgram, children
+from planner.ir import Expression, Now, Relational, children
 from planner.ir.rewrite import map_expressions
 from planner.passes.temporal.equations import Unsolvable, has_now, is_comparison
 from planner.passes.temporal.solving import solve
 
 
-def solve_times(program: RelationalProgram) -> RelationalProgram:
-    """The program with moments instead of the time. Raises Unsupported where that is impossible."""
-    return replace(
-        program,
-        definitions=tuple(_operator(operator) for operator in program.definitions),
-        root=_operator(program.root),
-    )
-
-
-def _operator(operator: Relational) -> Relational:
+def solve_times(operator: Relational) -> Relational:
+    """The query with moments instead of the time. Raises Unsupported where that is impossible."""
     solved = map_expressions(operator, _solved)
     _check(solved)
     return solved

@@ -1,0 +1,51 @@
+"""The canonical text of a statement: PostgreSQL's, with the explicit recursion, the hints and the PIVOT that
+PostgreSQL lacks, and without comments."""
+
+from __future__ import annotations
+
+from sqlglot import exp
+from sqlglot.generator import Generator
+from sqlglot.generators.postgres import PostgresGenerator
+
+from engine.schema import Type
+from planner.parsing.hints import hint_text, priority_of
+from planner.parsing.mutually import declaration_of
+
+
+class _Canonical(PostgresGenerator):
+    TRANSFORMS = {k: f for k, f in PostgresGenerator.TRANSFORMS.items() if k is not exp.Pivot}  # noqa: RUF012
+
+    def select_sql(self, expression: exp.Select) -> str:
+        priority = priority_of(expression)
+        if priority is not None:
+            expression.set("hint", exp.Hint(expressions=[priority.copy()]))
+        return super().select_sql(expression)
+
+    def hint_sql(self, expression: exp.Hint) -> str:
+        return hint_text(self.sql(expression.expressions[0]))
+
+    def with_sql(self, expression: exp.With) -> str:
+        declaration = declaration_of(expression)
+        if declaration is None:
+            return super().with_sql(expression)
+        limit = ""
+        if declaration.limit is not None:
+            limit = f"({declaration.on_limit.value.upper()} AT RECURSION LIMIT {declaration.limit}) "
+        bindings = (
+            self._binding(cte, types)
+            for cte, types in zip(expression.expressions, declaration.types, strict=True)
+        )
+        return f"WITH MUTUALLY RECURSIVE {limit}{', '.join(bindings)}"
+
+    def _binding(self, cte: exp.CTE, types: tuple[Type, ...]) -> str:
+        alias = cte.args["alias"]
+        columns = ", ".join(
+            f"{self.sql(column)} {type}" for column, type in zip(alias.columns, types, strict=True)
+        )
+        return f"{self.sql(alias.this)}({columns}) AS ({self.sql(cte.this)})"
+
+
+def sql_text(tree: exp.Expression, copy: bool = True) -> str:
+    """The canonical text of a statement. Without a `copy` the tree is changed."""
+    generator: Generator = _Canonical(dialect="postgres", comments=False)
+    return generator.generate(tree, copy=copy)
