@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
-from bench import bulk, bulk_files, churn, curve, http, level, new_view, points, profiling, run
+from bench import bulk, bulk_files, bulk_ways, churn, curve, http, level, new_view, points, profiling, run
 from bench.apart import apart
 from bench.beside_reference import HEADER as BESIDE
 from bench.beside_reference import beside_row
@@ -73,7 +74,7 @@ def main(arguments: list[str] | None = None) -> None:
     if COST_CURVES in chosen:
         _curves(options.quick, options.output)
     if BULK in chosen:
-        _bulk(options.quick, options.output)
+        _bulk(options.quick, options.lines, options.output)
     if SIZING in chosen:
         _sizing(options.quick, options.output)
     if LEVEL in chosen:
@@ -111,13 +112,20 @@ def _curves(quick: bool, output: Path | None) -> None:
         page.write(facts(start.others()), curves, (output or DOCUMENT).with_name(page.NAME))
 
 
-def _bulk(quick: bool, output: Path | None) -> None:
+def _bulk(quick: bool, lines: Sequence[int], output: Path | None) -> None:
     start = Share.now()
-    sizes = bulk.QUICK if quick else bulk.SIZES
-    rows, files = bulk.run(sizes), bulk_files.run(sizes[0])
+    sizes = bulk.QUICK if quick else lines
+    ways, files = bulk_ways.run(sizes[0]), bulk_files.run(sizes[0])
+    subjects = points.run(*(points.QUICK if quick else points.FULL))
+    rows = bulk.run(sizes)
     if output or not quick:
-        page = bulk.page(facts(start.others()), rows) + bulk_files.HEAD + bulk_files.text(files) + "\n"
-        (output or DOCUMENT).with_name(bulk.PAGE).write_text(page)
+        parts = (
+            bulk.page(facts(start.others()), rows),
+            bulk_files.HEAD + bulk_files.text(files),
+            bulk_ways.head() + bulk_ways.text(ways),
+            points.HEAD + points.text(subjects),
+        )
+        (output or DOCUMENT).with_name(bulk.PAGE).write_text("\n".join(parts) + "\n")
 
 
 def _postgres(quick: bool, output: Path | None) -> None:
@@ -161,6 +169,14 @@ def _parser() -> argparse.ArgumentParser:
         help=f"of {', '.join((*EVERYTHING, *BY_NAME))}; if none, all but the last {len(BY_NAME)}",
     )
     parser.add_argument("--quick", action="store_true", help="tiny sizes: shows that it works, not how fast")
+    parser.add_argument(
+        "--lines",
+        type=int,
+        nargs="+",
+        default=bulk.SIZES,
+        metavar="N",
+        help=f"the lines of {BULK} (default: {' and '.join(map(str, bulk.SIZES))})",
+    )
     parser.add_argument(
         "--threads", type=int, default=1, help="threads on which the engine runs kernels (default: 1)"
     )

@@ -102,6 +102,21 @@ def busy(process: int) -> float:
     return sum(map(int, after_name[11:13])) / os.sysconf("SC_CLK_TCK")
 
 
+def busy_with_children(process: int) -> float:
+    """The same, with the processes that it has started, and those that they have."""
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(path.parent.name)] = int(path.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue  # it has just ended
+    family, waiting = set[int](), {process}
+    while waiting:
+        family |= waiting
+        waiting = {child for child, parent in parents.items() if parent in waiting} - family
+    return sum(map(busy, family))
+
+
 def peak(process: int | None = None) -> int:
     """The most bytes that the process has held since it started or since `reset_peak`."""
     return _status("VmHWM", process)

@@ -30,6 +30,14 @@ FULL, QUICK = (1_000_000, 20_000), (1_000, 20)
 """Rows of the table, and reads of each subject."""
 PART = 100_000
 """Rows in one INSERT."""
+HEAD = """\
+
+## One row by its key
+
+`python -m bench points`: a row of a table of a million, found in the engine's trace, and read through the
+service's door, by key and by an index, beside DuckDB.
+
+"""
 _ROWS = "SELECT i + {first}, (i + {first}) * 7 % 1000, 'row ' || (i + {first}) FROM range({count}) AS r (i)"
 _TABLE = "CREATE TABLE sales (id BIGINT PRIMARY KEY, amount BIGINT, note TEXT)"
 _VIEW = "CREATE VIEW sold AS SELECT id, sum(amount) AS amount, min(note) AS note FROM sales GROUP BY id"

@@ -92,9 +92,9 @@ class TableBatch:
 
     def net(self, alive: np.ndarray) -> Net:
         """The net effect of the requests. They must have no conflict."""
-        if self._keyed:
-            return self._net_rows(alive)
-        return self._net_counts(alive)
+        if self._inserts_only:
+            return self._net_inserts(alive)
+        return self._net_rows(alive) if self._keyed else self._net_counts(alive)
 
     def _chain(self, alive: np.ndarray) -> _Chain:
         whole = self._whole
@@ -127,26 +127,28 @@ class TableBatch:
         groups = chain.group[first]
         had = np.where(begins, self._base_count[groups] > 0, _leaves(ops[first - 1]))
         has = _leaves(ops[last])
-        before = words[:, chain.order[first - 1]]
-        from_base = begins & had
-        if from_base.any():
-            before[:, from_base] = self._base_words[:, self._base_row[groups[from_base]]]
-        after = words[:, chain.order[last]]
-        same = had & has & (before == after).all(axis=0)
-        had &= ~same
-        has &= ~same
+        before = words[:, chain.order[first[had] - 1]]
+        from_base = begins[had]
+        before[:, from_base] = self._base_words[:, self._base_row[groups[had & begins]]]
+        after = words[:, chain.order[last[has]]]
+        differ = np.ones(len(first), np.bool_)
+        both = had & has
+        differ[both] = (before[:, both[had]] != after[:, both[has]]).any(axis=0)
         requests = chain.request[first]
+        old, new = differ[had], differ[has]
         return Net(
-            np.concatenate((before[:, had], after[:, has]), axis=1),
-            np.concatenate((requests[had], requests[has])),
-            np.repeat(np.array([-1, 1], np.int64), [had.sum(), has.sum()]),
+            np.concatenate((before[:, old], after[:, new]), axis=1),
+            np.concatenate((requests[had & differ], requests[has & differ])),
+            np.repeat(np.array([-1, 1], np.int64), [old.sum(), new.sum()]),
         )
 
+    def _net_inserts(self, alive: np.ndarray) -> Net:
+        """No row has the key of another, or there is no key: each one is new."""
+        kept = slice(None) if alive.all() else alive[self._request]
+        request = self._request[kept]
+        return Net(self._changes.words[:, kept], request, np.ones(len(request), np.int64))
+
     def _net_counts(self, alive: np.ndarray) -> Net:
-        if self._inserts_only:
-            kept = slice(None) if alive.all() else alive[self._request]
-            request = self._request[kept]
-            return Net(self._changes.words[:, kept], request, np.ones(len(request), np.int64))
         chain = self._chain(alive)
         if not len(chain.order):
             return Net(self._changes.words[:, :0], self._request[:0], np.zeros(0, np.int64))
