@@ -80,6 +80,20 @@ class SlotLayout:
         return first
 
 
+def of_single_words(words: Iterable[int], marker: int) -> tuple[tuple[Slot, ...], tuple[Finish, ...]]:
+    """Slots and finishes for groups of which each of the `words` is not NULL in one row at most: that word.
+
+    The words may be of any type. A group exists if `marker` is not NULL in one of its rows.
+    """
+    parts: list[Slot] = [(slots.SLOT_NOT_NULL, marker, marker)]
+    finish: list[Finish] = []
+    for word in words:
+        counted = len(parts)
+        parts += [(kind, word, word) for kind in (slots.SLOT_NOT_NULL, slots.SLOT_HIGH, slots.SLOT_LOW)]
+        finish.append((kernels.SUM, counted, counted + 1, counted + 2, 1, kernels.INTEGERS, 0, 0, 1, 0))
+    return tuple(parts), tuple(finish)
+
+
 def narrowed(delta: np.ndarray, layout: np.ndarray, dictionary: Dictionary) -> tuple[np.ndarray, np.ndarray]:
     """A delta [W + 2, n] with more lines before its last, and slots (K, 3) that read parts of numbers there.
 

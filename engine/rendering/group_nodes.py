@@ -15,10 +15,10 @@ from engine.operators.groupquery import GroupQueryOperator
 from engine.operators.groupwise import GeneralOperator, Reducer
 from engine.operators.interner import put_interning
 from engine.operators.operator import Operator
-from engine.operators.slots import SlotLayout
+from engine.operators.slots import Finish, SlotLayout, of_single_words
 from engine.operators.topk import TopKOperator
 from engine.plan.group_queries import GroupQuery
-from engine.plan.lowering import Method, method, split_reduce
+from engine.plan.lowering import Method, method, side_by_side, split_reduce
 from engine.plan.nodes import AggregateSpec, Function, GroupBy, Node, Ordering, Reduce, Threshold
 from engine.plan.row_ids import Intern
 from engine.rendering.layout import key_first
@@ -36,6 +36,9 @@ class GroupNodes(TopKNodes):
         return plain(scope.put(node, lambda: ThresholdOperator(arrangement, node.clamp)), width)
 
     def _reduce(self, node: Reduce, scope: RenderScope) -> Rendered:
+        rows = None if self.times.is_total else side_by_side(node)
+        if rows is not None:
+            return plain(self._put_together(node, rows, scope), len(node.schema))
         split = split_reduce(node)
         if split is not node:
             return self.collection(split, scope)
@@ -98,6 +101,20 @@ class GroupNodes(TopKNodes):
             lambda: FloatPairsArrangement(collection.operator, keys, (x, y), collection.width, scope.depth),
         )
 
+    def _put_together(self, node: Reduce, rows: Node, scope: RenderScope) -> Operator:
+        """The groups whose aggregates are in several of the `rows`, in the form of `side_by_side`."""
+        collection = self.collection(rows, scope)
+        *words, marker = collection.columns
+        keys = tuple(words[: len(node.keys)])
+        slots, finish = of_single_words(words[len(node.keys) :], marker)
+        source = scope.put(
+            ("together", node),
+            lambda: SumsArrangement(
+                collection.operator, keys, collection.width, scope.depth, slots, self.dictionary
+            ),
+        )
+        return self._put_sums(node, source, finish, scope)
+
     def _sums(self, node: Reduce, scope: RenderScope) -> Operator:
         collection = self.collection(node.input, scope)
         layout = SlotLayout(node, collection.columns)
@@ -108,8 +125,13 @@ class GroupNodes(TopKNodes):
                 collection.operator, keys, collection.width, scope.depth, layout.slots, self.dictionary
             ),
         )
+        return self._put_sums(node, source, layout.finish, scope)
+
+    def _put_sums(
+        self, node: Reduce, source: SumsArrangement, finish: tuple[Finish, ...], scope: RenderScope
+    ) -> Operator:
         labels = tuple(f"{a.function.value}, whose result is {a.type}" for a in node.aggregates)
-        return scope.put(node, lambda: Sums(source, layout.finish, labels, FailureLog(self.dictionary)))
+        return scope.put(node, lambda: Sums(source, finish, labels, FailureLog(self.dictionary)))
 
     def _intern(self, node: Intern, scope: RenderScope) -> Rendered:
         source = self.collection(node.input, scope)
