@@ -55,6 +55,8 @@ _ACTIONS = {
     "INITIALLY DEFERRED": None,
     "INITIALLY IMMEDIATE": None,
 }
+_COUNTED_BY = {"start": "START WITH", "increment": "INCREMENT BY", "minvalue": "MINVALUE"}
+"""Options of an identity, as sqlglot calls them, that change its numbers unless they are 1."""
 HINT = "use NOT NULL, DEFAULT, GENERATED, PRIMARY KEY, UNIQUE, CHECK or FOREIGN KEY"
 
 
@@ -123,6 +125,7 @@ class Declarations:
             case exp.ComputedColumnConstraint(this=value):
                 self._generated[name] = self._text(value)
             case exp.GeneratedAsIdentityColumnConstraint() as kind if kind.expression is None:
+                self._check_counter(kind, definition)
                 self._identify(name, bool(kind.this))
             case exp.AutoIncrementColumnConstraint():
                 self._identify(name, False)
@@ -182,6 +185,21 @@ class Declarations:
     def _identify(self, name: str, always: bool) -> None:
         self._identities[name] = Identity(always, len(self._identities))
         self.columns[-1] = replace(self.columns[-1], nullable=False)
+
+    def _check_counter(self, kind: exp.Expression, definition: exp.ColumnDef) -> None:
+        """Refuse options by which an identity would count otherwise than 1, 2, 3, ..."""
+        for option, words in _COUNTED_BY.items():
+            value = kind.args.get(option)
+            if isinstance(value, exp.Expression) and value.sql() != "1":
+                hint = (
+                    "an identity counts 1, 2, 3, ...: leave the option out, and compute other numbers from it"
+                )
+                place = self.piece.find(words.split()[0], definition) or self.piece.find(
+                    "IDENTITY", definition
+                )
+                raise self.piece.unsupported(
+                    f"{words} {value.sql()} of an identity is not supported", hint, place
+                )
 
     def _set_key(self, columns: tuple[str, ...], node: exp.Expression) -> None:
         if self.key is not None:
