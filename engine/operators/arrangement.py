@@ -18,12 +18,12 @@ from engine.kernels.arrange import SLOT_TOP_HIGH
 from engine.kernels.collapse import collapse
 from engine.kernels.floatmoments import PAIR_DIFFS, arrange_pairs
 from engine.kernels.floatsums import DIFFS, arrange_floats
-from engine.kernels.layers import COLUMNS
 from engine.kernels.lookup import WALK
 from engine.kernels.magnitudes import mass
 from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums
 from engine.kernels.parallel.threads import Beside
 from engine.kernels.stepping import opcodes
+from engine.kernels.stepping.tables import TOTAL_MASS
 from engine.operators.counts import LIGHT, MOST, require_small_counts
 from engine.operators.operator import Instruction, Operator, Step
 from engine.operators.slots import Slot, narrowed
@@ -65,6 +65,9 @@ class ArrangementReader(Protocol):
 class Arrangement(Operator):
     """The input's columns in the order `columns`, key first, as rows `[words | rounds | epoch | diff]`."""
 
+    keeps_epochs = False
+    """Whether publishing leaves the trace's `since` as it is."""
+
     def __init__(
         self, source: Operator, columns: tuple[int, ...], width: int, depth: int, diffs: int = 1
     ) -> None:
@@ -92,8 +95,7 @@ class Arrangement(Operator):
         """The current step's rows, None if it has none."""
         self._fresh: list[Layer] = []
         self._indexed: Beside[Layer] | None = None
-        self._light = 0.0
-        self._before = 0
+        self._mass = 0
         self._replaced: Trace | None = None
         self._received: tuple[Layer, ...] = ()
 
@@ -128,13 +130,37 @@ class Arrangement(Operator):
 
     @property
     def instruction(self) -> Instruction | None:
-        if type(self) is not Arrangement:
+        if type(self).arrange is not Arrangement.arrange:
             return None
-        return Instruction(opcodes.ARRANGE, (self.inputs[0],), first=self.order)
+        return Instruction(opcodes.ARRANGE, (self.inputs[0],), self.keeps_epochs, self.order)
+
+    @property
+    def _light(self) -> int:
+        """The mass of all rows that needed no look; compiled code counts it where it can see it."""
+        return self._mass if self.line is None else int(self.line[TOTAL_MASS])
+
+    @_light.setter
+    def _light(self, mass: float) -> None:
+        self._mass = min(int(mass), 2 * MOST - 1)
+        if self.line is not None:
+            self.line[TOTAL_MASS] = self._mass
+
+    def show_counts(self, line: np.ndarray | None) -> None:
+        mass = self._light
+        super().show_counts(line)
+        self._light = mass
 
     def stays_light(self, mass: float) -> bool:
         """Whether rows whose counts have this mass need no look at those that are there."""
         return self._light + mass < MOST / 2
+
+    def inserted(self, nursery: np.ndarray, passed: int) -> None:
+        """Note that compiled code has published a step: it has added rows to the trace, in a nursery, or its
+        readers have `passed` over rows."""
+        self.version += 1
+        self.trace.nurse(nursery)
+        if self.batch is not None:
+            self.reset()
 
     def take_steps(self, batch: np.ndarray, staged: int, mass: float, step: Step) -> None:
         """Add what compiled code has added in a few steps: `staged` rows, whose counts have this mass, and
@@ -176,6 +202,11 @@ class Arrangement(Operator):
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         """The delta as a sorted batch of the arrangement's rows, at the step's rounds."""
         return arrange_delta(delta, self.order, step.array)
+
+    @property
+    def _before(self) -> int:
+        """How many lines of the table are there without the current step's batch."""
+        return self.trace.count + len(self._fresh)
 
     def before(self) -> np.ndarray:
         """The table without the current step's batch."""
@@ -251,7 +282,6 @@ class Arrangement(Operator):
         self._received = ()
         self._indexed = None
         self.batch = None
-        self._before = self.trace.count
         self.staged = 0
         self.touched = False
 
@@ -260,7 +290,6 @@ class Arrangement(Operator):
         step.touch(self)
         self._replaced = self.trace
         self.trace = self.trace.emptied()
-        self._before = 0
 
     def before_starting_over(self, epoch: int) -> Arrangement:
         """What was published before `start_over`; see `_collapsed`."""
@@ -281,7 +310,6 @@ class Arrangement(Operator):
         collapsed.trace = self.trace.emptied()
         collapsed._fresh = []
         collapsed._indexed = None
-        collapsed._before = 0
         merged = self.trace.merge_all(batches, 0)
         collapsed.batch = collapse(merged, self.width, self.depth, epoch)
         collapsed._register(0, Layer(collapsed.batch))
@@ -300,7 +328,6 @@ class Arrangement(Operator):
             batch, ahead = self.trace.merge(fresh.pop().rows, batch, 0), None
         fresh.append(Layer(batch) if ahead is None else ahead.result())
         first = self.trace.count
-        self._before = first + len(fresh)
         self._register(self._before - 1, fresh[-1])
         if not indexed:
             return
@@ -314,17 +341,13 @@ class Arrangement(Operator):
         """Restore an advance that added `batches` in earlier steps, the largest first."""
         for batch in batches:
             self._fresh.append(Layer(batch))
-            self._before += 1
             self._register(self._before - 1, self._fresh[-1])
             self.staged += len(batch)
         if batches:
             step.touch(self)
 
     def _register(self, line: int, layer: Layer) -> None:
-        table = self.trace.table
-        if line >= len(table):
-            self.trace.table = np.empty((2 * line, COLUMNS), np.int64)
-            self.trace.table[: len(table)] = table
+        self.trace.make_room(line + 1)
         layer.register(self.trace.table, line, self.trace.key)
 
 

@@ -16,11 +16,11 @@ import numpy as np
 
 from engine.kernels.stepping import arena, loop_rounds, opcodes, tables
 from engine.kernels.stepping.arena import address_of, copied
-from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
 from engine.operators.failure_log import FailureLog
 from engine.operators.loop import Agenda
 from engine.operators.operator import Instruction, Operator, Step, StepScope
+from engine.operators.program import Program
 from engine.operators.topk import OrderedArrangement
 
 _ARENA_WORDS = 1 << 19
@@ -72,40 +72,20 @@ class CompiledRounds:
         values: Sequence[Operator],
         variables: Sequence[Operator | None],
     ) -> None:
-        places = {operator: place for place, operator in enumerate(body)}
-        constants: list[int] = []
-        self._body = tuple(body)
-        self._code = np.zeros((len(body), opcodes.LINE), np.int64)
-        for line, instruction in zip(self._code, instructions, strict=True):
-            reads = [places[operator] for operator in instruction.reads]
-            first = [places[operator] for operator in instruction.many] or list(instruction.first)
-            second = list(instruction.second)
-            at = len(constants)
-            line[:] = [
-                instruction.operation,
-                *(*reads, opcodes.NOTHING, opcodes.NOTHING)[:2],
-                instruction.number,
-                *(at, len(first), at + len(first), len(second)),
-            ]
-            constants += [*first, *second]
-        self._constants = np.array(constants, np.int64)
+        self._program = Program(body, instructions)
+        places = self._program.places
+        self._body = self._program.body
+        self._operators = self._program.operators
+        self._own = self._program.own
         self._bindings = np.zeros((len(values), loop_rounds.BINDING), np.int64)
         fed_back = [opcodes.NOTHING if it is None else places[it] for it in variables]
         self._bindings[:, loop_rounds.VALUE] = [places[value] for value in values]
         self._bindings[:, loop_rounds.FED_BACK] = fed_back
         self._leaving = np.empty((MOST_ROUNDS * len(values), 3), np.int64)
-        self._rounds = np.zeros(1, np.int64)
         self._state = np.zeros(arena.STATE, np.int64)
-        self._operators = np.zeros((len(body), tables.NUMBERS), np.int64)
-        self._own = [(place, it) for place, it in enumerate(body) if isinstance(it, Arrangement)]
         self._entered = [(place, it) for place, it in enumerate(body) if isinstance(it, EnteredArrangement)]
         self._logs: list[FailureLog] = [it.failures for it in body if hasattr(it, "failures")]
         self._deferring = {place: it.deferred for place, it in enumerate(body) if it.deferred is not None}
-        for place, own in self._own:
-            self._operators[place, [tables.OWN, tables.DIFFS]] = 1, own.trace.diffs
-        for place, reader in enumerate(body):
-            if isinstance(reader, Arrangement | EnteredArrangement):
-                self._operators[place, [tables.WIDTH, tables.DEPTH]] = reader.width, reader.depth
 
     @staticmethod
     def of(
@@ -150,12 +130,11 @@ class CompiledRounds:
         while True:
             try:
                 loop_rounds.run_rounds(
-                    self._code,
-                    self._constants,
+                    self._program.code,
+                    self._program.constants,
                     self._operators,
                     self._bindings,
                     self._leaving,
-                    self._rounds,
                     room.waiting,
                     room.taken,
                     room.arena,
@@ -167,17 +146,17 @@ class CompiledRounds:
                 break
             held.append(self._turn(int(state[arena.PLACE]), outer, scope))
         has_run = state[arena.STATUS] != arena.REFUSED and state[arena.ROUNDS] > 0
-        return has_run and all(own.stays_light(self._mass(place)) for place, own in self._own)
+        return has_run and all(own.stays_light(self._mass(place)) for place, own in self._own.items())
 
     def _turn(self, place: int, outer: Step, scope: Rounds) -> np.ndarray:
         """Run an operator of Python's, and tell its delta, which is returned and must not go."""
         operator = self._body[place]
         source = operator.inputs[0]
-        line = self._operators[self._code[place, opcodes.LEFT]].tolist()
+        line = self._operators[self._program.code[place, opcodes.LEFT]].tolist()
         if outer.meter is not None:
             outer.meter.ran(0, 0, 0)
         source.out = [copied(line[tables.OUT], line[tables.OUT_LINES], line[tables.OUT_COLUMNS])]
-        operator.step(scope.round(int(self._rounds[0]), outer))
+        operator.step(scope.round(int(self._state[arena.CURRENT_ROUND]), outer))
         delta = operator.delta()
         source.out, operator.out = [], []
         found = np.empty((0, 0), np.int64) if delta is None else np.ascontiguousarray(delta)
@@ -193,7 +172,7 @@ class CompiledRounds:
 
     def _describe(self) -> None:
         """Tell the tables that the call reads."""
-        for place, own in self._own:
+        for place, own in self._own.items():
             if own.batch is not None:
                 own.end_step()
             table = own.before()
@@ -225,7 +204,7 @@ class CompiledRounds:
     def _stage(self, step: Step) -> list[int]:
         """Stage what the call has added to arrangements; returns how many differences each operator made."""
         made: list[int] = self._operators[:, tables.MADE].tolist()
-        for place, own in self._own:
+        for place, own in self._own.items():
             line = self._operators[place].tolist()
             made[place] = line[tables.STAGED]
             if isinstance(own, OrderedArrangement):

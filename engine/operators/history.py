@@ -15,6 +15,8 @@ _NO_ROUNDS = np.empty(0, np.int64)
 class History(Arrangement):
     """An arrangement that keeps epochs apart from `trace.since` on."""
 
+    keeps_epochs = True
+
     def __init__(self, name: str, source: Operator, columns: tuple[int, ...], width: int) -> None:
         """`name` is the relation's name."""
         super().__init__(source, columns, width, 0)

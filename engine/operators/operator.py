@@ -13,6 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
+from engine.kernels.stepping.tables import TOTAL
 from engine.state.packed_times import Frontier
 
 
@@ -107,7 +108,9 @@ class Operator:
     pairs_changes = False
     """Whether a step may cost the product of its changes and its epochs."""
     made = 0
-    """Differences passed to readers since the operator was made."""
+    """Differences that Python's steps have passed to readers."""
+    line: np.ndarray | None = None
+    """What compiled code counts of it (`engine.kernels.stepping.tables`), if compiled code runs it."""
     received = 0
     """Differences that an executor computed for the operator."""
     nanoseconds = 0
@@ -128,6 +131,15 @@ class Operator:
     def label(self) -> str:
         """Its name at the beginning of an error's message."""
         return f"the view's {self.kind}"
+
+    @property
+    def emitted(self) -> int:
+        """Differences passed to readers since the operator was made, those of compiled code too."""
+        return self.made if self.line is None else self.made + int(self.line[TOTAL])
+
+    def show_counts(self, line: np.ndarray | None) -> None:
+        """Let compiled code count in a line; None if it no longer runs the operator."""
+        self.made, self.line = self.emitted, line
 
     @property
     def has_changes(self) -> bool:

@@ -13,12 +13,15 @@ import numpy as np
 
 from engine.errors import CountTooLarge, EngineError, OverBudget
 from engine.operators import stretches
+from engine.operators.compiled_step import CompiledStep
 from engine.operators.linear import InputOperator
 from engine.operators.operator import Meter, Operator, Stateful, Step, Timer
 from engine.operators.stopwatch import LARGE, Sampling
 from engine.operators.turns import OperatorTurns
 from engine.state.packed_times import TOTAL, Frontier, Order
 
+FEW = 128
+"""The most rows of a step that is tried in compiled code."""
 _NO_ROUNDS = np.empty(0, np.int64)
 
 
@@ -59,6 +62,7 @@ class RunningDataflow:
         self._changed: list[Stateful] = []
         self._undo: dict[Stateful, Callable[[], None]] = {}
         self._turns: OperatorTurns | None = None
+        self._compiled: CompiledStep | None = None
         self._fed: list[InputOperator] = []
         self._ran: list[Operator] = []
         self._sampling = Sampling()
@@ -71,7 +75,7 @@ class RunningDataflow:
         operator = self.operators.get(key)
         if operator is None:
             operator = self.operators[key] = make()
-            self._turns = None
+            self._rewired()
             if isinstance(operator, InputOperator) and operator.pending is not None:
                 self._fed.append(operator)
         return operator
@@ -83,13 +87,21 @@ class RunningDataflow:
             self._turns = OperatorTurns(self.operators.values())
         return self._turns
 
+    def _rewired(self) -> None:
+        """Forget the order and the program of the operators, which are others now."""
+        self._turns = None
+        if self._compiled is not None:
+            self._compiled.close()
+            self._compiled = None
+
     def feed(self, input: InputOperator, delta: np.ndarray) -> None:
         """Let the next run emit `delta` from `input`."""
         input.pending = delta
         self._fed.append(input)
 
     def step(self, clock: Timer | None = None, meter: Meter | None = None) -> Step:
-        """The outermost scope's step of an advance."""
+        """The outermost scope's step of an advance that is not computed here. It may replace traces."""
+        self._rewired()
         return Step((), _NO_ROUNDS, self, self._changed, self.order.masks, clock, meter)
 
     def run(self, rows: int = LARGE, meter: Meter | None = None) -> None:
@@ -116,33 +128,67 @@ class RunningDataflow:
 
     def _step(self, rows: int, meter: Meter | None) -> None:
         """Run one step of an advance of `rows` rows."""
-        clock = self._sampling.clock(rows)
-        step = self.step(clock, meter)
+        step = Step((), _NO_ROUNDS, self, self._changed, self.order.masks, self._sampling.clock(rows), meter)
+        if self._runs_compiled(rows, step):
+            return
         for turn in self.turns.reached(input for input in self._fed if input.pending is not None):
-            operator = turn.operator
-            self._ran.append(operator)
-            try:
-                if meter is not None:
-                    meter.begin(operator)
-                operator.step(step)
-                if meter is not None:
-                    meter.made(operator)
-            except Exception as error:
-                raise OperatorFailed(operator, error) from error
-            for delta in operator.out:
-                operator.made += delta.shape[1]
-            if clock is not None:
-                clock.note(operator)
-            if not operator.has_changes:
-                operator.clear()
+            self._turn(turn.operator, step)
+            if not turn.operator.has_changes:
+                turn.operator.clear()
             for source in turn.last_reads:
                 source.clear()
+
+    def _turn(self, operator: Operator, step: Step) -> None:
+        """Run an operator's step."""
+        self._ran.append(operator)
+        try:
+            if step.meter is not None:
+                step.meter.begin(operator)
+            operator.step(step)
+            if step.meter is not None:
+                step.meter.made(operator)
+        except Exception as error:
+            raise OperatorFailed(operator, error) from error
+        for delta in operator.out:
+            operator.made += delta.shape[1]
+        if step.clock is not None:
+            step.clock.note(operator)
+
+    def _runs_compiled(self, rows: int, step: Step) -> bool:
+        """Run a step of few rows, which is a whole advance, in compiled code; false if it is Python's."""
+        is_seen = step.meter is not None and step.meter.sees_steps
+        if rows > min(FEW, stretches.CHANGES) or is_seen or not self.order.is_total or not self._fed:
+            return False
+        if self._compiled is None:
+            self._compiled = CompiledStep(self.turns)
+        if step.meter is not None:
+            step.meter.begin(self._fed[0])
+        if not self._compiled.run(self._fed, step, self._turn):
+            self._withdraw()
+            return False
+        for input in self._fed:
+            input.pending = None
+        return True
+
+    def _withdraw(self) -> None:
+        """Undo what operators have done in a step."""
+        for state in self._changed:
+            state.abort()
+        for operator in self._ran:
+            operator.clear()
+            for part in operator.parts():
+                part.abandon()
+        self._changed.clear()
+        self._ran.clear()
 
     def publish(self, frontier: Frontier) -> list[Stateful]:
         """Make the staged changes part of the state; returns the changed states."""
         changed = self._changed
         for state in changed:
             state.publish(frontier)
+        if self._compiled is not None:
+            self.steps += self._compiled.turns
+            changed += self._compiled.publish(frontier)
         if self._undo:
             changed = list(dict.fromkeys((*self._undo, *changed)))
         self._end()
@@ -150,14 +196,11 @@ class RunningDataflow:
 
     def abort(self) -> None:
         """Undo `run`, and drop what inputs have not emitted yet."""
-        for state in self._changed:
-            state.abort()
+        self._withdraw()
+        if self._compiled is not None:
+            self._compiled.abort()
         for undo in self._undo.values():
             undo()
-        for operator in self._ran:
-            operator.clear()
-            for part in operator.parts():
-                part.abandon()
         for input in self._fed:
             input.pending = None
         self._end()
@@ -180,7 +223,7 @@ class RunningDataflow:
             else:
                 operator.rewire(mapping)
                 self.operators[key] = operator
-        self._turns = None
+        self._rewired()
         return mapping
 
     def keep(self, outputs: Iterable[Operator]) -> None:
@@ -191,7 +234,7 @@ class RunningDataflow:
     def restore(self, operators: dict[Hashable, Operator]) -> None:
         """Run these operators, in their order."""
         self.operators = operators
-        self._turns = None
+        self._rewired()
 
 
 def reachable(outputs: Iterable[Operator]) -> set[Operator]:

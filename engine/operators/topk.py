@@ -30,6 +30,7 @@ class TextTrace(Trace):
     """
 
     may_merge_beside = False
+    merges_words = False
 
     def __init__(self, width: int, codes: np.ndarray, dictionary: Dictionary) -> None:
         super().__init__(width)
@@ -118,6 +119,15 @@ class OrderedArrangement(Arrangement):
 
     def publish(self, frontier: Frontier) -> None:
         super().publish(frontier)
+        self._merge_passed()
+
+    def inserted(self, nursery: np.ndarray, passed: int) -> None:
+        super().inserted(nursery, passed)
+        self.passed += passed
+        self._merge_passed()
+
+    def _merge_passed(self) -> None:
+        """Merge the trace if readers have passed over as many rows as it has."""
         if self.passed > self.trace.rows:
             self.trace.finish()
             self.reset()

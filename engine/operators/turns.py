@@ -33,6 +33,8 @@ class OperatorTurns:
 
     def __init__(self, operators: Iterable[Operator]) -> None:
         operators = list(operators)
+        self.operators = tuple(operators)
+        """The operators by place."""
         parts = [part for operator in operators for part in operator.parts()]
         self.timed = [part for part in parts if isinstance(part, TemporalOperator | TodayOperator)]
         """The operators, those in loops too, whose output changes as time passes."""
@@ -43,6 +45,8 @@ class OperatorTurns:
         for operator, place in self._places.items():
             for source in dict.fromkeys(operator.inputs):
                 readers[source].append(place)
+        self.readers = tuple(tuple(places) for places in readers.values())
+        """The places of the operators that read each of them."""
         done: dict[int, list[Operator]] = {}
         for operator, place in self._places.items():
             if not isinstance(operator, Arrangement):

@@ -137,7 +137,7 @@ def figures(operator: Operator) -> Figures:
         memory=trace.memory,
         mapped=trace.mapped,
         rows_in=sum(_handed_on(source) for source in operator.inputs),
-        rows_out=operator.made,
+        rows_out=operator.emitted,
         elsewhere=operator.received,
         nanoseconds=operator.nanoseconds,
     )
@@ -145,7 +145,7 @@ def figures(operator: Operator) -> Figures:
 
 def _handed_on(source: Operator) -> int:
     """The number of differences that an input has emitted."""
-    return source.arrangement.made if isinstance(source, EnteredArrangement) else source.made
+    return source.arrangement.emitted if isinstance(source, EnteredArrangement) else source.emitted
 
 
 def held(operators: Iterable[tuple[Hashable, Operator]], dictionary: Dictionary) -> Held:

@@ -68,7 +68,7 @@ def _total(parts: Iterable[Upkeep], changes: int) -> Upkeep:
 
 def _changes(operator: Operator) -> int:
     """The differences that have come to a history, or out of an input."""
-    return operator.made + operator.received
+    return operator.emitted + operator.received
 
 
 def _of(operator: Operator) -> Upkeep:
@@ -76,7 +76,7 @@ def _of(operator: Operator) -> Upkeep:
     nanoseconds = rows = memory = mapped = 0
     for _, part in every_operator([(None, operator)]):
         nanoseconds += part.nanoseconds
-        rows += part.made + part.received
+        rows += part.emitted + part.received
         if isinstance(part, Arrangement):
             memory += part.trace.memory
             mapped += part.trace.mapped

@@ -59,6 +59,11 @@ class LayerMerge:
         """Whether enough rows are owed to go on, or some are being merged."""
         return self.owed >= QUANTUM or self._beside is not None
 
+    @property
+    def payable(self) -> int:
+        """How many rows may be owed more before it goes on."""
+        return 0 if self.is_due else QUANTUM - 1 - self.owed
+
     def go_on(self, trace: Merging) -> Layer | None:
         """Merge the rows that are owed, in the way of `trace`; returns the result when it is done.
 

@@ -27,21 +27,23 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from engine.kernels.layers import COLUMNS
+from engine.kernels.layers import COLUMNS, ROWS
 from engine.kernels.merge import compact, merge_step
 from engine.kernels.parallel.divided_merge import merge_batches
+from engine.kernels.stepping import spine
+from engine.kernels.stepping.arena import address_of, copied
+from engine.kernels.stepping.spine import AT_ONCE
 from engine.kernels.times import advance_batch
 from engine.state.layer import Index, Layer
 from engine.state.layer_merge import QUANTUM, LayerMerge
 from engine.state.packed_times import Frontier
 from engine.state.store.files import BatchFile
 
-AT_ONCE = 128
-"""Merges of up to this many rows are done at once."""
 EFFORT = 10
 """For each inserted row, every merge in progress is owed this many rows."""
 CHUNK = 1 << 16
 """Rows that `words` returns at a time."""
+_LINES = 8
 
 
 class Trace:
@@ -53,45 +55,134 @@ class Trace:
 
     may_merge_beside = True
     """Whether another thread may merge large batches, which needs nothing but them."""
+    merges_words = True
+    """Whether rows are sorted by their words, so that compiled code may merge them."""
 
     def __init__(self, width: int, diffs: int = 1, since: int = 0) -> None:
         self.width = width
         """Words and rounds of a row."""
         self.diffs = diffs
         """Diffs of a row."""
-        self.since = since
-        """Epochs below this one are no longer told apart."""
-        self.key = 0
-        """The number of words that readers look up."""
         self._base: list[Layer] = []
         self._layers: list[Layer | LayerMerge] = []
         self._merges: list[LayerMerge] = []
-        self.table = np.empty((16, COLUMNS), np.int64)
-        """The batches as kernels take them (`engine.kernels.layers`); the first `count` lines count."""
-        self.count = 0
-        """How many batches the table has."""
         self._held: list[Layer] = []
         self._compacted = 0
+        self._clear()
+        self.since = since
 
     def emptied(self) -> Trace:
         """An empty trace like this one."""
         empty = copy(self)
         empty._base, empty._layers, empty._merges, empty._held = [], [], [], []
-        empty.table = np.empty((16, COLUMNS), np.int64)
-        empty.count = empty._compacted = 0
+        empty._compacted = 0
+        empty._clear()
+        empty.since, empty.key = self.since, self.key
         return empty
+
+    def _clear(self) -> None:
+        """Begin a table without batches."""
+        self.table = np.empty((0, COLUMNS), np.int64)
+        """The batches as kernels take them (`engine.kernels.layers`); the first `count` lines count."""
+        self.spine = np.zeros(spine.SPINE, np.int64)
+        """The numbers that compiled code shares with the trace (`engine.kernels.stepping.spine`)."""
+        self._numbers = memoryview(self.spine)  # type: ignore[arg-type]
+        self._numbers[spine.WIDTH] = self.width
+        self._nursery: np.ndarray | None = None
+        self.make_room(_LINES)
+        self._share()
+
+    @property
+    def count(self) -> int:
+        """How many batches the table has."""
+        return self._numbers[spine.COUNT]
+
+    @property
+    def since(self) -> int:
+        """Epochs below this one are no longer told apart."""
+        return self._numbers[spine.SINCE]
+
+    @since.setter
+    def since(self, epoch: int) -> None:
+        self._numbers[spine.SINCE] = epoch
+
+    @property
+    def key(self) -> int:
+        """The number of words that readers look up."""
+        return self._numbers[spine.LOOKED_UP]
+
+    @key.setter
+    def key(self, words: int) -> None:
+        self._numbers[spine.LOOKED_UP] = words
+
+    def make_room(self, lines: int) -> None:
+        """Let the table have room for so many lines; a longer one keeps those that are there."""
+        if lines > len(self.table):
+            table = np.empty((2 * lines, COLUMNS), np.int64)
+            table[: len(self.table)] = self.table
+            self.table = table
+            self._numbers[spine.TABLE] = address_of(table)
+            self._numbers[spine.ROOM] = len(table)
+
+    # Insertions by compiled code
+
+    def nurse(self, nursery: np.ndarray) -> None:
+        """Keep the nursery to which compiled code has added batches of the trace."""
+        self._nursery = nursery
+
+    def settle(self) -> None:
+        """Take the batches that compiled code has inserted out of their nursery, into arrays of their own."""
+        numbers = self._numbers
+        settled = numbers[spine.SETTLED]
+        if settled == spine.ALL:
+            return
+        held, layers = self._held, self._layers
+        del layers[len(layers) - (len(held) - settled) :]
+        del held[settled:]
+        for line in range(settled, self.count):
+            layer = self._nursed(line).indexed(self.key)
+            layers.append(layer)
+            held.append(layer)
+            layer.register(self.table, line, self.key)
+        numbers[spine.SETTLED] = spine.ALL
+        self._nursery = None
+
+    def _nursed(self, line: int) -> Layer:
+        """A copy of a batch in the nursery."""
+        address, rows, columns, *_ = self.table[line].tolist()
+        return Layer(copied(address, rows, columns))
+
+    def _share(self) -> None:
+        """Tell compiled code how far it may go."""
+        numbers = self._numbers
+        numbers[spine.SETTLED] = spine.ALL
+        numbers[spine.UNPAID] = 0
+        loose = 0
+        while loose < len(self._layers) and isinstance(self._layers[-1 - loose], Layer):
+            loose += 1
+        numbers[spine.LOOSE] = len(self._held) - loose if self.merges_words else spine.PINNED
+        owed = [merge.payable for merge in self._merges]
+        numbers[spine.PAYABLE] = min(owed, default=QUANTUM * EFFORT) // EFFORT
+
+    def _paid(self) -> int:
+        """The rows that compiled code has inserted, for which merges in progress are to be paid."""
+        unpaid, self._numbers[spine.UNPAID] = self._numbers[spine.UNPAID], 0
+        return unpaid
 
     @property
     def rows(self) -> int:
         """The number of differences held; those of merges in progress count once."""
+        if self._numbers[spine.SETTLED] != spine.ALL:
+            return int(self.table[: self.count, ROWS].sum())
         return sum(len(batch) for batch in tuple(self._held))
 
     def batches(self) -> tuple[np.ndarray, ...]:
         """The batches whose sum is the trace."""
-        return tuple(layer.rows for layer in self._held)
+        return tuple(layer.rows for layer in self.layers())
 
     def layers(self) -> tuple[Layer, ...]:
         """The same batches, each with its index and its file."""
+        self.settle()
         return tuple(self._held)
 
     @property
@@ -119,6 +210,7 @@ class Trace:
 
     def capture(self) -> tuple[Layer, ...]:
         """All batches; insertions leave them unmerged until they are exchanged or released."""
+        self.settle()
         if self._layers:
             self._merges.clear()
             self._layers.clear()
@@ -142,6 +234,7 @@ class Trace:
 
     def release(self) -> None:
         """Let insertions merge captured batches again that are in no file."""
+        self.settle()
         released = [layer for layer in self._base if layer.file is None]
         if released:
             self._layers[:] = sorted((*released, *self._layers), key=len, reverse=True)
@@ -170,12 +263,13 @@ class Trace:
     def replace(self, translate: Callable[[np.ndarray], np.ndarray]) -> None:
         """Replace every batch by another form of it, which has the same rows in the same order. Merges in
         progress start again."""
-        held = [Layer(translate(layer.rows), layer.index, layer.file) for layer in self._held]
+        held = [Layer(translate(layer.rows), layer.index, layer.file) for layer in self.layers()]
         self._renew(held[: len(self._base)], held[len(self._base) :])
 
     def saved(self) -> Callable[[], None]:
         """A function that brings back the batches and `since` as they are now. Merges that are in progress
         now start again then."""
+        self.settle()
         since, base, rest = self.since, self._held[: len(self._base)], self._held[len(self._base) :]
 
         def restore() -> None:
@@ -186,6 +280,7 @@ class Trace:
 
     def _renew(self, base: list[Layer], rest: list[Layer]) -> None:
         """Replace all batches, by a base and others."""
+        self.settle()
         self._merges.clear()
         self._layers[:] = sorted(rest, key=len, reverse=True)
         while self._balance():
@@ -226,9 +321,10 @@ class Trace:
 
     def insert(self, batch: np.ndarray, index: Index | None = None) -> None:
         """Add a batch. Costs its own size, and a share of the merges that it causes."""
-        size = len(batch)
-        if size == 0:
+        if len(batch) == 0:
             return
+        self.settle()
+        size = len(batch) + self._paid()
         layers = self._layers
         replaced = 0
         while layers:
@@ -250,11 +346,12 @@ class Trace:
             layers[-1].register(self.table, self.count - 1, self.key)  # type: ignore[union-attr]
         else:
             self._retable(max(len(layers) - 1, 0))
+        self._share()
 
     def finish(self) -> None:
         """Merge everything into one batch in memory, with epochs advanced to `since`."""
-        self._merges.clear()
         batch = self.merge_all(self.batches(), self.since)
+        self._merges.clear()
         self._layers[:] = [Layer(batch)] if len(batch) else []
         self._rebase([])
 
@@ -275,6 +372,7 @@ class Trace:
         ]
         self._layers[:] = [Layer(batch).indexed(self.key) for batch in advanced if len(batch)]
         self._retable(0)
+        self._share()
         self._compacted = self.rows
 
     def _is_unbalanced(self) -> bool:
@@ -325,11 +423,14 @@ class Trace:
 
     def _rebase(self, base: list[Layer]) -> None:
         """Replace the base, and rewrite the whole table."""
+        self.settle()
         self._base = base
         self._held[:] = base
-        for line, layer in enumerate(base[: len(self.table)]):
+        self.make_room(len(base))
+        for line, layer in enumerate(base):
             layer.register(self.table, line, self.key)
         self._retable(0)
+        self._share()
 
     def _retable(self, first: int) -> None:
         """Write the table's lines from layer `first` on. If `first` > 0, no merge is in progress after it."""
@@ -343,9 +444,7 @@ class Trace:
             else:
                 layer = self._layers[place] = layer.indexed(self.key)
                 held.append(layer)
-        self.count = len(held)
-        if self.count > len(self.table):
-            self.table = np.empty((2 * self.count, COLUMNS), np.int64)
-            start = 0
-        for line in range(start, self.count):
+        count = self._numbers[spine.COUNT] = len(held)
+        self.make_room(count + 1)
+        for line in range(start, count):
             held[line].register(self.table, line, self.key)

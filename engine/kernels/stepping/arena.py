@@ -19,8 +19,9 @@ class Stepping(NamedTuple):
     """The arrays of a call, without counts of references.
 
     `code` [n, LINE] has a line an operator (`opcodes`), in the order in which they run, and `constants` their
-    ranges. `operators` [n, NUMBERS] has what changes of each of them (`tables`). `rounds` [1] is the round.
-    `waiting` and `taken` [w, WAITING] list matrices, `arena` holds them, and `state` [STATE] is the call's.
+    ranges. `operators` [n, NUMBERS] has what changes of each of them (`tables`). `rounds` [1] has the round;
+    it is empty in the outermost scope. `waiting` and `taken` [w, WAITING] list matrices, `arena` holds them,
+    and `state` [STATE] is the call's.
     """
 
     code: np.ndarray
@@ -34,11 +35,14 @@ class Stepping(NamedTuple):
 
 
 STATUS, CURSOR, WAITS, ENTERS, LIMIT, MOST_ROUNDS, MOST_STAGED, PLACE, ROUNDS, LEAVING, WORDS = range(11)
+CURRENT_ROUND, HEAD, TAIL, ANSWER = range(11, 15)
 """Fields of the state. CURSOR is the next free word of the arena. ENTERS is 1 if round 0 has work that does
 not wait. No round from LIMIT - 1 on is run, at most MOST_ROUNDS are, and none once more than MOST_STAGED rows
 were added. PLACE is that of the operator to run next, NOTHING between two rounds. ROUNDS counts the rounds
-begun, LEAVING the parts of what leaves the loop, and WORDS those of all deltas."""
-STATE = 11
+begun, LEAVING the parts of what leaves the loop, and WORDS those of all deltas. In the outermost scope, HEAD
+is the number of operators that have run, TAIL that of those that changes have reached, and ANSWER says what
+Python has done."""
+STATE = 15
 
 # Values of STATUS.
 RUNNING = 0
@@ -112,7 +116,7 @@ def take(run, reader):
     found = 0
     rest = 0
     for i in range(run.state[WAITS]):
-        if waiting[i, ROUND] == run.rounds[0] and waiting[i, READER] == reader:
+        if waiting[i, ROUND] == run.state[CURRENT_ROUND] and waiting[i, READER] == reader:
             for c in range(WAITING):
                 run.taken[found, c] = waiting[i, c]
             found += 1

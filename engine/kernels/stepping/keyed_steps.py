@@ -12,6 +12,7 @@ from engine.kernels.ordered import arrange_ordered
 from engine.kernels.reduce import FINISH, reduce_sums, threshold
 from engine.kernels.rounds import distinct_rows, group_deltas, group_keys
 from engine.kernels.stepping.arena import (
+    CURRENT_ROUND,
     REFUSED,
     RUNNING,
     STATUS,
@@ -89,7 +90,7 @@ def _put_pairs(run, place, side, other, table, columns):
     if excess > 0:
         run.state[STATUS] = REFUSED
     if pairs.shape[1] > 0:
-        put(run, run.rounds[0], place, keep(run, pairs), pairs.shape[0], pairs.shape[1])
+        put(run, run.state[CURRENT_ROUND], place, keep(run, pairs), pairs.shape[0], pairs.shape[1])
     if later.shape[1] > 0:
         _put_later(run, place, later)
 
@@ -133,7 +134,7 @@ def step_reduce(run, place):
     words = run.code[place, NUMBER] if operation == TOP else operators[source, WIDTH]
     if operators[source, CURRENT] == 1:
         changed = distinct_keys(current(run, source), words)
-        put(run, run.rounds[0], place, keep(run, changed), changed.shape[0], words)
+        put(run, run.state[CURRENT_ROUND], place, keep(run, changed), changed.shape[0], words)
     found = take(run, place)
     address, size = below_each_other(run, found)
     operators[place, OUT_COLUMNS] = 0

@@ -7,7 +7,7 @@ from numba import njit
 
 from engine.kernels.arrange import arrange
 from engine.kernels.layers import rows_at
-from engine.kernels.stepping.arena import RUNNING, STATUS, keep, put, side_by_side, take
+from engine.kernels.stepping.arena import CURRENT_ROUND, RUNNING, STATUS, keep, put, side_by_side, take
 from engine.kernels.stepping.opcodes import (
     CONSOLIDATE,
     FIRST,
@@ -85,7 +85,7 @@ def step_variable(run, place):
     """A binding's value in the round before; in the first round its initial value, which the next one takes
     back."""
     initial = run.code[place, LEFT]
-    if run.rounds[0] == 0 and initial != NOTHING and run.operators[initial, OUT_COLUMNS] > 0:
+    if run.state[CURRENT_ROUND] == 0 and initial != NOTHING and run.operators[initial, OUT_COLUMNS] > 0:
         put_out(run, 0, place, initial)
         negated = _negated(out(run, initial))
         put(run, 1, place, keep(run, negated), negated.shape[0], negated.shape[1])
@@ -97,7 +97,7 @@ def step_variable(run, place):
 def step_concat(run, place):
     """The sum of collections."""
     for source in first(run, place):
-        put_out(run, run.rounds[0], place, source)
+        put_out(run, run.state[CURRENT_ROUND], place, source)
     if run.state[STATUS] == RUNNING:
         emit_waiting(run, place)
 

@@ -12,8 +12,8 @@ from engine.kernels.compiled import kernel
 from engine.kernels.layers import uncounted
 from engine.kernels.stepping.arena import (
     ADDRESS,
-    ASKING,
     COLUMNS,
+    CURRENT_ROUND,
     CURSOR,
     DONE,
     ENTERS,
@@ -28,36 +28,12 @@ from engine.kernels.stepping.arena import (
     STATUS,
     STOPPED,
     WAITS,
-    WORDS,
     Stepping,
     least_round,
     side_by_side,
 )
-from engine.kernels.stepping.keyed_steps import step_arrangement, step_join, step_reduce
-from engine.kernels.stepping.linear_steps import (
-    put_out,
-    step_changes,
-    step_concat,
-    step_linear,
-    step_variable,
-)
-from engine.kernels.stepping.opcodes import (
-    ARRANGE,
-    ARRANGE_ORDERED,
-    ARRANGE_SUMS,
-    CHANGES,
-    CONCAT,
-    ENTERED,
-    JOIN,
-    LEFT,
-    NOTHING,
-    OPERATION,
-    PYTHON,
-    REDUCE_SUMS,
-    THRESHOLD,
-    TOP,
-    VARIABLE,
-)
+from engine.kernels.stepping.linear_steps import put_out
+from engine.kernels.stepping.opcodes import NOTHING
 from engine.kernels.stepping.tables import (
     MADE,
     OUT,
@@ -66,9 +42,9 @@ from engine.kernels.stepping.tables import (
     OWN,
     STAGED,
     close_table,
-    end_step,
     open_table,
 )
+from engine.kernels.stepping.turn import take_turn
 
 VALUE, FED_BACK, LEFT_AT, LEFT_LINES, LEFT_COLUMNS = range(5)
 """Columns of a line of `bindings`: the places of the value and of the variable; and what leaves, a delta."""
@@ -76,43 +52,12 @@ BINDING = 5
 
 
 @njit
-def _operate(run, place):
-    """Run the operator at a place, which sets what it gives out."""
-    operation = run.code[place, OPERATION]
-    if operation == VARIABLE:
-        step_variable(run, place)
-    elif operation == ENTERED:
-        if run.rounds[0] > 0:
-            end_step(run, place)
-    elif operation == CHANGES:
-        step_changes(run, place)
-    elif operation in (ARRANGE, ARRANGE_SUMS, ARRANGE_ORDERED):
-        step_arrangement(run, place)
-    elif operation == JOIN:
-        step_join(run, place)
-    elif operation == CONCAT:
-        step_concat(run, place)
-    elif operation in (THRESHOLD, REDUCE_SUMS, TOP):
-        step_reduce(run, place)
-    elif operation == PYTHON:
-        run.operators[place, OUT_COLUMNS] = 0
-        if run.operators[run.code[place, LEFT], OUT_COLUMNS] > 0:
-            run.state[STATUS] = ASKING
-    else:
-        step_linear(run, place)
-
-
-@njit
 def _step(run):
     """Run the operators of the round that have not run yet, in order, as long as the call runs."""
     while run.state[PLACE] < run.code.shape[0]:
-        place = run.state[PLACE]
-        _operate(run, place)
+        take_turn(run, run.state[PLACE])
         if run.state[STATUS] != RUNNING:
             return
-        line = run.operators[place]
-        line[MADE] += line[OUT_COLUMNS]
-        run.state[WORDS] += line[OUT_LINES] * line[OUT_COLUMNS]
         run.state[PLACE] += 1
 
 
@@ -130,7 +75,7 @@ def _feed_back(run, bindings, left):
         run.state[LEAVING] += 1
         bindings[b, LEFT_LINES] = line[OUT_LINES]
         if bindings[b, FED_BACK] != NOTHING:
-            put_out(run, run.rounds[0] + 1, bindings[b, FED_BACK], bindings[b, VALUE])
+            put_out(run, run.state[CURRENT_ROUND] + 1, bindings[b, FED_BACK], bindings[b, VALUE])
 
 
 @njit
@@ -169,7 +114,7 @@ def _begin_round(run):
     ):
         state[STATUS] = STOPPED
         return
-    run.rounds[0] = following
+    state[CURRENT_ROUND] = following
     state[ENTERS] = 0
     state[ROUNDS] += 1
     state[PLACE] = 0
@@ -188,10 +133,10 @@ def begin(state, enters, limit, most_rounds, most_staged, waits):
 
 
 @kernel(
-    "void(int64[:,::1], int64[::1], int64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64[:,::1], "
-    "int64[:,::1], int64[::1], int64[::1])"
+    "void(int64[:,::1], int64[::1], int64[:,::1], int64[:,::1], int64[:,::1], int64[:,::1], int64[:,::1], "
+    "int64[::1], int64[::1])"
 )
-def run_rounds(code, constants, operators, bindings, left, rounds, waiting, taken, arena, state):
+def run_rounds(code, constants, operators, bindings, left, waiting, taken, arena, state):
     """Run rounds of a loop until nothing waits, the call has to stop, or an operator is Python's. The next
     call begins behind that operator, and expects its delta in its line.
 
@@ -203,7 +148,7 @@ def run_rounds(code, constants, operators, bindings, left, rounds, waiting, take
         uncounted(code),
         uncounted(constants),
         uncounted(operators),
-        uncounted(rounds),
+        state[CURRENT_ROUND : CURRENT_ROUND + 1],
         uncounted(waiting),
         uncounted(taken),
         uncounted(arena),

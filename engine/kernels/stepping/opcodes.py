@@ -1,14 +1,15 @@
 """How operators are told to compiled code: a line of numbers each, in the order in which they run.
 
 A line has an operation, the places of the operators that it reads, a number whose meaning depends on the
-operation, and two ranges of further numbers, which stand in an array of `constants`.
+operation, two ranges of further numbers, and, in the outermost scope, the places of its readers. Ranges stand
+in an array of `constants`.
 """
 
 from __future__ import annotations
 
 # Columns of a line. A range is its beginning and its length.
-OPERATION, LEFT, RIGHT, NUMBER, FIRST, FIRST_SIZE, SECOND, SECOND_SIZE = range(8)
-LINE = 8
+OPERATION, LEFT, RIGHT, NUMBER, FIRST, FIRST_SIZE, SECOND, SECOND_SIZE, READERS, READERS_SIZE = range(10)
+LINE = 10
 NOTHING = -1
 """The place of an operator that does not exist."""
 
@@ -16,7 +17,7 @@ NOTHING = -1
 VARIABLE = 0  # LEFT is the initial value, or NOTHING
 ENTERED = 1
 CHANGES = 2
-ARRANGE = 3  # order
+ARRANGE = 3  # whether epochs are kept apart; order
 ARRANGE_SUMS = 4  # order; slots
 JOIN = 5  # words of the key; columns for changes of the left side; for changes of the right side
 CONCAT = 6  # the places of all inputs
@@ -28,4 +29,7 @@ REDUCE_SUMS = 11  # finish
 ARRANGE_ORDERED = 12  # order; codes, none of texts or wide numbers
 TOP = 13  # words of the key; offset, limit and codes
 PYTHON = 14
-"""An operator that Python runs between two calls, if the one that it reads has changes."""
+"""An operator that Python runs between two calls, if the one that it reads has changes; LEFT is NOTHING if it
+has to be asked in any case."""
+INPUT = 15
+"""Its delta is told before the call."""

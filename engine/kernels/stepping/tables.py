@@ -22,16 +22,21 @@ OUT, OUT_LINES, OUT_COLUMNS, MADE = range(4)
 TABLE, PUBLISHED, HELD, BEFORE, CURRENT, WIDTH, DEPTH, DIFFS, STAGED, MASS, RESULT, SIZE, PASSED, OWN = range(
     4, 18
 )
+SPINE_AT, TOTAL, TOTAL_MASS = 18, 19, 20
 """The other columns, for arrangements. TABLE is an address; PUBLISHED, HELD and BEFORE are numbers of the
 table's lines. WIDTH is the number of words of a row, DEPTH that of its rounds. STAGED counts the rows that
 the call's steps have added, and MASS is at least the magnitude of their counts. RESULT is the address of all
 of them as one batch, and SIZE its number of rows. PASSED counts the rows that readers of an ordered
-arrangement skipped. OWN is 1 if the steps add rows."""
-NUMBERS = 18
+arrangement skipped. OWN is 1 if the steps add rows. In the outermost scope, SPINE_AT is the address of a
+trace's numbers (`spine`), 0 for other operators, and TOTAL and TOTAL_MASS are what
+MADE and MASS were in all steps that were published."""
+NUMBERS = 21
 MOST_ADDED = 64
 """The lines that a call may add to a table: more than there are powers of two."""
 LIGHT = 1 << 40
 """See `engine.operators.counts`."""
+MOST_MASS = 1 << 60
+"""The most that compiled steps of the outermost scope add to an arrangement without a look."""
 
 
 @kernel("void(int64[:,::1], int64, int64[:,::1], int64, int64, boolean)")
@@ -87,7 +92,7 @@ def add(run, place, batch, counts):
     operators = run.operators
     added = mass(counts)
     address = keep(run, batch)
-    if added + operators[place, MASS] >= LIGHT:
+    if added + operators[place, MASS] >= LIGHT or operators[place, TOTAL_MASS] >= MOST_MASS:
         run.state[STATUS] = REFUSED
     if run.state[STATUS] == REFUSED:
         return

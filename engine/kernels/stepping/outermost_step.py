@@ -1,0 +1,188 @@
+"""A step of the outermost scope: the operators that changes reach, inputs first, in one call, or in a few if
+some of them are Python's.
+
+As in `loop_rounds`, a call changes nothing but its own arrays. `queue` lists the places that changes have
+reached, in ascending order; the first `state[HEAD]` of them have had their turns.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from engine.kernels.compiled import kernel
+from engine.kernels.layers import COLUMNS, layer, rows_at, uncounted
+from engine.kernels.stepping import spine
+from engine.kernels.stepping.arena import (
+    ANSWER,
+    CURRENT_ROUND,
+    DONE,
+    HEAD,
+    RUNNING,
+    STATUS,
+    TAIL,
+    Stepping,
+)
+from engine.kernels.stepping.opcodes import (
+    ARRANGE,
+    LEFT,
+    NOTHING,
+    NUMBER,
+    OPERATION,
+    READERS,
+    READERS_SIZE,
+    RIGHT,
+)
+from engine.kernels.stepping.tables import (
+    BEFORE,
+    CURRENT,
+    HELD,
+    MADE,
+    MASS,
+    OUT,
+    OUT_COLUMNS,
+    OUT_LINES,
+    OWN,
+    PASSED,
+    PUBLISHED,
+    SPINE_AT,
+    STAGED,
+    TABLE,
+    TOTAL,
+    TOTAL_MASS,
+)
+from engine.kernels.stepping.turn import take_turn
+
+NO_ANSWER, UNCHANGED, CHANGED = range(3)
+"""Values of the state's ANSWER: what the operator that was Python's has done, if it has had its turn."""
+CHANGE = 3
+"""The columns of a line of what was published."""
+
+
+@kernel("void(int64[::1], int64[::1], int64)")
+def reach(queue, state, place):
+    """Add a place behind those that have had their turns, unless it is there."""
+    at = state[TAIL]
+    while at > state[HEAD] and queue[at - 1] >= place:
+        if queue[at - 1] == place:
+            return
+        at -= 1
+    for i in range(state[TAIL], at, -1):
+        queue[i] = queue[i - 1]
+    queue[at] = place
+    state[TAIL] += 1
+
+
+@njit
+def _look(run, place):
+    """Take the table of an arrangement from its trace, which may have changed since the last step."""
+    line = run.operators[place]
+    if line[SPINE_AT] != 0:
+        numbers = rows_at(line[SPINE_AT], 1, spine.SPINE)
+        line[TABLE] = numbers[0, spine.TABLE]
+        line[PUBLISHED] = line[HELD] = line[BEFORE] = numbers[0, spine.COUNT]
+
+
+@njit
+def _changes(run, place):
+    """Run the operator at a place; returns whether it has changes."""
+    _look(run, place)
+    for source in run.code[place, LEFT : RIGHT + 1]:
+        if source != NOTHING:
+            _look(run, source)
+    take_turn(run, place)
+    line = run.operators[place]
+    line[MADE] += line[STAGED]
+    return line[OUT_COLUMNS] > 0 or line[CURRENT] == 1
+
+
+@kernel("void(int64[:,::1], int64, int64[:,::1])")
+def tell(operators, place, delta):
+    """Make a delta that of the operator at a place, until the step ends."""
+    line = operators[place]
+    line[OUT] = delta.ctypes.data
+    line[OUT_LINES] = delta.shape[0]
+    line[OUT_COLUMNS] = delta.shape[1]
+
+
+@kernel(
+    "void(int64[:,::1], int64[::1], int64[:,::1], int64[::1], int64[:,::1], int64[:,::1], int64[::1], "
+    "int64[::1])"
+)
+def run_reached(code, constants, operators, queue, waiting, taken, arena, state):
+    """Run the operators that changes reach, until all have had their turns or the next one is Python's. The
+    next call begins behind that operator, if `state[ANSWER]` is told, and expects its delta in its line."""
+    queue, state = uncounted(queue), uncounted(state)
+    run = Stepping(
+        uncounted(code),
+        uncounted(constants),
+        uncounted(operators),
+        state[CURRENT_ROUND:CURRENT_ROUND],
+        uncounted(waiting),
+        uncounted(taken),
+        uncounted(arena),
+        state,
+    )
+    state[STATUS] = RUNNING
+    while state[HEAD] < state[TAIL]:
+        place = queue[state[HEAD]]
+        if state[ANSWER] == NO_ANSWER:
+            has_changes = _changes(run, place)
+            if state[STATUS] != RUNNING:
+                return
+        else:
+            has_changes = state[ANSWER] == CHANGED
+            state[ANSWER] = NO_ANSWER
+        if has_changes:
+            first = run.code[place, READERS]
+            for reader in run.constants[first : first + run.code[place, READERS_SIZE]]:
+                reach(queue, state, reader)
+        state[HEAD] += 1
+    state[STATUS] = DONE
+
+
+@njit
+def _end(operators, queue, state, counts):
+    for i in range(state[TAIL]):
+        line = operators[queue[i]]
+        if counts:
+            line[TOTAL] += line[MADE]
+            line[TOTAL_MASS] += line[MASS]
+        line[MADE] = line[OUT_COLUMNS] = line[CURRENT] = line[STAGED] = line[MASS] = line[PASSED] = 0
+    state[:] = 0
+
+
+@kernel("void(int64[:,::1], int64[::1], int64[::1])")
+def give_up(operators, queue, state):
+    """Forget the step."""
+    _end(operators, queue, state, False)
+
+
+@kernel(
+    "int64(int64[:,::1], int64[:,::1], int64[::1], int64[::1], int64[::1], int64[::1], int64, int64[:,::1])"
+)
+def publish(code, operators, queue, state, nursery, cursor, since, changed):
+    """Insert what the step has added into traces, whose epochs before `since` are one, unless they are kept.
+
+    `changed` [n, CHANGE] gets a line for each arrangement that has changed: its place, whether its rows are
+    inserted, and the rows that readers passed over. Returns how many there are.
+    """
+    queue, nursery, cursor = uncounted(queue), uncounted(nursery), uncounted(cursor)
+    found = 0
+    for i in range(state[TAIL]):
+        place = queue[i]
+        line = operators[place]
+        if line[OWN] == 0 or (line[CURRENT] == 0 and line[PASSED] == 0):
+            continue
+        is_inserted = line[CURRENT] == 0
+        if line[CURRENT] == 1:
+            numbers = rows_at(line[SPINE_AT], 1, spine.SPINE)[0]
+            if code[place, OPERATION] != ARRANGE or code[place, NUMBER] == 0:
+                numbers[spine.SINCE] = since
+            batch = layer(rows_at(line[TABLE], line[BEFORE] + 1, COLUMNS), line[BEFORE])
+            is_inserted = spine.insert(numbers, batch, nursery, cursor)
+        changed[found, 0] = place
+        changed[found, 1] = is_inserted
+        changed[found, 2] = line[PASSED]
+        found += 1
+    _end(operators, queue, state, True)
+    return found

@@ -1,0 +1,248 @@
+"""A small step of the outermost scope in compiled code: all operators that changes reach, in a few calls.
+
+Operators that only Python has take their turns between calls; what they read is shown to them. A step that
+meets what compiled code cannot do, such as counts that are not small or results without room, is forgotten,
+and Python runs it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from engine.errors import OverBudget
+from engine.kernels.layers import ADDRESS, ROWS, WORD
+from engine.kernels.layers import WIDTH as COLUMNS
+from engine.kernels.stepping import arena, opcodes, tables
+from engine.kernels.stepping.arena import copied
+from engine.kernels.stepping.outermost_step import (
+    CHANGE,
+    CHANGED,
+    UNCHANGED,
+    give_up,
+    publish,
+    reach,
+    run_reached,
+    tell,
+)
+from engine.operators.arrangement import Arrangement
+from engine.operators.linear import InputOperator
+from engine.operators.operator import Instruction, Operator, Step
+from engine.operators.program import Program
+from engine.operators.turns import OperatorTurns
+from engine.state.packed_times import Frontier
+from engine.state.trace import Trace
+
+_ARENA_WORDS = 1 << 16
+_NURSERY_WORDS = 1 << 15
+_MOST_WAITING = 64
+_PATIENCE = 64
+"""After refusals, at most so many steps are Python's before compiled code is tried again."""
+
+
+class CompiledStep:
+    """The operators of a dataflow as a program. What a step has made is there until it ends."""
+
+    def __init__(self, turns: OperatorTurns) -> None:
+        body = turns.operators
+        self._program = Program(body, _instructions(body), turns.readers)
+        self._operators = self._program.operators
+        self._own = {
+            place: own
+            for place, own in self._program.own.items()
+            if self._program.code[place, opcodes.OPERATION] != opcodes.PYTHON
+        }
+        self._operators[:, tables.OWN] = 0
+        for own in self._own.values():
+            own.trace.settle()  # another dataflow may have begun it, with a nursery of its own
+        self._spines = [own.trace.spine for own in self._own.values()]
+        for place, spine in zip(self._own, self._spines, strict=True):
+            self._operators[place, [tables.OWN, tables.SPINE_AT]] = 1, spine.ctypes.data
+        for operator, line in zip(body, self._operators, strict=True):
+            operator.show_counts(line)
+        self._queue = np.zeros(len(body), np.int64)
+        self._waiting = np.empty((_MOST_WAITING, arena.WAITING), np.int64)
+        self._taken = np.empty_like(self._waiting)
+        self._arena = np.empty(_ARENA_WORDS, np.int64)
+        self._state = np.zeros(arena.STATE, np.int64)
+        self._nursery = np.empty(_NURSERY_WORDS, np.int64)
+        self._cursor = np.zeros(1, np.int64)
+        self._nursed: set[Trace] = set()
+        self._changed = np.empty((len(body), CHANGE), np.int64)
+        self._lent: list[Arrangement] = []
+        self._kept: list[np.ndarray] = []
+        self._shown: list[Operator] = []
+        self._refusals = self._skipped = 0
+
+    def close(self) -> None:
+        """Leave the operators to themselves."""
+        for operator in self._program.body:
+            operator.show_counts(None)
+        for trace in self._nursed:
+            trace.settle()
+
+    def run(self, fed: Sequence[InputOperator], step: Step, turn: Callable[[Operator, Step], None]) -> bool:
+        """Run the operators that the pending deltas of `fed` reach; those of Python's have their `turn`.
+
+        Returns false if Python has to run the step; what these turns did has to be undone then.
+        """
+        if self._skipped < min(self._refusals, _PATIENCE):
+            self._skipped += 1
+            return False
+        for input in fed:
+            if input.pending is not None and input.pending.shape[1]:
+                place = self._program.places[input]
+                tell(self._operators, place, input.pending)
+                reach(self._queue, self._state, place)
+        if not (self._call(step, turn) and self._is_within(step)):
+            self.abort()
+            self._refusals, self._skipped = 2 * self._refusals + 1, 0
+            return False
+        self._refusals = 0
+        for operator in self._shown:
+            operator.clear()
+        self._shown.clear()
+        if step.clock is not None and self.turns:
+            places = self._queue[: self.turns]
+            operators = [self._program.body[place] for place in places.tolist()]
+            step.clock.share(operators, (self._operators[places, tables.MADE] + 1).tolist())
+        return True
+
+    @property
+    def turns(self) -> int:
+        """How many operators had their turns in the step."""
+        return int(self._state[arena.TAIL])
+
+    def publish(self, frontier: Frontier) -> list[Arrangement]:
+        """Insert what the step has added to arrangements into their traces; returns those that have
+        changed."""
+        found = publish(
+            self._program.code,
+            self._operators,
+            self._queue,
+            self._state,
+            self._nursery,
+            self._cursor,
+            frontier.since,
+            self._changed,
+        )
+        changed, is_full = [], False
+        for place, is_inserted, passed in self._changed[:found].tolist():
+            own = self._own[place]
+            if is_inserted:
+                own.inserted(self._nursery, passed)
+                self._nursed.add(own.trace)
+            else:
+                is_full = True
+                if own.batch is None:
+                    own.batch = self._batch(own, self._operators[place].tolist())
+                own.publish(frontier)
+            changed.append(own)
+        if is_full and 2 * self._cursor[0] > len(self._nursery):
+            self._renew()
+        self._forget()
+        return changed
+
+    def abort(self) -> None:
+        """Forget the step."""
+        give_up(self._operators, self._queue, self._state)
+        for own in self._lent:
+            own.reset()
+        self._forget()
+
+    def _forget(self) -> None:
+        for operator in self._shown:
+            operator.clear()
+        self._shown.clear()
+        self._lent.clear()
+        self._kept.clear()
+
+    def _renew(self) -> None:
+        """Begin another nursery, of which nothing is taken yet."""
+        for trace in self._nursed:
+            trace.settle()
+        self._nursed.clear()
+        self._nursery = np.empty(_NURSERY_WORDS, np.int64)
+        self._cursor[0] = 0
+
+    def _call(self, step: Step, turn: Callable[[Operator, Step], None]) -> bool:
+        """Run the step; false if it has to be forgotten."""
+        program, state = self._program, self._state
+        while True:
+            try:
+                run_reached(
+                    program.code,
+                    program.constants,
+                    self._operators,
+                    self._queue,
+                    self._waiting,
+                    self._taken,
+                    self._arena,
+                    state,
+                )
+            except (OverflowError, MemoryError):
+                return False
+            if state[arena.STATUS] != arena.ASKING:
+                return bool(state[arena.STATUS] == arena.DONE)
+            place = int(self._queue[state[arena.HEAD]])
+            self._answer(place, step, turn)
+
+    def _answer(self, place: int, step: Step, turn: Callable[[Operator, Step], None]) -> None:
+        """Let an operator of Python's have its turn, and tell its changes."""
+        operator = self._program.body[place]
+        for source in operator.inputs:
+            self._show(source)
+        self._shown.append(operator)
+        turn(operator, step)
+        delta = operator.delta()
+        if delta is not None:
+            self._kept.append(np.ascontiguousarray(delta))
+            tell(self._operators, place, self._kept[-1])
+        if isinstance(operator, Arrangement):
+            self._operators[place, tables.CURRENT] = operator.batch is not None
+        self._state[arena.ANSWER] = CHANGED if operator.has_changes else UNCHANGED
+
+    def _show(self, source: Operator) -> None:
+        """Let operators of Python's see the changes of one that compiled code has run."""
+        line = self._operators[self._program.places[source]].tolist()
+        if isinstance(source, Arrangement):
+            if line[tables.CURRENT] and source.batch is None:
+                source.show(self._batch(source, line))
+                self._lent.append(source)
+        elif line[tables.OUT_COLUMNS] and not source.out:
+            source.out = [copied(line[tables.OUT], line[tables.OUT_LINES], line[tables.OUT_COLUMNS])]
+            self._shown.append(source)
+
+    def _batch(self, own: Arrangement, line: list[int]) -> np.ndarray:
+        """The rows that the step has added to an arrangement."""
+        added = own.trace.table[line[tables.BEFORE]].tolist()
+        return copied(added[ADDRESS], added[ROWS], added[COLUMNS])
+
+    def _is_within(self, step: Step) -> bool:
+        """Whether all operators together have made no more than one of them may."""
+        if step.meter is None:
+            return True
+        made = int(self._operators[self._queue[: self.turns], tables.MADE].sum())
+        try:
+            step.meter.ran(0, made, WORD * int(self._state[arena.WORDS]))
+        except OverBudget:
+            return False
+        return True
+
+
+def _instructions(body: Iterable[Operator]) -> list[Instruction]:
+    """How compiled code runs each operator. Python runs those without an instruction, and those that look
+    something up in an arrangement of Python's, whose rows may have a form of their own."""
+    found: dict[Operator, Instruction] = {}
+    pythons = Instruction(opcodes.PYTHON)
+    for operator in body:
+        instruction = operator.instruction
+        is_pythons = instruction is None or instruction.operation == opcodes.PYTHON
+        if any(isinstance(it, Arrangement) and found[it] is pythons for it in operator.inputs):
+            is_pythons = True
+        if isinstance(operator, InputOperator):
+            found[operator] = Instruction(opcodes.INPUT)
+        else:
+            found[operator] = pythons if is_pythons or instruction is None else instruction
+    return list(found.values())
