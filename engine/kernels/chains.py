@@ -19,6 +19,7 @@ from numba import njit
 from engine.kernels.compiled import kernel
 from engine.kernels.layers import layer
 from engine.kernels.reduce import grow, later_visits, strictness
+from engine.kernels.times import join_times
 
 # A chain: its group; which coordinate it sweeps; the time without that; where changes begin, in the swept
 # coordinate; how many rows it has before that, and from there on; whether some of the latter are published.
@@ -65,14 +66,6 @@ def _axis(times, masks):
     return axis
 
 
-@njit(inline="always")
-def _join(first, second, masks):
-    joined = 0
-    for c in range(masks.shape[0]):
-        joined |= max(first & masks[c], second & masks[c])
-    return joined
-
-
 @njit
 def _closed(fixed, masks):
     """The joins of some times, in an order that extends the product order; `masks` are their coordinates."""
@@ -83,7 +76,7 @@ def _closed(fixed, masks):
     for i in range(1, known.shape[0]):
         joins = np.empty(closed.shape[0] + 1, np.int64)
         for k in range(closed.shape[0]):
-            joins[k] = _join(known[i], closed[k], masks)
+            joins[k] = join_times(known[i], closed[k], masks)
         joins[closed.shape[0]] = known[i]
         closed = np.unique(np.concatenate((closed, joins)))
     return closed

@@ -19,8 +19,7 @@ from engine import Dataflow, Input, avg, count, descending, max_, min_, sum_
 from engine.api.collection import Collection
 from engine.plan.nodes import AggregateSpec, Function, Reduce
 from engine.schema import DOUBLE, numeric
-from engine.state.packed_times import Time
-from tests.engine.test_times import SIDE, random_frontiers
+from tests.engine.test_times import SIDE, Change, random_frontiers, state
 from tests.seeds import each_seed
 
 TEXTS = ("", "a", "ab", "abcdefgh", "abcdefghi", "abcdefghj", "b", "ä", None)
@@ -30,7 +29,6 @@ ROUNDS = 3
 
 Row = tuple
 Bag = Counter[Row]
-Change = tuple[tuple, Time, int]
 
 
 def parts(flow: Dataflow) -> tuple[Input, Input]:
@@ -202,14 +200,6 @@ def history(
     return changes
 
 
-def at(changes: list[Change], time: tuple[int, ...]) -> Bag:
-    bag: Bag = Counter()
-    for row, came, diff in changes:
-        if all(c <= t for c, t in zip(came, time, strict=True)):  # type: ignore[arg-type]
-            bag[row] += diff
-    return Counter({row: n for row, n in bag.items() if n})
-
-
 @pytest.mark.parametrize(("make", "expected"), LEAVES, ids=[make.__name__ for make, _ in LEAVES])
 @each_seed(15)
 def test_leaves_at_any_times(seed: int, make: Make, expected: Callable[[Bag, Bag], Bag]) -> None:
@@ -235,7 +225,7 @@ def test_leaves_at_any_times(seed: int, make: Make, expected: Callable[[Bag, Bag
         for frontier in random_frontiers(rng, flow.order, steps):
             flow.advance(*map(flow.order.unpack, frontier.words))
         for time in itertools.product(range(SIDE), repeat=len(names)):
-            wanted = expected(*(at(changes[input.node.name], time) for input in inputs))
+            wanted = expected(*(state(changes[input.node.name], time) for input in inputs))
             assert Counter(output.at(time)) == wanted, (seed, time)
         found.append(output.changes())
     assert found[0] == found[1]
