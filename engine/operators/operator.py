@@ -44,7 +44,8 @@ class Timer(Protocol):
 class Meter(Protocol):
     """Counts what operators do, and stops them when it is too much.
 
-    `sees_steps` tells whether it has to see every step, so that no rounds run in compiled code.
+    `sees_steps` tells whether it has to see every step, with all words, so that no rounds run in compiled
+    code.
     """
 
     sees_steps: bool
@@ -110,6 +111,9 @@ class Operator:
     """Differences passed to readers since the operator was made."""
     received = 0
     """Differences that an executor computed for the operator."""
+    wanted: frozenset[int] | None = None
+    """The words of its deltas that somebody reads, None for all; other words may have any value. It is
+    known once the operators have an order (`engine.operators.turns`)."""
     nanoseconds = 0
     """Time spent in its steps, without those of operators inside it (`engine.operators.stopwatch`)."""
 
@@ -128,6 +132,12 @@ class Operator:
     def label(self) -> str:
         """Its name at the beginning of an error's message."""
         return f"the view's {self.kind}"
+
+    @property
+    def reads(self) -> frozenset[int] | None:
+        """The words of its inputs' deltas that decide what it emits in words that somebody reads; None for
+        all."""
+        return None
 
     @property
     def has_changes(self) -> bool:

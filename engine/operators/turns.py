@@ -43,6 +43,8 @@ class OperatorTurns:
         for operator, place in self._places.items():
             for source in dict.fromkeys(operator.inputs):
                 readers[source].append(place)
+        for operator in reversed(operators):
+            operator.wanted = _wanted([operators[place].reads for place in readers[operator]])
         done: dict[int, list[Operator]] = {}
         for operator, place in self._places.items():
             if not isinstance(operator, Arrangement):
@@ -64,3 +66,9 @@ class OperatorTurns:
                 if reader not in known:
                     known.add(reader)
                     heappush(waiting, reader)
+
+
+def _wanted(by_reader: list[frozenset[int] | None]) -> frozenset[int] | None:
+    """The words that some readers read, None for all; nobody knows who looks at what has no readers."""
+    known = [words for words in by_reader if words is not None]
+    return frozenset().union(*known) if known and len(known) == len(by_reader) else None
