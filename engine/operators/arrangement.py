@@ -150,6 +150,10 @@ class Arrangement(Operator):
         super().show_counts(line)
         self._light = mass
 
+    @property
+    def reads(self) -> frozenset[int]:
+        return frozenset(self.order[:-1].tolist())
+
     def stays_light(self, mass: float) -> bool:
         """Whether rows whose counts have this mass need no look at those that are there."""
         return self._light + mass < MOST / 2
@@ -375,6 +379,10 @@ class SumsArrangement(Arrangement):
         slots = self.slots.ravel()
         return Instruction(opcodes.ARRANGE_SUMS, (self.inputs[0],), first=self.order, second=slots)
 
+    @property
+    def reads(self) -> frozenset[int]:
+        return super().reads.union(self.slots[:, 1:].ravel().tolist())
+
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         slots = self.slots
         if self._may_be_wide:
@@ -408,6 +416,10 @@ class FloatPairsArrangement(Arrangement):
         super().__init__(source, (*columns, pair[0]), width, depth, PAIR_DIFFS)
         self._key = np.array([*columns, width], np.int64)
         self._pair = pair
+
+    @property
+    def reads(self) -> frozenset[int]:
+        return super().reads.union(self._pair)
 
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         return arrange_pairs(delta, self._key, step.array, *self._pair)

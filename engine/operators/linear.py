@@ -96,6 +96,10 @@ class SelectOperator(Operator):
     def instruction(self) -> Instruction:
         return Instruction(opcodes.SELECT, (self.inputs[0],), first=self._rows)
 
+    @property
+    def reads(self) -> frozenset[int]:
+        return frozenset(self._rows[:-2].tolist())
+
     def step(self, step: Step) -> None:
         self.out = [self.of(delta) for delta in self.inputs[0].out]
 
@@ -115,6 +119,10 @@ class MapOperator(Operator):
     @property
     def instruction(self) -> Instruction:
         return Instruction(opcodes.PYTHON, (self.inputs[0],))
+
+    @property
+    def reads(self) -> frozenset[int]:
+        return self._program.reads
 
     def step(self, step: Step) -> None:
         self.out = []
@@ -139,8 +147,13 @@ class FilterOperator(Operator):
     def instruction(self) -> Instruction:
         return Instruction(opcodes.PYTHON, (self.inputs[0],))
 
+    @property
+    def reads(self) -> frozenset[int] | None:
+        return None if self.wanted is None else self.wanted | self._program.reads
+
     def step(self, step: Step) -> None:
         self.out = []
+        wanted = None if step.meter is not None and step.meter.sees_steps else self.wanted
         for delta in self.inputs[0].out:
             words, failed = self._program(np.ascontiguousarray(delta[:-2]))
             keep = words[0] == 1
@@ -150,18 +163,19 @@ class FilterOperator(Operator):
             if keep.all():
                 self.out.append(delta)
             elif keep.any():
-                self.out.append(_chosen(delta, keep))
+                self.out.append(_chosen(delta, keep, wanted))
 
 
-def _chosen(delta: np.ndarray, keep: np.ndarray) -> np.ndarray:
-    """The rows of a delta for which `keep` is true; of a large one, each word is copied on its own."""
+def _chosen(delta: np.ndarray, keep: np.ndarray, wanted: frozenset[int] | None) -> np.ndarray:
+    """The rows of a delta for which `keep` is true. Of a large one, each `wanted` word is copied on its
+    own; the others are 0, which takes no memory."""
     places = np.flatnonzero(keep)
     if len(keep) < threads.LARGE:
         return delta.take(places, axis=1)
-    chosen = np.empty((len(delta), len(places)), np.int64)
+    chosen = np.zeros((len(delta), len(places)), np.int64)
 
-    def copy(word: int) -> None:
-        np.take(delta[word], places, out=chosen[word], mode="clip")  # which needs no buffer
+    def copy(line: int) -> None:
+        np.take(delta[line], places, out=chosen[line], mode="clip")  # which needs no buffer
 
-    threads.each(copy, range(len(delta)))
+    threads.each(copy, range(len(delta)) if wanted is None else list({*wanted, -2, -1}))
     return chosen

@@ -45,7 +45,8 @@ class Timer(Protocol):
 class Meter(Protocol):
     """Counts what operators do, and stops them when it is too much.
 
-    `sees_steps` tells whether it has to see every step, so that no rounds run in compiled code.
+    `sees_steps` tells whether it has to see every step, with all words, so that no rounds run in compiled
+    code.
     """
 
     sees_steps: bool
@@ -113,6 +114,9 @@ class Operator:
     """What compiled code counts of it (`engine.kernels.stepping.tables`), if compiled code runs it."""
     received = 0
     """Differences that an executor computed for the operator."""
+    wanted: frozenset[int] | None = None
+    """The words of its deltas that somebody reads, None for all; other words may have any value. It is
+    known once the operators have an order (`engine.operators.turns`)."""
     nanoseconds = 0
     """Time spent in its steps, without those of operators inside it (`engine.operators.stopwatch`)."""
 
@@ -140,6 +144,12 @@ class Operator:
     def show_counts(self, line: np.ndarray | None) -> None:
         """Let compiled code count in a line; None if it no longer runs the operator."""
         self.made, self.line = self.emitted, line
+
+    @property
+    def reads(self) -> frozenset[int] | None:
+        """The words of its inputs' deltas that decide what it emits in words that somebody reads; None for
+        all."""
+        return None
 
     @property
     def has_changes(self) -> bool:

@@ -47,6 +47,8 @@ class OperatorTurns:
                 readers[source].append(place)
         self.readers = tuple(tuple(places) for places in readers.values())
         """The places of the operators that read each of them."""
+        for operator in reversed(operators):
+            operator.wanted = _wanted([operators[place].reads for place in readers[operator]])
         done: dict[int, list[Operator]] = {}
         for operator, place in self._places.items():
             if not isinstance(operator, Arrangement):
@@ -68,3 +70,9 @@ class OperatorTurns:
                 if reader not in known:
                     known.add(reader)
                     heappush(waiting, reader)
+
+
+def _wanted(by_reader: list[frozenset[int] | None]) -> frozenset[int] | None:
+    """The words that some readers read, None for all; nobody knows who looks at what has no readers."""
+    known = [words for words in by_reader if words is not None]
+    return frozenset().union(*known) if known and len(known) == len(by_reader) else None

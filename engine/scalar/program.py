@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
-from engine.plan.expressions import ColumnRef, Expression
+from engine.plan.expressions import ColumnRef, Expression, columns_of
 from engine.scalar.compile import compiled
 from engine.scalar.row_failures import Failures, Report, first_failures
 from engine.state.dictionary import Dictionary
@@ -23,6 +25,12 @@ class ScalarProgram:
         with dictionary.compiling() as self._constants:
             self._evaluators = tuple(compiled(expression, dictionary) for expression in expressions)
         self._columns = _only_columns(expressions)
+        self._expressions = expressions
+
+    @cached_property
+    def reads(self) -> frozenset[int]:
+        """The words of a batch that the expressions read."""
+        return frozenset().union(*map(columns_of, self._expressions))
 
     def __call__(self, words: np.ndarray) -> tuple[np.ndarray, Failures | None]:
         """The results int64[E, n] for the words int64[W, n] of a batch, and the rows that failed, if any.

@@ -6,15 +6,20 @@ import random
 from collections import Counter
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 
 from engine.errors import EngineError
+from engine.kernels.parallel import threads
+from engine.operators.allowance import Allowance, Spending
 from engine.operators.operator import Operator, Step
+from engine.plan.expressions import Call, ColumnRef, Literal, Op
 from engine.plan.nodes import (
     AggregateSpec,
     Clamp,
     Concat,
     Constant,
+    Filter,
     Function,
     Join,
     LoopBinding,
@@ -28,7 +33,7 @@ from engine.plan.nodes import (
 )
 from engine.plan.row_ids import Intern
 from engine.runtime.engine import Engine
-from engine.schema import BIGINT
+from engine.schema import BIGINT, BOOLEAN
 from tests.engine.harness import apply, bag, delta, insert, rows, source
 from tests.seeds import each_seed
 
@@ -127,6 +132,38 @@ def test_a_failed_operator_takes_only_its_views(engine: Engine) -> None:
     insert(engine, "edges", (2, 4))
     assert rows(engine, "first") == [(1, 1), (2, 2)]
     assert rows(engine, "third") == [(2,), (3,), (4,)]
+
+
+class Seeing(Spending):
+    """A meter that shows somebody every step."""
+
+    sees_steps = True
+
+
+def test_of_a_large_delta_only_words_that_somebody_reads_pass_a_filter(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads, "GRAIN", 1)
+    monkeypatch.setattr(threads, "LARGE", 2)
+    wide = source("wide", 4)
+    engine.create_source("wide", wide.schema, keep=False)
+    kept = Filter(wide, Call(Op.LT, (ColumnRef(1, BIGINT), Literal(5, BIGINT)), BOOLEAN))
+    total = AggregateSpec(Function.SUM, 2, BIGINT)
+    engine.create_view("sums", Reduce(kept, (0,), (total,)))
+    operator = engine._dataflow.operators[kept]
+    passed: list[np.ndarray] = []
+    monkeypatch.setattr(operator, "clear", lambda: passed.extend(operator.out))
+    lines = [((1, 2, 3, 4), 1, 1), ((1, 9, 3, 4), 1, 1), ((7, 3, 5, 6), 1, 2)]
+    operator.inputs[0].out = [delta(4, lines)]
+    operator.step(engine._dataflow.step(meter=Seeing(Allowance())))
+    assert operator.out[0].tolist() == [[1, 7], [2, 3], [3, 5], [4, 6], [1, 1], [1, 2]]
+    engine.stage({"wide": delta(4, lines)}, 2).publish()
+    assert passed[-1].tolist() == [[1, 7], [0, 0], [3, 5], [0, 0], [1, 1], [1, 2]]
+    assert rows(engine, "sums") == [(1, 3), (7, 10)]
+    engine.create_view("all", Filter(kept, Call(Op.LT, (ColumnRef(3, BIGINT), Literal(5, BIGINT)), BOOLEAN)))
+    engine.stage({"wide": delta(4, [(row, 2, diff) for row, _, diff in lines])}, 3).publish()
+    assert passed[-1].tolist() == [[1, 7], [2, 3], [3, 5], [4, 6], [2, 2], [1, 2]]
+    assert rows(engine, "all") == [(1, 2, 3, 4)]
 
 
 @each_seed(3)
