@@ -13,7 +13,6 @@ import statistics
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -27,7 +26,7 @@ from bench.bulk import LINES_A_SCALE, WAIT, ended
 from bench.bulk_files import COLUMNS
 from bench.data import SEED
 from bench.duck import WrongAnswer
-from bench.http import NDJSON, Refused, call, service
+from bench.http import NDJSON, call, sent, service
 from bench.suite.tpch.tables import generate
 
 ARROW, CSV = "application/vnd.apache.arrow.stream", "text/csv"
@@ -118,7 +117,7 @@ def _ways(directory: Path, port: int, process: int) -> Iterator[Way]:
     yield _taken("exported as Parquet", *counted, process, _exported(port, directory / "exported"))
     for what, type in (("read as Arrow", ARROW), ("read as NDJSON", NDJSON), ("read as CSV", CSV)):
         yield _taken(what, *counted, process, _read(port, type))
-    with pyarrow.ipc.open_stream(_answer(port, "GET", "/v1/tables/lines/rows", ARROW)) as reader:
+    with pyarrow.ipc.open_stream(_rows(port, ARROW)) as reader:
         if (rows := reader.read_all().num_rows) != lines.num_rows:
             raise WrongAnswer(f"{rows} rows were read instead of {lines.num_rows}")
 
@@ -136,7 +135,7 @@ def _taken(what: str, columns: int, rows: int, process: int, take: Callable[[], 
 
 def _posted(port: int, table: str, body: bytes, type: str) -> Callable[[], int]:
     def post() -> int:
-        _answer(port, "POST", f"/v1/tables/{table}/deltas", NDJSON, body, type)
+        sent(port, "POST", f"/v1/tables/{table}/deltas", body, type, NDJSON, WAIT)
         return len(body)
 
     return post
@@ -153,7 +152,11 @@ def _exported(port: int, place: Path) -> Callable[[], int]:
 
 
 def _read(port: int, type: str) -> Callable[[], int]:
-    return lambda: len(_answer(port, "GET", "/v1/tables/lines/rows", type))
+    return lambda: len(_rows(port, type))
+
+
+def _rows(port: int, type: str) -> bytes:
+    return sent(port, "GET", "/v1/tables/lines/rows", None, NDJSON, type, WAIT)
 
 
 def _arrow(rows: pa.Table) -> bytes:
@@ -165,19 +168,3 @@ def _arrow(rows: pa.Table) -> bytes:
 
 def _ndjson(rows: pa.Table) -> bytes:
     return b"".join(json.dumps({"insert": row}, default=str).encode() + b"\n" for row in rows.to_pylist())
-
-
-def _answer(
-    port: int, method: str, path: str, accept: str, body: bytes | None = None, type: str = NDJSON
-) -> bytes:
-    """The bytes of an answer. Raises Refused."""
-    connection = HTTPConnection("127.0.0.1", port, timeout=WAIT)
-    try:
-        connection.request(method, path, body, {"Content-Type": type, "Accept": accept})
-        response = connection.getresponse()
-        answer = response.read()
-    finally:
-        connection.close()
-    if response.status != 200:
-        raise Refused(f"{method} {path} answers {response.status}: {answer[:500].decode(errors='replace')}")
-    return answer

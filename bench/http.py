@@ -151,11 +151,18 @@ class Refused(Exception):
 
 
 def call(port: int, method: str, path: str, body: object = None, timeout: float = 60) -> bytes:
-    """The body of the answer. Raises Refused if it is an error."""
+    """The body of the answer to a body in JSON. Raises Refused if it is an error."""
+    content = None if body is None else json.dumps(body).encode()
+    return sent(port, method, path, content, JSON, NDJSON, timeout)
+
+
+def sent(
+    port: int, method: str, path: str, content: bytes | None, type: str, accept: str, timeout: float = 60
+) -> bytes:
+    """The body of the answer to any body, in the content type `accept`. Raises Refused if it is an error."""
     connection = HTTPConnection("127.0.0.1", port, timeout=timeout)
     try:
-        content = None if body is None else json.dumps(body)
-        connection.request(method, path, content, {"Content-Type": JSON, "Accept": NDJSON})
+        connection.request(method, path, content, {"Content-Type": type, "Accept": accept})
         response = connection.getresponse()
         answer = response.read()
     finally:

@@ -34,8 +34,8 @@ HEAD = """\
 
 ## One row by its key
 
-`python -m bench points`: a row of a table of a million, found in the engine's trace, and read through the
-service's door, by key and by an index, beside DuckDB.
+`python -m bench points`: a row of a large table, found in the engine's trace, and read through the service's
+door, by key and by an index, beside DuckDB.
 
 """
 _ROWS = "SELECT i + {first}, (i + {first}) * 7 % 1000, 'row ' || (i + {first}) FROM range({count}) AS r (i)"

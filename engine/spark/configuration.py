@@ -44,6 +44,8 @@ def session_configuration(options: SparkOptions) -> dict[str, str]:
         "spark.sql.session.timeZone": "UTC",
         # The names of directories are texts, which a load's judge reads as values of the column's type.
         "spark.sql.sources.partitionColumnTypeInference.enabled": "false",
+        # Columns are judged in larger parts than Spark's 10,000 rows; its limit of bytes stays.
+        "spark.sql.execution.arrow.maxRecordsPerBatch": str(1 << 16),
         # Messages between shards are blobs; together they soon exceed 2 GiB, so offsets need 64 bits.
         "spark.sql.execution.arrow.useLargeVarTypes": "true",
     } | {key: value for key, value in options.conf.items() if key.startswith("spark.sql.")}

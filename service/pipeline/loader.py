@@ -1,8 +1,8 @@
 """Loading rows into a table as one epoch, in this process or on Spark.
 
 Rows that Spark reads come to this process as columns where `service/placement.py` would choose the process.
-Otherwise they stay on Spark. Nothing is counted first: as many rows as the process would take are fetched,
-and if there are more, Spark begins again with all of them.
+Otherwise they stay on Spark. They are counted first: Spark counts much faster than it sends rows, and to
+fetch only as many as the process would take needs a shuffle, which costs more than the count.
 """
 
 from __future__ import annotations
@@ -31,8 +31,6 @@ from service.placement import Where
 from service.running.runtime import Runtime
 from service.writing.request import Load, replaced
 
-_MOST_COUNTED = 2**31 - 1
-"""The greatest limit that Spark takes."""
 _PAUSE = 0.2
 """Seconds between two attempts to enter the writer's queue."""
 _BATCH = 1 << 17
@@ -66,10 +64,8 @@ class Loader:
         names = {definition.schema.names[place] for place in left_out}
         where = Where(self.runtime.settings.spark)
         may_be_sparks = where is not Where.NEVER and not rules.judges and names.isdisjoint(rules.defaults)
-        rows = None
-        if not may_be_sparks or (where is Where.AUTO and not is_large):
-            rows = self._columns(run, definition, scan, may_be_sparks)
-        if rows is None:
+        may_be_few = where is Where.AUTO and not is_large
+        if may_be_sparks and not (may_be_few and self._are_few(run, definition, scan)):
             try:
                 with self._watched(run, definition, "an epoch", 0.2, 1.0):
                     load = Load(definition, scan, run.job.id, partial(_receipt, run.job))
@@ -77,10 +73,8 @@ class Loader:
                 return self._done(run, scanned, applied)
             except Declined:
                 run.check()
-            rows = self._columns(run, definition, scan, False)
-        assert rows is not None
-        batches = rows.to_batches(max_chunksize=_BATCH)
-        del rows
+        with self._watched(run, definition, "rows", 0.2, _READ):
+            batches = scan.frame.toArrow().to_batches(max_chunksize=_BATCH)
         return self.take(run, definition, batches, scan.judge, scan.skip_bad, left_out)
 
     def take(
@@ -109,15 +103,10 @@ class Loader:
     def _watched(self, run: JobRun, definition: Definition, what: str, start: float, stop: float):
         return watched(self.sessions, run, f"load into {definition.name}: {what}", start, stop)
 
-    def _columns(
-        self, run: JobRun, definition: Definition, scan: RowScan, may_be_sparks: bool
-    ) -> pa.Table | None:
-        """The rows, from Spark; None if Spark may load them and they are so many that it should."""
-        most = min(self.runtime.settings.spark_rows, _MOST_COUNTED)
-        frame = scan.frame.limit(most) if may_be_sparks else scan.frame
-        with self._watched(run, definition, "rows", 0.1, _READ):
-            rows = frame.toArrow()
-        return None if may_be_sparks and rows.num_rows >= most else rows
+    def _are_few(self, run: JobRun, definition: Definition, scan: RowScan) -> bool:
+        """Whether the rows are so few that the process takes them."""
+        with self._watched(run, definition, "count", 0.1, 0.2):
+            return scan.frame.count() < self.runtime.settings.spark_rows
 
     def _done(self, run: JobRun, scanned: Scanned, applied: Applied) -> Job:
         self.runtime.metrics.loaded_rows.add(scanned.rows)

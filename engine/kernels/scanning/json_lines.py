@@ -211,7 +211,8 @@ def json_member(data, at, stop, names, ends, guess, span):
         return -1
     if is_guess:
         return guess
-    for place in range(count):
+    for step in range(count):
+        place = guess + step if guess + step < count else guess + step - count
         if same_bytes(data, at + 1, end, names, ends[place], ends[place + 1]):
             return place
     return -2
