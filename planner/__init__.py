@@ -2,7 +2,8 @@
 plan."""
 
 from planner.errors import PlannerError
-from planner.planning import PlannedQuery, plan_query
+from planner.lower.planned_query import PlannedQuery
+from planner.planning import plan_query
 from planner.relation import Catalog, Relation
 
 __all__ = ["Catalog", "PlannedQuery", "PlannerError", "Relation", "plan_query"]

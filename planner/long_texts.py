@@ -18,10 +18,11 @@ from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
 from planner.adhoc.from_clauses import Relations
 from planner.errors import InvalidQuery
 from planner.limits import PlanningLimits, current, out_of_memory, out_of_time, within
+from planner.lower.planned_query import PlannedQuery
 from planner.parsing.namespace import Namespace
 from planner.parsing.parameters import Parameters
 from planner.parsing.script import Piece, split
-from planner.planning import PlannedQuery, plan_query
+from planner.planning import plan_query
 from planner.relation import Catalog
 from planner.statements.row_statements import is_query
 from planner.statements.statement_reader import parse_statement

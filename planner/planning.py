@@ -2,52 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-
 from sqlglot import exp
 
-from engine.plan.nodes import Node
-from engine.runtime.observation import Observed
-from engine.schema import Schema
 from planner.bind import BoundStatement, bind
 from planner.errors import InvalidSyntax, SqlTooDeep, Unsupported
-from planner.explain import analyze, explain
 from planner.ir import RelationalProgram
 from planner.limits import DEFAULT, PlanningLimits, within
 from planner.lower.plan_sources import PlanSources
+from planner.lower.planned_query import PlannedQuery
 from planner.lower.whole_program import lower
 from planner.parsing.canonical_text import sql_text
 from planner.parsing.parse import parse_query
 from planner.passes import optimize
 from planner.relation import Catalog
-from planner.spans import Spans, spans_of
-
-
-@dataclass(frozen=True)
-class PlannedQuery:
-    """The result of planning a query.
-
-    It has the engine plan, the schema of its rows under the user's names, its canonical text, the names of
-    the tables and views that it refers to directly, the program before and after the passes, and the parts of
-    the user's text that the plan's nodes come from.
-    """
-
-    plan: Node
-    schema: Schema
-    sql: str
-    reads: frozenset[str]
-    logical: RelationalProgram
-    optimized: RelationalProgram
-    spans: Spans = field(default_factory=dict, compare=False)
-
-    def explain(self, stage: str = "optimized", format: str = "text") -> str:
-        """The plan at `stage` (logical, optimized, dataflow, supersteps) as text, json or mermaid."""
-        return explain(self.logical, self.optimized, self.plan, stage, format, self.spans)
-
-    def analyze(self, operators: Sequence[Observed], format: str = "text") -> str:
-        """The running operators with their figures; `operators` are those of the view with this plan."""
-        return analyze(self.plan, operators, format, self.spans)
+from planner.spans import spans_of
 
 
 def plan_query(

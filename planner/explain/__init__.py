@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from engine.plan.nodes import Node
 from engine.runtime.observation import Observed
 from planner.errors import InvalidQuery
 from planner.explain.analyze import running_listing
@@ -18,35 +17,27 @@ from planner.explain.listing import Listing
 from planner.explain.listing_formats import FORMATS
 from planner.explain.relational import relational_listing
 from planner.explain.superstep_listing import supersteps_listing
-from planner.ir import RelationalProgram
-from planner.spans import NO_SPANS, Spans
+from planner.lower.planned_query import PlannedQuery
 
 STAGES = ("logical", "optimized", "dataflow", "supersteps")
 
 
-def explain(
-    logical: RelationalProgram,
-    optimized: RelationalProgram,
-    plan: Node,
-    stage: str,
-    format: str,
-    spans: Spans = NO_SPANS,
-) -> str:
-    """The text of one stage. Raises InvalidQuery for an unknown stage or format."""
+def explain(query: PlannedQuery, stage: str = "optimized", format: str = "text") -> str:
+    """The plan of a query at one stage. Raises InvalidQuery for an unknown stage or format."""
     if stage not in STAGES:
         raise InvalidQuery(f"there is no stage {stage!r}", f"stages are {', '.join(STAGES)}")
     render = _format(format)
     if stage == "dataflow":
-        return render(dataflow_listing(plan, spans))
+        return render(dataflow_listing(query.plan, query.spans))
     if stage == "supersteps":
-        return render(supersteps_listing(plan))
-    return render(relational_listing(stage, logical if stage == "logical" else optimized))
+        return render(supersteps_listing(query.plan))
+    return render(relational_listing(stage, query.logical if stage == "logical" else query.optimized))
 
 
-def analyze(plan: Node, operators: Sequence[Observed], format: str, spans: Spans = NO_SPANS) -> str:
-    """The running operators of a view with this plan, with their figures. Raises InvalidQuery as `explain`
-    does."""
-    return _format(format)(running_listing(plan, operators, spans))
+def analyze(query: PlannedQuery, operators: Sequence[Observed], format: str = "text") -> str:
+    """The running operators, with their figures, of a view of the query. Raises InvalidQuery
+    as `explain` does."""
+    return _format(format)(running_listing(query.plan, operators, query.spans))
 
 
 def _format(name: str) -> Callable[[Listing], str]:

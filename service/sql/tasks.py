@@ -23,6 +23,7 @@ from planner.adhoc.dml_queries import row_column
 from planner.adhoc.returning import returning_query
 from planner.catalog_queries import is_system, take_signals, with_catalog
 from planner.errors import PlannerError, Unsupported
+from planner.explain import analyze, explain
 from planner.long_texts import long_query, plan_text
 from planner.statements.show_create import table_text, view_text
 from planner.statements.statements import (
@@ -329,13 +330,13 @@ def _explain(statement: Explain, system: Callable[[], SystemTables], sight: Sigh
     planned = _planned(statement, sight)
     if statement.stage == ANALYZE:
         view, planned = _running(statement, planned, sight)
-        text = planned.analyze(sight.observe(view))
+        text = analyze(planned, sight.observe(view))
         return _texts(statement, sight, ("plan",), [[line] for line in text.rstrip("\n").split("\n")])
     lines: list[str] = [f"-- {ANSWER}", *answer] if answer and statement.stage is None else []
     for stage in STAGES if statement.stage is None else (statement.stage,):
         if statement.stage is None:
             lines.append(f"-- {stage}")
-        lines += planned.explain(stage, "text").rstrip("\n").split("\n")
+        lines += explain(planned, stage, "text").rstrip("\n").split("\n")
     return _texts(statement, sight, ("plan",), [[line] for line in lines])
 
 

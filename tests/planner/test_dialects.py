@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner import PlannerError
+from planner.explain import explain
 from tests.oracle.referee import same_bag
 from tests.planner.samples import answer, planned, referee
 
@@ -96,8 +97,8 @@ def test_means_the_same(dialect: str, sql: str, reference: str) -> None:
 
 
 def test_a_first_row_as_a_value_is_one_top_by_the_key() -> None:
-    text = planned("SELECT id, (SELECT b FROM t WHERE a = k.id ORDER BY c LIMIT 1) FROM k").explain(
-        "dataflow"
+    text = explain(
+        planned("SELECT id, (SELECT b FROM t WHERE a = k.id ORDER BY c LIMIT 1) FROM k"), "dataflow"
     )
     assert text.count(" top ") == 1
     assert "reduce" not in text

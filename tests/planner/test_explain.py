@@ -23,6 +23,7 @@ from engine.plan.nodes import (
 )
 from engine.schema import BIGINT, BOOLEAN
 from planner import PlannerError
+from planner.explain import explain
 from planner.explain.engine_plan import dataflow_listing
 from tests.planner.samples import SCHEMAS, planned
 
@@ -167,15 +168,15 @@ return r10
     ],
 )
 def test_text(sql: str, stage: str, expected: str) -> None:
-    assert planned(sql).explain(stage) == expected
+    assert explain(planned(sql), stage) == expected
 
 
 def test_json_has_the_steps_of_the_text() -> None:
     query = planned(COUNTS)
-    document = json.loads(query.explain("dataflow", "json"))
+    document = json.loads(explain(query, "dataflow", "json"))
     assert document["stage"] == "dataflow"
     assert document["result"] == document["nodes"][-1]["id"]
-    lines = query.explain("dataflow").split("\n")
+    lines = explain(query, "dataflow").split("\n")
     for node in document["nodes"]:
         assert any(line.startswith(f"{node['id']} := {node['operator']}") for line in lines)
     last = document["nodes"][-1]["columns"]
@@ -187,7 +188,7 @@ def test_json_has_the_steps_of_the_text() -> None:
 
 def test_mermaid_draws_every_input() -> None:
     query = planned("SELECT b || '\"<x>' AS c FROM t WHERE a < 3")
-    assert query.explain("dataflow", "mermaid") == (
+    assert explain(query, "dataflow", "mermaid") == (
         "flowchart BT\n"
         '  r0["r0 := source t"]\n'
         '  r1["r1 := filter<br/>#35;0 #lt; 3"]\n'
@@ -198,26 +199,29 @@ def test_mermaid_draws_every_input() -> None:
 
 
 def test_a_shared_query_is_one_step() -> None:
-    text = planned(
-        "WITH x AS (SELECT a, sum(c) AS s FROM t GROUP BY a) SELECT p.a FROM x p, x q WHERE p.s < q.s"
-    ).explain("optimized")
+    text = explain(
+        planned(
+            "WITH x AS (SELECT a, sum(c) AS s FROM t GROUP BY a) SELECT p.a FROM x p, x q WHERE p.s < q.s"
+        ),
+        "optimized",
+    )
     assert text.count(":= aggregate") == 1
     assert text.count(":= reuse") == 2
 
 
 def test_no_stage_no_format() -> None:
     with pytest.raises(PlannerError, match="there is no stage 'physical'"):
-        planned(COUNTS).explain("physical")
+        explain(planned(COUNTS), "physical")
     with pytest.raises(PlannerError, match="there is no format 'yaml'"):
-        planned(COUNTS).explain("logical", "yaml")
+        explain(planned(COUNTS), "logical", "yaml")
 
 
 def test_the_same_in_every_process() -> None:
     """Nothing depends on the order of hashes."""
     program = (
-        "from tests.planner.samples import planned\n"
+        "from planner.explain import explain\nfrom tests.planner.samples import planned\n"
         f"q = planned({(REACH + ' WHERE x.n IN (SELECT a FROM t) OR y.n NOT IN (SELECT a FROM u)')!r})\n"
-        "print(q.explain('logical') + q.explain('optimized', 'json') + q.explain('dataflow', 'mermaid'))"
+        "print(explain(q, 'logical') + explain(q, 'optimized', 'json') + explain(q, 'dataflow', 'mermaid'))"
     )
     outputs = {
         subprocess.run(

@@ -11,6 +11,7 @@ from engine.schema import BIGINT, Column, Schema
 from planner import long_texts
 from planner.adhoc.adhoc_query import adhoc_query
 from planner.errors import InvalidSyntax, PlannerError, SqlTooLarge, UnknownColumn, UnknownTable
+from planner.explain import explain
 from planner.limits import DEFAULT, PlanningLimits, within
 from planner.long_texts import LONG, is_long_query, long_query, plan_text
 from planner.parsing.script import Piece, split
@@ -34,7 +35,7 @@ def test_a_plan_is_the_same() -> None:
     assert planned.plan == here.plan
     assert hash(planned.plan) == hash(here.plan)
     assert (planned.schema, planned.sql, planned.reads) == (here.schema, here.sql, here.reads)
-    assert planned.explain("logical") == here.explain("logical")
+    assert explain(planned, "logical") == explain(here, "logical")
 
 
 def test_long_texts_are_not_planned_here(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from engine.plan.multijoins import MultiJoin
 from engine.plan.nodes import Node
+from planner.explain import explain
 from tests.planner.samples import check, planned
 
 TRIANGLE = "edges e, edges f, edges g WHERE e.dst = f.src AND f.dst = g.src AND g.dst = e.src"
@@ -149,7 +150,7 @@ DELTA = """\
     ],
 )
 def test_explain_shows_paths_and_arrangements(sql: str, title: str, details: str) -> None:
-    text = planned(sql).explain("dataflow")
+    text = explain(planned(sql), "dataflow")
     _, found, rest = text.partition(title)
     assert found
     assert rest.partition("\n")[2].startswith(details)

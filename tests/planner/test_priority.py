@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner import PlannerError, plan_query
+from planner.explain import explain
 from tests.planner.samples import answer, catalog, check, planned
 
 HINT = "/*+ PRIORITY(label * 64) */"
@@ -65,7 +66,7 @@ def unhinted(sql: str) -> str:
 
 @pytest.mark.parametrize("sql", [LABELS, REACHED, *SHORTEST])
 def test_rows_are_the_same_without_it(sql: str) -> None:
-    assert "prioritized" in planned(sql).explain("logical")
+    assert "prioritized" in explain(planned(sql), "logical")
     assert answer(planned(sql)) == answer(planned(unhinted(sql)))
 
 
@@ -82,9 +83,9 @@ def test_every_dialect_reads_it(dialect: str) -> None:
 
 def test_explain_shows_it_at_every_stage() -> None:
     for stage in ("logical", "optimized"):
-        text = planned(REACHED).explain(stage)
+        text = explain(planned(REACHED), stage)
         assert text.count(":= prioritized ") == 1 and text.count("    from round CAST(") == 1, text
-    assert planned(REACHED).explain("dataflow").startswith(DATAFLOW)
+    assert explain(planned(REACHED), "dataflow").startswith(DATAFLOW)
 
 
 def test_a_filter_goes_through_it() -> None:
@@ -92,7 +93,7 @@ def test_a_filter_goes_through_it() -> None:
         "WITH RECURSIVE r(x, y) AS (SELECT /*+ PRIORITY(src) */ src, dst FROM edges "
         "UNION SELECT r.x, e.dst FROM r JOIN edges e ON e.src = r.y) SELECT * FROM r WHERE x = 2"
     )
-    lines = planned(sql).explain("optimized").split("\n")
+    lines = explain(planned(sql), "optimized").split("\n")
     assert next(line for line in lines if "filter" in line) < next(
         line for line in lines if "prioritized" in line
     )

@@ -10,6 +10,7 @@ import pytest
 from engine.plan.nodes import Source
 from engine.schema import BIGINT, TEXT, Column, Schema
 from planner import Relation, plan_query
+from planner.explain import explain
 from tests.seeds import each_seed
 
 
@@ -24,7 +25,7 @@ CATALOG = {it.name: it for it in (_table("e", "a", "b"), _table("f", "id", "k", 
 def shown(sql: str, stage: str = "dataflow") -> dict[str, list[str]]:
     """By operator, without its name, the texts that it comes from; of equal operators all."""
     found: dict[str, list[str]] = {}
-    for node in json.loads(plan_query(sql, CATALOG).explain(stage, "json"))["nodes"]:
+    for node in json.loads(explain(plan_query(sql, CATALOG), stage, "json"))["nodes"]:
         texts = [sql[span["start"] : span["end"]] for span in node.get("spans", ())]
         found.setdefault(node["operator"].split(" (")[0], []).append(" | ".join(texts))
     return found
@@ -94,7 +95,7 @@ def test_operators_have_their_parts_of_the_text(sql: str, expected: dict[str, li
 @pytest.mark.parametrize("before", ["", "-- é😀\n", "/* 'x' */  ", "\n\n\t"])
 def test_places_count_characters(before: str) -> None:
     sql = f"{before}SELECT 'é😀' AS t,\n  b FROM e WHERE\n b < 5"
-    nodes = json.loads(plan_query(sql, CATALOG).explain("dataflow", "json"))["nodes"]
+    nodes = json.loads(explain(plan_query(sql, CATALOG), "dataflow", "json"))["nodes"]
     (span,) = next(node for node in nodes if node["operator"] == "filter")["spans"]
     assert sql[span["start"] : span["end"]] == "b < 5"
     lines = sql[: span["start"]].split("\n")
@@ -149,7 +150,7 @@ def test_every_span_is_a_part_of_the_text(seed: int) -> None:
         ])  # fmt: skip
 
     sql = query(rng.randrange(1, 4))
-    nodes = json.loads(plan_query(sql, CATALOG).explain("dataflow", "json"))["nodes"]
+    nodes = json.loads(explain(plan_query(sql, CATALOG), "dataflow", "json"))["nodes"]
     assert any(node.get("spans") for node in nodes)
     for node in nodes:
         texts = [sql[span["start"] : span["end"]] for span in node.get("spans", ())]

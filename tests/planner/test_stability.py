@@ -11,7 +11,7 @@ import pytest
 from engine.plan.nodes import Node
 from engine.runtime.engine import Engine
 from planner import plan_query
-from planner.explain import FORMATS, STAGES
+from planner.explain import FORMATS, STAGES, explain
 from tests.corpus.corpus import sections
 from tests.planner.samples import planned
 from tests.planner.test_join_order import catalog
@@ -23,7 +23,7 @@ PROGRAM = "from tests.planner.test_stability import explained; print(explained()
 def explained() -> str:
     """Every stage of every query in every format."""
     return "\n".join(
-        planned(sql).explain(stage, format) for sql in QUERIES for stage in STAGES for format in FORMATS
+        explain(planned(sql), stage, format) for sql in QUERIES for stage in STAGES for format in FORMATS
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from planner import PlannerError
+from planner.explain import explain
 from tests.planner.samples import planned
 from tests.property.test_found import found
 
@@ -117,13 +118,13 @@ def test_refused(query: str, code: str, message: str) -> None:
 
 def test_row_numbers_up_to_a_constant_need_the_first_rows_alone() -> None:
     first = "SELECT a, b FROM t QUALIFY row_number() OVER (PARTITION BY b ORDER BY a) <= 3"
-    plan = planned(first).explain("optimized")
+    plan = explain(planned(first), "optimized")
     assert "places 1 to 3" in plan
     assert "window" not in plan
     numbered = "SELECT * FROM (SELECT *, row_number() OVER (ORDER BY a) AS n FROM t) AS s WHERE n = 2"
-    assert "places 1 to 2" in planned(numbered).explain("optimized")
+    assert "places 1 to 2" in explain(planned(numbered), "optimized")
     later = "SELECT a, lead(a) OVER w FROM t QUALIFY row_number() OVER w <= 3 WINDOW w AS (ORDER BY a)"
-    assert "places" not in planned(later).explain("optimized")
+    assert "places" not in explain(planned(later), "optimized")
     maintained(
         "SELECT k, o, lag(o) OVER w FROM t WINDOW w AS (PARTITION BY k ORDER BY o NULLS LAST, x NULLS LAST) "
         "QUALIFY row_number() OVER w <= 2",

@@ -13,6 +13,7 @@ from engine.plan.nodes import Node, sources_of
 from engine.runtime.replay import Replay, ReplayStep, Sample
 from engine.schema import Schema
 from engine.state.dictionary import Dictionary
+from planner.explain import analyze
 from service.accounts.principals import Principal
 from service.accounts.privileges import Privilege
 from service.definitions.definition import Definition
@@ -103,7 +104,7 @@ def _model(definition: Definition, epoch: int, found: Replay, dictionary: Dictio
         view=definition.name,
         epoch=epoch,
         committed_at=None,
-        plan=orjson.loads(definition.planned.analyze(found.operators, "json")),
+        plan=orjson.loads(analyze(definition.planned, found.operators, "json")),
         steps=[_step(step, dictionary) for step in found.steps],
         cut=found.is_cut,
     )

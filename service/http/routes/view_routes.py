@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
+from planner.explain import analyze, explain
 from planner.relation_names import schema_of
 from service.accounts.audit import about
 from service.accounts.principals import readable_by
@@ -100,9 +101,9 @@ async def explain_view(
     if stage == "analyze":
         operators = await lanes_of(request).observing.run(runtime.observe, definition.name)
         shown = observed_by(principal_of(request), operators)
-        explained = await lanes_of(request).planning.run(planned.analyze, shown, format)
+        explained = await lanes_of(request).planning.run(analyze, planned, shown, format)
     else:
-        explained = await lanes_of(request).planning.run(planned.explain, stage, format)
+        explained = await lanes_of(request).planning.run(explain, planned, stage, format)
     media_type = "application/json" if format == "json" else "text/plain; charset=utf-8"
     return Response(explained, media_type=media_type)
 
