@@ -22,6 +22,8 @@ from planner.formats import keeping_formats
 from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
 from planner.parsing.parameters import mark
+from planner.parsing.window_calls import WindowCalls
+from planner.rewriting import rewritten
 
 _UNCONDITIONAL = frozenset(
     {"clickhouse", "databricks", "doris", "hive", "mysql", "singlestore", "snowflake", "spark", "spark2"}
@@ -43,9 +45,10 @@ def trees(text: str, dialect: str) -> list[exp.Expr | None]:
 def trees_of(tokens: list[Token], text: str, dialect: str) -> list[exp.Expr | None]:
     """The trees of these tokens of a text."""
     found = _parser_class(dialect)(dialect=keeping_subscripts(dialect)).parse(tokens, text)
-    for tree in found:
-        if tree is not None:
+    for place, tree in enumerate(found):
+        if isinstance(tree, exp.Expression):
             remember_first(tree, dialect)
+            found[place] = rewritten(tree, dialect)
     return found
 
 
@@ -53,7 +56,7 @@ def trees_of(tokens: list[Token], text: str, dialect: str) -> list[exp.Expr | No
 def _parser_class(dialect: str) -> type[Parser]:
     base = keeping_formats(Dialect.get_or_raise(dialect).parser_class, dialect)
     base = keeping_dates(base, dialect)
-    return type("Parser", (_Joins, base), {})
+    return type("Parser", (WindowCalls, _Joins, base), {})
 
 
 class _Joins:
