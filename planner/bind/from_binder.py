@@ -128,7 +128,10 @@ class FromBinder:
             case exp.Subquery() if is_join_tree(node):
                 return self._parenthesised(node, before)
             case exp.Subquery() | exp.Values():
-                return self._named(node, self.bind_query(self.session, node, self.environment), "")
+                around = self.environment
+                if self.session.dialect == "duckdb":  # every query in FROM sees the items on its left
+                    around = replace(around, outer=before)
+                return self._named(node, self.bind_query(self.session, node, around), "")
         refuse_unsupported(f"{node.sql(self.session.dialect)} in FROM", node)
 
     def _elements(self, rows: ElementTable, input: Relational, scope: NameScope) -> From:

@@ -24,6 +24,8 @@ from planner.native.subscripts import keeping_subscripts, remember_first
 from planner.parsing.hints import PriorityHints
 from planner.parsing.mutually import MutualRecursion
 from planner.parsing.parameters import mark
+from planner.parsing.window_calls import WindowCalls
+from planner.rewriting import rewritten
 
 _UNCONDITIONAL = frozenset(
     {"clickhouse", "databricks", "doris", "hive", "mysql", "singlestore", "snowflake", "spark", "spark2"}
@@ -47,9 +49,10 @@ def trees(text: str, dialect: str) -> list[exp.Expr | None]:
 def trees_of(tokens: list[Token], text: str, dialect: str) -> list[exp.Expr | None]:
     """The trees of these tokens of a text."""
     found = _parser_class(dialect)(dialect=keeping_subscripts(dialect)).parse(tokens, text)
-    for tree in found:
-        if tree is not None:
+    for place, tree in enumerate(found):
+        if isinstance(tree, exp.Expression):
             remember_first(tree, dialect)
+            found[place] = rewritten(tree, dialect)
     return found
 
 
@@ -60,7 +63,7 @@ def _parser_class(dialect: str) -> type[Parser]:
     own: dict[str, Any] = {"name": dialect}
     if dialect in _ARROWS:
         own["LAMBDAS"] = {kind: read for kind, read in base.LAMBDAS.items() if kind is not TokenType.ARROW}
-    return type("Parser", (_Joins, MutualRecursion, PriorityHints, base), own)
+    return type("Parser", (WindowCalls, _Joins, MutualRecursion, PriorityHints, base), own)
 
 
 class _Joins:

@@ -191,14 +191,11 @@ class Declarations:
         for option, words in _COUNTED_BY.items():
             value = kind.args.get(option)
             if isinstance(value, exp.Expression) and value.sql() != "1":
-                hint = (
-                    "an identity counts 1, 2, 3, ...: leave the option out, and compute other numbers from it"
-                )
-                place = self.piece.find(words.split()[0], definition) or self.piece.find(
-                    "IDENTITY", definition
-                )
+                near = [self.piece.find(word, definition) for word in (words.split()[0], "IDENTITY")]
                 raise self.piece.unsupported(
-                    f"{words} {value.sql()} of an identity is not supported", hint, place
+                    f"{words} {value.sql()} of an identity is not supported",
+                    "an identity counts 1, 2, 3, ...: leave the option out, or compute others from it",
+                    near[0] or near[1],
                 )
 
     def _set_key(self, columns: tuple[str, ...], node: exp.Expression) -> None:

@@ -1,0 +1,28 @@
+"""Constructs of other systems as the queries that they stand for, before names are resolved.
+
+A tree that the parser has made comes back without them, so that views and ad-hoc queries know one form. What
+is added is written in DuckDB's SQL, and is not translated from the dialect again.
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from planner.rewriting.array_queries import array_query
+from planner.rewriting.ordered_values import ordered_value
+from planner.rewriting.table_calls import table_call
+from planner.rewriting.window_tables import window_table
+
+_RULES = (array_query, ordered_value, window_table, table_call)
+
+
+def rewritten(tree: exp.Expression, dialect: str) -> exp.Expression:
+    """The tree with every construct replaced, those inside others too. Raises Unsupported with the place of
+    one that has no equal query."""
+    for node in list(tree.find_all(exp.Array, exp.Window, exp.Table, exp.Lateral)):
+        for rule in _RULES:
+            found = rule(node, dialect)
+            if found is not None:
+                node.replace(found)
+                break
+    return tree

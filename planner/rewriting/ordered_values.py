@@ -1,0 +1,96 @@
+"""The value at an end of an order: KEEP and FROM LAST.
+
+max(x) KEEP (DENSE_RANK FIRST ORDER BY y)   →  first(x ORDER BY y, x DESC NULLS LAST)
+nth_value(x, n) FROM LAST OVER (ORDER BY y) →  nth_value(x, n) OVER (ORDER BY y DESC, the frame reversed)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sqlglot import exp
+
+from planner.errors import Unsupported
+from planner.positions import fail
+
+_SIDES = {"PRECEDING": "FOLLOWING", "FOLLOWING": "PRECEDING"}
+
+
+def ordered_value(node: exp.Expression, dialect: str) -> exp.Expression | None:
+    """The call in the standard's words; None for any other. Raises Unsupported where there is none."""
+    if not isinstance(node, exp.Window):
+        return None
+    if str(node.args.get("over")).upper() == "KEEP":
+        kept = _kept(node)
+        return (
+            None
+            if _is_over(node.parent, node)
+            else exp.First(this=exp.Order(this=kept[0], expressions=kept[1:]))
+        )
+    inner = node.this
+    if isinstance(inner, exp.Window) and str(inner.args.get("over")).upper() == "KEEP":
+        value, *terms = _kept(inner)
+        if node.args.get("order") or node.args.get("spec") or node.args.get("alias"):
+            fail(
+                Unsupported("KEEP over an ordered window is not supported", "give OVER only PARTITION BY"),
+                node,
+            )
+        found = node.copy()
+        found.set("this", exp.FirstValue(this=value))
+        found.set("order", exp.Order(expressions=terms))
+        return found
+    if isinstance(inner, exp.NthValue) and inner.args.get("from_first") is False:
+        return _from_first(node)
+    return None
+
+
+def _is_over(parent: exp.Expr | None, node: exp.Window) -> bool:
+    return isinstance(parent, exp.Window) and parent.this is node
+
+
+def _kept(node: exp.Window) -> list[exp.Expression]:
+    """The value, and the order in which it is the first."""
+    function = node.this
+    if not isinstance(function, exp.Max | exp.Min):
+        hint = "MAX and MIN are; for others, rank the rows in a query inside: rank() OVER (...) = 1"
+        fail(Unsupported(f"{function.key.upper()} with KEEP is not supported", hint), node)
+    terms = [term.copy() for term in node.args["order"].expressions]
+    if not node.args.get("first"):
+        terms = _reversed(terms)
+    value = function.this
+    own = exp.Ordered(this=value.copy(), desc=isinstance(function, exp.Max), nulls_first=False)
+    return [value.copy(), *terms, own]
+
+
+def _reversed(terms: Iterable[exp.Expression]) -> list[exp.Expression]:
+    return [
+        exp.Ordered(
+            this=term.this.copy(),
+            desc=not term.args.get("desc"),
+            nulls_first=not term.args.get("nulls_first"),
+        )
+        for term in terms
+    ]
+
+
+def _from_first(node: exp.Window) -> exp.Window:
+    """The window in the reversed order, where the values that were last are the first."""
+    if node.args.get("alias"):
+        fail(Unsupported("FROM LAST over a named window is not supported", "write the window in OVER"), node)
+    found = node.copy()
+    found.this.set("from_first", None)
+    order, spec = found.args.get("order"), found.args.get("spec")
+    if order is not None:
+        order.set("expressions", _reversed(order.expressions))
+        spec = spec or exp.WindowSpec(kind="RANGE", start="UNBOUNDED", start_side="PRECEDING")
+    if spec is not None:
+        (start, start_side), (end, end_side) = _edge(spec, "start"), _edge(spec, "end")
+        edges = {"start": end, "start_side": end_side, "end": start, "end_side": start_side}
+        found.set("spec", exp.WindowSpec(**{**spec.args, **edges}))
+    return found
+
+
+def _edge(spec: exp.WindowSpec, part: str) -> tuple[object, object]:
+    """An end of the frame, seen in the other direction."""
+    side = str(spec.args.get(f"{part}_side") or "").upper()
+    return spec.args.get(part) or "CURRENT ROW", _SIDES.get(side)

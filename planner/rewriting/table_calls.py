@@ -1,0 +1,51 @@
+"""Functions in FROM that give texts split into rows, or one value.
+
+regexp_split_to_table(s, p) AS x  →  unnest(regexp_split_to_array(s, p)) AS x(x)
+lower(s) AS l(x)                  →  LATERAL (SELECT lower(s)) AS l(x)
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from planner.allowed.open_functions import PURE_BY_TOPIC
+from planner.native import templates
+
+_SPLITS = {
+    "postgres": {
+        "regexp_split_to_table": "regexp_split_to_array({0}, {1})",
+        "string_to_table": "string_to_array({0}, {1})",
+    },
+    "tsql": {"string_split": "string_split({0}, {1})"},
+}
+_NAMES = {"tsql": "value"}
+"""The column of the rows, where it has not the name of the table."""
+_LISTS = frozenset({"generate_series", "range", "repeat", "unnest"})
+_VALUES = frozenset(" ".join(PURE_BY_TOPIC.values()).split()) - _LISTS
+_OF_POSTGRES = frozenset({"materialize", "postgres", "redshift", "risingwave"})
+
+
+def table_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
+    """The item of FROM for a call that gives values; None for any other item."""
+    call = node.this
+    if not isinstance(call, exp.Func):
+        return None
+    family = "postgres" if dialect in _OF_POSTGRES else dialect
+    name = (call.name if isinstance(call, exp.Anonymous) else call.sql_name()).lower()
+    template = _SPLITS.get(family, {}).get(name)
+    if template is not None and len(call.expressions) == 2:
+        return _kept(node, exp.Unnest(expressions=[templates.sql(template, call.expressions)]), name, dialect)
+    if family == "postgres" and name in _VALUES:
+        query = exp.select(exp.alias_(call.copy(), node.alias or name))
+        return _kept(node, exp.Lateral(this=query.subquery()), name, dialect)
+    return None
+
+
+def _kept(node: exp.Expression, item: exp.Expression, name: str, dialect: str) -> exp.Expression:
+    """The item under the alias of the node, with its joins."""
+    alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name))
+    if not alias.columns and isinstance(item, exp.Unnest):
+        alias.set("columns", [exp.to_identifier(_NAMES.get(dialect, alias.name))])
+    item.set("alias", alias)
+    joins = node.args.get("joins")
+    return exp.Table(this=item, joins=joins) if joins else item

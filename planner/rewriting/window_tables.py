@@ -1,0 +1,121 @@
+"""TUMBLE, HOP and SESSION: a table's rows with the windows of time that have them.
+
+    TUMBLE(t, at, size)         →  SELECT *, start + size AS window_end FROM (SELECT *, start FROM t)
+    HOP(t, at, slide, size)     →  the same with a row for each window that has the row
+    SESSION(t, at, gap, (k))    →  the same with windows that end where no row of k follows within the gap
+
+Windows begin at multiples of their size, or of their slide, since 1970; a further argument moves them. A
+session takes in a row that comes exactly a gap after the last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from planner.errors import InvalidQuery
+from planner.native import templates
+from planner.positions import fail
+
+START, END = "window_start", "window_end"
+_FORMS = {
+    "TUMBLE": "TUMBLE(table, time, size [, offset])",
+    "HOP": "HOP(table, time, slide, size [, offset])",
+    "SESSION": "SESSION(table [PARTITION BY key, ...], time, gap)",
+}
+_ORIGIN = "CAST('1970-01-01' AS TIMESTAMP)"
+_BUCKET = f"time_bucket({{0}}, {{1}}, {_ORIGIN})"
+_MOVED = f"time_bucket({{0}}, {{1}}, {_ORIGIN} + {{2}})"
+_NEW, _SESSION = "is new#", "session#"
+"""Columns of a session's inner queries, which its answer leaves out."""
+
+
+def window_table(node: exp.Expression, dialect: str) -> exp.Expression | None:
+    """The query of the call; None for any other item of FROM. Raises InvalidQuery for other arguments."""
+    call = node.this if isinstance(node, exp.Table) else None
+    if not isinstance(call, exp.Anonymous) or call.name.upper() not in _FORMS:
+        return None
+    name = call.name.upper()
+    source, *arguments = call.expressions or [None]
+    if not isinstance(source, exp.Column) or not 2 <= len(arguments) <= 4 - (name == "TUMBLE"):
+        fail(InvalidQuery(f"{name} takes other arguments", _FORMS[name]), call)
+    match name, arguments:
+        case "TUMBLE", [at, size, *offset]:
+            query = _with_end(_tumbled(_table(source), at, size, offset), size)
+        case "HOP", [at, slide, size, *offset]:
+            query = _with_end(_hopped(_table(source), at, slide, size, offset), size)
+        case "SESSION", [at, gap, *keys]:
+            query = _sessions(_table(source), at, gap, keys)
+        case _:
+            fail(InvalidQuery(f"{name} takes other arguments", _FORMS[name]), call)
+    alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(source.name))
+    return exp.Subquery(this=query, alias=alias, joins=node.args.get("joins"))
+
+
+def _table(name: exp.Column) -> exp.Table:
+    """The table that an argument names."""
+    return exp.Table(this=name.this, db=name.args.get("table"), catalog=name.args.get("db"))
+
+
+def _tumbled(
+    table: exp.Table, at: exp.Expression, size: exp.Expression, offset: Sequence[exp.Expression]
+) -> exp.Select:
+    start = templates.sql(_MOVED if offset else _BUCKET, (size, at, *offset))
+    return exp.select(exp.Star(), exp.alias_(start, START)).from_(table)
+
+
+def _hopped(
+    table: exp.Table,
+    at: exp.Expression,
+    slide: exp.Expression,
+    size: exp.Expression,
+    offset: Sequence[exp.Expression],
+) -> exp.Select:
+    """A row for each multiple of the slide that is at or before the time, and later than it less the size."""
+    bucket = _MOVED if offset else _BUCKET
+    before = templates.sql("{0} - {1}", (at, size))
+    first = templates.sql("{0} + {1}", (templates.sql(bucket, (slide, before, *offset)), slide))
+    last = templates.sql(bucket, (slide, at, *offset))
+    starts = exp.Explode(this=exp.GenerateSeries(start=first, end=last, step=slide.copy()))
+    return exp.select(exp.Star(), exp.alias_(starts, START)).from_(table)
+
+
+def _with_end(query: exp.Select, size: exp.Expression) -> exp.Select:
+    end = templates.sql("{0} + {1}", (exp.column(START), size))
+    return exp.select(exp.Star(), exp.alias_(end, END)).from_(query.subquery("windows"))
+
+
+def _sessions(
+    table: exp.Table, at: exp.Expression, gap: exp.Expression, keys: Sequence[exp.Expression]
+) -> exp.Select:
+    """Rows that come later than a gap after the one before begin a session; the sum of these numbers them."""
+    keys = [part for key in keys for part in (key.expressions if isinstance(key, exp.Tuple) else [key])]
+    last = exp.Window(
+        this=exp.Lag(this=at.copy()), partition_by=[k.copy() for k in keys], order=_by(at), over="OVER"
+    )
+    is_new = templates.sql(
+        "CASE WHEN {0} + {1} >= {2} THEN CAST(0 AS BIGINT) ELSE CAST(1 AS BIGINT) END", (last, gap, at)
+    )
+    number = exp.Window(
+        this=exp.Sum(this=exp.column(_NEW, quoted=True)),
+        partition_by=[k.copy() for k in keys],
+        order=_by(at),
+        over="OVER",
+    )
+    whole = [*(k.copy() for k in keys), exp.column(_SESSION, quoted=True)]
+    begin, end = (
+        exp.Window(this=of(this=at.copy()), partition_by=[part.copy() for part in whole], over="OVER")
+        for of in (exp.Min, exp.Max)
+    )
+    inner = exp.select(exp.Star(), exp.alias_(is_new, _NEW, quoted=True)).from_(table)
+    numbered = exp.select(exp.Star(), exp.alias_(number, _SESSION, quoted=True)).from_(inner.subquery("rows"))
+    star = exp.Star(except_=[exp.to_identifier(name, quoted=True) for name in (_NEW, _SESSION)])
+    ended = templates.sql("{0} + {1}", (end, gap))
+    return exp.select(star, exp.alias_(begin, START), exp.alias_(ended, END)).from_(
+        numbered.subquery("sessions")
+    )
+
+
+def _by(at: exp.Expression) -> exp.Order:
+    return exp.Order(expressions=[exp.Ordered(this=at.copy(), nulls_first=False)])

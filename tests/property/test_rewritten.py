@@ -1,0 +1,147 @@
+"""Constructs of other systems, beside DuckDB's queries for the same rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.property.examples import SQL, hold
+
+TABLES = ("t(id INTEGER, k TEXT, x INTEGER, ts TIMESTAMP)", "u(id INTEGER, s TEXT)")
+ROWS = "WITH e AS (SELECT id, k, ts + x * INTERVAL '90 minutes' AS ts FROM t WHERE id IS NOT NULL) "
+"""Times near each other, and before 1970 too."""
+COLUMNS = "id, k, ts, window_start, window_end"
+
+
+def floored(at: str, minutes: int) -> str:
+    """The last multiple of the minutes that is not after a time, by whole microseconds."""
+    size = minutes * 60_000_000
+    return f"make_timestamp(epoch_us({at}) - ((epoch_us({at}) % {size}) + {size}) % {size})"
+
+
+TUMBLED = (
+    f"{ROWS}SELECT id, k, ts, {floored('ts', 60)} AS window_start, "
+    f"{floored('ts', 60)} + INTERVAL '1 hour' AS window_end FROM e"
+)
+HOPPED = (
+    f"{ROWS}SELECT id, k, ts, w, w + INTERVAL '3 hours' AS window_end "
+    f"FROM (SELECT *, {floored('ts', 60)} - n * INTERVAL '1 hour' AS w FROM e, range(4) AS r(n)) "
+    "WHERE w + INTERVAL '3 hours' > ts"
+)
+SESSIONS = (
+    f"{ROWS}SELECT id, k, ts, "
+    "(SELECT max(b.ts) FROM e AS b WHERE b.k IS NOT DISTINCT FROM a.k AND b.ts <= a.ts AND NOT EXISTS "
+    "(FROM e AS c WHERE c.k IS NOT DISTINCT FROM a.k AND c.ts < b.ts AND c.ts >= b.ts - INTERVAL '2 "
+    "hours')) AS window_start, "
+    "(SELECT min(b.ts) FROM e AS b WHERE b.k IS NOT DISTINCT FROM a.k AND b.ts >= a.ts AND NOT EXISTS "
+    "(FROM e AS c WHERE c.k IS NOT DISTINCT FROM a.k AND c.ts > b.ts AND c.ts <= b.ts + INTERVAL '2 hours')) "
+    "+ INTERVAL '2 hours' AS window_end FROM e AS a"
+)
+HOUR, HOURS = "INTERVAL '1 hour'", "INTERVAL '3 hours'"
+WINDOWS: list[SQL] = [
+    (f"{ROWS}SELECT {COLUMNS} FROM TUMBLE(e, ts, {HOUR})", TUMBLED),
+    (f"{ROWS}SELECT {COLUMNS} FROM TABLE(TUMBLE(TABLE e, DESCRIPTOR(ts), INTERVAL '1' HOUR)) AS w", TUMBLED),
+    (
+        f"{ROWS}SELECT w.* FROM TABLE(TUMBLE(DATA => TABLE e, TIMECOL => DESCRIPTOR(ts), SIZE => "
+        f"{HOUR})) AS w",
+        TUMBLED,
+    ),
+    (
+        f"{ROWS}SELECT window_start, k, count(*) AS n FROM TUMBLE(e, ts, {HOUR}) GROUP BY window_start, k",
+        f"SELECT window_start, k, count(*) AS n FROM ({TUMBLED}) GROUP BY window_start, k",
+    ),
+    (
+        f"{ROWS}SELECT id, window_start FROM TUMBLE(e, ts, {HOUR}, INTERVAL '20 minutes')",
+        ROWS
+        + f"SELECT id, {floored('''(ts - INTERVAL '20 minutes')''', 60)} + INTERVAL '20 minutes' AS s FROM e",
+    ),
+    (f"{ROWS}SELECT {COLUMNS} FROM HOP(e, ts, {HOUR}, {HOURS})", HOPPED),
+    (f"{ROWS}SELECT {COLUMNS} FROM TABLE(HOP(TABLE e, DESCRIPTOR(ts), {HOUR}, {HOURS}))", HOPPED),
+    (
+        f"{ROWS}SELECT {COLUMNS} FROM TABLE(SESSION(TABLE e PARTITION BY k, DESCRIPTOR(ts), "
+        f"INTERVAL '2' HOUR))",
+        SESSIONS,
+    ),
+    (
+        f"{ROWS}SELECT u.s, count(w.id) AS n FROM u LEFT JOIN TUMBLE(e, ts, {HOUR}) AS w ON w.id = "
+        f"u.id GROUP BY s",
+        ROWS + "SELECT u.s, count(e.id) AS n FROM u LEFT JOIN e ON e.id = u.id GROUP BY s",
+    ),
+]
+ARRAYS: list[SQL] = [
+    (
+        "SELECT u.id, ARRAY(SELECT x FROM t WHERE t.id = u.id ORDER BY ts DESC, x, k) AS xs FROM u",
+        "SELECT u.id, coalesce((SELECT list(x ORDER BY ts DESC NULLS FIRST, x NULLS LAST, k NULLS "
+        "LAST) FROM t "
+        "WHERE t.id = u.id), []) AS xs FROM u",
+    ),
+    (
+        "SELECT ARRAY(SELECT DISTINCT k FROM t ORDER BY k DESC) AS ks",
+        "SELECT coalesce(list(DISTINCT k ORDER BY k DESC NULLS FIRST), []) AS ks FROM t",
+    ),
+    (
+        "SELECT ARRAY(SELECT id FROM t WHERE id > 1 UNION SELECT id FROM u ORDER BY 1 LIMIT 2) AS ids",
+        "SELECT list(id ORDER BY id)[:2] AS ids FROM (SELECT id FROM t WHERE id > 1 UNION SELECT id FROM u) "
+        "HAVING count(*) > 0 UNION ALL SELECT [] WHERE NOT EXISTS (FROM t WHERE id > 1) AND NOT "
+        "EXISTS (FROM u)",
+    ),
+]
+SPLITS: list[SQL] = [
+    (
+        "SELECT u.id, m.x FROM u, regexp_split_to_table(u.s, '[ab]') AS m(x)",
+        "SELECT id, unnest(regexp_split_to_array(s, '[ab]')) AS x FROM u",
+    ),
+    (
+        "SELECT u.id, part FROM u LEFT JOIN string_to_table(u.s, 'b') AS part ON true",
+        "SELECT u.id, p.part FROM u LEFT JOIN (SELECT s, unnest(string_split(s, 'b')) AS part "
+        "FROM (SELECT DISTINCT s FROM u)) AS p ON p.s = u.s",
+    ),
+    ("SELECT u.id, l.x FROM u, LATERAL upper(u.s) AS l(x)", "SELECT id, upper(s) AS x FROM u"),
+    ("SELECT u.id, n FROM u JOIN abs(-5) AS n ON n > u.id", "SELECT id, 5 AS n FROM u WHERE id < 5"),
+]
+LATERALS: list[SQL] = [
+    "SELECT u.id, n FROM u, (SELECT count(*) AS n FROM t WHERE t.id = u.id)",
+    "SELECT u.id, y, z FROM u, (SELECT u.id + 1 AS y) AS a, (SELECT a.y * 2 AS z) AS b",
+    "SELECT u.id, m.x FROM u LEFT JOIN (SELECT max(x) AS x FROM t WHERE t.id < u.id) AS m ON m.x > 0",
+    "SELECT id, (SELECT sum(y) FROM t, (SELECT t.x + u.id AS y)) AS s FROM u",
+]
+KEPT: list[SQL] = [
+    (
+        "SELECT k, MAX(x) KEEP (DENSE_RANK FIRST ORDER BY id, ts DESC) AS x FROM t GROUP BY k",
+        "SELECT k, max(x) FILTER (WHERE r = 1) AS x FROM (SELECT *, "
+        "rank() OVER (PARTITION BY k ORDER BY id NULLS LAST, ts DESC NULLS FIRST) AS r FROM t) GROUP BY k",
+    ),
+    (
+        "SELECT k, MIN(x) KEEP (DENSE_RANK LAST ORDER BY id) AS x FROM t GROUP BY k",
+        "SELECT k, min(x) FILTER (WHERE r = 1) AS x FROM (SELECT *, "
+        "rank() OVER (PARTITION BY k ORDER BY id DESC NULLS FIRST) AS r FROM t) GROUP BY k",
+    ),
+    (
+        "SELECT id, MAX(x) KEEP (DENSE_RANK LAST ORDER BY ts) OVER (PARTITION BY k) AS x FROM t",
+        "SELECT id, max(x) FILTER (WHERE r = 1) OVER (PARTITION BY k) AS x FROM (SELECT *, "
+        "rank() OVER (PARTITION BY k ORDER BY ts DESC NULLS FIRST) AS r FROM t)",
+    ),
+]
+LAST: list[SQL] = [
+    (
+        f"SELECT id, NTH_VALUE(id, 2) FROM LAST OVER (PARTITION BY k ORDER BY id{frame}) AS n FROM t",
+        f"SELECT id, list(id ORDER BY id NULLS LAST) OVER (PARTITION BY k ORDER BY id NULLS "
+        f"LAST{frame})[-2] AS n FROM t",
+    )
+    for frame in ("", " ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING", " RANGE UNBOUNDED PRECEDING")
+]
+
+
+@pytest.mark.parametrize(
+    ("views", "dialect"),
+    [
+        (WINDOWS, "postgres"),
+        (WINDOWS, "risingwave"),
+        (ARRAYS, "postgres"),
+        (SPLITS, "postgres"),
+        (LATERALS, "duckdb"),
+        (KEPT, "oracle"),
+        (LAST, "oracle"),
+    ],
+)
+def test_views_hold_what_duckdb_says(views: list[SQL], dialect: str) -> None:
+    hold(TABLES, views, dialect=dialect)
