@@ -71,7 +71,8 @@ of Q1, Q3, Q5 and a recursion. *Load* is the time until every view shows the lin
 the service reads the files and computes; in the rows *Spark*, Spark does both. *Hydration* is the
 time of a new view over the lines, and *one line* the median of a single posted line. The views are compared
 with DuckDB's answers. *Processor* is the processor time of the load, in all processes. *Memory* is the peak
-of the service's process, without Spark's processes.
+of the service's process, without Spark's processes. Where other work kept the cores busy, only processor
+times can be compared.
 
 {facts}
 
