@@ -98,7 +98,8 @@ class Widening(Relational):
 
     @cached_property
     def columns(self) -> tuple[Attribute, ...]:  # type: ignore[override]
-        return (*(column for operator in self.inputs for column in operator.columns), *self.made)
+        (input,) = self.inputs
+        return input.columns + self.made
 
 
 class Replacing(Relational):

@@ -27,7 +27,7 @@ _USAGE = "write SELECT /*+ PRIORITY(expression) */ ..., with the hint on the lin
 
 def check_hints(tokens: Iterable[Token], sql: str) -> None:
     """Raise InvalidSyntax, with its place, for a hint that does not follow a SELECT."""
-    for token in tokens:
+    for token in tokens if _STRAY.search(sql) else ():
         if any(_STRAY.match(comment) for comment in token.comments) and not _follows(token, sql):
             column = token.col - (token.end - token.start)
             raise InvalidSyntax("the hint PRIORITY does not follow a SELECT", _USAGE, token.line, column)
