@@ -15,10 +15,21 @@ from numba import njit
 from engine.kernels.arrange import consolidate, pack
 from engine.kernels.compiled import kernel
 from engine.kernels.floats import to_float, to_word
-from engine.kernels.floatsums import reduce_parts
+from engine.kernels.layers import layer
 from engine.kernels.limbs import LIMB, MASK, add_product, magnitude, rounded
+from engine.kernels.lookup import find_ranges
 from engine.kernels.magnitudes import bits, is_product_large, require_small
 from engine.kernels.moments import product_limb
+from engine.kernels.reduce import (
+    grow,
+    later_visits,
+    most_new_rows,
+    order_by_epoch,
+    parity,
+    settle,
+    strictness,
+    value_delta,
+)
 from engine.kernels.words import NULL
 
 X, Y, PRODUCT, NULLS, SPECIALS = range(5)
@@ -153,6 +164,49 @@ def _value(pairs, sums, is_one):
     return to_word(rounded(total, -2148))
 
 
+@njit
+def _gather(table, old, m, width, depth, rounds, lows, highs, pairs, sums, fresh):
+    """As `reduce.read_group`, but the group's parts stay separate; column 2 of `fresh` has the part."""
+    pairs[:] = 0
+    sums[:] = 0
+    n = 0
+    first = width + depth + 1
+    for index in range(table.shape[0]):
+        if lows[index, m] == highs[index, m]:
+            continue
+        batch = layer(table, index)
+        for j in range(lows[index, m], highs[index, m]):
+            mask = strictness(batch, j, width, depth, rounds)
+            if mask < 0:
+                continue
+            if index >= old:
+                fresh[n, 0] = batch[j, width + depth]
+                fresh[n, 1] = mask
+                fresh[n, 2] = batch[j, width - 1]
+                for k in range(PAIR_DIFFS):
+                    fresh[n, 3 + k] = batch[j, first + k]
+                n += 1
+                continue
+            for s in range(pairs.shape[0]):
+                if s & mask == s:
+                    _add(pairs, sums, s, batch[j, width - 1], batch, j, first)
+    order_by_epoch(fresh, n)
+    return n
+
+
+@njit
+def _settle_corners(pairs, sums, is_one, m, epoch, side, lines, start, written):
+    """Settle the group's row at every corner, with its sign times `side`; returns the new number of lines."""
+    for s in range(pairs.shape[0]):
+        if pairs[s].sum() > 0:
+            lines[written, 0] = m
+            lines[written, 1] = epoch
+            lines[written, 2] = side * parity(s)
+            lines[written, 3] = _value(pairs[s], sums[s], is_one)
+            written = settle(lines, start, written)
+    return written
+
+
 @kernel(
     "Tuple((int64[:,::1], int64[:,::1]))(int64[:,::1], int64[:,::1], int64, int64, int64[::1], boolean)",
 )
@@ -161,6 +215,31 @@ def reduce_pairs(keys, table, old, depth, rounds, is_one):
 
     Returns a delta [P + 1 + 2, n] and lines (rounds, key) to visit in later rounds.
     """
-    pairs = np.empty((1 << depth, 5), np.int64)
-    sums = np.empty((1 << depth, 3, _LIMBS), np.int64)
-    return reduce_parts(keys, table, old, rounds, PAIR_DIFFS, pairs, sums, _add, _value, is_one)
+    size, key = keys.shape
+    lows, highs = find_ranges(table, keys)
+    later = np.empty((0, depth + key), np.int64)
+    count = 0
+    if depth > 0:
+        later, count = later_visits(later, count, table, keys, 0, size, lows, highs, key + 1, depth, rounds)
+    corners = 1 << depth
+    pairs = np.empty((corners, 5), np.int64)
+    sums = np.empty((corners, 3, _LIMBS), np.int64)
+    fresh = np.empty((most_new_rows(lows, highs, old, size), 3 + PAIR_DIFFS), np.int64)
+    lines = np.empty((2 * size + 16, 4), np.int64)
+    written = 0
+    for m in range(size):
+        n = _gather(table, old, m, key + 1, depth, rounds, lows, highs, pairs, sums, fresh)
+        i = 0
+        while i < n:
+            epoch = fresh[i, 0]
+            start = written
+            while written + 2 * corners > lines.shape[0]:
+                lines = grow(lines)
+            written = _settle_corners(pairs, sums, is_one, m, epoch, -1, lines, start, written)
+            while i < n and fresh[i, 0] == epoch:
+                for s in range(corners):
+                    if s & fresh[i, 1] == s:
+                        _add(pairs, sums, s, fresh[i, 2], fresh, i, 3)
+                i += 1
+            written = _settle_corners(pairs, sums, is_one, m, epoch, 1, lines, start, written)
+    return value_delta(keys, lines, written), later[:count]

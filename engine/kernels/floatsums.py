@@ -7,8 +7,6 @@ read. It depends only on the values, not on their order or history.
 
 A trace of a group has the words `[key | bucket]` and the diffs `[values, limb, limb, limb]`. NULL, NaN and
 the infinities have buckets of their own, which only count values.
-
-`reduce_parts` reduces any rows whose last word names a part, and whose diffs are a count and limbs.
 """
 
 from __future__ import annotations
@@ -42,9 +40,6 @@ KINDS = 68
 DIFFS = 4
 LIMBS = BUCKETS + 4
 """Limbs of a sum: those of the last bucket, and room for carries."""
-
-# A new row: its epoch, strictness and part; its diffs follow.
-_EPOCH, _STRICT, _PART, _DIFFS = range(4)
 
 
 @njit
@@ -133,8 +128,38 @@ def _value(counts, sums, average):
 
 
 @njit
+def _gather(table, old, m, width, depth, rounds, lows, highs, counts, sums, fresh):
+    """As `reduce.read_group`, but the group's buckets stay separate; column 2 of `fresh` has the bucket."""
+    corners = 1 << depth
+    counts[:] = 0
+    sums[:] = 0
+    n = 0
+    for index in range(table.shape[0]):
+        if lows[index, m] == highs[index, m]:
+            continue
+        batch = layer(table, index)
+        first = width + depth + 1
+        for j in range(lows[index, m], highs[index, m]):
+            mask = strictness(batch, j, width, depth, rounds)
+            if mask < 0:
+                continue
+            if index >= old:
+                fresh[n, 0] = batch[j, width + depth]
+                fresh[n, 1] = mask
+                fresh[n, 2] = batch[j, width - 1]
+                for k in range(DIFFS):
+                    fresh[n, 3 + k] = batch[j, first + k]
+                n += 1
+                continue
+            for s in range(corners):
+                if s & mask == s:
+                    _add(counts, sums, s, batch[j, width - 1], batch, j, first)
+    order_by_epoch(fresh, n)
+    return n
+
+
+@njit
 def _add(counts, sums, corner, bucket, rows, i, first):
-    """Count a row's diffs, from column `first` on, at a corner."""
     counts[corner, bucket] += rows[i, first]
     if bucket < BUCKETS:
         for p in range(3):
@@ -142,86 +167,16 @@ def _add(counts, sums, corner, bucket, rows, i, first):
 
 
 @njit
-def _gather(table, old, m, width, rounds, lows, highs, counts, sums, fresh, add):
-    """Count a group's published rows by corner; collect its new ones, by epoch. Returns their number."""
-    counts[:] = 0
-    sums[:] = 0
-    n = 0
-    first = width + rounds.shape[0] + 1
-    for index in range(table.shape[0]):
-        if lows[index, m] == highs[index, m]:
-            continue
-        batch = layer(table, index)
-        for j in range(lows[index, m], highs[index, m]):
-            mask = strictness(batch, j, width, rounds.shape[0], rounds)
-            if mask < 0:
-                continue
-            if index < old:
-                _count(mask, batch[j, width - 1], batch, j, first, counts, sums, add)
-                continue
-            fresh[n, _EPOCH] = batch[j, first - 1]
-            fresh[n, _STRICT] = mask
-            fresh[n, _PART] = batch[j, width - 1]
-            for k in range(batch.shape[1] - first):
-                fresh[n, _DIFFS + k] = batch[j, first + k]
-            n += 1
-    order_by_epoch(fresh, n)
-    return n
-
-
-@njit(inline="always")
-def _count(mask, part, rows, i, first, counts, sums, add):
-    """Count row i, whose diffs begin in column `first`, at the corners that it lies below."""
-    for s in range(counts.shape[0]):
-        if s & mask == s:
-            add(counts, sums, s, part, rows, i, first)
-
-
-@njit
-def _settle_corners(counts, sums, value, option, m, epoch, side, lines, start, written):
+def _settle_corners(counts, sums, average, m, epoch, side, lines, start, written):
     """Settle the group's row at every corner, with its sign times `side`; returns the new number of lines."""
     for s in range(counts.shape[0]):
         if counts[s].sum() > 0:
             lines[written, 0] = m
             lines[written, 1] = epoch
             lines[written, 2] = side * parity(s)
-            lines[written, 3] = value(counts[s], sums[s], option)
+            lines[written, 3] = _value(counts[s], sums[s], average)
             written = settle(lines, start, written)
     return written
-
-
-@njit
-def reduce_parts(keys, table, old, rounds, diffs, counts, sums, add, value, option):
-    """The changes of each group's value, for the groups `keys` [m, P] at one step; rows have so many `diffs`.
-
-    A corner has `counts` [C, N] and `sums` [C, A, B]; `add` counts a row there, as `_add` does. A group with
-    rows gives a row of `value`, which gets the `option` too.
-    Returns a delta [P + 1 + 2, n] and lines (rounds, key) to visit in later rounds.
-    """
-    size, key = keys.shape
-    depth = rounds.shape[0]
-    lows, highs = find_ranges(table, keys)
-    later = np.empty((0, depth + key), np.int64)
-    visits = 0
-    if depth > 0:
-        later, visits = later_visits(later, 0, table, keys, 0, size, lows, highs, key + 1, depth, rounds)
-    fresh = np.empty((most_new_rows(lows, highs, old, size), _DIFFS + diffs), np.int64)
-    lines = np.empty((2 * size + 16, 4), np.int64)
-    written = 0
-    for m in range(size):
-        n = _gather(table, old, m, key + 1, rounds, lows, highs, counts, sums, fresh, add)
-        i = 0
-        while i < n:
-            epoch = fresh[i, _EPOCH]
-            start = written
-            while written + 2 * counts.shape[0] > lines.shape[0]:
-                lines = grow(lines)
-            written = _settle_corners(counts, sums, value, option, m, epoch, -1, lines, start, written)
-            while i < n and fresh[i, _EPOCH] == epoch:
-                _count(fresh[i, _STRICT], fresh[i, _PART], fresh, i, _DIFFS, counts, sums, add)
-                i += 1
-            written = _settle_corners(counts, sums, value, option, m, epoch, 1, lines, start, written)
-    return value_delta(keys, lines, written), later[:visits]
 
 
 @kernel(
@@ -232,6 +187,31 @@ def reduce_floats(keys, table, old, depth, rounds, average):
 
     Returns a delta [P + 1 + 2, n] and lines (rounds, key) to visit in later rounds.
     """
-    counts = np.empty((1 << depth, KINDS), np.int64)
-    sums = np.empty((1 << depth, BUCKETS, 3), np.int64)
-    return reduce_parts(keys, table, old, rounds, DIFFS, counts, sums, _add, _value, average)
+    size, key = keys.shape
+    lows, highs = find_ranges(table, keys)
+    later = np.empty((0, depth + key), np.int64)
+    count = 0
+    if depth > 0:
+        later, count = later_visits(later, count, table, keys, 0, size, lows, highs, key + 1, depth, rounds)
+    corners = 1 << depth
+    counts = np.empty((corners, KINDS), np.int64)
+    sums = np.empty((corners, BUCKETS, 3), np.int64)
+    fresh = np.empty((most_new_rows(lows, highs, old, size), 3 + DIFFS), np.int64)
+    lines = np.empty((2 * size + 16, 4), np.int64)
+    written = 0
+    for m in range(size):
+        n = _gather(table, old, m, key + 1, depth, rounds, lows, highs, counts, sums, fresh)
+        i = 0
+        while i < n:
+            epoch = fresh[i, 0]
+            start = written
+            while written + 2 * corners > lines.shape[0]:
+                lines = grow(lines)
+            written = _settle_corners(counts, sums, average, m, epoch, -1, lines, start, written)
+            while i < n and fresh[i, 0] == epoch:
+                for s in range(corners):
+                    if s & fresh[i, 1] == s:
+                        _add(counts, sums, s, fresh[i, 2], fresh, i, 3)
+                i += 1
+            written = _settle_corners(counts, sums, average, m, epoch, 1, lines, start, written)
+    return value_delta(keys, lines, written), later[:count]
