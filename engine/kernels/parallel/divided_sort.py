@@ -3,6 +3,9 @@
 Splitters, which are taken from a sample of the rows, lie between the parts. Several threads move stretches of
 the delta to the parts at once, as rows of one matrix, and then sort and consolidate the parts. Equal rows are
 always in one part. So the batch is the one that `engine.kernels.arrange` makes.
+
+If most of the splitters are equal, many rows are: then the stretches are arranged on their own, without that
+matrix, and the few rows that are left of them are added up.
 """
 
 from __future__ import annotations
@@ -50,6 +53,8 @@ def arrange_delta_sums(
 def _arranged(delta: np.ndarray, order: np.ndarray, rounds: np.ndarray, slots: np.ndarray) -> np.ndarray:
     stretches = threads.parts_of(delta.shape[1])
     between = splitters(delta, order, len(stretches))
+    if 2 * (1 + np.count_nonzero((between[1:] != between[:-1]).any(axis=1))) <= len(between):
+        return _added_up(delta, order, rounds, slots, stretches)
     part_of = np.empty(delta.shape[1], np.uint8)
 
     def count(stretch: slice) -> np.ndarray:
@@ -70,6 +75,19 @@ def _arranged(delta: np.ndarray, order: np.ndarray, rounds: np.ndarray, slots: n
 
     threads.each(put, range(len(stretches)))
     return threads.together(rows, threads.each(sorted_part, range(len(ends))))
+
+
+def _added_up(
+    delta: np.ndarray, order: np.ndarray, rounds: np.ndarray, slots: np.ndarray, stretches: list[slice]
+) -> np.ndarray:
+    """As `_arranged`, one stretch after the other, and then what is left of all."""
+
+    def arranged(stretch: slice) -> np.ndarray:
+        own = np.ascontiguousarray(delta[:, stretch])
+        return arrange_sums(own, order, rounds, slots) if len(slots) else arrange(own, order, rounds)
+
+    rows = threads.joined(threads.each(arranged, stretches))
+    return rows[: sort_part(rows, len(order) + len(rounds))]
 
 
 def keys_of(batch: np.ndarray, width: int) -> np.ndarray:
