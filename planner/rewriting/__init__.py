@@ -17,9 +17,9 @@ _RULES = (array_query, ordered_value, window_table, table_call)
 
 
 def rewritten(tree: exp.Expression, dialect: str) -> exp.Expression:
-    """The tree with every construct replaced, those inside others too. Raises Unsupported with the place of
+    """The tree with every construct replaced, inner ones first. Raises Unsupported with the place of
     one that has no equal query."""
-    for node in list(tree.find_all(exp.Array, exp.Window, exp.Table, exp.Lateral)):
+    for node in reversed(list(tree.find_all(exp.Array, exp.Window, exp.Table, exp.Lateral))):
         for rule in _RULES:
             found = rule(node, dialect)
             if found is not None:

@@ -33,7 +33,7 @@ def array_query(node: exp.Expression, dialect: str) -> exp.Expression | None:
     value: exp.Expression = exp.column(_VALUE, _TABLE)
     if terms:
         value = exp.Order(this=value, expressions=terms)
-    filled = templates.sql("coalesce({0}, '[]')", (exp.ArrayAgg(this=value),))
+    filled = exp.alias_(templates.sql("coalesce({0}, '[]')", (exp.ArrayAgg(this=value),)), _TABLE)
     return exp.select(filled).from_(exp.Subquery(this=inner, alias=alias)).subquery(copy=False)
 
 

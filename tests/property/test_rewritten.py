@@ -84,6 +84,12 @@ ARRAYS: list[SQL] = [
         "HAVING count(*) > 0 UNION ALL SELECT [] WHERE NOT EXISTS (FROM t WHERE id > 1) AND NOT "
         "EXISTS (FROM u)",
     ),
+    (
+        "SELECT ARRAY(SELECT cardinality(ARRAY(SELECT w.x FROM TUMBLE(t, ts, INTERVAL '1 day') AS w "
+        "WHERE w.id = u.id ORDER BY x)) FROM u ORDER BY u.id, u.s) AS xs",
+        "SELECT coalesce(list(n ORDER BY id, s), []) AS xs FROM (SELECT id, s, (SELECT count(*) FROM t "
+        "WHERE t.id = u.id) AS n FROM u)",
+    ),
 ]
 SPLITS: list[SQL] = [
     (
