@@ -22,6 +22,7 @@ from planner.formats import keeping_formats
 from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
 from planner.parsing.parameters import mark
+from planner.parsing.recursion_clauses import RecursionClauses
 
 _UNCONDITIONAL = frozenset(
     {"clickhouse", "databricks", "doris", "hive", "mysql", "singlestore", "snowflake", "spark", "spark2"}
@@ -53,7 +54,7 @@ def trees_of(tokens: list[Token], text: str, dialect: str) -> list[exp.Expr | No
 def _parser_class(dialect: str) -> type[Parser]:
     base = keeping_formats(Dialect.get_or_raise(dialect).parser_class, dialect)
     base = keeping_dates(base, dialect)
-    return type("Parser", (_Joins, base), {})
+    return type("Parser", (_Joins, RecursionClauses, base), {})
 
 
 class _Joins:

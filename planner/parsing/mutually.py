@@ -25,6 +25,7 @@ from engine.plan.nodes import OnLimit
 from engine.schema import Type
 from planner.errors import InvalidSyntax
 from planner.parsing.hints import hint_text, priority_of
+from planner.parsing.recursion_clauses import clauses_text
 from planner.sql_types import data_type
 
 META = "mutually_recursive"
@@ -190,6 +191,9 @@ class _Canonical(PostgresGenerator):
 
     def hint_sql(self, expression: exp.Hint) -> str:
         return hint_text(self.sql(expression.expressions[0]))
+
+    def cte_sql(self, expression: exp.CTE) -> str:
+        return super().cte_sql(expression) + clauses_text(self, expression)
 
     def with_sql(self, expression: exp.With) -> str:
         declaration = declaration_of(expression)
