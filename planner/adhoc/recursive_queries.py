@@ -10,6 +10,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from planner.bind.references import components
+from planner.bind.rewriting.search_cycle import has_clauses
 from planner.bind.working_table import beyond_working_table
 from planner.errors import Unsupported
 from planner.parsing.mutually import declaration_of
@@ -24,6 +25,9 @@ def check_recursion(query: exp.Expression, dialect: str) -> None:
     for with_ in query.find_all(exp.With):
         if declaration_of(with_) is not None:
             fail(Unsupported("WITH MUTUALLY RECURSIVE outside a view is not supported", _HINT), with_)
+        for cte in with_.expressions:
+            if has_clauses(cte):
+                fail(Unsupported("SEARCH or CYCLE outside a view is not supported", _HINT), cte.args["alias"])
         if with_.args.get("recursive"):
             _check_names({cte.alias.lower(): cte for cte in with_.expressions}, dialect)
 

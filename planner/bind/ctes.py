@@ -12,6 +12,7 @@ from planner.bind.from_binder import renamed
 from planner.bind.recursive_names import bind_mutual, bind_recursive
 from planner.bind.references import components
 from planner.bind.refuse import check_clauses
+from planner.bind.rewriting.search_cycle import has_clauses
 from planner.bind.session import BindQuery, Bound, Entry, Environment, Session
 from planner.errors import InvalidQuery
 from planner.identifiers import fold
@@ -59,6 +60,8 @@ def _recurring(session: Session, name: str, cte: exp.CTE) -> frozenset[str]:
 
 def bind_cte(session: Session, cte: exp.CTE, environment: Environment, bind_query: BindQuery) -> Entry:
     """One query that is not recursive."""
+    if has_clauses(cte):
+        fail(InvalidQuery("SEARCH and CYCLE need a query that refers to itself"), cte.args["alias"])
     bound = bind_query(session, cte.this, environment.apart())
     names = [fold(identifier) for identifier in cte.args["alias"].columns]
     columns = renamed(names, bound.columns, cte)

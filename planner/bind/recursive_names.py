@@ -21,11 +21,14 @@ from sqlglot import exp
 from engine.plan.nodes import OnLimit
 from engine.schema import Kind, Type, numeric
 from planner.bind.coercion import coerce
+from planner.bind.determined_limits import check_determined
 from planner.bind.from_binder import renamed
 from planner.bind.monotone import check_monotone
+from planner.bind.rewriting.search_cycle import has_clauses, traversed
+from planner.bind.rewriting.using_key import KEPT, NEW, check_unique, keyed_rows
 from planner.bind.session import BindQuery, Bound, Entry, Environment, Recursion, Session
-from planner.bind.working_loop import ACCUMULATED, sides_of, working_loop
-from planner.bind.working_table import beyond_working_table, has_working_table, is_set
+from planner.bind.working_loop import ACCUMULATED, keyed_loop, sides_of, working_loop
+from planner.bind.working_table import beyond_working_table, body_of, has_working_table, is_set
 from planner.errors import InvalidQuery, InvalidSyntax, TypeMismatch, Unsupported
 from planner.identifiers import fold
 from planner.ir import Attribute, Expression, Fixpoint, Project, RecursiveBinding, Relational
@@ -57,6 +60,10 @@ def bind_recursive(
     """The environment with the names of one cycle of a WITH RECURSIVE."""
     group = _Group(session, ctes, environment, bind_query)
     known = group.seeds()
+    if any(map(has_clauses, ctes.values())):
+        ctes = _traversed(session, ctes, known)
+        group = _Group(session, ctes, environment, bind_query)
+        known = group.seeds()
     for _ in range(_MAX_ITERATIONS):
         bound = group.together(known)
         found = {name: group.widened(name, known[name], bound[name]) for name in ctes}
@@ -71,8 +78,20 @@ def bind_recursive(
         )
         fail(error, ctes[name].args["alias"])
     bindings = group.bindings(known, bound)
-    loop = group.loop(bindings[0]) if len(bindings) == 1 else None
+    loop = group.loop(bindings[0], known) if len(bindings) == 1 else None
     return group.closed(known, bindings) if loop is None else group.closed(known, loop, (ACCUMULATED,))
+
+
+def _traversed(session: Session, ctes: Mapping[str, exp.CTE], known: _Known) -> dict[str, exp.CTE]:
+    """The one name without its SEARCH and CYCLE, which its columns then hold."""
+    name, cte = next((name, cte) for name, cte in ctes.items() if has_clauses(cte))
+    if session.dialect != "postgres" or len(ctes) > 1:
+        error = Unsupported(
+            "SEARCH or CYCLE is supported for a name that alone refers to itself, in the dialect postgres",
+            "keep the path in an array column",
+        )
+        fail(error, cte.args["alias"])
+    return {name: traversed(cte, {column.name: column.type for column in known[name]})}
 
 
 def bind_mutual(
@@ -185,15 +204,39 @@ class _Group:
             self._binding(name, [column.type for column in known[name]], bound[name]) for name in self.ctes
         )
 
-    def loop(self, binding: RecursiveBinding) -> tuple[RecursiveBinding, ...] | None:
+    def loop(self, binding: RecursiveBinding, known: _Known) -> tuple[RecursiveBinding, ...] | None:
         """The loop of a single name that has a working table; None if it is a fixed point."""
         cte = self.ctes[binding.name]
+        if cte.args.get("key_expressions"):
+            return self._keyed(cte, binding, known)
         if beyond_working_table(binding.name, cte, self.session.dialect) is not None:
             return None
         sides = sides_of(self.session, binding)
         if not has_working_table(self.session, cte, sides.step.operator, binding.variable):
             return None
         return working_loop(self.session, binding, sides, self.accumulated, is_set(cte))
+
+    def _keyed(self, cte: exp.CTE, binding: RecursiveBinding, known: _Known) -> tuple[RecursiveBinding, ...]:
+        """The loop of a name with USING KEY."""
+        beyond = beyond_working_table(binding.name, cte, "duckdb")
+        if self.session.dialect != "duckdb" or beyond is not None:
+            fail(
+                Unsupported("USING KEY is supported in the dialect duckdb, for base UNION step"),
+                cte.args["alias"],
+            )
+        check_determined(body_of(cte).expression)
+        sides = sides_of(self.session, binding)
+        rows = keyed_rows(cte, {column.name: column.type for column in known[binding.name]})
+        check_unique(cte, rows, sides)
+
+        def merged(kept: Bound, new: Bound) -> Bound:
+            entries = {
+                name: self.session.define(_named(side, rows.columns))
+                for name, side in ((KEPT, kept), (NEW, new))
+            }
+            return self.bind_query(self.session, rows.query(), self.environment.apart().extended(entries))
+
+        return keyed_loop(self.session, binding, sides, self.accumulated, merged)
 
     def closed(
         self,
@@ -268,6 +311,12 @@ class _Group:
         cte = self.ctes[name]
         names = [fold(identifier) for identifier in cte.args["alias"].columns]
         return tuple(_Column(c.name, c.type, c.nullable) for c in renamed(names, bound.columns, cte))
+
+
+def _named(bound: Bound, names: Iterable[str]) -> Bound:
+    """The query with these names of its columns."""
+    columns = zip(bound.columns, names, strict=True)
+    return Bound(bound.operator, tuple(replace(column, name=name) for column, name in columns))
 
 
 def _without(node: exp.Expression, unknown: frozenset[str]) -> exp.Expression | None:

@@ -35,7 +35,7 @@ _OTHERS: dict[type[exp.Expression], frozenset[str]] = {
     exp.Join: frozenset({"this", "on", "side", "kind", "using", "method", "match_condition"}),
     exp.Group: frozenset({"expressions", "all", "rollup", "cube", "grouping_sets"}),
     exp.With: frozenset({"expressions", "recursive"}),
-    exp.CTE: frozenset({"this", "alias", "materialized", "scalar"}),
+    exp.CTE: frozenset({"this", "alias", "materialized", "scalar", "search", "cycle", "key_expressions"}),
     exp.Values: _PLACES | frozenset({"expressions", "alias", "with_"}),
 }
 _SET_OPERATION = _PLACES | frozenset(
@@ -48,13 +48,10 @@ _NAMES = {
     "version": "VERSION AS OF",
     "when": "TIMESTAMP AS OF",
     "ordinality": "WITH ORDINALITY",
-    "search": "SEARCH",
-    "cycle": "CYCLE",
     "exclude": "EXCLUDE",
 }
 _HINTS = {
     "sample": "a sample is not deterministic",
-    "search": "UNION ends a recursion over cycles; if you need the path, keep it in an array",
     "version": "a view follows the newest state: read the past in a query",
     "when": "a view follows the newest state: read the past in a query",
 }
@@ -69,8 +66,6 @@ def check_clauses(node: exp.Expression) -> None:
         if not value or key in allowed:
             continue
         name = _NAMES.get(key, key.strip("_").replace("_", " ").upper())
-        if isinstance(value, exp.RecursiveWithSearch) and value.args["kind"] == "CYCLE":
-            name = "CYCLE"
         place = value[0] if isinstance(value, list) else value
         fail(
             Unsupported(f"{name} is not supported in a view", _HINTS.get(key, "")),

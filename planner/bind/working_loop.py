@@ -4,6 +4,8 @@
     all := all + w
 
 The step reads w, and DuckDB's `recurring.name` reads `all`, each as of the last round. The result is `all`.
+With USING KEY, `all` has one row for a key, and w has the rows of `all` that the round has changed.
+
 The loop ends with the first step that has no rows: a step that has rows without w gets a gate, which closes
 with the round after w was last empty. It is open in the second round, because the systems run the step once
 even if the base has no rows.
@@ -11,6 +13,7 @@ even if the base has no rows.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from engine.plan.expressions import Literal
@@ -76,6 +79,18 @@ def working_loop(
     return _WorkingLoop(session, binding, sides, accumulated).bindings(as_set)
 
 
+def keyed_loop(
+    session: Session,
+    binding: RecursiveBinding,
+    sides: Sides,
+    accumulated: int,
+    merge: Callable[[Bound, Bound], Bound],
+) -> tuple[RecursiveBinding, ...]:
+    """The bindings of a loop that keeps rows by key: `merge` makes them of those kept before and a round's
+    rows."""
+    return _WorkingLoop(session, binding, sides, accumulated).keyed(merge)
+
+
 class _WorkingLoop:
     def __init__(self, session: Session, binding: RecursiveBinding, sides: Sides, accumulated: int) -> None:
         self.session = session
@@ -85,11 +100,22 @@ class _WorkingLoop:
         self.columns = tuple(binding.value.attribute(id) for id in binding.outputs)
         self.sides = sides
 
+    def keyed(self, merge: Callable[[Bound, Bound], Bound]) -> tuple[RecursiveBinding, ...]:
+        step, marks = self._step()
+        first, mark = self._first()
+        before = self.session.number()
+        every = merge(self._read(before, is_current=True), self._combined(SetKind.UNION, first, step))
+        now, kept = (self._read(variable, is_current=True) for variable in (self.accumulated, before))
+        return (
+            self._binding(before, f"{self.name} before", self._read(self.accumulated)),
+            self._binding(self.accumulated, f"recurring.{self.name}", every),
+            self._binding(self.variable, self.name, self._combined(SetKind.EXCEPT, now, kept)),
+            *marks,
+            mark,
+        )
+
     def bindings(self, as_set: bool) -> tuple[RecursiveBinding, ...]:
-        marks: tuple[RecursiveBinding, ...] = ()
-        step = self.sides.step
-        if not vanishes(self.session, step.operator, frozenset({self.variable})):
-            step, marks = self._gated(step)
+        step, marks = self._step()
         if as_set:
             both = self._combined(SetKind.UNION, self.sides.base, step)
             rows = Bound(Distinct(both.operator), both.columns)
@@ -111,6 +137,13 @@ class _WorkingLoop:
             self._binding(self.accumulated, f"recurring.{self.name}", every),
             *marks,
         )
+
+    def _step(self) -> tuple[Bound, tuple[RecursiveBinding, ...]]:
+        """The step, with a gate if it has rows without the working table; and the gate's bindings."""
+        step = self.sides.step
+        if vanishes(self.session, step.operator, frozenset({self.variable})):
+            return step, ()
+        return self._gated(step)
 
     def _first(self) -> tuple[Bound, RecursiveBinding]:
         """The base in the first round alone, and the binding that takes it away in the others."""

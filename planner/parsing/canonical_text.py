@@ -10,6 +10,7 @@ from sqlglot.generators.postgres import PostgresGenerator
 from engine.schema import Type
 from planner.parsing.hints import hint_text, priority_of
 from planner.parsing.mutually import declaration_of
+from planner.parsing.recursion_clauses import clauses_text
 
 
 class _Canonical(PostgresGenerator):
@@ -23,6 +24,9 @@ class _Canonical(PostgresGenerator):
 
     def hint_sql(self, expression: exp.Hint) -> str:
         return hint_text(self.sql(expression.expressions[0]))
+
+    def cte_sql(self, expression: exp.CTE) -> str:
+        return super().cte_sql(expression) + clauses_text(self, expression)
 
     def with_sql(self, expression: exp.With) -> str:
         declaration = declaration_of(expression)

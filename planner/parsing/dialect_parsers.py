@@ -24,6 +24,7 @@ from planner.native.subscripts import keeping_subscripts, remember_first
 from planner.parsing.hints import PriorityHints
 from planner.parsing.mutually import MutualRecursion
 from planner.parsing.parameters import mark
+from planner.parsing.recursion_clauses import RecursionClauses
 from planner.parsing.window_calls import WindowCalls
 from planner.rewriting import rewritten
 
@@ -63,7 +64,7 @@ def _parser_class(dialect: str) -> type[Parser]:
     own: dict[str, Any] = {"name": dialect}
     if dialect in _ARROWS:
         own["LAMBDAS"] = {kind: read for kind, read in base.LAMBDAS.items() if kind is not TokenType.ARROW}
-    return type("Parser", (WindowCalls, _Joins, MutualRecursion, PriorityHints, base), own)
+    return type("Parser", (WindowCalls, _Joins, MutualRecursion, RecursionClauses, PriorityHints, base), own)
 
 
 class _Joins:

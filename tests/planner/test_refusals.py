@@ -34,12 +34,19 @@ UNSUPPORTED = [
     ("SELECT ^reservoir_quantile(a, 0.5) FROM t", "aggregate function reservoir_quantile"),
     ("SELECT (SELECT ^sum(t.a)) FROM t", "an aggregate over an outer query's columns"),
     (
-        "WITH RECURSIVE r (n) AS (SELECT 1 UNION SELECT n + 1 FROM r) ^CYCLE n SET c USING p SELECT * FROM r",
-        "CYCLE",
+        "WITH RECURSIVE r (n) AS (SELECT INTERVAL '1 day' UNION SELECT n + n FROM r) CYCLE ^n SET c USING p "
+        "TABLE r",
+        "CYCLE with a column of type INTERVAL",
     ),
     (
-        "WITH RECURSIVE r (n) AS (SELECT 1 UNION SELECT n FROM r) ^SEARCH DEPTH FIRST BY n SET o TABLE r",
-        "SEARCH",
+        "WITH RECURSIVE r (n, t) AS (SELECT 1, 'a' UNION SELECT n, t FROM r) SEARCH DEPTH FIRST BY ^n, t "
+        "SET o TABLE r",
+        "SEARCH BY columns of several types",
+    ),
+    (
+        "WITH RECURSIVE r (n) AS (SELECT 1.5 UNION SELECT n + 1 FROM r) SEARCH BREADTH FIRST BY ^n "
+        "SET o TABLE r",
+        "SEARCH BREADTH FIRST BY a NUMERIC",
     ),
     ("SELECT * FROM t ^TABLESAMPLE BERNOULLI (10)", "TABLESAMPLE"),
     ("SELECT * FROM t ^FOR UPDATE", "FOR UPDATE"),
@@ -50,6 +57,27 @@ UNSUPPORTED = [
 ]
 
 WRONG = [
+    (
+        "WITH RECURSIVE r (n) AS (SELECT 1 UNION SELECT n FROM r) CYCLE ^m SET c USING p TABLE r",
+        "invalid_query",
+        'CYCLE names "m", which is no column',
+    ),
+    (
+        "WITH RECURSIVE r (n) AS (SELECT 1 UNION SELECT n FROM r) CYCLE ^n SET n USING p TABLE r",
+        "invalid_query",
+        'column "n" is already in "r"',
+    ),
+    (
+        "WITH RECURSIVE r (n) AS (SELECT 1 UNION SELECT DISTINCT n FROM r) SEARCH DEPTH FIRST BY ^n "
+        "SET o TABLE r",
+        "invalid_query",
+        "SEARCH needs a step that is a plain SELECT",
+    ),
+    (
+        "WITH RECURSIVE ^r (n) AS (SELECT 1) CYCLE n SET c USING p TABLE r",
+        "invalid_query",
+        "SEARCH and CYCLE need",
+    ),
     ("SELECT a,\n  ^zz FROM t", "unknown_column", 'unknown column "zz"'),
     ("SELECT ^t.zz FROM t", "unknown_column", 'table "t" has no column "zz"'),
     ("SELECT ^x.a FROM t", "unknown_table", 'no table "x" is visible'),

@@ -52,6 +52,22 @@ WORKING_TABLES: list[SQL] = [
     "SELECT * FROM r",
 ]
 
+_KEYED = [
+    "t (a, d) USING KEY (a, min(d)) AS (SELECT s, 0 FROM e WHERE s < 2 UNION "
+    "SELECT e.d, t.d + 1 FROM t JOIN e ON e.s = t.a) SELECT * FROM t",
+    "t (a, d) USING KEY (a) AS (SELECT s, 0 FROM e WHERE s < 2 GROUP BY s UNION "
+    "SELECT e.d, max(t.d) + 1 FROM t JOIN e ON e.s = t.a WHERE t.d < 3 GROUP BY e.d) SELECT * FROM t",
+    "t (a, d) USING KEY (a) AS (SELECT s, 0 FROM e WHERE s < 2 GROUP BY s UNION "
+    "SELECT e.d, min(t.d) + 1 FROM t JOIN e ON e.s = t.a LEFT JOIN recurring.t AS r ON r.a = e.d "
+    "WHERE r.a IS NULL OR t.d + 1 < r.d GROUP BY e.d) SELECT a, count(*) AS n, max(d) AS d FROM t GROUP BY a",
+    "t (a, d, n) USING KEY (a, sum(d), max(n)) AS (SELECT s, 1, 0 FROM e WHERE s < 2 UNION "
+    "SELECT e.d, t.d, t.n + 1 FROM t JOIN e ON e.s = t.a WHERE t.n < 2) SELECT * FROM t",
+    "t (a, b, d) USING KEY (a, b, max(d)) AS (SELECT s, d, 0 FROM e UNION "
+    "SELECT t.a, e.d, (SELECT count(*) FROM recurring.t)::INTEGER FROM t JOIN e ON e.s = t.b WHERE t.d = 0) "
+    "SELECT * FROM t",
+]
+KEYED: list[SQL] = [(sql, sql) for sql in (f"WITH RECURSIVE {query}" for query in _KEYED)]
+
 ASKING: list[SQL] = [
     "SELECT a, count(*) FROM t GROUP BY a HAVING count(*) > (SELECT count(*) FROM e WHERE e.s = t.a)",
     "SELECT b FROM t ORDER BY (SELECT max(d) FROM e WHERE e.s = t.a) NULLS LAST, b, a LIMIT 3",
@@ -75,6 +91,10 @@ def test_recursive() -> None:
 
 def test_working_tables() -> None:
     hold(TABLES, WORKING_TABLES, dialect="duckdb")
+
+
+def test_recursions_that_keep_a_row_for_each_key() -> None:
+    hold(TABLES, KEYED, dialect="duckdb")
 
 
 def test_subqueries_in_all_clauses() -> None:
