@@ -100,11 +100,20 @@ class Contested(Operator):
         """`proposals` belong to the loop that reads this operator."""
         super().__init__([initial])
         self.proposals = proposals
+        self.hashes: list[np.ndarray] = []
+
+    @property
+    def has_changes(self) -> bool:
+        """Whether hashes are touched; they are no deltas."""
+        return bool(self.hashes)
 
     def step(self, step: Step) -> None:
         initial: Initial = self.inputs[0]  # type: ignore[assignment]
         hashes = (initial.contested, self._asked_for(initial.source.batch))
-        self.out = [some for some in hashes if len(some)]
+        self.hashes = [some for some in hashes if len(some)]
+
+    def clear(self) -> None:
+        self.hashes = []
 
     def _asked_for(self, batch: np.ndarray | None) -> np.ndarray:
         """The hashes of the batch that later rounds propose."""
@@ -136,9 +145,9 @@ class Contest(GeneralOperator):
 
     def _touched(self, step: Step) -> np.ndarray | None:
         keys = super()._touched(step)
-        if not step.entering or not self._contested.out:
+        if not step.entering or not self._contested.hashes:
             return keys
-        hashes = self._contested.out if keys is None else [keys, *self._contested.out]
+        hashes = self._contested.hashes if keys is None else [keys, *self._contested.hashes]
         return distinct_rows(np.concatenate(hashes))
 
     def _groups(self, keys: np.ndarray, step: Step) -> Groups:
