@@ -26,6 +26,9 @@ def check_recursion(query: exp.Expression, dialect: str) -> None:
         if declaration_of(with_) is not None:
             fail(Unsupported("WITH MUTUALLY RECURSIVE outside a view is not supported", _HINT), with_)
         for cte in with_.expressions:
+            if cte.args.get("key_expressions") and dialect != "duckdb":
+                error = Unsupported(f"USING KEY in the dialect {dialect} is not supported", "use duckdb")
+                fail(error, cte.args["alias"])
             if has_clauses(cte):
                 fail(Unsupported("SEARCH or CYCLE outside a view is not supported", _HINT), cte.args["alias"])
         if with_.args.get("recursive"):

@@ -84,11 +84,11 @@ def bind_recursive(
 
 def _traversed(session: Session, ctes: Mapping[str, exp.CTE], known: _Known) -> dict[str, exp.CTE]:
     """The one name without its SEARCH and CYCLE, which its columns then hold."""
-    name, cte = next((name, cte) for name, cte in ctes.items() if has_clauses(cte))
-    if session.dialect != "postgres" or len(ctes) > 1:
+    ((name, cte),) = ctes.items()
+    if session.dialect != "postgres":
         error = Unsupported(
-            "SEARCH or CYCLE is supported for a name that alone refers to itself, in the dialect postgres",
-            "keep the path in an array column",
+            f"SEARCH or CYCLE in the dialect {session.dialect} is not supported",
+            "create it in the dialect postgres, or keep the path in an array column",
         )
         fail(error, cte.args["alias"])
     return {name: traversed(cte, {column.name: column.type for column in known[name]})}

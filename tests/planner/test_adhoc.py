@@ -151,6 +151,20 @@ def test_explicit_recursion_is_for_views():
 
 
 @pytest.mark.parametrize(
+    ("before", "after", "message"),
+    [
+        ("", "CYCLE a SET c USING p", "SEARCH or CYCLE outside a view"),
+        ("USING KEY (a)", "", "USING KEY in the dialect postgres"),
+    ],
+)
+def test_clauses_of_recursion_are_for_views(before: str, after: str, message: str):
+    step = "SELECT 1 UNION SELECT a FROM r"
+    tree = parse_query(f"WITH RECURSIVE r (a) {before} AS ({step}) {after} SELECT a FROM r")
+    with pytest.raises(PlannerError, match=message):
+        adhoc_query(tree, RELATIONS)
+
+
+@pytest.mark.parametrize(
     "step",
     [
         "SELECT DISTINCT b FROM r JOIN orders ON n = a",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from planner import PlannerError
@@ -48,6 +50,17 @@ UNSUPPORTED = [
         "SET o TABLE r",
         "SEARCH BREADTH FIRST BY a NUMERIC",
     ),
+    ("WITH RECURSIVE ^r (n) AS (SELECT 1) CYCLE n SET c USING p TABLE r", "does not alone refer to itself"),
+    (
+        "WITH RECURSIVE ^r (n) AS (SELECT 1 UNION SELECT n FROM s) CYCLE n SET c USING p, "
+        "s (n) AS (SELECT 1 UNION SELECT n FROM r) TABLE r",
+        "does not alone refer to itself",
+    ),
+    (
+        "WITH MUTUALLY RECURSIVE ^r (n INTEGER) AS (SELECT 1 UNION SELECT n FROM r) CYCLE n SET c USING p "
+        "TABLE r",
+        "does not alone refer to itself",
+    ),
     ("SELECT * FROM t ^TABLESAMPLE BERNOULLI (10)", "TABLESAMPLE"),
     ("SELECT * FROM t ^FOR UPDATE", "FOR UPDATE"),
     ("SELECT ^$1 FROM t", "a parameter"),
@@ -72,11 +85,6 @@ WRONG = [
         "SET o TABLE r",
         "invalid_query",
         "SEARCH needs a step that is a plain SELECT",
-    ),
-    (
-        "WITH RECURSIVE ^r (n) AS (SELECT 1) CYCLE n SET c USING p TABLE r",
-        "invalid_query",
-        "SEARCH and CYCLE need",
     ),
     ("SELECT a,\n  ^zz FROM t", "unknown_column", 'unknown column "zz"'),
     ("SELECT ^t.zz FROM t", "unknown_column", 'table "t" has no column "zz"'),
@@ -135,6 +143,22 @@ def test_names_the_construct_and_its_place(marked: str, construct: str) -> None:
     assert caught.value.code == "unsupported_sql"
     assert construct in caught.value.message
     assert (caught.value.line, caught.value.column) == (line, column)
+
+
+@pytest.mark.parametrize(
+    ("clause", "operator", "construct"),
+    [
+        ("k", "UNION", "may have several rows for a key"),
+        ("k, min(v)", "UNION ALL", "USING KEY with UNION ALL"),
+        ("k, min(w)", "UNION", "is no column"),
+        ("k, avg(v)", "UNION", "USING KEY with AVG(v)"),
+    ],
+)
+def test_keys_of_a_recursion(clause: str, operator: str, construct: str) -> None:
+    base, step = "SELECT 1, 0", "SELECT dst, v + w FROM r JOIN edges ON src = k"
+    sql = f"WITH RECURSIVE r (k, v) USING KEY ({clause}) AS ({base} {operator} {step}) FROM r"
+    with pytest.raises(PlannerError, match=re.escape(construct)):
+        planned(sql, "duckdb")
 
 
 @pytest.mark.parametrize(("marked", "code", "message"), WRONG)
