@@ -20,7 +20,7 @@ from engine.operators.entered import EnteredArrangement
 from engine.operators.failure_log import FailureLog
 from engine.operators.loop import Agenda
 from engine.operators.operator import Instruction, Operator, Step, StepScope
-from engine.operators.program import Program
+from engine.operators.compiled_program import Program
 from engine.operators.topk import OrderedArrangement
 
 _ARENA_WORDS = 1 << 19

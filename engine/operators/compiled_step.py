@@ -29,7 +29,7 @@ from engine.kernels.stepping.outermost_step import (
 from engine.operators.arrangement import Arrangement
 from engine.operators.linear import InputOperator
 from engine.operators.operator import Instruction, Operator, Step
-from engine.operators.program import Program
+from engine.operators.compiled_program import Program
 from engine.operators.turns import OperatorTurns
 from engine.state.packed_times import Frontier
 from engine.state.trace import Trace

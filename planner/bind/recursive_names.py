@@ -24,8 +24,8 @@ from planner.bind.coercion import coerce
 from planner.bind.determined_limits import check_determined
 from planner.bind.from_binder import renamed
 from planner.bind.monotone import check_monotone
-from planner.bind.rewriting.search_cycle import has_clauses, traversed
-from planner.bind.rewriting.using_key import KEPT, NEW, check_unique, keyed_rows
+from planner.bind.recursions.search_cycle import has_clauses, traversed
+from planner.bind.recursions.using_key import KEPT, NEW, check_unique, keyed_rows
 from planner.bind.session import BindQuery, Bound, Entry, Environment, Recursion, Session
 from planner.bind.working_loop import ACCUMULATED, keyed_loop, sides_of, working_loop
 from planner.bind.working_table import beyond_working_table, body_of, has_working_table, is_set

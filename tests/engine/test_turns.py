@@ -157,6 +157,7 @@ def test_of_a_large_delta_only_words_that_somebody_reads_pass_a_filter(
     operator.inputs[0].out = [delta(4, lines)]
     operator.step(engine._dataflow.step(meter=Seeing(Allowance())))
     assert operator.out[0].tolist() == [[1, 7], [2, 3], [3, 5], [4, 6], [1, 1], [1, 2]]
+    operator.inputs[0].clear()
     engine.stage({"wide": delta(4, lines)}, 2).publish()
     assert passed[-1].tolist() == [[1, 7], [0, 0], [3, 5], [0, 0], [1, 1], [1, 2]]
     assert rows(engine, "sums") == [(1, 3), (7, 10)]

@@ -1,0 +1,1 @@
+"""What standard recursions have beside their queries: SEARCH, CYCLE and USING KEY, as loops without them."""

@@ -1,1 +1,0 @@
-"""Rewriting: constructs of SQL that stand for other SQL, from tree to tree."""
