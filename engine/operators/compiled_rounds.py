@@ -16,11 +16,11 @@ import numpy as np
 
 from engine.kernels.stepping import arena, loop_rounds, opcodes, tables
 from engine.kernels.stepping.arena import address_of, copied
+from engine.operators.compiled_program import Program
 from engine.operators.entered import EnteredArrangement
 from engine.operators.failure_log import FailureLog
 from engine.operators.loop import Agenda
 from engine.operators.operator import Instruction, Operator, Step, StepScope
-from engine.operators.compiled_program import Program
 from engine.operators.topk import OrderedArrangement
 
 _ARENA_WORDS = 1 << 19

@@ -27,9 +27,9 @@ from engine.kernels.stepping.outermost_step import (
     tell,
 )
 from engine.operators.arrangement import Arrangement
+from engine.operators.compiled_program import Program
 from engine.operators.linear import InputOperator
 from engine.operators.operator import Instruction, Operator, Step
-from engine.operators.compiled_program import Program
 from engine.operators.turns import OperatorTurns
 from engine.state.packed_times import Frontier
 from engine.state.trace import Trace

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.bind.references import components
 from planner.bind.recursions.search_cycle import has_clauses
+from planner.bind.references import components
 from planner.bind.working_table import beyond_working_table
 from planner.errors import Unsupported
 from planner.parsing.mutually import declaration_of
