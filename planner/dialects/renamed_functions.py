@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from planner.dialects.pattern_matches import first_match
 from planner.errors import Unsupported
 from planner.native.templates import sql
 from planner.positions import fail
@@ -73,9 +74,10 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
     if called is not node:
         return called
     if dialect in _POSTGRES:
-        part = _postgres_part(node)
-        if part is not node:
-            return part
+        for translation in (_postgres_part, first_match):
+            found = translation(node)
+            if found is not node:
+                return found
     match node:
         case exp.MakeInterval():
             return _interval(node)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from planner.allowed.open_functions import PURE_BY_TOPIC
+from planner.dialects.pattern_matches import all_matches
 from planner.native import templates
 
 _SPLITS = {
@@ -32,6 +33,9 @@ def table_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
         return None
     family = "postgres" if dialect in _OF_POSTGRES else dialect
     name = (call.name if isinstance(call, exp.Anonymous) else call.sql_name()).lower()
+    matches = all_matches(call) if family == "postgres" else None
+    if matches is not None:
+        return _kept(node, exp.Unnest(expressions=[matches]), name, dialect)
     template = _SPLITS.get(family, {}).get(name)
     if template is not None and len(call.expressions) == 2:
         return _kept(node, exp.Unnest(expressions=[templates.sql(template, call.expressions)]), name, dialect)
