@@ -13,7 +13,7 @@ from planner.parsing.column_names import POSTGRES, with_named_columns
 from planner.parsing.long_names import with_short_names
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.qualified_columns import without_schemas
-from planner.parsing.syntax_errors import unreadable
+from planner.parsing.syntax_errors import PARSER_FAULTS, unreadable
 from planner.positions import remember
 
 
@@ -28,6 +28,8 @@ def parse_statements(
         tokens = Dialect.get_or_raise(dialect).tokenize(sql)
     except TokenError as error:
         raise unreadable(error, sql) from None
+    except PARSER_FAULTS as error:  # of halves of characters, among others
+        raise InvalidSyntax(f"the text cannot be read: {error}") from None
     named = named and dialect == POSTGRES
     found = checked_trees(with_short_names(tokens) if named else tokens, sql, dialect)
     if named:
