@@ -27,7 +27,8 @@ from heapq import heapify, heappop, heappush
 
 import numpy as np
 
-from engine.kernels.layers import COLUMNS, ROWS
+from engine.kernels.layers import COLUMNS, ROWS, WORD
+from engine.kernels.layers import WIDTH as ROW_WIDTH
 from engine.kernels.merge import compact, merge_step
 from engine.kernels.parallel.divided_merge import merge_batches
 from engine.kernels.stepping import spine
@@ -188,8 +189,12 @@ class Trace:
     @property
     def memory(self) -> int:
         """Bytes in memory: batches that are in no file, their indexes, and the room of merges in progress."""
-        held = sum(layer.bytes for layer in tuple(self._held) if layer.file is None)
-        return held + sum(merge.bytes for merge in tuple(self._merges))
+        settled, held, nursed = self._numbers[spine.SETTLED], tuple(self._held), 0
+        if settled != spine.ALL:
+            held, lines = held[:settled], self.table[settled : self.count]
+            nursed = WORD * int((lines[:, ROWS] * lines[:, ROW_WIDTH]).sum())
+        own = sum(layer.bytes for layer in held if layer.file is None)
+        return own + nursed + sum(merge.bytes for merge in tuple(self._merges))
 
     @property
     def mapped(self) -> int:
