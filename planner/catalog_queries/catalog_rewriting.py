@@ -38,6 +38,7 @@ from planner.errors import InvalidQuery, UnknownTable
 from planner.identifiers import fold, relation_name
 from planner.native.templates import is_native, sql
 from planner.positions import fail
+from planner.rewriting.array_queries import is_array_query
 from planner.suggestions import did_you_mean
 
 _BARE = frozenset({"user", "current_role"})
@@ -219,6 +220,8 @@ def _is_of_any(node: exp.Expr) -> bool:
 
 
 def _is_array(node: exp.Expr) -> bool:
+    if is_array_query(node):
+        return True
     node = node.unnest()
     return isinstance(node.this if isinstance(node, exp.Coalesce) else node, exp.Array)
 

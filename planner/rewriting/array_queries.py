@@ -37,6 +37,11 @@ def array_query(node: exp.Expression, dialect: str) -> exp.Expression | None:
     return exp.select(filled).from_(exp.Subquery(this=inner, alias=alias)).subquery(copy=False)
 
 
+def is_array_query(node: exp.Expr) -> bool:
+    """Whether a query as a value is what `array_query` gives."""
+    return isinstance(node, exp.Subquery) and [it.alias for it in node.selects] == [_TABLE]
+
+
 def _terms(query: exp.Query) -> list[exp.Expression]:
     """The query's order over the columns of its result, to which what it orders by is added."""
     order = query.args.get("order")

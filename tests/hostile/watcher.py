@@ -78,7 +78,8 @@ class Watcher:
 
     def _read(self) -> None:
         for line in self._process.stdout or ():
-            self._posts.append(Post(*map(int, line.split())))
+            if line.endswith("\n"):  # the last line is cut if the process was killed
+                self._posts.append(Post(*map(int, line.split())))
 
     def posts(self, since: int, until: int) -> list[Post]:
         """The posts that were due between two moments. Those without an answer waited until the end."""
