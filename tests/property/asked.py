@@ -17,6 +17,10 @@ from service.settings.query_limits import QueryLimits
 from tests.property.duck import Bag, normalise
 
 
+class SourceFailed(Exception):
+    """A view that the query reads has failed: its rows are those of an earlier epoch."""
+
+
 class Asker:
     """The evaluator of ad-hoc queries, over an engine's newest epoch."""
 
@@ -40,6 +44,8 @@ class Asker:
 
     def _table(self, name: str) -> pa.Table:
         snapshot = self._engine.snapshot
+        if snapshot.failure(name):
+            raise SourceFailed(name)
         return arrow_table(snapshot.rows(name), snapshot.schema(name), self._engine.dictionary)
 
     def _plain(self, answer: Answer) -> list[tuple[object, ...]]:

@@ -25,7 +25,7 @@ from engine.runtime.engine import Engine
 from engine.schema import Kind, Schema, Type
 from planner.errors import PlannerError
 from service.errors import Invalid as TooMuch
-from tests.property.asked import Asker
+from tests.property.asked import Asker, SourceFailed
 from tests.property.beside import Beside
 from tests.property.cases import Answers, Case
 from tests.property.duck import Answer, Bag, Failure, normalise, same
@@ -160,6 +160,8 @@ def asked(
                 except (PlannerError, TooMuch) as error:
                     if every and not any(limit in str(error) for limit in _DUCKDB_LIMITS):
                         raise
+                    continue
+                except SourceFailed:
                     continue
                 except InvalidValue as error:
                     if error.message != "division by zero":
