@@ -78,10 +78,9 @@ def refused(error: ServiceError) -> Response:
 
 def install(app: FastAPI) -> None:
     """Makes the app answer every exception with a problem."""
-    for kind in (ServiceError, EngineError, PlannerError):
+    for kind in (ServiceError, EngineError, PlannerError, ClientDisconnect):
         app.add_exception_handler(kind, _any)
     app.add_exception_handler(HTTPException, _http)
-    app.add_exception_handler(ClientDisconnect, _disconnected)
     app.add_exception_handler(RequestValidationError, _validation)
 
 
@@ -116,11 +115,7 @@ def _seen(scope: Scope, error: Exception) -> Exception:
 
 
 async def _any(request: Request, error: Exception) -> Response:
-    return failed(request.scope, error)
-
-
-async def _disconnected(request: Request, error: Exception) -> Response:
-    return _left(request.scope)
+    return answered(request.scope, error)
 
 
 def _left(scope: Scope) -> Response:
@@ -131,10 +126,8 @@ def _left(scope: Scope) -> Response:
 
 async def _http(request: Request, error: Exception) -> Response:
     """Handles what the framework refuses: unknown paths and methods, and bodies that it cannot read."""
-    if isinstance(error.__cause__, ServiceError):
-        return await _any(request, error.__cause__)
-    if isinstance(error.__cause__, ClientDisconnect):
-        return await _disconnected(request, error.__cause__)
+    if isinstance(error.__cause__, (ServiceError, ClientDisconnect)):
+        return answered(request.scope, error.__cause__)
     if isinstance(error.__cause__, RecursionError):
         return response(Problem(400, code="invalid_json", detail="the body is nested too deep"))
     status = getattr(error, "status_code", 500)

@@ -56,6 +56,7 @@ class CompiledStep:
         self._operators[:, tables.OWN] = 0
         for own in self._own.values():
             own.trace.settle()  # another dataflow may have begun it, with a nursery of its own
+        # The lines below hold addresses of these.
         self._spines = [own.trace.spine for own in self._own.values()]
         for place, spine in zip(self._own, self._spines, strict=True):
             self._operators[place, [tables.OWN, tables.SPINE_AT]] = 1, spine.ctypes.data
@@ -100,9 +101,7 @@ class CompiledStep:
             self._refusals, self._skipped = 2 * self._refusals + 1, 0
             return False
         self._refusals = 0
-        for operator in self._shown:
-            operator.clear()
-        self._shown.clear()
+        self._hide()
         if step.clock is not None and self.turns:
             places = self._queue[: self.turns]
             operators = [self._program.body[place] for place in places.tolist()]
@@ -152,11 +151,15 @@ class CompiledStep:
         self._forget()
 
     def _forget(self) -> None:
+        self._hide()
+        self._lent.clear()
+        self._kept.clear()
+
+    def _hide(self) -> None:
+        """Clear what operators of Python's have been shown, or have made."""
         for operator in self._shown:
             operator.clear()
         self._shown.clear()
-        self._lent.clear()
-        self._kept.clear()
 
     def _renew(self) -> None:
         """Begin another nursery, of which nothing is taken yet."""
@@ -237,12 +240,12 @@ def _instructions(body: Iterable[Operator]) -> list[Instruction]:
     found: dict[Operator, Instruction] = {}
     pythons = Instruction(opcodes.PYTHON)
     for operator in body:
-        instruction = operator.instruction
-        is_pythons = instruction is None or instruction.operation == opcodes.PYTHON
-        if any(isinstance(it, Arrangement) and found[it] is pythons for it in operator.inputs):
-            is_pythons = True
         if isinstance(operator, InputOperator):
             found[operator] = Instruction(opcodes.INPUT)
+        elif any(
+            isinstance(it, Arrangement) and found[it].operation == opcodes.PYTHON for it in operator.inputs
+        ):
+            found[operator] = pythons
         else:
-            found[operator] = pythons if is_pythons or instruction is None else instruction
+            found[operator] = operator.instruction or pythons
     return list(found.values())

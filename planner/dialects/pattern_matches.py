@@ -53,16 +53,11 @@ def all_matches(call: exp.Expr) -> exp.Expression | None:
 def _groups(pattern: exp.Expression, call: exp.Expression) -> list[int]:
     """The numbers of a pattern's groups; 0, the whole match, if it has none."""
     if not isinstance(pattern, exp.Literal) or not pattern.is_string:
-        fail(
-            Unsupported(f"{call.name.lower()} of a pattern that is not constant is not supported", _SURE),
-            call,
-        )
+        _refuse(call, "of a pattern that is not constant")
     pieces = _PIECE.findall(pattern.this)
     count = pieces.count("(")
     if count and ("|" in pieces or any(piece.startswith(")") and len(piece) > 1 for piece in pieces)):
-        fail(
-            Unsupported(f"{call.name.lower()} with a group that may be missing is not supported", _SURE), call
-        )
+        _refuse(call, "with a group that may be missing")
     return list(range(1, count + 1)) or [0]
 
 

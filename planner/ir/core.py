@@ -38,8 +38,8 @@ class Relational:
 
     def __post_init__(self) -> None:
         read = parts(self, Holds.READ)
-        if read and not frozenset(read) <= self._below:
-            missing = sorted(frozenset(read) - self._below)
+        if read and not frozenset(read) <= self.below:
+            missing = sorted(frozenset(read) - self.below)
             raise PlanError(f"{type(self).__name__} reads columns {missing}, which its input lacks")
 
     def __getstate__(self) -> dict[str, Any]:
@@ -78,10 +78,11 @@ class Relational:
     @cached_property
     def free(self) -> frozenset[int]:
         """The numbers of an outer query's columns that are used here or below."""
-        return self.used.union(*(operator.free for operator in self.inputs)) - self._below
+        return self.used.union(*(operator.free for operator in self.inputs)) - self.below
 
     @cached_property
-    def _below(self) -> frozenset[int]:
+    def below(self) -> frozenset[int]:
+        """The numbers of the inputs' columns."""
         return frozenset().union(*(operator.ids for operator in self.inputs))
 
     def attribute(self, id: int) -> Attribute:

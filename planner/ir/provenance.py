@@ -194,8 +194,7 @@ def _turned(expression: Expression) -> Expression:
 def _made(operator: Relational) -> Iterator[int]:
     """The numbers of the columns that an operator itself makes; all of a projection that makes none."""
     if not isinstance(operator, Context | SharedRef):
-        known = frozenset().union(*(below.ids for below in operator.inputs))
-        made = [column.id for column in operator.made if column.id not in known]
+        made = [column.id for column in operator.made if column.id not in operator.below]
         yield from made or (operator.ids if isinstance(operator, Project) else ())
 
 

@@ -20,15 +20,13 @@ def ordered_value(node: exp.Expression, dialect: str) -> exp.Expression | None:
     """The call in the standard's words; None for any other. Raises Unsupported where there is none."""
     if not isinstance(node, exp.Window):
         return None
-    if str(node.args.get("over")).upper() == "KEEP":
-        kept = _kept(node)
-        return (
-            None
-            if _is_over(node.parent, node)
-            else exp.First(this=exp.Order(this=kept[0], expressions=kept[1:]))
-        )
+    if _is_keep(node):
+        value, *terms = _kept(node)
+        if _is_over(node.parent, node):
+            return None
+        return exp.First(this=exp.Order(this=value, expressions=terms))
     inner = node.this
-    if isinstance(inner, exp.Window) and str(inner.args.get("over")).upper() == "KEEP":
+    if _is_keep(inner):
         value, *terms = _kept(inner)
         if node.args.get("order") or node.args.get("spec") or node.args.get("alias"):
             fail(
@@ -42,6 +40,10 @@ def ordered_value(node: exp.Expression, dialect: str) -> exp.Expression | None:
     if isinstance(inner, exp.NthValue) and inner.args.get("from_first") is False:
         return _from_first(node)
     return None
+
+
+def _is_keep(node: exp.Expr | None) -> bool:
+    return isinstance(node, exp.Window) and str(node.args.get("over")).upper() == "KEEP"
 
 
 def _is_over(parent: exp.Expr | None, node: exp.Window) -> bool:

@@ -73,7 +73,7 @@ class TableChanges:
         Raises Conflict if they were made for another schema, because the table was replaced or altered since,
         and Invalid for an upsert or a discard on a table without a primary key.
         """
-        if self.schema is not schema and self.schema != schema:
+        if self.schema != schema:
             raise Conflict(f"table {table} has been altered or created again", code="table_changed")
         if key is None and (self.ops >= ChangeOp.UPSERT).any():
             raise Invalid(
@@ -84,8 +84,6 @@ class TableChanges:
 
     def nulls(self, key: tuple[int, ...] | None) -> Iterator[tuple[str, np.ndarray]]:
         """The NOT NULL columns with a NULL that counts, each with the changes that have it, bool[n]."""
-        if not (self.words == NULL).any():
-            return
         for index, column in enumerate(self.schema.columns):
             if column.nullable:
                 continue

@@ -8,15 +8,14 @@ from __future__ import annotations
 import itertools
 import os
 import random
-from collections import Counter
 
 import pytest
 
-from tests.postgres.referee import Referee
+from tests.postgres.referee import Referee, whole
 from tests.postgres.server import Server
 from tests.property.cases import Case
 from tests.property.check import check
-from tests.property.duck import MOST_ROWS, Answer, Bag
+from tests.property.duck import Answer, Bag
 from tests.property.duck import Referee as DuckReferee
 from tests.property.examples import table
 from tests.property.histories import random_history, states
@@ -47,7 +46,7 @@ def test_recursions_are_those_of_their_system(postgres: Server, seed: int) -> No
             ducks.load(state)
             for view in views:
                 asked = referee if view.dialect == "postgres" else ducks
-                found[view.name].append(_whole(asked.answer(view.sql(view.dialect))))
+                found[view.name].append(whole(asked.answer(view.sql(view.dialect))))
     ducks.close()
     mismatch = check(
         Case(seed, tables, views, history), {name: tuple(answers) for name, answers in found.items()}
@@ -60,8 +59,3 @@ def test_recursions_are_those_of_their_system(postgres: Server, seed: int) -> No
 def _view(rng: random.Random, name: str, dialect: str) -> View:
     sql = working_table_query(rng, dialect)
     return View(name, Term("query", sql, (), sql), (), dialect=dialect)
-
-
-def _whole(answer: Answer) -> Answer | None:
-    """The answer, if the referee has given all of it."""
-    return None if isinstance(answer, Counter) and answer.total() >= MOST_ROWS else answer

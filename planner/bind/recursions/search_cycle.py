@@ -107,7 +107,7 @@ def _searched(clause: exp.RecursiveWithSearch, types: Mapping[str, Type]) -> _Ad
     if clause.args["kind"] == "DEPTH":
         row = exp.Array(expressions=values)
         place = row if len(values) == 1 else exp.Array(expressions=[row])
-        return _Added(name, place, exp.DPipe(this=last, expression=place.copy(), safe=True))
+        return _Added(name, place, _joined(last, place.copy()))
     level = "lpad(CAST({depth} AS TEXT), 19, '0')" if types[by[0][0]].kind is Kind.TEXT else "{depth}"
     first = _filled(level, depth=_filled("CAST(0 AS BIGINT)"))
     deeper = _filled(level, depth=_filled("CAST({last}[1] AS BIGINT) + 1", last=last))
@@ -142,7 +142,7 @@ def _cycled(clause: exp.RecursiveWithSearch, types: Mapping[str, Type]) -> tuple
         open=open,
     )
     place = exp.Array(expressions=[row])
-    longer = exp.DPipe(this=_column(path), expression=place.copy(), safe=True)
+    longer = _joined(_column(path), place.copy())
     going = exp.NEQ(this=_column(mark), expression=closed.copy())
     return [_Added(mark, open.copy(), is_closed), _Added(path, place, longer)], going
 
