@@ -75,7 +75,7 @@ class TableChanges:
         """
         if self.schema != schema:
             raise Conflict(f"table {table} has been altered or created again", code="table_changed")
-        if key is None and (self.ops >= ChangeOp.UPSERT).any():
+        if key is None and np.count_nonzero(self.ops >= ChangeOp.UPSERT):
             raise Invalid(
                 f"table {table} has no primary key to upsert or discard by",
                 "insert and delete whole rows, or create the table with a primary key",
@@ -90,7 +90,7 @@ class TableChanges:
             null = self.words[index] == NULL
             if key is not None and index not in key:
                 null &= ~self.removes
-            if null.any():
+            if np.count_nonzero(null):  # a third of the time of any() for a few rows
                 yield column.name, null
 
 

@@ -72,6 +72,8 @@ class StrictRoute(APIRoute):
 
 def check_parameters(request: Request, known: Collection[str] = ()) -> None:
     """Raises Invalid for a query parameter that the route does not have, or that is given twice."""
+    if not request.scope["query_string"]:
+        return
     seen: set[str] = set()
     for name, _ in request.query_params.multi_items():
         if name not in known:
