@@ -46,8 +46,8 @@ from planner.sql_types import MAX_PRECISION, UNTYPED, duckdb_type, storable
 _EXACT = Context(prec=2 * MAX_PRECISION)
 _TEXTUAL = frozenset({Kind.ENUM, Kind.JSON})  # kinds whose values compare with texts as texts
 _MOMENTS = (DATE, TIMESTAMP, TIMESTAMPTZ)
-_TEXTS_APART = frozenset({"athena", "bigquery", "materialize", "postgres", "presto", "risingwave", "trino"})
-"""Dialects without comparison operators between a text and a value of another type."""
+_KINDS_APART = frozenset({"athena", "bigquery", "materialize", "postgres", "presto", "risingwave", "trino"})
+"""Dialects without operators between a text, a boolean and a value of another type."""
 
 
 def argument(expression: Expression) -> Argument:
@@ -152,15 +152,24 @@ def _comparison_type(left: Expression, right: Expression) -> Type:
             fits = isinstance(literal, Literal) and storable(literal.value, other.type)
             if fits and literal.type.is_integer and other.type.is_integer:
                 return other.type
-        return common_type(argument(left), argument(right))
-    return common_type(left.type, right.type)
+        return _common(left, right, argument(left), argument(right))
+    return _common(left, right, left.type, right.type)
+
+
+def _common(left: Expression, right: Expression, a: Argument, b: Argument) -> Type:
+    try:
+        return common_type(a, b)
+    except TypeMismatch:
+        hint = "cast one of them to the other's type"
+        raise TypeMismatch(f"{left.type} and {right.type} cannot be compared", hint) from None
 
 
 def bind_comparison(op: Op, left: Expression, right: Expression, dialect: str = "") -> Expression:
     """The comparison; intervals compare by length, with months of 30 days. Raises TypeMismatch if the
     `dialect` cannot compare the types."""
-    if dialect in _TEXTS_APART:
+    if dialect in _KINDS_APART:
         _check_texts(left, right)
+        _check_booleans(left, right)
     sides = comparable(left, right)
     if sides[0].type == INTERVAL:
         sides = (_normalized(sides[0]), _normalized(sides[1]))
@@ -180,7 +189,17 @@ def _check_texts(left: Expression, right: Expression) -> None:
             )
 
 
+def _check_booleans(left: Expression, right: Expression) -> None:
+    """Raise TypeMismatch for a boolean beside a number."""
+    for boolean, other in ((left, right), (right, left)):
+        if boolean.type == BOOLEAN and other.type.is_numeric:
+            raise TypeMismatch(
+                f"{left.type} and {right.type} cannot be compared", "cast the boolean to INTEGER"
+            )
+
+
 def _check_whole(text: Expression, type: Type) -> None:
+    """Raise TypeMismatch for a literal with a fraction as a whole number, which DuckDB would round."""
     if (
         isinstance(text, Literal)
         and text.type == TEXT
@@ -215,7 +234,7 @@ def as_operands(op: Op, left: Expression, right: Expression, dialect: str) -> tu
     """The sides of an operator: in dialects without operators between texts and other values, a text that is
     written beside a number is a number, and one that is subtracted from a moment a moment. Raises
     TypeMismatch."""
-    if dialect not in _TEXTS_APART:
+    if dialect not in _KINDS_APART:
         return left, right
     return _as_operand(op, left, right), _as_operand(op, right, left)
 
@@ -268,21 +287,31 @@ def _result(op: Op, args: Sequence[Expression], type: Type) -> Type:
     return type
 
 
-def alternatives(template: str, expressions: Sequence[Expression]) -> tuple[list[Expression], Type]:
-    """The alternatives of CASE, COALESCE, GREATEST and so on, cast to DuckDB's type for the result, and that
-    type.
+def alternatives(
+    template: str, expressions: Sequence[Expression], dialect: str = ""
+) -> tuple[list[Expression], Type]:
+    """The alternatives of COALESCE, GREATEST and so on, cast to DuckDB's type for the result, and that type.
 
-    `template` holds `{}` for the list of alternatives.
+    `template` holds `{}` for the list of alternatives. Raises TypeMismatch.
     """
     places = ", ".join(f"{{{i}}}" for i in range(len(expressions)))
     type = type_of(template.replace("{}", places), tuple(argument(e) for e in expressions))
-    return [coerce(e, type) for e in expressions], type
+    return _as_alternatives(expressions, type, dialect), type
 
 
-def case_type(values: Sequence[Expression]) -> Type:
-    """The type of a CASE with these values; the last value is that of ELSE."""
+def case_values(values: Sequence[Expression], dialect: str) -> tuple[list[Expression], Type]:
+    """The values of a CASE, of which the last is that of ELSE, cast to one type, and that type. Raises
+    TypeMismatch."""
     whens = " ".join(f"WHEN TRUE THEN {{{i}}}" for i in range(len(values) - 1))
-    return type_of(f"CASE {whens} ELSE {{{len(values) - 1}}} END", tuple(argument(v) for v in values))
+    type = type_of(f"CASE {whens} ELSE {{{len(values) - 1}}} END", tuple(argument(v) for v in values))
+    return _as_alternatives(values, type, dialect), type
+
+
+def _as_alternatives(values: Sequence[Expression], type: Type, dialect: str) -> list[Expression]:
+    if dialect in _KINDS_APART:
+        for value in values:
+            _check_whole(value, type)
+    return [coerce(value, type) for value in values]
 
 
 def number_literal(text: str) -> Literal:

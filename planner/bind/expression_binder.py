@@ -22,7 +22,7 @@ from planner.bind.coercion import (
     as_operands,
     bind_arithmetic,
     bind_comparison,
-    case_type,
+    case_values,
     coerce,
     condition,
     explicit_cast,
@@ -438,14 +438,14 @@ class ExpressionBinder:
         ]
         values = [self.bind(when.args["true"]) for when in whens]
         values.append(self.bind(default) if default is not None else Literal(None, UNTYPED))
-        type = case_type(values)
+        values, type = case_values(values, self.session.dialect)
         if type is UNTYPED:
             return Literal(None, UNTYPED)
-        values = [coerce(value, type) for value in values]
         return Case(tuple(zip(conditions, values[:-1], strict=True)), values[-1], type)  # type: ignore[arg-type]
 
     def _alternatives(self, op: Op, nodes: list[exp.Expression]) -> Expression:
-        values, type = alternatives(f"{op.value}({{}})", [self.bind(node) for node in nodes])
+        bound = [self.bind(node) for node in nodes]
+        values, type = alternatives(f"{op.value}({{}})", bound, self.session.dialect)
         if type is UNTYPED:
             return Literal(None, UNTYPED)
         return Call(op, tuple(values), type) if len(values) > 1 else values[0]  # type: ignore[arg-type]

@@ -112,6 +112,26 @@ def test_texts_and_others_are_not_compared(condition: str, dialect: str) -> None
     assert "TEXT" in refused.value.hint
 
 
+@pytest.mark.parametrize("condition", ["id > true", "b = 1", "id IN (true)", "id BETWEEN false AND true"])
+def test_booleans_and_numbers_are_not_compared(condition: str) -> None:
+    with pytest.raises(TypeMismatch, match="BOOLEAN") as refused:
+        plan(f"SELECT id FROM t WHERE {condition}", "postgres")
+    assert refused.value.line == 1
+    assert refused.value.hint == "cast the boolean to INTEGER"
+    plan(f"SELECT id FROM t WHERE {condition}", "duckdb")
+
+
+@pytest.mark.parametrize("value", ["coalesce(id, '1.5')", "CASE WHEN d IS NULL THEN id ELSE '1.5' END"])
+def test_a_fraction_is_no_alternative_of_a_whole_number(value: str) -> None:
+    with pytest.raises(TypeMismatch, match=r"'1\.5' is not a value of type"):
+        plan(f"SELECT {value} AS v FROM t", "postgres")
+
+
+def test_what_has_no_common_type_cannot_be_compared() -> None:
+    with pytest.raises(TypeMismatch, match=r"NUMERIC\(2, 1\) and BOOLEAN cannot be compared"):
+        plan("SELECT id FROM t WHERE 2.5 > true", "duckdb")
+
+
 @pytest.mark.parametrize("condition", PAIRS)
 def test_dialects_that_cast_texts_go_on_casting(condition: str) -> None:
     plan(f"SELECT id FROM t WHERE {condition}", "duckdb")
