@@ -46,6 +46,7 @@ from service.http.routes import catalog_routes as catalog
 from service.http.routes import change_routes as changes
 from service.http.routes import check_routes as checks
 from service.http.routes import delta_routes as deltas
+from service.http.routes import dialect_routes as dialects
 from service.http.routes import epoch_routes as epochs
 from service.http.routes import export_routes as exports
 from service.http.routes import insight_routes as insight
@@ -81,6 +82,7 @@ _WARMING_SECONDS = 3.0
 
 ROUTERS = (
     sql.router,
+    dialects.router,
     tables.router,
     views.router,
     checks.router,

@@ -80,6 +80,7 @@ NEEDS: dict[str, Need] = {
     "POST /v1/tables/{table}/deltas": _on(*CHANGES, of="table"),
     "POST /v1/deltas": IN_ROUTE,
     "POST /v1/sql": IN_ROUTE,
+    "GET /v1/dialects": IN_ROUTE,
     "GET /v1/tables": IN_ROUTE,
     "POST /v1/tables": DEFINE,
     "GET /v1/tables/{table}": _sees(of="table"),

@@ -22,6 +22,16 @@ _TOTALS = [
     {"name": "customer", "type": "TEXT", "nullable": True},
     {"name": "total", "type": "NUMERIC(38, 2)", "nullable": True},
 ]
+_DIALECT = {
+    "dialect": "postgres",
+    "standing": "proven",
+    "system": "PostgreSQL",
+    "expressions": 400,
+    "queries": 80,
+    "right": 450,
+    "different": 20,
+    "refused": 10,
+}
 _VIEW = {
     "name": "totals",
     "sql": _SELECT,
@@ -210,6 +220,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
 }
 ANSWERS: dict[str, dict[str, Any]] = {
     "run_sql": {JSON: {"results": [_RESULT]}, NDJSON: '{"n":1}\n', CSV: "n\r\n1\r\n"},
+    "list_dialects": {JSON: {"dialects": [_DIALECT]}},
     "list_tables": {JSON: {"tables": [_TABLE]}},
     "create_table": {JSON: _TABLE | {"epoch": 1}},
     "describe_table": {JSON: _TABLE},
