@@ -11,7 +11,7 @@ import hypothesis
 import pytest
 
 from engine.spark.sessions import Sessions, SparkOptions
-from tests import balance
+from tests import balance, scratch
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -36,7 +36,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Put the seed where `tests.seeds`, hypothesis and the processes of this run find it."""
+    """Put the seed where `tests.seeds`, hypothesis and the processes of this run find it; choose where tests
+    keep their files."""
     seed = config.getoption("seed")
     if seed is None:
         seed = int(os.environ.get("FRESHET_SEED") or random.SystemRandom().randrange(10**9))
@@ -44,6 +45,11 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ.setdefault("JAVA_TOOL_OPTIONS", JAVA)
     if config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = str(seed)
+    scratch.choose(config)
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    scratch.clear(config)
 
 
 @pytest.hookimpl(optionalhook=True)
