@@ -90,8 +90,8 @@ def _seed() -> str:
 @pytest.fixture(scope="session")
 def sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sessions]:
     """Two cores, and four attempts of a task. A test that wants a session of its own starts a process."""
-    scratch = tmp_path_factory.mktemp("spark")
-    sessions = Sessions(SparkOptions(scratch, master="local[2,4]", memory="1g"))
+    directory = tmp_path_factory.mktemp("spark")
+    sessions = Sessions(SparkOptions(directory, master="local[2,4]", memory="1g"))
     yield sessions
     sessions.stop()
 

@@ -78,6 +78,7 @@ def test_it_holds_what_runs_and_nothing_else(wheel: Path) -> None:
         ".css",
         ".html",
         ".js",
+        ".json",
         ".parquet",
         ".sql",
         ".svg",

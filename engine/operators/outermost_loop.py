@@ -192,7 +192,7 @@ class OutermostLoop(Loop):
         for left, result in zip(self.left, self._results, strict=True):
             new = result.new(left, epoch)
             old = result.old(epoch)
-            np.negative(old[:, -1], out=old[:, -1])
+            old[:, -1] = -old[:, -1]  # numpy 2.4 negates every second one in place if rows have 64 bytes
             rows = merge(new, old, result.width, epoch)
             left[:] = [np.ascontiguousarray(rows.T)] if len(rows) else []
         self._estimate.fade(sizes)

@@ -148,12 +148,12 @@ def _same_time(cell: str, value: str) -> bool:
 @cache
 def _duration(text: str) -> tuple[int, timedelta]:
     """The months, and the days and microseconds, of an interval."""
-    months, days, rest = duckdb.execute(
+    ((months, days, rest),) = duckdb.execute(
         "SELECT date_part('year', v) * 12 + date_part('month', v), date_part('day', v),"
         " epoch_us(v - to_months(CAST(date_part('year', v) * 12 + date_part('month', v) AS INTEGER))"
         " - to_days(CAST(date_part('day', v) AS INTEGER))) FROM (SELECT CAST(? AS INTERVAL) AS v)",
         [_spelled(text)],
-    ).fetchone()  # type: ignore[misc]
+    ).fetchall()
     return months, timedelta(days=days, microseconds=rest)
 
 

@@ -191,3 +191,19 @@ def test_what_changes_have_cost_is_learned_and_fades() -> None:
         estimate.fade(Sizes(enough, 1_000, 9_000))
     assert not estimate.prefers_rebuild(Sizes(10, 1_000, 9_000))
     assert estimate.prefers_rebuild(Sizes(20, 1_000, 9_000))
+
+
+@pytest.mark.parametrize("width", range(2, 8))
+def test_rows_of_any_width_are_taken_back(width: int) -> None:
+    """Numpy 2.4 negates a column in place wrongly in rows of 64 bytes, which three of these have."""
+    start = project(EDGES, (0, 1, *(0,) * (width - 2)))
+    reached = Variable("reached", start.schema)
+    step = project(Join(reached, EDGES, (1,), (0,)), (0, width + 1, *range(2, width)))
+    plan = Recursive((LoopBinding("reached", Threshold(Concat((start, step)), Clamp.DISTINCT)),), "reached")
+    engines = [engine_with(policy, reach=plan) for policy in (Rebuild.NEVER, Rebuild.ALWAYS)]
+    for lines in ([((n, n + 1), 1) for n in range(9)], [((4, 5), -1), ((2, 3), -1)], [((4, 5), 1)]):
+        for engine in engines:
+            _staged(engine, {"edges": lines}).publish()
+    upper = engines[0].snapshot.upper
+    never, always = (engine.snapshot.changes("reach", 0, upper - 1).tolist() for engine in engines)
+    assert never == always
