@@ -15,6 +15,7 @@ from sqlglot import exp
 from engine.schema import Schema, Type
 from planner.parsing.namespace import SearchPath
 from planner.parsing.script import Excerpt, Piece
+from planner.parsing.sql_functions import SqlFunction
 from planner.relation_names import own_name
 from planner.statements.alterations import Action
 from planner.statements.table_rules import NO_RULES, TableRules
@@ -140,6 +141,26 @@ class CreateType(Statement):
 class DropType(Statement):
     names: tuple[str, ...]
     if_exists: bool
+
+
+@dataclass(frozen=True)
+class CreateFunction(Statement):
+    """CREATE FUNCTION or MACRO: overloads of one name."""
+
+    name: str
+    functions: tuple[SqlFunction, ...]
+    or_replace: bool
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class DropFunction(Statement):
+    """`dropped` has names, each with the number of parameters, or None for the one function or, of macros,
+    for all of the name."""
+
+    dropped: tuple[tuple[str, int | None], ...]
+    if_exists: bool
+    is_macro: bool
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from engine.schema import Kind, Type
 from service.accounts.privileges import OF_ROWS
 from service.pgcatalog.builtin_objects import Row, system_relations
 from service.pgcatalog.catalog_description import OWNING_ROLE, CatalogDescription, DescribedRelation
+from service.pgcatalog.function_rows import INFORMATION_ROUTINES
 from service.pgcatalog.information_constraints import INFORMATION_CONSTRAINTS, of_relation
 from service.pgcatalog.postgres_types import internal_name, standard_name
 from service.pgcatalog.view_rows import view_text
@@ -190,6 +191,7 @@ def _character_sets(catalog: CatalogDescription) -> Iterator[Row]:
 
 INFORMATION_ROWS = {
     **INFORMATION_CONSTRAINTS,
+    **INFORMATION_ROUTINES,
     "information_schema_catalog_name": _name,
     "schemata": _schemata,
     "tables": _tables,

@@ -8,7 +8,7 @@ Names are the catalog's: callers fold case before they call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -25,7 +25,8 @@ from engine.runtime.upkeep import Upkeep
 from engine.schema import Schema, Type
 from engine.spark.sessions import Sessions
 from engine.state.dictionary import Dictionary
-from planner.parsing.type_names import spelled_out
+from planner.parsing.sql_functions import SqlFunction
+from planner.parsing.vocabulary import Vocabulary, spelled_out
 from planner.relation import Relation
 from planner.relation_names import TEMPORARY, schema_of
 from planner.statements.alterations import Action
@@ -144,7 +145,9 @@ class Runtime:
         self._led.writer.start()
         left = [name for name in self.schemas() if name.startswith(TEMPORARY)]
         if left:  # their sessions have ended with the last leader
-            self._led.writer.call(partial(drop_schemas, state.definitions, state.types, left, cascade=True))
+            self._led.writer.call(
+                partial(drop_schemas, state.definitions, (state.types, state.functions), left, cascade=True)
+            )
 
     def _take_over(self, state: State) -> None:
         """Begins to make changes in the place of the last leader. Runs on the thread that followed it."""
@@ -262,6 +265,10 @@ class Runtime:
         """The named types. Immutable; each statement about types replaces it."""
         return self._state.types.all
 
+    def vocabulary(self) -> Vocabulary:
+        """The named types and the functions. The same object until one of them changes."""
+        return self._state.vocabulary
+
     def schemas(self) -> Mapping[str, int]:
         """The numbers of the schemas by name. Immutable; each statement about schemas replaces it."""
         return self._state.definitions.schemas.all
@@ -364,7 +371,9 @@ class Runtime:
             for view in leading.builds.all:
                 if schema_of(view) in names:
                     leading.builds.cancel(view)
-        drop = partial(drop_schemas, state.definitions, state.types, names, missing_ok, cascade)
+        drop = partial(
+            drop_schemas, state.definitions, (state.types, state.functions), names, missing_ok, cascade
+        )
         await leading.writer.run(drop)
         leading.builds.cancel_dropped(self._readable.known.all)
 
@@ -400,6 +409,24 @@ class Runtime:
         for name in names:
             await self._leading.writer.run(partial(self._state.types.drop, name, missing_ok))
 
+    async def create_function(
+        self,
+        *made: SqlFunction,
+        or_replace: bool = False,
+        exists_ok: bool = False,
+        taken: Collection[str] = (),
+    ) -> None:
+        """Stores overloads of a function; names that are `taken` are the system's."""
+        create = partial(self._state.functions.create, made, or_replace, exists_ok, taken)
+        await self._leading.writer.run(create)
+
+    async def drop_function(
+        self, name: str, parameters: int | None, *, missing_ok: bool = False, all_overloads: bool = False
+    ) -> None:
+        """Drops a function. What has called it keeps its body."""
+        drop = partial(self._state.functions.drop, name, parameters, missing_ok, all_overloads)
+        await self._leading.writer.run(drop)
+
     async def create_view(
         self,
         name: str,
@@ -418,7 +445,7 @@ class Runtime:
         """
         leading = self._leading
         self.memory.check("a view")
-        sql = await self._judging.run(spelled_out, sql, dialect, self.types())
+        sql = await self._judging.run(spelled_out, sql, dialect, self.vocabulary())
         of = self._state.definitions
         if or_replace and (same := await self._judging.run(same_view, of, name, sql, dialect, readable)):
             return same

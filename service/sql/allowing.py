@@ -21,6 +21,7 @@ from planner.statements.alterations import AddColumn, AddConstraint, RenameTable
 from planner.statements.statements import (
     AlterTable,
     Comment,
+    CreateFunction,
     CreateRole,
     CreateSchema,
     CreateTable,
@@ -29,6 +30,7 @@ from planner.statements.statements import (
     CreateType,
     CreateView,
     Delete,
+    DropFunction,
     DropRole,
     DropSchema,
     DropTable,
@@ -115,11 +117,14 @@ def _named(statement: Statement) -> Iterator[str]:
             yield from (name, to)
         case DropTable(names=names) | DropView(names=names) | DropType(names=names):
             yield from names
+        case DropFunction(dropped=dropped):
+            yield from (name for name, _ in dropped)
         case (
             CreateTableAs(name=name)
             | CreateTableLike(name=name)
             | CreateView(name=name)
             | CreateType(name=name)
+            | CreateFunction(name=name)
             | SetOwner(name=name)
             | Comment(name=name)
         ):

@@ -15,7 +15,7 @@ from planner.parsing.namespace import Namespace
 from planner.parsing.parameters import Parameters
 from planner.parsing.script import Piece, split
 from planner.parsing.search_path import namespace
-from planner.parsing.type_names import spelled_out_piece
+from planner.parsing.vocabulary import spelled_out_piece
 from planner.statements.statement_reader import parse_statement
 from planner.statements.statements import LongQuery, Statement
 from service.definitions.readable import Readable
@@ -113,7 +113,7 @@ class CallerScope:
     def _parsed(self, piece: Piece) -> Statement:
         with within(self._limits):
             piece = spelled_out_piece(
-                replace(piece, names=self.names(), in_utc=self.caller.zone.is_utc), self.runtime.types()
+                replace(piece, names=self.names(), in_utc=self.caller.zone.is_utc), self.runtime.vocabulary()
             )
             return LongQuery(piece) if is_long_query(piece) else parse_statement(piece)
 
@@ -121,7 +121,16 @@ class CallerScope:
         """What names without a schema mean now."""
         runtime, principal = self.runtime, self.caller.principal
         path, temporary = self.session.search_path, self.session.temporary
-        return namespace(path, principal.name, runtime.schemas(), self._visible, runtime.types, temporary)
+        vocabulary = runtime.vocabulary()
+        return namespace(
+            path,
+            principal.name,
+            runtime.schemas(),
+            self._visible,
+            lambda: vocabulary.types,
+            temporary,
+            lambda: vocabulary.functions,
+        )
 
     def _visible(self) -> VisibleNames:
         return VisibleNames((self.runtime.definitions(), self.runtime.builds), self.caller.principal)

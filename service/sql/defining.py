@@ -16,6 +16,7 @@ from planner.statements.alterations import RenameTable
 from planner.statements.statements import (
     AlterTable,
     Comment,
+    CreateFunction,
     CreateIndex,
     CreateSchema,
     CreateTable,
@@ -23,6 +24,7 @@ from planner.statements.statements import (
     CreateTableLike,
     CreateType,
     CreateView,
+    DropFunction,
     DropIndex,
     DropSchema,
     DropTable,
@@ -43,6 +45,7 @@ from service.pgcatalog.system_tables import RELATIONS, SystemTables
 from service.reading.duck import Answer
 from service.running.runtime import Runtime
 from service.sql.catalog_reading import is_about_catalogs, over_catalogs
+from service.sql.new_functions import create_function
 
 DEFINING = (
     CreateTable
@@ -55,6 +58,8 @@ DEFINING = (
     | DropView
     | CreateType
     | DropType
+    | CreateFunction
+    | DropFunction
     | CreateIndex
     | DropIndex
     | AlterTable
@@ -72,7 +77,9 @@ async def define(
     `readable` says what the author may read, if that is not all; `system` gives the catalogs."""
     if isinstance(statement, CreateView):
         return await _create_view(statement, runtime, readable)
-    if isinstance(statement, CreateTableAs):
+    if isinstance(statement, CreateFunction):
+        await create_function(statement, runtime, ask, readable)
+    elif isinstance(statement, CreateTableAs):
         await _create_as(statement, runtime, ask, readable, system)
     else:
         await _define(statement, runtime)
@@ -99,6 +106,10 @@ async def _define(statement: Statement, runtime: Runtime) -> None:
             await runtime.create_type(name, type, exists_ok=statement.if_not_exists)
         case DropType(names=names):
             await runtime.drop_type(*names, missing_ok=statement.if_exists)
+        case DropFunction(dropped=dropped):
+            options = {"missing_ok": statement.if_exists, "all_overloads": statement.is_macro}
+            for name, parameters in dropped:
+                await runtime.drop_function(name, parameters, **options)
         case CreateIndex(name=name, relation=relation, columns=of, included=included):
             exists_ok = statement.if_not_exists
             await runtime.create_index(NewIndex(name, relation, of, included, statement.unique, exists_ok))
