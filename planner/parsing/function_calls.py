@@ -14,11 +14,12 @@ from dataclasses import dataclass
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
-from planner.errors import InvalidQuery, PlannerError, SqlTooLarge, Unsupported
+from planner.errors import InvalidQuery, PlannerError, SqlTooDeep, SqlTooLarge, Unsupported
 from planner.limits import check_time
 from planner.parsing.checked_trees import checked_trees
 from planner.parsing.column_names import POSTGRES
 from planner.parsing.namespace import DEFAULT, Namespace
+from planner.parsing.nesting import check_nesting
 from planner.parsing.rewritten_text import Replaced, spliced
 from planner.parsing.script import split
 from planner.parsing.sql_functions import SqlFunction, argument
@@ -28,6 +29,8 @@ Functions = Mapping[str, tuple[SqlFunction, ...]]
 """By full name: those that take different numbers of arguments."""
 _MOST = 1 << 20
 """Characters that a statement may have with the bodies of its functions."""
+_DEEPEST = 32
+"""Functions that may call each other in a row."""
 _VOLATILE = re.compile(
     r"(?i)\b(random|gen_random_uuid|uuid|uuidv[47]|clock_timestamp|timeofday|nextval|setval)\s*\("
 )
@@ -44,7 +47,9 @@ _OF_FROM = frozenset({"FROM", "JOIN", "LATERAL", "APPLY", "USING"})
 _DEFINING = (("CREATE",), ("DROP",), ("COMMENT",), ("GRANT",), ("REVOKE",), ("ALTER",))
 _BODIES = (["("], ["MATERIALIZED"], ["NOT"])
 """Words after the AS of a common table expression."""
-_DEFINES = frozenset({"FUNCTION", "MACRO", "AGGREGATE", "TABLE", "INTO", "VIEW", "INDEX", "REFERENCES", "AS"})
+_DEFINES = frozenset(
+    {"FUNCTION", "MACRO", "AGGREGATE", "TABLE", "INTO", "VIEW", "INDEX", "REFERENCES", "AS", "EXISTS"}
+)
 """Words before a name with parentheses that is no call."""
 
 
@@ -57,8 +62,9 @@ def expanded(text: str, dialect: str, functions: Functions, names: Namespace) ->
     found: list[Replaced] = []
     for piece in split(text, dialect):
         words = piece.words(5)
-        if words[:1] in _DEFINING and {"FUNCTION", "MACRO"} & set(words):
+        if words[:1] in _DEFINING and {"FUNCTION", "MACRO", "INDEX"} & set(words):
             continue
+        check_nesting(piece.tokens)
         found += _Calls(text, piece.tokens, dialect, functions, names).replaced()
     return found
 
@@ -119,7 +125,7 @@ class _Calls:
         for i, word in enumerate(self._words):
             if i < after:
                 continue
-            call = self._call(i)
+            call = self._call(i, froms[-1])
             if call is not None:
                 before = self._words[i - 1] if i else ""
                 in_from = clauses[-1] and (before in _OF_FROM or (froms[-1] and before == ","))
@@ -140,18 +146,19 @@ class _Calls:
                 lists[-1] = False
                 froms[-1] = word == "FROM" or (froms[-1] and word == "ON")
 
-    def _call(self, i: int) -> _Call | None:
-        """The call that begins with token `i`."""
+    def _call(self, i: int, in_from: bool) -> _Call | None:
+        """The call that begins with token `i`, which may stand in a FROM."""
         tokens, words = self._tokens, self._words
         before = words[i - 1] if i else ""
         if tokens[i].token_type in (TokenType.STRING, TokenType.NUMBER) or before in (".", *_DEFINES):
             return None
-        if i and (before == ")" or tokens[i - 1].token_type in (TokenType.IDENTIFIER, TokenType.VAR)):
+        if in_from and (before == ")" or tokens[i - 1].token_type in (TokenType.IDENTIFIER, TokenType.VAR)):
             return None  # the alias of a table, with names of its columns
         end = i + 1
         while end + 1 < len(tokens) and words[end] == "." and end - i < 5:
             end += 2
-        if end >= len(tokens) or words[end] != "(":
+        is_name = tokens[end - 1].token_type in (TokenType.IDENTIFIER, TokenType.VAR)
+        if end >= len(tokens) or words[end] != "(" or not is_name:
             return None
         name = self._meant(tokens[i:end:2])
         if name is None:
@@ -186,6 +193,8 @@ class _Calls:
                 f"function {function.name} would call itself",
                 "write the recursion as WITH RECURSIVE in a view",
             )
+        if len(self._outer) > _DEEPEST:
+            raise SqlTooDeep.of(f"function {function.name}")
         if function.is_table != in_from:
             raise InvalidQuery(
                 f"function {function.name} returns "

@@ -13,7 +13,8 @@ from engine.schema import Type
 from planner.errors import PlannerError
 from planner.parsing.function_calls import Functions, expanded
 from planner.parsing.namespace import DEFAULT, Namespace
-from planner.parsing.rewritten_text import RewrittenText
+from planner.parsing.qualified_texts import qualified_text
+from planner.parsing.rewritten_text import RewrittenText, place_of
 from planner.parsing.script import Excerpt, Piece, split
 from planner.parsing.type_names import named_types
 
@@ -32,6 +33,16 @@ class Vocabulary:
 def spelled_out(text: str, dialect: str, vocabulary: Vocabulary, names: Namespace = DEFAULT) -> str:
     """The text with definitions instead of names. Raises a PlannerError for a wrong call of a function."""
     return _rewritten(text, dialect, vocabulary, names).text
+
+
+def kept_text(text: str, dialect: str, vocabulary: Vocabulary, names: Namespace = DEFAULT) -> Excerpt:
+    """The text of a query as it is kept: with definitions instead of names, and the schemas that its names
+    mean. Raises a PlannerError."""
+    if not vocabulary:
+        return qualified_text(Excerpt(text), dialect, names)
+    found = _rewritten(text, dialect, vocabulary, names)
+    inserted = tuple((*place_of(found.text, at), by) for at, by in found.grown)
+    return qualified_text(Excerpt(found.text, inserted=inserted), dialect, names)
 
 
 def spelled_out_piece(piece: Piece, vocabulary: Vocabulary) -> Piece:

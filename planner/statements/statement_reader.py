@@ -25,6 +25,7 @@ from planner.statements.index_statements import create_index, drop_index
 from planner.statements.refresh_statements import refresh
 from planner.statements.role_statements import create_role, drop_role, grant, revoke
 from planner.statements.schema_statements import create_schema, drop_schema, set_search_path
+from planner.statements.sequence_statements import alter_sequence, create_sequence, drop_sequence
 from planner.statements.show_statements import describe, explain, show
 from planner.statements.statements import (
     Begin,
@@ -217,6 +218,11 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("CREATE", "SCHEMA"): create_schema,
     ("CREATE", "INDEX"): create_index,
     ("CREATE", "UNIQUE", "INDEX"): create_index,
+    ("CREATE", "SEQUENCE"): create_sequence,
+    ("CREATE", "TEMP", "SEQUENCE"): create_sequence,
+    ("CREATE", "TEMPORARY", "SEQUENCE"): create_sequence,
+    ("ALTER", "SEQUENCE"): alter_sequence,
+    ("DROP", "SEQUENCE"): drop_sequence,
     ("CREATE",): _create,
     ("DROP", "TYPE"): drop_type,
     ("DROP", "ROLE"): drop_role,

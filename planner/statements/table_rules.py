@@ -86,13 +86,16 @@ Constraint = Check | Unique | ForeignKey
 
 @dataclass(frozen=True)
 class Identity:
-    """An identity column, with counter `number` of its table.
+    """An identity column, with counter `number` of its table, or with a `sequence`, by its full name.
 
-    `always` says that SQL may not give it a value.
+    `always` says that SQL may not give it a value. Its nth number is `start` and n - 1 times the `increment`.
     """
 
     always: bool
     number: int = 0
+    start: int = 1
+    increment: int = 1
+    sequence: str | None = None
 
 
 @dataclass(frozen=True)
@@ -100,6 +103,7 @@ class TableRules:
     """The rules of one table. `defaults`, `generated` and `identities` are by column.
 
     `required` are columns that became NOT NULL after the table was made: past rows may have NULLs there.
+    Rows of a table that is `append_only` stay as they were inserted.
     """
 
     defaults: Mapping[str, Text] = field(default_factory=dict)
@@ -107,6 +111,7 @@ class TableRules:
     identities: Mapping[str, Identity] = field(default_factory=dict)
     constraints: tuple[Constraint, ...] = ()
     required: tuple[str, ...] = ()
+    append_only: bool = False
 
     @property
     def judges(self) -> bool:
@@ -155,6 +160,7 @@ class TableRules:
             identities=dict(zip(names(self.identities), self.identities.values(), strict=True)),
             constraints=tuple(map(constraint, self.constraints)),
             required=names(self.required),
+            append_only=self.append_only,
         )
 
     def merged(self, more: TableRules) -> TableRules:
@@ -165,6 +171,7 @@ class TableRules:
             {**self.identities, **more.identities},
             (*self.constraints, *more.constraints),
             (*self.required, *more.required),
+            self.append_only or more.append_only,
         )
 
     def with_targets(self, change: Callable[[ForeignKey], ForeignKey]) -> TableRules:

@@ -8,6 +8,7 @@ from planner.relation_names import schema_of
 from service.catalog.records import Definer
 from service.definitions.definitions import Definitions
 from service.definitions.named_functions import NamedFunctions
+from service.definitions.named_sequences import NamedSequences
 from service.definitions.named_types import NamedTypes
 from service.errors import Conflict
 
@@ -16,7 +17,7 @@ _SHOWN = 5
 
 def drop_schemas(
     of: Definitions,
-    others: Sequence[NamedTypes | NamedFunctions],
+    others: Sequence[NamedTypes | NamedFunctions | NamedSequences],
     names: Sequence[str],
     missing_ok: bool = False,
     cascade: bool = False,
@@ -29,7 +30,9 @@ def drop_schemas(
     gone = [[each for name in names for each in other.of(name)] for other in others]
     if (members or any(gone)) and not cascade:
         held = [f"{'view' if d.is_view else 'table'} {d.name}" for d in members]
-        held = sorted([*held, *_named("type", gone[0]), *_named("function", gone[1])])
+        held = sorted(
+            [*held, *_named("type", gone[0]), *_named("function", gone[1]), *_named("sequence", gone[2])]
+        )
         shown = ", ".join(held[:_SHOWN]) + (f" and {len(held) - _SHOWN} more" if len(held) > _SHOWN else "")
         raise Conflict(
             f"schema {', '.join(names)} is not empty: it has {shown}",

@@ -6,7 +6,7 @@ Nothing depends on them: what calls one, and is stored, has its body instead (`p
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 import orjson
@@ -16,7 +16,7 @@ from engine.errors import NameInUse
 from planner.errors import InvalidQuery
 from planner.parsing.function_calls import Functions, check_ends
 from planner.parsing.sql_functions import FunctionParameter, SqlFunction
-from planner.relation_names import own_name, schema_of
+from planner.relation_names import schema_of
 from planner.suggestions import did_you_mean
 from service.catalog.catalog import Catalog
 from service.catalog.database import Number, metadata
@@ -50,18 +50,12 @@ class NamedFunctions:
         """A number that no other function has as long as this one exists."""
         return self._ids[function.name, len(function.parameters)]
 
-    def create(
-        self, made: Sequence[SqlFunction], or_replace: bool, exists_ok: bool, taken: Collection[str]
-    ) -> None:
-        """Stores overloads of one name. Raises NameInUse, and InvalidQuery for a name that is `taken` by the
-        system, or for functions that would call each other for ever."""
+    def create(self, made: Sequence[SqlFunction], or_replace: bool, exists_ok: bool) -> None:
+        """Stores overloads of one name. Raises NameInUse, and a PlannerError for functions that would call
+        each other for ever."""
         name = made[0].name
         check_relation_name(name)
         self._schemas.require(schema_of(name))
-        if own_name(name) in taken:
-            raise InvalidQuery(
-                f"there is a function called {own_name(name)} already, of the system", "choose another name"
-            )
         there = {len(function.parameters): function for function in self.all.get(name, ())}
         if exists_ok and there:
             return

@@ -73,6 +73,8 @@ class DescribedSequence:
     oid: int
     name: str
     column: int
+    start: int = 1
+    increment: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,8 +247,15 @@ def _relation(
             case _:
                 pass  # UNIQUE is among the keys
     sequences = tuple(
-        DescribedSequence(numbers.of("sequence", id, column), f"{name}_{column}_seq", names.index(column) + 1)
-        for column in definition.details.rules.identities
+        DescribedSequence(
+            numbers.of("sequence", id, column),
+            f"{name}_{column}_seq",
+            names.index(column) + 1,
+            identity.start,
+            identity.increment,
+        )
+        for column, identity in definition.details.rules.identities.items()
+        if identity.sequence is None
     )
     for made in definition.details.indexes:
         columns, included = (

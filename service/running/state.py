@@ -158,6 +158,7 @@ def recovered(instance: Instance, last: State | None = None) -> State:
     epochs = Epochs(engine, definitions, commits, instance.metrics, clock, placement)
     with nullcontext() if instance.leads else catalog.connections.frozen():
         definitions.schemas.read()
+        definitions.sequences.read()
         found = catalog.saved()
         if found is not None:
             engine.resume(SavedState(found.manifest, directory))

@@ -19,11 +19,13 @@ from planner.identifiers import fold, relation_name
 from planner.relation_names import PUBLIC, schema_of
 from planner.statements.alterations import AddColumn, AddConstraint, RenameTable
 from planner.statements.statements import (
+    AlterSequence,
     AlterTable,
     Comment,
     CreateFunction,
     CreateRole,
     CreateSchema,
+    CreateSequence,
     CreateTable,
     CreateTableAs,
     CreateTableLike,
@@ -33,6 +35,7 @@ from planner.statements.statements import (
     DropFunction,
     DropRole,
     DropSchema,
+    DropSequence,
     DropTable,
     DropType,
     DropView,
@@ -115,7 +118,9 @@ def _named(statement: Statement) -> Iterator[str]:
             rules += [a.rules for a in actions if isinstance(a, AddConstraint | AddColumn)]
         case RenameView(name=name, to=to):
             yield from (name, to)
-        case DropTable(names=names) | DropView(names=names) | DropType(names=names):
+        case (
+            DropTable(names=names) | DropView(names=names) | DropType(names=names) | DropSequence(names=names)
+        ):
             yield from names
         case DropFunction(dropped=dropped):
             yield from (name for name, _ in dropped)
@@ -125,6 +130,8 @@ def _named(statement: Statement) -> Iterator[str]:
             | CreateView(name=name)
             | CreateType(name=name)
             | CreateFunction(name=name)
+            | CreateSequence(name=name)
+            | AlterSequence(name=name)
             | SetOwner(name=name)
             | Comment(name=name)
         ):

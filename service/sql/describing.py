@@ -73,6 +73,7 @@ class DescribingRun(ScriptRun):
                 return result.answer
             statement = await self._lane(piece.length).run(self._parsed, piece)
             await self._check_allowed(statement)
+            statement = await self._counted(statement, is_described=True)
             found = await self._lane(piece.length).run(self._query, statement)
             if found is None:
                 return None

@@ -14,20 +14,25 @@ from sqlglot import exp
 
 from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
 from planner.catalog_queries import is_system
-from planner.errors import AmbiguousColumn, PlannerError
+from planner.errors import AmbiguousColumn, InvalidQuery, PlannerError
 from planner.identifiers import fold, relation_name
 from planner.parsing.mutually import declaration_of
 from planner.parsing.script import split
 from planner.parsing.sql_functions import SqlFunction, body_tree, is_polymorphic
 from planner.parsing.vocabulary import Vocabulary, spelled_out
+from planner.relation_names import own_name
 from planner.statements.show_create import relation_text
 from planner.statements.statements import CreateFunction
 from service.accounts.principals import MayRead
 from service.definitions.definition import Definition
 from service.pgcatalog.builtin_objects import builtin_rows
+from service.pgcatalog.reserved_words import RESERVED
 from service.reading.duck import Answer
 from service.running.runtime import Runtime
 
+_WORDS = frozenset(
+    {"conflict", "cube", "filter", "identity", "include", "insert", "key", "over", "rollup", "sets", "within"}
+)
 _RENAME = "write the function's name or $1 for the parameter, or give it another name"
 
 
@@ -38,6 +43,11 @@ async def create_function(
     readable: MayRead,
 ) -> None:
     """Checks a function's overloads and stores them. Raises a PlannerError with the statement's place."""
+    if own_name(statement.name) in _system_names():
+        raise InvalidQuery(
+            f"there is a function called {own_name(statement.name)} already, of the system",
+            "choose another name",
+        ).at(*statement.piece.place())
     known = runtime.definitions()
     if readable is not None:
         known = {name: definition for name, definition in known.items() if readable(name)}
@@ -58,7 +68,7 @@ async def create_function(
                 raise _of_body(error, statement) from None
     options: dict[str, Any] = {"or_replace": statement.or_replace, "exists_ok": statement.if_not_exists}
     try:
-        await runtime.create_function(*statement.functions, **options, taken=_system_names())
+        await runtime.create_function(*statement.functions, **options)
     except PlannerError as error:
         raise error.at(*statement.piece.place()) from None
 
@@ -71,8 +81,8 @@ def _of_body(error: PlannerError, statement: CreateFunction) -> PlannerError:
 
 @cache
 def _system_names() -> frozenset[str]:
-    """The names of PostgreSQL's own functions."""
-    return frozenset(str(row["proname"]) for row in builtin_rows("pg_proc"))
+    """The names of PostgreSQL's own functions, and words before a parenthesis that call nothing."""
+    return _WORDS.union(RESERVED, (str(row["proname"]) for row in builtin_rows("pg_proc")))
 
 
 def _check_names(function: SqlFunction, known: Mapping[str, Definition]) -> None:

@@ -263,6 +263,8 @@ WRONG = [
     ("SELECT * FROM add_up(1, 2)", "invalid_query", "value"),
     ("CREATE MACRO d(x) AS x + x; SELECT d(random())", "unsupported_sql", "2 times"),
     ("CREATE MACRO r() AS random(); CREATE VIEW v AS SELECT r() FROM orders", "unsupported_sql", "RANDOM"),
+    ("CREATE FUNCTION filter(a INT) RETURNS INT RETURN a", "invalid_query", "filter"),
+    ("CREATE FUNCTION f() RETURNS INT LANGUAGE SQL AS 'SELECT nextval(1)'", "unsupported_sql", "nextval"),
     ("DROP FUNCTION nothing", "unknown_name", "nothing"),
     ("DROP FUNCTION add_up(INT)", "unknown_name", "1 parameters"),
     (f"{LARGE}; SELECT x6(1)", "sql_too_large", "characters"),
@@ -297,3 +299,37 @@ def test_two_functions_cannot_call_each_other(client: Client) -> None:
     )
     told(client, "CREATE FUNCTION f(a INT, b INT) RETURNS INT RETURN f(a) + b")
     assert rows(client, "SELECT f(1, 2)") == [[3]]
+
+
+def test_a_name_before_a_parenthesis_is_not_always_a_call(client: Client) -> None:
+    """Tables, common table expressions, indexes, aliases and columns may have a function's name."""
+    told(
+        client,
+        "CREATE FUNCTION f(a INT) RETURNS INT RETURN a + 1; CREATE FUNCTION g(a INT) RETURNS INT RETURN 0",
+    )
+    told(
+        client,
+        "CREATE TABLE IF NOT EXISTS f (a INT, g INT); CREATE TABLE u (f INT UNIQUE, g INT, CHECK (f > 0))",
+    )
+    told(
+        client,
+        "CREATE INDEX ON f (a); INSERT INTO f (a, g) VALUES (f(1), g(5)); INSERT INTO u (f) VALUES (f(2))",
+    )
+    told(client, "CREATE VIEW g (a) AS SELECT f(a) FROM f")
+    assert rows(client, "WITH f (a) AS (SELECT 5), g AS (SELECT 1) SELECT f(a) FROM f") == [[6]]
+    assert rows(client, "SELECT f(x) FROM (SELECT 1) f (x)") == [[2]]
+    assert rows(client, "SELECT f.a, f(f.a) FROM f AS f (a, b)") == [[2, 3]]
+    assert rows(client, "SELECT DISTINCT ON (a) f(a), 'f(1)', a AS f FROM f -- f(7)") == [[3, "f(1)", 2]]
+    assert rows(client, "SELECT * FROM g") == [[3]]
+    assert rows(client, "SELECT extract(YEAR FROM DATE '2020-01-01' + f(1))") == [[2020]]
+    assert rows(client, "SELECT count(*) FROM f JOIN u ON f(f.a) = u.f") == [[1]]
+
+
+def test_deep_calls_and_chains_are_limited(client: Client) -> None:
+    told(client, "CREATE MACRO c0(a) AS a")
+    deep = "c0(" * 300 + "1" + ")" * 300
+    assert refused(client, f"SELECT {deep}")["code"] == "sql_too_deep"
+    script = "; ".join(f"CREATE MACRO c{i}(a) AS c{i - 1}(a)" for i in range(1, 60))
+    answer = client.post("/v1/sql", {"sql": script})
+    assert answer.json()["code"] == "sql_too_deep"
+    assert rows(client, "SELECT c20(7)") == [[7]]

@@ -17,6 +17,7 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from engine.runtime.engine import Snapshot
+from planner.limits import within
 from planner.parsing.vocabulary import spelled_out
 from service.decoding.parsing import JSON
 from service.definitions.definition import Definition
@@ -157,7 +158,13 @@ async def _reading(
     many; all if it is None, and those that a query chooses."""
     reader, lanes = reader_of(request), lanes_of(request)
     runtime = runtime_of(request)
-    where, order_by = (_spelled_out(text, runtime) for text in (wish.where, wish.order_by))
+    where, order_by = wish.where, wish.order_by
+    if runtime.vocabulary().functions:
+        spell = lanes.planning.run
+        where, order_by = (
+            await spell(_spelled_out, where, runtime),
+            await spell(_spelled_out, order_by, runtime),
+        )
     query = RowQuery(where, order_by)
 
     def read(duck: QueryEvaluator | None = None) -> Reading:
@@ -231,7 +238,10 @@ def _wish(
 
 def _spelled_out(text: str | None, runtime: Runtime) -> str | None:
     """A predicate or sort keys with the bodies of functions instead of their calls."""
-    return None if text is None else spelled_out(text, "postgres", runtime.vocabulary())
+    if text is None:
+        return None
+    with within(runtime.settings.planning_limits):
+        return spelled_out(text, "postgres", runtime.vocabulary())
 
 
 async def epoch_of(runtime: Runtime, as_of: str | None, newest: int) -> int:
