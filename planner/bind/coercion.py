@@ -27,6 +27,7 @@ from engine.schema import (
     Type,
     numeric,
 )
+from planner.dialects.traits import Trait, has
 from planner.errors import TypeMismatch
 from planner.ir import Expression
 from planner.ir.failing import failure
@@ -46,7 +47,6 @@ from planner.sql_types import MAX_PRECISION, UNTYPED, duckdb_type, storable
 _EXACT = Context(prec=2 * MAX_PRECISION)
 _TEXTUAL = frozenset({Kind.ENUM, Kind.JSON})  # kinds whose values compare with texts as texts
 _MOMENTS = (DATE, TIMESTAMP, TIMESTAMPTZ)
-_KINDS_APART = frozenset({"athena", "bigquery", "materialize", "postgres", "presto", "risingwave", "trino"})
 """Dialects without operators between a text, a boolean and a value of another type."""
 
 
@@ -167,7 +167,7 @@ def _common(left: Expression, right: Expression, a: Argument, b: Argument) -> Ty
 def bind_comparison(op: Op, left: Expression, right: Expression, dialect: str = "") -> Expression:
     """The comparison; intervals compare by length, with months of 30 days. Raises TypeMismatch if the
     `dialect` cannot compare the types."""
-    if dialect in _KINDS_APART:
+    if has(dialect, Trait.KEEPS_KINDS_APART):
         _check_texts(left, right)
         _check_booleans(left, right)
     sides = comparable(left, right)
@@ -234,7 +234,7 @@ def as_operands(op: Op, left: Expression, right: Expression, dialect: str) -> tu
     """The sides of an operator: in dialects without operators between texts and other values, a text that is
     written beside a number is a number, and one that is subtracted from a moment a moment. Raises
     TypeMismatch."""
-    if dialect not in _KINDS_APART:
+    if not has(dialect, Trait.KEEPS_KINDS_APART):
         return left, right
     return _as_operand(op, left, right), _as_operand(op, right, left)
 
@@ -308,7 +308,7 @@ def case_values(values: Sequence[Expression], dialect: str) -> tuple[list[Expres
 
 
 def _as_alternatives(values: Sequence[Expression], type: Type, dialect: str) -> list[Expression]:
-    if dialect in _KINDS_APART:
+    if has(dialect, Trait.KEEPS_KINDS_APART):
         for value in values:
             _check_whole(value, type)
     return [coerce(value, type) for value in values]

@@ -43,6 +43,7 @@ from planner.bind.subqueries import exists, member, quantified, scalar
 from planner.bind.window_uses import WindowUses
 from planner.dialects import translated
 from planner.dialects.overloads import Overload, overload
+from planner.dialects.traits import Trait, has
 from planner.errors import (
     InvalidQuery,
     PlannerError,
@@ -292,7 +293,8 @@ class ExpressionBinder:
     def _column(self, node: exp.Column) -> Expression:
         name = node.name.lower()
         alias = self.scope.aliases.get(name) if not node.table and name not in self._expanding else None
-        first = self.scope.chain()[:1] if alias is not None and self.session.dialect == "duckdb" else None
+        hides = alias is not None and has(self.session.dialect, Trait.ALIASES_BEFORE_OUTER_COLUMNS)
+        first = self.scope.chain()[:1] if hides else None
         for scope in first or self.scope.chain():
             attribute = scope.local(node)
             if attribute is not None:
@@ -344,7 +346,7 @@ class ExpressionBinder:
         left, right = as_operands(op, left, right, self.session.dialect)
         if op is Op.SUB and left.type == right.type == TIME:
             return foreign(_BETWEEN_TIMES, [left, right], node, self.session.dialect)
-        if op is Op.ADD and self.session.dialect == "tsql" and left.type == right.type == TEXT:
+        if op is Op.ADD and has(self.session.dialect, Trait.ADDS_TEXTS) and left.type == right.type == TEXT:
             return Foreign("{0} || {1}", (left, right), TEXT)  # type: ignore[arg-type]
         if op is Op.DIV and node.args.get("typed") and left.type.is_integer and right.type.is_integer:
             op = Op.INTDIV

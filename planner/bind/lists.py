@@ -17,6 +17,7 @@ from engine.schema import BIGINT, INTERVAL, TIMESTAMP, TIMESTAMPTZ, Kind, Type, 
 from planner.bind.coercion import coerce, typed
 from planner.bind.refuse import refuse_unsupported
 from planner.bind.session import Bound, Session
+from planner.dialects.traits import Trait, has
 from planner.errors import TypeMismatch
 from planner.identifiers import fold
 from planner.ir import Attribute, Expression, Project, Relational, UnnestedList, UnnestLists
@@ -79,7 +80,7 @@ def rows_of(node: exp.Expression, dialect: str) -> ElementTable | None:
     else:
         return None
     names = tuple(map(_name, lists))
-    if node.alias and len(names) == 1 and dialect != "duckdb":
+    if node.alias and len(names) == 1 and not has(dialect, Trait.ELEMENTS_KEEP_THEIR_NAME):
         names = (node.alias,)
     rows = ElementTable(node, lists, names, outer=bool(node.args.get("outer")))
     if isinstance(this, exp.Explode | exp.Posexplode):
@@ -87,7 +88,7 @@ def rows_of(node: exp.Expression, dialect: str) -> ElementTable | None:
     place = node.args.get("ordinality") or (this is not None and this.args.get("offset"))
     if not place:
         return rows
-    name, first = ("offset", 0) if dialect == "bigquery" else ("ordinality", 1)
+    name, first = ("offset", 0) if has(dialect, Trait.OFFSETS_FROM_ZERO) else ("ordinality", 1)
     return replace(rows, place=fold(place) if isinstance(place, exp.Identifier) else name, first=first)
 
 

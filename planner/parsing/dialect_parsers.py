@@ -18,6 +18,7 @@ from sqlglot.parser import Parser
 from sqlglot.tokens import Token, TokenType
 
 from planner.dialects.as_written import keeping_dates
+from planner.dialects.traits import Trait, has
 from planner.formats import keeping_formats
 from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
@@ -28,13 +29,6 @@ from planner.parsing.recursion_clauses import RecursionClauses
 from planner.parsing.window_calls import WindowCalls
 from planner.rewriting import rewritten
 
-_UNCONDITIONAL = frozenset(
-    {"clickhouse", "databricks", "doris", "hive", "mysql", "singlestore", "snowflake", "spark", "spark2"}
-    | {"sqlite", "starrocks"}
-)
-"""Dialects in which a JOIN needs neither ON nor USING."""
-_ARROWS = frozenset({"postgres", "redshift", "materialize", "risingwave", "mysql", "singlestore", "sqlite"})
-"""Dialects without lambdas: in `f(doc -> 'a')` the arrow is JSON's."""
 _CONDITIONS = ("on", "using", "method", "match_condition")
 """Parts of a join that determine which rows it pairs."""
 
@@ -62,7 +56,7 @@ def _parser_class(dialect: str) -> type[Parser]:
     base = keeping_formats(Dialect.get_or_raise(dialect).parser_class, dialect)
     base = keeping_dates(base, dialect)
     own: dict[str, Any] = {"name": dialect}
-    if dialect in _ARROWS:
+    if has(dialect, Trait.ARROWS_ARE_OF_JSON):
         own["LAMBDAS"] = {kind: read for kind, read in base.LAMBDAS.items() if kind is not TokenType.ARROW}
     return type("Parser", (WindowCalls, _Joins, MutualRecursion, RecursionClauses, PriorityHints, base), own)
 
@@ -140,7 +134,8 @@ class _Joins:
         if join.kind not in ("", "INNER", "OUTER"):
             return
         makes_rows = isinstance(join.this, exp.Unnest | exp.Lateral)  # for each row of the left side
-        if not makes_rows and type(self.dialect).__name__.lower() not in _UNCONDITIONAL:
+        dialect = type(self.dialect).__name__.lower()
+        if not makes_rows and not has(dialect, Trait.JOINS_WITHOUT_CONDITION):
             self.raise_error("a JOIN needs ON or USING", start)
         if join.side:
             join.set("on", exp.true())
