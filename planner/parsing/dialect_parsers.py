@@ -26,6 +26,7 @@ from planner.parsing.hints import PriorityHints
 from planner.parsing.mutually import MutualRecursion
 from planner.parsing.parameters import mark
 from planner.parsing.recursion_clauses import RecursionClauses
+from planner.parsing.version_clauses import VersionClauses
 from planner.parsing.window_calls import WindowCalls
 from planner.rewriting import rewritten
 
@@ -58,7 +59,8 @@ def _parser_class(dialect: str) -> type[Parser]:
     own: dict[str, Any] = {"name": dialect}
     if has(dialect, Trait.ARROWS_ARE_OF_JSON):
         own["LAMBDAS"] = {kind: read for kind, read in base.LAMBDAS.items() if kind is not TokenType.ARROW}
-    return type("Parser", (WindowCalls, _Joins, MutualRecursion, RecursionClauses, PriorityHints, base), own)
+    ours = (WindowCalls, VersionClauses, _Joins, MutualRecursion, RecursionClauses, PriorityHints)
+    return type("Parser", (*ours, base), own)
 
 
 class _Joins:
