@@ -11,11 +11,22 @@ from sqlglot import exp
 from planner.rewriting.array_queries import array_query
 from planner.rewriting.dual_table import dual_table
 from planner.rewriting.hierarchies import hierarchy
+from planner.rewriting.kept_groups import kept_groups
 from planner.rewriting.ordered_values import ordered_value
+from planner.rewriting.row_counts import counted_rows
 from planner.rewriting.table_calls import table_call
 from planner.rewriting.window_tables import window_table
 
-_RULES = (array_query, ordered_value, window_table, table_call, dual_table, hierarchy)
+_RULES = (
+    array_query,
+    ordered_value,
+    window_table,
+    table_call,
+    dual_table,
+    hierarchy,
+    kept_groups,
+    counted_rows,
+)
 _NODES = (exp.Array, exp.Window, exp.Table, exp.Lateral, exp.Select)
 
 
@@ -28,7 +39,8 @@ def rewritten(tree: exp.Expression, dialect: str) -> exp.Expression:
             if found is None:
                 continue
             if node is tree:
-                return found
-            node.replace(found)
-            break
+                tree = found
+            else:
+                node.replace(found)
+            node = found
     return tree

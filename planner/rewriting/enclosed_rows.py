@@ -9,6 +9,7 @@ A single table keeps its name and all of its columns.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from sqlglot import exp
 
@@ -16,7 +17,26 @@ from planner.errors import Unsupported
 from planner.positions import fail
 
 ROWS = "rows#"
+_Node = TypeVar("_Node", bound=exp.Expr)
 _BELOW = ("from_", "joins", "laterals")
+
+
+def own(node: exp.Expr, *kinds: type[_Node]) -> Iterator[_Node]:
+    """The nodes of these kinds that are not in a query inside."""
+    inside = node.walk(prune=lambda part: isinstance(part, exp.Query) and part is not node)
+    return (part for part in inside if isinstance(part, kinds))
+
+
+def conjuncts(where: exp.Expr | None) -> list[exp.Expr]:
+    """The conditions that a WHERE connects by AND."""
+    if where is None:
+        return []
+    return list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
+
+
+def where_of(conditions: Sequence[exp.Expr]) -> exp.Where | None:
+    """The WHERE of these conditions."""
+    return exp.Where(this=exp.and_(*conditions)) if conditions else None
 
 
 def alone(select: exp.Select) -> exp.Expr | None:

@@ -18,21 +18,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar
 
 from sqlglot import exp
 
 from planner.errors import InvalidQuery, Unsupported
 from planner.native import templates
 from planner.positions import fail
-from planner.rewriting.enclosed_rows import alone, enclose, hide, named, star_of
+from planner.rewriting.enclosed_rows import alone, conjuncts, enclose, hide, named, own, star_of, where_of
 
 _CONNECTED, _PRIOR, _KEYS, _PLACE, _PATH = "connected#", "prior#", "keys#", "place#", "order#"
 _LEVEL, _IS_LEAF, _IS_CYCLE = "level", "connect_by_isleaf", "connect_by_iscycle"
+SIBLINGS = "siblings"
+"""The mark of an order that the hierarchy itself has, before rows are counted."""
 _LOOP = "CASE WHEN {0} THEN CAST('CONNECT BY loop in user data: ' || {1} AS BOOLEAN) ELSE true END"
 """A cast that fails for the key of a row that closes a loop."""
 _PSEUDO = frozenset({"level", "connect_by_isleaf", "connect_by_iscycle", "rownum"})
-_Node = TypeVar("_Node", bound=exp.Expr)
 _NO_CYCLE = "write CONNECT BY NOCYCLE"
 
 
@@ -50,13 +50,10 @@ def hierarchy(node: exp.Expression, dialect: str) -> exp.Expression | None:
 
 def _join(query: exp.Select) -> None:
     """Put joined tables into one query, with the conditions of WHERE that compare columns of several."""
-    where = query.args.get("where")
-    conditions = (
-        list(where.this.flatten() if isinstance(where.this, exp.And) else [where.this]) if where else []
-    )
+    conditions = conjuncts(query.args.get("where"))
     joining = [condition for condition in conditions if _compares_tables(condition)]
     others = [condition for condition in conditions if not any(condition is other for other in joining)]
-    query.set("where", exp.Where(this=exp.and_(*others)) if others else None)
+    query.set("where", where_of(others))
     enclose(query, kept=_PSEUDO)
     if joining:
         query.args["from_"].this.this.where(*joining, copy=False)
@@ -143,7 +140,7 @@ class _Hierarchy:
     @cached_property
     def _operands(self) -> list[exp.Expr]:
         """What the condition asks of the row above."""
-        priors = (prior for prior in _own(self.condition, exp.Prior))
+        priors = (prior for prior in own(self.condition, exp.Prior))
         return list({prior.this.sql(): prior.this for prior in priors}.values())
 
     def _key(self) -> exp.Expr:
@@ -155,7 +152,7 @@ class _Hierarchy:
     def _of_row(self, expression: exp.Expr, level: exp.Expr | None = None) -> exp.Expr:
         """The expression over a row of the table."""
         holder = exp.Paren(this=expression)
-        for column in list(_own(holder, exp.Column)):
+        for column in list(own(holder, exp.Column)):
             if not column.table and column.name.lower() == _LEVEL:
                 column.replace(level.copy() if level is not None else exp.Literal.number(1))
             elif not column.table:
@@ -165,7 +162,7 @@ class _Hierarchy:
     def _below(self, expression: exp.Expr) -> exp.Expr:
         """The expression over a row of the table and, with PRIOR, the row above it."""
         holder = exp.Paren(this=expression.copy())
-        for prior in list(_own(holder, exp.Prior)):
+        for prior in list(own(holder, exp.Prior)):
             for column in list(prior.find_all(exp.Column)):
                 column.set("table", exp.to_identifier(_PRIOR))
             prior.replace(exp.Paren(this=prior.this))
@@ -191,22 +188,22 @@ class _Hierarchy:
         first = templates.sql("list_value({0})", (place,))
         self.carried[_PATH] = _Carried(_PATH, first, templates.sql("list_append({0}, {1})", (path, place)))
         hide(self.select, [_PLACE])
-        self.select.set(
-            "order", exp.Order(expressions=[exp.Ordered(this=exp.column(_PATH, self.table.copy()))])
-        )
+        down = exp.Order(expressions=[exp.Ordered(this=exp.column(_PATH, self.table.copy()))])
+        down.meta[SIBLINGS] = True
+        self.select.set("order", down)
 
     def _pseudocolumns(self) -> None:
         """Carry CONNECT_BY_ROOT, SYS_CONNECT_BY_PATH, and PRIOR outside of the condition."""
         self.select.set("expressions", [self._with_name(item) for item in self.select.expressions])
         connect = self.select.args["connect"]
         self.select.set("connect", None)
-        for node in list(_own(self.select, exp.ConnectByRoot)):
+        for node in list(own(self.select, exp.ConnectByRoot)):
             root = self._of_row(node.this.copy())
             self._carry(node, "root", root, exp.column(f"root{len(self.carried)}#", _PRIOR))
-        for call in list(_own(self.select, exp.Anonymous)):
+        for call in list(own(self.select, exp.Anonymous)):
             if call.name.upper() == "SYS_CONNECT_BY_PATH":
                 self._carry_path(call)
-        for prior in list(_own(self.select, exp.Prior)):
+        for prior in list(own(self.select, exp.Prior)):
             nothing = templates.sql("nullif({0}, {0})", (self._of_row(prior.this.copy()),))
             self._carry(prior, "above", nothing, self._below(prior))
         self.select.set("connect", connect)
@@ -225,7 +222,7 @@ class _Hierarchy:
     def _with_name(self, item: exp.Expr) -> exp.Expr:
         """The item of the select list, under its own text if a column of the recursion takes its place."""
         calls = (exp.ConnectByRoot, exp.Prior, exp.Anonymous)
-        if isinstance(item, exp.Alias) or next(_own(item, *calls), None) is None:
+        if isinstance(item, exp.Alias) or next(own(item, *calls), None) is None:
             return item
         return exp.alias_(item, item.sql(self.dialect, comments=False).lower(), quoted=True)
 
@@ -254,12 +251,6 @@ class _Hierarchy:
 
     def _exists(self, test: exp.Expr) -> exp.Exists:
         return exp.Exists(this=exp.select("1").from_(self.item.copy()).where(test))
-
-
-def _own(node: exp.Expr, *kinds: type[_Node]) -> Iterator[_Node]:
-    """The nodes of these kinds that are not in a query inside."""
-    inside = node.walk(prune=lambda part: isinstance(part, exp.Query) and part is not node)
-    return (part for part in inside if isinstance(part, kinds))  # type: ignore[misc]
 
 
 def _alias(name: str) -> exp.TableAlias:
