@@ -96,7 +96,8 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
         case exp.Format(this=exp.Literal() as pattern) if dialect in ("postgres", "materialize"):
             return _formatted(node, pattern.this)
         case exp.SimilarTo(this=text, expression=exp.Literal() as pattern):
-            return sql("regexp_full_match({0}, {1})", [text, exp.Literal.string(_regular(pattern.this))])
+            shape = pattern.this if dialect == "duckdb" else _regular(pattern.this)
+            return sql("regexp_full_match({0}, {1})", [text, exp.Literal.string(shape)])
         case exp.Substring(this=text, args={"start": exp.Literal(is_string=True) as pattern}):
             group = exp.Literal.number(int("(" in pattern.this))
             return sql(

@@ -39,7 +39,7 @@ Make = Callable[[], Engine]
 
 
 _DEPENDS = re.compile(
-    r"\b(LIMIT|ASOF|OFFSET|FETCH|DISTINCT ON|QUALIFY|OVER|array_agg|string_agg|listagg|list|first|last"
+    r"\b(LIMIT|ROWNUM|ASOF|OFFSET|FETCH|DISTINCT ON|QUALIFY|OVER|array_agg|string_agg|listagg|list|first|last"
     r"|any_value|mode|arg_min|arg_max|min_by|max_by)\b",
     re.IGNORECASE,
 )

@@ -127,6 +127,61 @@ KEPT: list[SQL] = [
         "rank() OVER (PARTITION BY k ORDER BY ts DESC NULLS FIRST) AS r FROM t)",
     ),
 ]
+RANKED = (
+    "(SELECT *, rank() OVER (PARTITION BY k ORDER BY id {first}) AS r, "
+    "rank() OVER (PARTITION BY k ORDER BY ts {last}) AS s FROM t WHERE x IS NOT NULL)"
+)
+FIRST_LAST = RANKED.format(first="NULLS LAST", last="DESC NULLS FIRST")
+KEPT += [
+    (
+        "SELECT k, SUM(x) KEEP (DENSE_RANK FIRST ORDER BY id) AS a, COUNT(*) KEEP (DENSE_RANK LAST ORDER "
+        "BY ts) AS b, MAX(x) AS c FROM t WHERE x IS NOT NULL GROUP BY k",
+        "SELECT k, sum(x) FILTER (WHERE r = 1), count(*) FILTER (WHERE s = 1), max(x) "
+        f"FROM {FIRST_LAST} GROUP BY k",
+    ),
+    (
+        "SELECT id, AVG(x) KEEP (DENSE_RANK LAST ORDER BY ts) OVER (PARTITION BY k) AS a FROM t "
+        "WHERE x IS NOT NULL",
+        f"SELECT id, avg(x) FILTER (WHERE s = 1) OVER (PARTITION BY k) FROM {FIRST_LAST}",
+    ),
+    (
+        "SELECT u.s, COUNT(t.x) KEEP (DENSE_RANK FIRST ORDER BY t.ts DESC) AS a FROM t JOIN u ON t.id = u.id "
+        "GROUP BY u.s HAVING SUM(t.x) KEEP (DENSE_RANK FIRST ORDER BY t.ts DESC) > 0",
+        "SELECT s, count(x) FILTER (WHERE r = 1) FROM (SELECT u.s, t.x, rank() OVER (PARTITION BY u.s "
+        "ORDER BY t.ts DESC NULLS FIRST) AS r FROM t JOIN u ON t.id = u.id) GROUP BY s "
+        "HAVING sum(x) FILTER (WHERE r = 1) > 0",
+    ),
+    (
+        "SELECT SUM(x) KEEP (DENSE_RANK FIRST ORDER BY id) AS a FROM t WHERE 1 = 0",
+        "SELECT sum(x) AS a FROM t WHERE false",
+    ),
+]
+ALL = "id NULLS LAST, k NULLS LAST, x NULLS LAST, ts NULLS LAST"
+NUMBERED = f"row_number() OVER (ORDER BY x DESC NULLS FIRST, {ALL})"
+COUNTED: list[SQL] = [
+    ("SELECT id, k, x, ts FROM t WHERE ROWNUM <= 3", f"SELECT id, k, x, ts FROM t ORDER BY {ALL} LIMIT 3"),
+    ("SELECT id, k, x, ts FROM t WHERE 3 > ROWNUM AND x > 0", f"FROM t WHERE x > 0 ORDER BY {ALL} LIMIT 2"),
+    (
+        "SELECT sum(x) AS s FROM (SELECT x, id, k, ts FROM t ORDER BY x DESC, id) WHERE ROWNUM < 4",
+        f"SELECT sum(x) AS s FROM (FROM t ORDER BY x DESC NULLS FIRST, {ALL} LIMIT 3)",
+    ),
+    (
+        "SELECT id, n FROM (SELECT a.*, ROWNUM AS n FROM (SELECT id, x, k, ts FROM t ORDER BY x DESC, id, k, "
+        "ts) a WHERE ROWNUM <= 5) WHERE n >= 2",
+        f"SELECT id, n FROM (SELECT id, {NUMBERED} AS n FROM t) WHERE n BETWEEN 2 AND 5",
+    ),
+    (
+        "SELECT ROWNUM, s FROM (SELECT k, sum(x) AS s FROM t GROUP BY k ORDER BY sum(x) DESC, k)",
+        "SELECT row_number() OVER (ORDER BY s DESC NULLS FIRST, k NULLS LAST), s "
+        "FROM (SELECT k, sum(x) AS s FROM t GROUP BY k)",
+    ),
+    (
+        "SELECT count(*) AS n FROM t, u WHERE t.id = u.id AND ROWNUM <= 2",
+        "SELECT least(2, count(*)) AS n FROM t JOIN u ON t.id = u.id",
+    ),
+    ("SELECT dummy, 1 AS one FROM dual", "SELECT 'X' AS dummy, 1 AS one"),
+    ("SELECT LEVEL AS n FROM dual CONNECT BY LEVEL <= 4", "SELECT n FROM range(1, 5) AS r(n)"),
+]
 LAST: list[SQL] = [
     (
         f"SELECT id, NTH_VALUE(id, 2) FROM LAST OVER (PARTITION BY k ORDER BY id{frame}) AS n FROM t",
@@ -146,6 +201,7 @@ LAST: list[SQL] = [
         (SPLITS, "postgres"),
         (LATERALS, "duckdb"),
         (KEPT, "oracle"),
+        (COUNTED, "oracle"),
         (LAST, "oracle"),
     ],
 )
