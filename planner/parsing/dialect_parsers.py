@@ -22,6 +22,7 @@ from planner.formats import keeping_formats
 from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
 from planner.parsing.hints import PriorityHints
+from planner.parsing.json_columns import JsonColumns
 from planner.parsing.mutually import MutualRecursion
 from planner.parsing.parameters import mark
 from planner.parsing.recursion_clauses import RecursionClauses
@@ -64,7 +65,8 @@ def _parser_class(dialect: str) -> type[Parser]:
     own: dict[str, Any] = {"name": dialect}
     if dialect in _ARROWS:
         own["LAMBDAS"] = {kind: read for kind, read in base.LAMBDAS.items() if kind is not TokenType.ARROW}
-    return type("Parser", (WindowCalls, _Joins, MutualRecursion, RecursionClauses, PriorityHints, base), own)
+    mixins = (WindowCalls, JsonColumns, _Joins, MutualRecursion, RecursionClauses, PriorityHints)
+    return type("Parser", (*mixins, base), own)
 
 
 class _Joins:
