@@ -79,8 +79,6 @@ def _table(rows: ElementTable) -> exp.Expression:
     query = exp.Select(expressions=elements)
     given = rows.node.args.get("alias")
     alias = given.copy() if isinstance(given, exp.TableAlias) else None
-    if alias is not None and rows.named:
-        alias.set("columns", None)
     if rows.node.find(exp.Column, exp.Query) is None:
         return exp.Subquery(this=query, alias=alias)
     return exp.Lateral(this=exp.Subquery(this=query), alias=alias)

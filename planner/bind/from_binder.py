@@ -144,7 +144,7 @@ class FromBinder:
         bind = ExpressionBinder(self.session, scope, queries, "UNNEST").bind
         lists = [bound_list(node, bind, self.session.dialect) for node in rows.lists]
         bound = with_places(self.session, input, lists, rows)
-        columns = bound.columns if rows.named else _renamed(rows.node, bound.columns)
+        columns = _renamed(rows.node, bound.columns)
         return From(bound.operator, NameScope.of(FromTable(rows.node.alias, columns), self.environment.outer))
 
     def _pivoted(self, node: exp.Expression, before: NameScope) -> From:

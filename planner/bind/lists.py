@@ -55,8 +55,7 @@ class ElementTable:
     """Lists unnested in FROM, and the names of their columns.
 
     `place` names the ordinal column, if there is one, which counts from `first` and comes before the others
-    if `leads`. With `outer`, empty lists have a row. With `named`, the columns keep their names whatever the
-    alias lists.
+    if `leads`. With `outer`, empty lists have a row.
     """
 
     node: exp.Expression
@@ -66,7 +65,6 @@ class ElementTable:
     first: int = 1
     leads: bool = False
     outer: bool = False
-    named: bool = False
 
 
 def rows_of(node: exp.Expression, dialect: str) -> ElementTable | None:
@@ -96,14 +94,12 @@ def _lists(node: exp.Expression) -> list[exp.Expression]:
     if isinstance(node, exp.Unnest):
         return list(node.expressions)
     if isinstance(node, exp.Explode | exp.Posexplode):
-        return [node.this.expression if isinstance(node.this, exp.Kwarg) else node.this]
+        return [node.this]
     return [node]
 
 
 def _exploded(rows: ElementTable, node: exp.Explode | exp.Posexplode) -> ElementTable:
-    """The lists with Spark's names for the columns, or Snowflake's, which writes `input => list`."""
-    if isinstance(node.this, exp.Kwarg):
-        return replace(rows, names=("value",), place="index", first=0, leads=True, named=True)
+    """The lists with Spark's names for the columns."""
     rows = replace(rows, names=("col",))
     return replace(rows, place="pos", first=0, leads=True) if isinstance(node, exp.Posexplode) else rows
 

@@ -15,6 +15,7 @@ from sqlglot import exp
 from planner.errors import AmbiguousColumn, UnknownColumn, UnknownTable
 from planner.identifiers import fold
 from planner.ir import Attribute
+from planner.native.row_names import stands_for_row
 from planner.positions import fail
 from planner.relation import Catalog
 from planner.suggestions import did_you_mean, of_columns, perhaps_text, visible
@@ -71,6 +72,8 @@ class NameScope:
         """The column of this scope, without outer scopes, that `node` names, or None. Raises
         AmbiguousColumn."""
         name = node.name
+        if stands_for_row(node) and (column := _called(node.args["table"], self.star)):
+            return column[0]
         if node.table:
             qualified = [t for t in self.tables if t.alias.lower() == node.table.lower()]
             found = [column for table in qualified for column in _called(node.this, table.columns)]

@@ -23,6 +23,7 @@ from planner.formats import keeping_formats
 from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
 from planner.parsing.hints import PriorityHints
+from planner.parsing.json_columns import JsonColumns
 from planner.parsing.mutually import MutualRecursion
 from planner.parsing.parameters import mark
 from planner.parsing.recursion_clauses import RecursionClauses
@@ -59,7 +60,15 @@ def _parser_class(dialect: str) -> type[Parser]:
     own: dict[str, Any] = {"name": dialect}
     if has(dialect, Trait.ARROWS_ARE_OF_JSON):
         own["LAMBDAS"] = {kind: read for kind, read in base.LAMBDAS.items() if kind is not TokenType.ARROW}
-    ours = (WindowCalls, VersionClauses, _Joins, MutualRecursion, RecursionClauses, PriorityHints)
+    ours = (
+        WindowCalls,
+        JsonColumns,
+        VersionClauses,
+        _Joins,
+        MutualRecursion,
+        RecursionClauses,
+        PriorityHints,
+    )
     return type("Parser", (*ours, base), own)
 
 

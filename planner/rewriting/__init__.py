@@ -10,8 +10,12 @@ from sqlglot import exp
 
 from planner.rewriting.array_queries import array_query
 from planner.rewriting.dual_table import dual_table
+from planner.rewriting.flattened import flattened
 from planner.rewriting.hierarchies import hierarchy
+from planner.rewriting.json_calls import json_call, with_row_names
+from planner.rewriting.json_tables import json_table
 from planner.rewriting.kept_groups import kept_groups
+from planner.rewriting.open_json import open_json
 from planner.rewriting.ordered_values import ordered_value
 from planner.rewriting.row_counts import counted_rows
 from planner.rewriting.table_calls import table_call
@@ -21,19 +25,27 @@ _RULES = (
     array_query,
     ordered_value,
     window_table,
+    flattened,
+    json_call,
+    json_table,
+    open_json,
     table_call,
     dual_table,
     hierarchy,
     kept_groups,
     counted_rows,
 )
-_NODES = (exp.Array, exp.Window, exp.Table, exp.Lateral, exp.Select)
+_CHANGED = (
+    *(exp.Array, exp.Window, exp.Table, exp.Lateral, exp.Select),
+    *(exp.TableFromRows, exp.Anonymous),
+)
 
 
 def rewritten(tree: exp.Expression, dialect: str) -> exp.Expression:
     """The tree with every construct replaced, inner ones first. Raises Unsupported with the place of
     one that has no equal query."""
-    for node in reversed(list(tree.find_all(*_NODES))):
+    with_row_names(tree, dialect)
+    for node in reversed(list(tree.find_all(*_CHANGED))):
         for rule in _RULES:
             found = rule(node, dialect)
             if found is None:
