@@ -19,6 +19,7 @@ from engine.schema import (
     DATE,
     INTEGER,
     INTERVAL,
+    NESTED,
     TEXT,
     TIME,
     TIMESTAMP,
@@ -37,6 +38,7 @@ from planner.native.reference import (
     common_type,
     constant,
     constants,
+    fill_places,
     interval_constant,
     literal_text,
     quoted,
@@ -51,8 +53,28 @@ _MOMENTS = (DATE, TIMESTAMP, TIMESTAMPTZ)
 
 
 def argument(expression: Expression) -> Argument:
-    """The argument that DuckDB types: a literal's text, else the type."""
-    return literal_text(expression) if isinstance(expression, Literal) else expression.type
+    """The argument that DuckDB types: a literal's text, else the type; a nested value as it was made, because
+    a literal in it takes its type from its context too."""
+    if isinstance(expression, Literal):
+        return literal_text(expression)
+    if isinstance(expression, Foreign) and expression.type.kind in NESTED:
+        return _written(expression)
+    return expression.type
+
+
+def _written(expression: Expression) -> str:
+    """A nested value in DuckDB's SQL, with NULLs of their types for what is not constant."""
+    match expression:
+        case Literal():
+            return literal_text(expression)
+        case Foreign() if expression.type.kind in NESTED:
+            return f"({fill_places(expression.template, [_written(arg) for arg in expression.args])})"  # type: ignore[arg-type]
+    return f"CAST(NULL AS {duckdb_type(expression.type)})"
+
+
+def as_part(expression: Expression) -> Expression:
+    """A value as a part of a nested one: an untyped NULL is a text, which can become anything."""
+    return Literal(None, TEXT) if expression.type is UNTYPED else expression
 
 
 def coerce(expression: Expression, type: Type) -> Expression:
@@ -153,7 +175,7 @@ def _comparison_type(left: Expression, right: Expression) -> Type:
             if fits and literal.type.is_integer and other.type.is_integer:
                 return other.type
         return _common(left, right, argument(left), argument(right))
-    return _common(left, right, left.type, right.type)
+    return _common(left, right, argument(left), argument(right))
 
 
 def _common(left: Expression, right: Expression, a: Argument, b: Argument) -> Type:

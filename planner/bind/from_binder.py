@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from planner.bind.expression_binder import ExpressionBinder
 from planner.bind.join_binder import From, JoinBinder
-from planner.bind.lists import ElementTable, bound_list, rows_of, with_places
+from planner.bind.lists import ElementTable, bound_list, rows_of, spread, with_places
 from planner.bind.name_scope import FromTable, NameScope
 from planner.bind.pivot import pivoted
 from planner.bind.refuse import check_clauses, refuse_unsupported
@@ -144,8 +144,14 @@ class FromBinder:
         bind = ExpressionBinder(self.session, scope, queries, "UNNEST").bind
         lists = [bound_list(node, bind, self.session.dialect) for node in rows.lists]
         bound = with_places(self.session, input, lists, rows)
-        columns = _renamed(rows.node, bound.columns)
-        return From(bound.operator, NameScope.of(FromTable(rows.node.alias, columns), self.environment.outer))
+        bound, whole = spread(self.session, bound, lists)
+        alias, columns = rows.node.alias, bound.columns
+        if whole is not None and has(self.session.dialect, Trait.OFFSETS_FROM_ZERO):
+            alias = next(iter(rows.node.alias_column_names), alias)
+        elif not rows.named:
+            columns = _renamed(rows.node, columns)
+        table = FromTable(alias, columns, whole)
+        return From(bound.operator, NameScope.of(table, self.environment.outer))
 
     def _pivoted(self, node: exp.Expression, before: NameScope) -> From:
         """A table with the PIVOTs and UNPIVOTs behind it, applied in order."""

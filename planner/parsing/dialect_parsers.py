@@ -190,3 +190,9 @@ def _applied(join: exp.Join) -> exp.Join:
         join.set("on", exp.true())
     join.this.set("cross_apply", None)
     return join
+
+
+_MIXINS = (
+    *(WindowCalls, JsonColumns, VersionClauses, _Joins),
+    *(MutualRecursion, RecursionClauses, PriorityHints),
+)
