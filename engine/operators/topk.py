@@ -154,7 +154,7 @@ class TopKOperator(GroupOperator):
 
     def _changes(self, groups: Groups, step: Step) -> tuple[np.ndarray, np.ndarray]:
         source = self._ordered
-        keys, table, published, rounds, _ = groups
+        keys, table, published, rounds, *_ = groups
         numbers = [AS_IS] * (keys.shape[1] - self.key)
         codes = np.vstack((np.array(numbers, np.int64), source.codes)) if numbers else source.codes
         _, *texts = source.dictionary.store
