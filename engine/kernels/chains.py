@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.compiled import kernel
-from engine.kernels.layers import layer
+from engine.kernels.layers import compare, layer
 from engine.kernels.reduce import grow, later_visits, parity, strictness
 from engine.kernels.times import join_times
 
@@ -247,3 +247,42 @@ def unroll_chains(chains, table, old, rounds, width, masks, lows, highs, bits, s
                         a += 1
         ends[0, index], ends[1, index] = b, a
     return before[:b], after[:a], ends
+
+
+PUBLISHED = -1
+"""The time of rows that were there before a chain begins."""
+
+
+@kernel("UniTuple(int64[:,::1], 2)(int64[:,::1], int64)")
+def existing_rows(batch, width):
+    """The same rows of `width` words, with counts for which no row is ever there less than 0 times.
+
+    Equal rows of the batch lie together; its times are those of a chain, or PUBLISHED. Returns the published
+    rows and the others.
+    """
+    n = batch.shape[0]
+    before = np.empty_like(batch)
+    after = np.empty_like(batch)
+    b = a = 0
+    start = 0
+    while start < n:
+        end = start + 1
+        while end < n and compare(batch, start, batch, end, width) == 0:
+            end += 1
+        there = shown = 0
+        lines = start + np.argsort(batch[start:end, width], kind="mergesort")
+        for i in range(lines.shape[0]):
+            time = batch[lines[i], width]
+            there += batch[lines[i], width + 1]
+            is_last = i + 1 == lines.shape[0] or batch[lines[i + 1], width] != time
+            if not is_last or max(there, 0) == shown:
+                continue
+            rows, place = (before, b) if time == PUBLISHED else (after, a)
+            rows[place] = batch[start]
+            rows[place, width] = time
+            rows[place, width + 1] = max(there, 0) - shown
+            shown = max(there, 0)
+            b += time == PUBLISHED
+            a += time != PUBLISHED
+        start = end
+    return before[:b], after[:a]
