@@ -23,6 +23,7 @@ from planner.bind.coercion import (
     bind_arithmetic,
     bind_comparison,
     case_values,
+    cast_of_variant,
     coerce,
     condition,
     explicit_cast,
@@ -31,7 +32,7 @@ from planner.bind.coercion import (
     text_literal,
 )
 from planner.bind.documents import along_path, contains, has_key
-from planner.bind.lists import LISTS, SelectLists
+from planner.bind.lists import LISTS, SelectLists, series
 from planner.bind.members import any_of
 from planner.bind.name_scope import NameScope
 from planner.bind.now import time_of_epoch
@@ -43,6 +44,7 @@ from planner.bind.subqueries import exists, member, quantified, scalar
 from planner.bind.window_uses import WindowUses
 from planner.dialects import translated
 from planner.dialects.overloads import Overload, overload
+from planner.dialects.variants import VARIANTS
 from planner.errors import (
     InvalidQuery,
     PlannerError,
@@ -84,7 +86,6 @@ _CONSTRUCTS: dict[type[exp.Expression], str] = {
     exp.Lambda: "a lambda",
     exp.Struct: "a struct",
     exp.Dot: "a field of a struct",
-    exp.GenerateSeries: "generate_series",
     exp.Collate: "COLLATE",
 }
 
@@ -195,6 +196,8 @@ class ExpressionBinder:
                 return along_path(node, self.bind, self.session.dialect)
             case exp.ArrayContainsAll() | exp.ArrayContainedBy() | exp.JSONBContainsTopKey():
                 return self._containment(node)
+            case exp.GenerateSeries():
+                return series(node, self.bind)
             case exp.Exists():
                 return exists(self._query(node.this))
             case exp.Subquery() | exp.Select() | exp.SetOperation():
@@ -268,6 +271,8 @@ class ExpressionBinder:
     def _overloaded(self, function: Overload, node: exp.Anonymous) -> Expression:
         """A dialect's function in the form for the type of its first argument, as a DuckDB expression."""
         values = [self.bind(argument) for argument in node.expressions]
+        if self.session.dialect in VARIANTS and values[0].type.kind is Kind.JSON:
+            values[0] = cast_of_variant(values[0], TEXT)
         form = function.form(values[0].type)
         if form is None:
             hint = "cast the argument to one of these types: " + ", ".join(function.forms).lower()
@@ -459,6 +464,9 @@ class ExpressionBinder:
             value = Literal(None, type)
         elif value.type == type and not isinstance(value, Literal):
             return value
+        is_variant = self.session.dialect in VARIANTS and not is_native(node)
+        if is_variant and Kind.JSON in (value.type.kind, type.kind):
+            return cast_of_variant(value, type, isinstance(node, exp.TryCast))
         return explicit_cast(value, type, isinstance(node, exp.TryCast))
 
     def _aggregate(self, node: exp.Expression) -> Expression:

@@ -30,6 +30,12 @@ _SERIES = (
     f"{MOST_ELEMENTS} THEN CAST(error('a list has more than {MOST_ELEMENTS} elements') AS {{type}}[]) "
     "ELSE {series}({{0}}, {{1}}, {{2}}) END"
 )
+_ARRAY_SERIES = (
+    f"CASE WHEN CAST({{1}} AS HUGEINT) - {{0}} > {MOST_ELEMENTS} * CAST(abs({{2}}) AS HUGEINT)"
+    f" OR CAST({{0}} AS HUGEINT) - {{1}} > {MOST_ELEMENTS} * CAST(abs({{2}}) AS HUGEINT)"
+    f" THEN CAST(error('a list has more than {MOST_ELEMENTS} elements') AS BIGINT[])"
+    " ELSE SERIES({0}, {1}, {2}) END"
+)
 Bind = Callable[[exp.Expression], Expression]
 LISTS = (exp.Unnest, exp.Explode, exp.Posexplode, exp.ExplodingGenerateSeries)
 """Nodes that stand for rows of elements."""
@@ -128,6 +134,16 @@ def bound_list(node: exp.Expression, bind: Bind, dialect: str) -> Bounded:
         if not part.type.is_integer:
             fail(TypeMismatch(f"generate_series takes whole numbers or timestamps, not {part.type}"), node)
     return Bounded(tuple(coerce(part, BIGINT) for part in parts), exclusive)
+
+
+def series(node: exp.GenerateSeries, bind: Bind) -> Expression:
+    """The array of a series' elements."""
+    bounded = bound_list(node, bind, "")
+    if len(bounded.arguments) == 1:
+        return bounded.arguments[0]
+    makes = "range" if bounded.exclusive else "generate_series"
+    template = _ARRAY_SERIES.replace("SERIES", makes)
+    return Foreign(template, bounded.arguments, array_of(BIGINT))  # type: ignore[arg-type]
 
 
 def _moments(

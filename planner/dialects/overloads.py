@@ -20,6 +20,7 @@ _DUCKDB = {
     "TIMESTAMPTZ": "TIMESTAMPTZ",
     "TEXT": "VARCHAR",
     "TIME": "TIME",
+    "BYTES": "BLOB",
     "NUMBER": "DOUBLE",
 }
 _KINDS = {
@@ -28,6 +29,7 @@ _KINDS = {
     Kind.TIMESTAMPTZ: "TIMESTAMPTZ",
     Kind.TEXT: "TEXT",
     Kind.TIME: "TIME",
+    Kind.BYTEA: "BYTES",
 }
 PREFIX = "dialect_"
 

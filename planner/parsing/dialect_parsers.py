@@ -18,6 +18,7 @@ from sqlglot.parser import Parser
 from sqlglot.tokens import Token, TokenType
 
 from planner.dialects.as_written import keeping_dates
+from planner.dialects.own_calls import keeping_own
 from planner.formats import keeping_formats
 from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
@@ -60,7 +61,7 @@ def trees_of(tokens: list[Token], text: str, dialect: str) -> list[exp.Expr | No
 @cache
 def _parser_class(dialect: str) -> type[Parser]:
     base = keeping_formats(Dialect.get_or_raise(dialect).parser_class, dialect)
-    base = keeping_dates(base, dialect)
+    base = keeping_own(keeping_dates(base, dialect), dialect)
     own: dict[str, Any] = {"name": dialect}
     if dialect in _ARROWS:
         own["LAMBDAS"] = {kind: read for kind, read in base.LAMBDAS.items() if kind is not TokenType.ARROW}
