@@ -12,7 +12,7 @@ from engine.operators.topk import OrderedArrangement
 
 
 class NearestJoinOperator(Operator):
-    """The rows of the left side, each with its nearest of the right side (`engine.kernels.neighbours.nearest`).
+    """The left side's rows, each with its nearest of the right side (`engine.kernels.neighbours.nearest`).
 
     It has no rounds: in a loop, or where times are no epochs, pairs are joined (`plan.nearest_joins`).
     """

@@ -148,7 +148,7 @@ class FromBinder:
         alias, columns = rows.node.alias, bound.columns
         if whole is not None and has(self.session.dialect, Trait.OFFSETS_FROM_ZERO):
             alias = next(iter(rows.node.alias_column_names), alias)
-        elif not rows.named:
+        else:
             columns = _renamed(rows.node, columns)
         table = FromTable(alias, columns, whole)
         return From(bound.operator, NameScope.of(table, self.environment.outer))

@@ -21,6 +21,10 @@ class Trait(Enum):
     """In `*`, columns that USING and NATURAL merge keep their places in the left table."""
     KEEPS_KINDS_APART = auto()
     """There are no operators between texts or truth values and values of other kinds."""
+    READS_NUMERALS = auto()
+    """A text that is written beside a number is a number, although kinds are not kept apart."""
+    CASTS_STRUCTS_BY_NAME = auto()
+    """A cast of a struct pairs fields by their names; elsewhere their order counts."""
     PERCENTILE_INTERPOLATES = auto()
     """PERCENTILE of two values may be a value between them."""
     LISTAGG_JOINS_CLOSELY = auto()
@@ -33,6 +37,10 @@ class Trait(Enum):
     """A name of the select list hides a column of an outer query."""
     ELEMENTS_KEEP_THEIR_NAME = auto()
     """The column of an unnested list does not take the name of its table."""
+    SPREADS_STRUCTS = auto()
+    """The fields of an array's structs are columns of UNNEST in FROM."""
+    EXPLODES_MAPS = auto()
+    """A map gives two columns in the select list too."""
     OFFSETS_FROM_ZERO = auto()
     """WITH OFFSET, which counts from 0, stands for WITH ORDINALITY."""
     ADDS_TEXTS = auto()
@@ -48,6 +56,8 @@ class Trait(Enum):
 
 
 _DUCKDB = frozenset({"duckdb"})
+_SPARK = frozenset({"databricks", "hive", "spark", "spark2"})
+_APART = frozenset({"athena", "bigquery", "materialize", "postgres", "presto", "risingwave", "trino"})
 _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.JOINS_WITHOUT_CONDITION: frozenset(
         {"clickhouse", "databricks", "doris", "hive", "mysql", "singlestore", "snowflake", "spark", "spark2"}
@@ -56,15 +66,17 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.ARROWS_ARE_OF_JSON: _POSTGRES | {"mysql", "singlestore", "sqlite"},
     Trait.CLAUSES_IN_ANY_ORDER: frozenset({"teradata"}),
     Trait.MERGES_IN_PLACE: frozenset({"clickhouse", "duckdb", "sqlite"}),
-    Trait.KEEPS_KINDS_APART: frozenset(
-        {"athena", "bigquery", "materialize", "postgres", "presto", "risingwave", "trino"}
-    ),
-    Trait.PERCENTILE_INTERPOLATES: frozenset({"databricks", "hive", "spark", "spark2"}),
+    Trait.KEEPS_KINDS_APART: _APART,
+    Trait.READS_NUMERALS: frozenset({"redshift", "snowflake"}),
+    Trait.CASTS_STRUCTS_BY_NAME: frozenset({"duckdb", "snowflake"}),
+    Trait.PERCENTILE_INTERPOLATES: _SPARK,
     Trait.LISTAGG_JOINS_CLOSELY: frozenset({"databricks", "oracle", "redshift", "snowflake", "spark"}),
     Trait.FUNCTIONS_ARE_TABLES: _POSTGRES,
     Trait.QUERIES_ARE_LATERAL: _DUCKDB,
     Trait.ALIASES_BEFORE_OUTER_COLUMNS: _DUCKDB,
     Trait.ELEMENTS_KEEP_THEIR_NAME: _DUCKDB,
+    Trait.SPREADS_STRUCTS: _APART,
+    Trait.EXPLODES_MAPS: _SPARK,
     Trait.OFFSETS_FROM_ZERO: frozenset({"bigquery"}),
     Trait.ADDS_TEXTS: frozenset({"tsql"}),
     Trait.LIKE_COPIES_RULES: frozenset({"mysql"}),

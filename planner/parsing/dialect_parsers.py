@@ -18,6 +18,7 @@ from sqlglot.parser import Parser
 from sqlglot.tokens import Token, TokenType
 
 from planner.dialects.as_written import keeping_dates
+from planner.dialects.own_calls import keeping_own
 from planner.dialects.traits import Trait, has
 from planner.formats import keeping_formats
 from planner.limits import check_time
@@ -56,7 +57,7 @@ def trees_of(tokens: list[Token], text: str, dialect: str) -> list[exp.Expr | No
 @cache
 def _parser_class(dialect: str) -> type[Parser]:
     base = keeping_formats(Dialect.get_or_raise(dialect).parser_class, dialect)
-    base = keeping_dates(base, dialect)
+    base = keeping_own(keeping_dates(base, dialect), dialect)
     own: dict[str, Any] = {"name": dialect}
     if has(dialect, Trait.ARROWS_ARE_OF_JSON):
         own["LAMBDAS"] = {kind: read for kind, read in base.LAMBDAS.items() if kind is not TokenType.ARROW}
@@ -190,9 +191,3 @@ def _applied(join: exp.Join) -> exp.Join:
         join.set("on", exp.true())
     join.this.set("cross_apply", None)
     return join
-
-
-_MIXINS = (
-    *(WindowCalls, JsonColumns, VersionClauses, _Joins),
-    *(MutualRecursion, RecursionClauses, PriorityHints),
-)

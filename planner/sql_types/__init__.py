@@ -43,8 +43,8 @@ from engine.schema import (
 from planner.errors import SqlTooDeep, TypeMismatch, Unsupported, UnsupportedType
 from planner.identifiers import fold
 from planner.limits import depth_limit
-from planner.native.nested_names import NestedName, parsed_nested
 from planner.positions import fail
+from planner.sql_types.nested_names import NestedName, parsed_nested
 from planner.suggestions import did_you_mean
 
 MAX_PRECISION = 38
