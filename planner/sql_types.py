@@ -1,7 +1,7 @@
 """Types in three systems: the engine's, sqlglot's and DuckDB's.
 
-A DuckDB integer type that the engine lacks becomes the nearest type that holds all its values: the narrower
-and unsigned ones a wider integer, UBIGINT and HUGEINT a NUMERIC. UHUGEINT has no such type.
+DuckDB's HUGEINT, as it gives it to sums and large numbers, becomes a NUMERIC; a column may be a HUGEINT.
+UHUGEINT has no such type.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from engine.schema import (
     DATE,
     DOUBLE,
     INTEGER,
-    INTEGER_RANGES,
     INTERVAL,
     JSON,
     REAL,
@@ -31,11 +30,13 @@ from engine.schema import (
     TIMESTAMP,
     TIMESTAMPTZ,
     UUID,
+    WHOLES,
     Kind,
     Type,
     array_of,
     enumeration,
     numeric,
+    whole,
 )
 from planner.errors import SqlTooDeep, TypeMismatch, Unsupported, UnsupportedType
 from planner.limits import depth_limit
@@ -59,7 +60,13 @@ UNTYPED: Type = _Untyped(Kind.INTEGER)
 _DT = exp.DType
 _BY_SQLGLOT: dict[exp.DType, Type] = {
     _DT.BOOLEAN: BOOLEAN,
-    _DT.TINYINT: SMALLINT,
+    _DT.TINYINT: whole("TINYINT"),
+    _DT.UTINYINT: whole("UTINYINT"),
+    _DT.USMALLINT: whole("USMALLINT"),
+    _DT.UMEDIUMINT: whole("UINTEGER"),
+    _DT.UINT: whole("UINTEGER"),
+    _DT.UBIGINT: whole("UBIGINT"),
+    _DT.INT128: whole("HUGEINT"),
     _DT.SMALLINT: SMALLINT,
     _DT.INT: INTEGER,
     _DT.MEDIUMINT: INTEGER,
@@ -94,14 +101,10 @@ _DIGITS = re.compile("[0-9]{1,9}")
 
 _BY_DUCKDB: dict[str, Type] = {
     "BOOLEAN": BOOLEAN,
-    "TINYINT": SMALLINT,
-    "UTINYINT": SMALLINT,
+    **{name: whole(name) for name in WHOLES if name != "HUGEINT"},
     "SMALLINT": SMALLINT,
-    "USMALLINT": INTEGER,
     "INTEGER": INTEGER,
-    "UINTEGER": BIGINT,
     "BIGINT": BIGINT,
-    "UBIGINT": numeric(20, 0),
     "FLOAT": REAL,
     "DOUBLE": DOUBLE,
     "VARCHAR": TEXT,
@@ -150,6 +153,8 @@ def _element_type(node: exp.DataType, dialect: str) -> Type:
     if node.this is _DT.ENUM and node.expressions:
         return _enumeration(node)
     found = INTERVAL if isinstance(node.this, exp.Interval) else _BY_SQLGLOT.get(node.this)
+    if found is None and node.this is _DT.USERDEFINED and node.sql(dialect).upper() in WHOLES:
+        found = whole(node.sql(dialect).upper())
     if found is None:
         written = node.sql(dialect)
         fail(Unsupported(f"type {written} is not supported", _meant(node, written) or SUPPORTED), node)
@@ -233,11 +238,14 @@ def storable(value: object, type: Type) -> bool:
         case Kind.BOOLEAN:
             return isinstance(value, bool)
         case Kind.SMALLINT | Kind.INTEGER | Kind.BIGINT:
-            low, high = INTEGER_RANGES[type.kind]
+            low, high = type.bounds
             return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
         case Kind.NUMERIC:
-            whole = (type.precision or 0) - (type.scale or 0)
-            return isinstance(value, Decimal) and abs(value) < Decimal(10) ** whole
+            if not isinstance(value, Decimal):
+                return False
+            if type.whole:
+                return type.bounds[0] <= value <= type.bounds[1]
+            return abs(value) < Decimal(10) ** ((type.precision or 0) - (type.scale or 0))
         case Kind.REAL | Kind.DOUBLE:
             return isinstance(value, float)
         case Kind.TEXT:

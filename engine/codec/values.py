@@ -97,7 +97,7 @@ def _enumeration(type: Type) -> Encoder:
 
 
 def _integer(type: Type) -> Encoder:
-    low, high = INTEGER_RANGES[type.kind]
+    low, high = type.bounds
 
     def encode(value: object, dictionary: Dictionary) -> int:
         if value.__class__ is int and low <= value <= high:  # type: ignore[operator]
@@ -111,7 +111,7 @@ def _integer(type: Type) -> Encoder:
 
 def _numeric(type: Type) -> Encoder:
     scale = type.scale or 0
-    limit = 10 ** (type.precision or 0)
+    low, high = type.bounds
     factor = 10**scale
 
     def encode(value: object, dictionary: Dictionary) -> int:
@@ -123,7 +123,7 @@ def _numeric(type: Type) -> Encoder:
             number = _decimal(value, type)  # type: ignore[arg-type]
         else:
             number = _exact(value, type)
-        if not -limit < number < limit:
+        if not low <= number <= high:
             raise invalid(value, type, "out of range")
         return number if -FIRST_NUMERAL < number < FIRST_NUMERAL else word_of(number, dictionary)
 

@@ -29,6 +29,8 @@ _AS_TEXT = frozenset({Kind.UUID, Kind.JSON, Kind.ENUM})  # kinds that Arrow, unl
 
 def type_name(type: Type) -> str:
     """DuckDB's name of the type."""
+    if type.whole:
+        return type.whole
     if type.kind is Kind.NUMERIC:
         return f"DECIMAL({type.precision},{type.scale})"
     if type.element is not None:
@@ -36,14 +38,15 @@ def type_name(type: Type) -> str:
     return _NAMES.get(type.kind, str(type))
 
 
-def is_arrow_text(type: Type) -> bool:
-    """Whether Arrow's form of the type is text to DuckDB."""
-    return _scalar(type).kind in _AS_TEXT
+def is_other_in_arrow(type: Type) -> bool:
+    """Whether Arrow's form of the type is another type to DuckDB: text, or a wider number."""
+    scalar = _scalar(type)
+    return scalar.kind in _AS_TEXT or bool(scalar.whole)
 
 
 def as_typed(name: str, type: Type) -> str:
     """An expression of exactly the type for a column that Arrow gave to DuckDB."""
-    return f"CAST({name} AS {type_name(type)})" if is_arrow_text(type) else name
+    return f"CAST({name} AS {type_name(type)})" if is_other_in_arrow(type) else name
 
 
 def _scalar(type: Type) -> Type:

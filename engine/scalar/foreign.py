@@ -196,7 +196,8 @@ class DuckExpression:
             words, wrong = self._words(pc.if_else(large, pa.scalar(None, results.type), results))
             return words, wrong | large
         if self._type.kind is Kind.NUMERIC:
-            return decimal_words(results, self._type, self._dictionary)
+            decimals = results.cast(pa.decimal128(38, self._type.scale or 0)) if self._type.whole else results
+            return decimal_words(decimals, self._type, self._dictionary)
         if self._type.kind is Kind.BIGINT:
             words = results.fill_null(NULL).to_numpy().copy()
         else:

@@ -346,7 +346,7 @@ class ExpressionBinder:
             return foreign(_BETWEEN_TIMES, [left, right], node, self.session.dialect)
         if op is Op.ADD and self.session.dialect == "tsql" and left.type == right.type == TEXT:
             return Foreign("{0} || {1}", (left, right), TEXT)  # type: ignore[arg-type]
-        if op is Op.DIV and node.args.get("typed") and left.type.is_integer and right.type.is_integer:
+        if op is Op.DIV and node.args.get("typed") and left.type.is_whole and right.type.is_whole:
             op = Op.INTDIV
         known = {id(node.this): left, id(node.expression): right}
         return bind_arithmetic(op, left, right) or self._function(node, known)
@@ -370,6 +370,8 @@ class ExpressionBinder:
             return value
         if not value.type.is_numeric:
             return self._function(node, {id(node.this): value})
+        if value.type.whole and not value.type.bounds[0]:
+            return call(Op.SUB, coerce(Literal(0, INTEGER), value.type), value, type=value.type)
         return call(Op.NEG, value, type=value.type)
 
     def _is(self, node: exp.Is) -> Expression:

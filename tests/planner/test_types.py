@@ -25,6 +25,7 @@ from engine.schema import (
     array_of,
     enumeration,
     numeric,
+    whole,
 )
 from planner.errors import TypeMismatch, Unsupported
 from planner.sql_types import data_type, duckdb_type, from_duckdb
@@ -92,8 +93,8 @@ def test_to_duckdb_and_back(type: Type) -> None:
 def test_what_duckdb_alone_has() -> None:
     assert from_duckdb("HUGEINT") == numeric(38, 0)
     assert from_duckdb("HUGEINT[]", huge=BIGINT) == array_of(BIGINT)
-    assert from_duckdb("UTINYINT") == SMALLINT
-    assert from_duckdb("UBIGINT") == numeric(20, 0)
+    assert from_duckdb("UTINYINT") == whole("UTINYINT")
+    assert from_duckdb("UBIGINT[]") == array_of(whole("UBIGINT"))
     assert from_duckdb("INTEGER[3]") == array_of(INTEGER)
     assert from_duckdb('"NULL"[]') == array_of(INTEGER)
     with pytest.raises(Unsupported, match="UHUGEINT"):
