@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from sqlglot import exp
 
 from engine.plan.expressions import Call, Case, Cast, Foreign, Literal, Op
-from engine.schema import BOOLEAN, INTEGER, TEXT, TIME, Kind, Type
+from engine.schema import BOOLEAN, INTEGER, INTERVAL, TEXT, TIME, Kind, Type
 from planner.bind.aggregate_calls import aggregate_call, is_aggregate
 from planner.bind.aggregate_uses import Collector, bind_aggregate
 from planner.bind.arrays import concatenated, each, subscript
@@ -31,6 +31,7 @@ from planner.bind.coercion import (
     text_literal,
 )
 from planner.bind.documents import along_path, contains, has_key
+from planner.bind.interval_sums import is_spread, of_intervals
 from planner.bind.lists import LISTS, SelectLists
 from planner.bind.members import any_of
 from planner.bind.name_scope import NameScope
@@ -162,12 +163,12 @@ class ExpressionBinder:
         if isinstance(node, exp.Grouping | exp.GroupingId):
             return self._grouping(node)
         if is_aggregate(node):
-            return self._aggregate(node)
+            return self._of_intervals(node) or self._aggregate(node)
         match node:
             case exp.Column():
                 return self._column(node)
             case exp.Window():
-                return self._window(node)
+                return self._of_intervals(node) or self._window(node)
             case exp.Paren() | exp.Alias():
                 return self.bind(node.this)
             case exp.Anonymous() if is_attempt(node):
@@ -469,7 +470,7 @@ class ExpressionBinder:
             written = node.sql(self.session.dialect)
             hint = "write the condition in HAVING" if self.clause == "WHERE" else ""
             fail(InvalidQuery(f"{self.clause} cannot contain an aggregate: {written}", hint), node)
-        inside = ExpressionBinder(self.session, self.scope, self.queries, "an aggregate's argument")
+        inside = self._inside()
         only = self._filter(call.only)
         derived = moment(call, inside.bind, only)
         uses = (bind_aggregate(call, inside.bind, only),) if derived is None else derived.uses
@@ -479,6 +480,17 @@ class ExpressionBinder:
         with self.session.provenance.noting(node):
             columns = [self.collector.column(use, call.name).ref for use in uses]
         return columns[0] if derived is None else derived.value(columns)
+
+    def _of_intervals(self, node: exp.Expression) -> Expression | None:
+        """A sum or an average of intervals, also over a window; None for anything else."""
+        if not is_spread(node, self.session.dialect):
+            return None
+        inside = self if isinstance(node, exp.Window) else self._inside()
+        parts = of_intervals(node, lambda value: inside.bind(value).type == INTERVAL)
+        return None if parts is None else self.bind(parts)
+
+    def _inside(self) -> ExpressionBinder:
+        return ExpressionBinder(self.session, self.scope, self.queries, "an aggregate's argument")
 
     def _filter(self, condition: exp.Expression | None) -> Expression | None:
         if condition is None:
