@@ -41,7 +41,7 @@ from engine.schema import (
 from planner.errors import SqlTooDeep, TypeMismatch, Unsupported, UnsupportedType
 from planner.limits import depth_limit
 from planner.positions import fail
-from planner.suggestions import did_you_mean
+from planner.suggestions import instead
 
 MAX_PRECISION = 38
 DEFAULT_NUMERIC = numeric(18, 3)
@@ -79,7 +79,11 @@ _BY_SQLGLOT: dict[exp.DType, Type] = {
     _DT.CHAR: TEXT,
     _DT.NCHAR: TEXT,
     _DT.BPCHAR: TEXT,
+    _DT.TINYTEXT: TEXT,
+    _DT.MEDIUMTEXT: TEXT,
+    _DT.LONGTEXT: TEXT,
     _DT.DATE: DATE,
+    _DT.DATE32: DATE,
     _DT.TIME: TIME,
     _DT.TIMESTAMP: TIMESTAMP,
     _DT.TIMESTAMPNTZ: TIMESTAMP,
@@ -91,11 +95,18 @@ _BY_SQLGLOT: dict[exp.DType, Type] = {
     _DT.BINARY: BYTEA,
     _DT.VARBINARY: BYTEA,
     _DT.BLOB: BYTEA,
+    _DT.TINYBLOB: BYTEA,
+    _DT.MEDIUMBLOB: BYTEA,
+    _DT.LONGBLOB: BYTEA,
     _DT.UUID: UUID,
     _DT.JSON: JSON,
     _DT.JSONB: JSON,
     _DT.VARIANT: JSON,
+    _DT.OBJECT: JSON,
+    _DT.SUPER: JSON,
 }
+_BITS = frozenset({"fabric", "tsql"})
+"""Dialects in which a BIT is a truth value."""
 _ARRAYS = (_DT.ARRAY, _DT.LIST)
 _DIGITS = re.compile("[0-9]{1,9}")
 
@@ -125,8 +136,9 @@ _BY_DUCKDB: dict[str, Type] = {
 
 _IN_WORDS = {"INTEGER_LITERAL": "INTEGER", "STRING_LITERAL": "VARCHAR", "DECIMAL": "NUMERIC"}
 SUPPORTED = (
-    "supported are SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC(p, s), BOOLEAN, TEXT, VARCHAR, "
-    "DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, ENUM and arrays of them"
+    "supported are SMALLINT, INTEGER, BIGINT and their unsigned kin, HUGEINT, REAL, DOUBLE PRECISION, "
+    "NUMERIC(p, s), BOOLEAN, TEXT, VARCHAR, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, "
+    "ENUM and arrays of them"
 )
 
 
@@ -152,21 +164,26 @@ def _element_type(node: exp.DataType, dialect: str) -> Type:
         return _numeric(node)
     if node.this is _DT.ENUM and node.expressions:
         return _enumeration(node)
+    if node.this is _DT.LOWCARDINALITY and node.expressions:
+        return _element_type(node.expressions[0], dialect)
+    if node.this is _DT.BIT and dialect in _BITS and not node.expressions:
+        return BOOLEAN
     found = INTERVAL if isinstance(node.this, exp.Interval) else _BY_SQLGLOT.get(node.this)
     if found is None and node.this is _DT.USERDEFINED and node.sql(dialect).upper() in WHOLES:
         found = whole(node.sql(dialect).upper())
     if found is None:
         written = node.sql(dialect)
-        fail(Unsupported(f"type {written} is not supported", _meant(node, written) or SUPPORTED), node)
+        hint = instead(written, dialect, _near(node), SUPPORTED)
+        fail(Unsupported(f"type {written} is not supported", hint), node)
     return found
 
 
-def _meant(node: exp.DataType, written: str) -> str:
-    """The SQL type whose name resembles an unknown name; empty for a type that SQL knows."""
-    names = {*_BY_DUCKDB, *(known.value for known in _BY_SQLGLOT), "NUMERIC", "STRING"}
+def _near(node: exp.DataType) -> list[str]:
+    """The names that an unknown name may resemble; none for a type that SQL knows."""
     if node.this is not _DT.USERDEFINED:
-        return ""
-    return did_you_mean(written, (name for name in names if name.isalnum()))
+        return []
+    names = {*_BY_DUCKDB, *(known.value for known in _BY_SQLGLOT), "NUMERIC", "STRING"}
+    return [name for name in names if name.isalnum()]
 
 
 def _numeric(node: exp.DataType) -> Type:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from planner.rewriting.array_queries import array_query
+from planner.rewriting.bit_strings import bit_string
 from planner.rewriting.flattened import flattened
 from planner.rewriting.json_calls import json_call, with_row_names
 from planner.rewriting.json_tables import json_table
@@ -17,8 +18,18 @@ from planner.rewriting.ordered_values import ordered_value
 from planner.rewriting.table_calls import table_call
 from planner.rewriting.window_tables import window_table
 
-_RULES = (array_query, ordered_value, window_table, flattened, json_call, json_table, open_json, table_call)
-_CHANGED = (exp.Array, exp.Window, exp.Table, exp.Lateral, exp.TableFromRows, exp.Anonymous)
+_RULES = (
+    bit_string,
+    array_query,
+    ordered_value,
+    window_table,
+    flattened,
+    json_call,
+    json_table,
+    open_json,
+    table_call,
+)
+_CHANGED = (exp.Array, exp.Window, exp.Table, exp.Lateral, exp.TableFromRows, exp.Anonymous, exp.BitString)
 
 
 def rewritten(tree: exp.Expression, dialect: str) -> exp.Expression:

@@ -72,11 +72,21 @@ def test_a_dialect_has_its_own_names() -> None:
     assert data_type(exp.DataType.build("datetime", dialect="mysql"), "mysql") == TIMESTAMP
 
 
-@pytest.mark.parametrize("written", ["hstore", "timetz", "bit(3)", "int4range", "hstore[]", "inet"])
-def test_refused_by_name(written: str) -> None:
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [
+        ("hstore", "write JSON"),
+        ("hstore[]", "write JSON"),
+        ("timetz", "use TIME beside a column for the zone"),
+        ("bit(3)", "bits are written as a text"),
+        ("int4range", "supported are SMALLINT"),
+        ("inet", "write TEXT"),
+    ],
+)
+def test_refused_by_name(written: str, hint: str) -> None:
     with pytest.raises(Unsupported, match="is not supported") as caught:
         data_type(exp.DataType.build(written, dialect="postgres"))
-    assert "supported are SMALLINT" in caught.value.hint
+    assert hint in caught.value.hint
 
 
 @pytest.mark.parametrize("written", ["numeric(40, 2)", "numeric(3, 5)", "numeric(0)"])
