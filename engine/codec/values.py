@@ -147,7 +147,7 @@ def _enumeration(type: Type) -> Encoder:
 
 
 def _integer(type: Type) -> Encoder:
-    low, high = INTEGER_RANGES[type.kind]
+    low, high = type.bounds
 
     def encode(value: object, dictionary: Dictionary) -> int:
         if value.__class__ is int and low <= value <= high:  # type: ignore[operator]
@@ -174,7 +174,7 @@ def _numeric(type: Type) -> Encoder:
 def _number(type: Type) -> Callable[[object], int]:
     """The function from a value of a NUMERIC to the number times 10**scale."""
     scale = type.scale or 0
-    limit = 10 ** (type.precision or 0)
+    low, high = type.bounds
     factor = 10**scale
 
     def read(value: object) -> int:
@@ -184,7 +184,7 @@ def _number(type: Type) -> Callable[[object], int]:
             number = _decimal(value, type)  # type: ignore[arg-type]
         else:
             number = _exact(value, type)
-        if not -limit < number < limit:
+        if not low <= number <= high:
             raise invalid(value, type, "out of range")
         return number
 

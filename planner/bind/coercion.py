@@ -317,7 +317,7 @@ def _operand(op: Op, side: Expression, result: Type) -> Expression:
 
 
 def _result(op: Op, args: Sequence[Expression], type: Type) -> Type:
-    if op is Op.MUL and type.kind is Kind.NUMERIC:
+    if op is Op.MUL and type.kind is Kind.NUMERIC and not type.whole:
         return numeric(type.precision or 0, sum(arg.type.scale or 0 for arg in args))
     return type
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 
 from engine.plan.expressions import Call, Case, Cast, Foreign, Literal, Op
-from engine.schema import BOOLEAN, INTEGER, NESTED, TEXT, TIME, Kind, Type, without_names
+from engine.schema import BOOLEAN, INTEGER, INTERVAL, NESTED, TEXT, TIME, Kind, Type, without_names
 from planner.bind.aggregate_calls import aggregate_call, is_aggregate
 from planner.bind.aggregate_uses import Collector, bind_aggregate
 from planner.bind.arrays import concatenated, each, subscript
@@ -32,6 +32,7 @@ from planner.bind.coercion import (
     text_literal,
 )
 from planner.bind.documents import along_path, contains, has_key
+from planner.bind.interval_sums import is_spread, of_intervals
 from planner.bind.lists import LISTS, SelectLists, series
 from planner.bind.maps import subscript_of_map, written_map
 from planner.bind.members import any_of
@@ -165,12 +166,12 @@ class ExpressionBinder:
         if isinstance(node, exp.Grouping | exp.GroupingId):
             return self._grouping(node)
         if is_aggregate(node):
-            return self._aggregate(node)
+            return self._of_intervals(node) or self._aggregate(node)
         match node:
             case exp.Column():
                 return self._column(node)
             case exp.Window():
-                return self._window(node)
+                return self._of_intervals(node) or self._window(node)
             case exp.Paren() | exp.Alias():
                 return self.bind(node.this)
             case exp.Anonymous() if is_attempt(node):
@@ -394,7 +395,7 @@ class ExpressionBinder:
             return foreign(_BETWEEN_TIMES, [left, right], node, self.session.dialect)
         if op is Op.ADD and has(self.session.dialect, Trait.ADDS_TEXTS) and left.type == right.type == TEXT:
             return Foreign("{0} || {1}", (left, right), TEXT)  # type: ignore[arg-type]
-        if op is Op.DIV and node.args.get("typed") and left.type.is_integer and right.type.is_integer:
+        if op is Op.DIV and node.args.get("typed") and left.type.is_whole and right.type.is_whole:
             op = Op.INTDIV
         known = {id(node.this): left, id(node.expression): right}
         return bind_arithmetic(op, left, right) or self._function(node, known)
@@ -418,6 +419,8 @@ class ExpressionBinder:
             return value
         if not value.type.is_numeric:
             return self._function(node, {id(node.this): value})
+        if value.type.whole and not value.type.bounds[0]:
+            return call(Op.SUB, coerce(Literal(0, INTEGER), value.type), value, type=value.type)
         return call(Op.NEG, value, type=value.type)
 
     def _is(self, node: exp.Is) -> Expression:
@@ -513,7 +516,7 @@ class ExpressionBinder:
             written = node.sql(self.session.dialect)
             hint = "write the condition in HAVING" if self.clause == "WHERE" else ""
             fail(InvalidQuery(f"{self.clause} cannot contain an aggregate: {written}", hint), node)
-        inside = ExpressionBinder(self.session, self.scope, self.queries, "an aggregate's argument")
+        inside = self._inside()
         only = self._filter(call.only)
         derived = moment(call, inside.bind, only)
         uses = (bind_aggregate(call, inside.bind, only),) if derived is None else derived.uses
@@ -523,6 +526,17 @@ class ExpressionBinder:
         with self.session.provenance.noting(node):
             columns = [self.collector.column(use, call.name).ref for use in uses]
         return columns[0] if derived is None else derived.value(columns)
+
+    def _of_intervals(self, node: exp.Expression) -> Expression | None:
+        """A sum or an average of intervals, also over a window; None for anything else."""
+        if not is_spread(node, self.session.dialect):
+            return None
+        inside = self if isinstance(node, exp.Window) else self._inside()
+        parts = of_intervals(node, lambda value: inside.bind(value).type == INTERVAL)
+        return None if parts is None else self.bind(parts)
+
+    def _inside(self) -> ExpressionBinder:
+        return ExpressionBinder(self.session, self.scope, self.queries, "an aggregate's argument")
 
     def _filter(self, condition: exp.Expression | None) -> Expression | None:
         if condition is None:

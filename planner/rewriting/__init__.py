@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from planner.rewriting.array_queries import array_query
+from planner.rewriting.bit_strings import bit_string
 from planner.rewriting.dialect_queries import dialect_query
 from planner.rewriting.dual_table import dual_table
 from planner.rewriting.flattened import flattened
@@ -25,6 +26,7 @@ from planner.rewriting.warehouse_windows import warehouse_window
 from planner.rewriting.window_tables import window_table
 
 _RULES = (
+    bit_string,
     array_query,
     ordered_value,
     warehouse_window,
@@ -43,7 +45,7 @@ _RULES = (
 )
 _CHANGED = (
     *(exp.Array, exp.Window, exp.Table, exp.Lateral, exp.Select, exp.With, exp.Values),
-    *(exp.Pivot, exp.Ordered, exp.Column, exp.TableFromRows, exp.Anonymous),
+    *(exp.Pivot, exp.Ordered, exp.Column, exp.TableFromRows, exp.Anonymous, exp.BitString),
 )
 
 
