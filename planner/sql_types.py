@@ -43,7 +43,7 @@ from engine.schema import (
 from planner.errors import SqlTooDeep, TypeMismatch, Unsupported, UnsupportedType
 from planner.identifiers import fold
 from planner.limits import depth_limit
-from planner.native.nested_names import NestedName, parsed_nested
+from planner.nested_names import NestedName, parsed_nested
 from planner.positions import fail
 from planner.suggestions import did_you_mean
 
