@@ -48,6 +48,8 @@ from planner.positions import fail
 from planner.suggestions import did_you_mean
 
 MAX_PRECISION = 38
+MOST_LEVELS = 16
+"""Levels of nesting in a type: marks in the texts of values double with each."""
 DEFAULT_NUMERIC = numeric(18, 3)
 _HUGE = numeric(MAX_PRECISION, 0)
 
@@ -147,7 +149,14 @@ def data_type(node: exp.DataType, dialect: str = "postgres") -> Type:
     found = _element_type(node, dialect)
     for _ in range(dimensions):
         found = array_of(found)
+    if levels(found) > MOST_LEVELS:
+        fail(SqlTooDeep("a type is too deep", f"at most {MOST_LEVELS} levels of nesting are allowed"), node)
     return found
+
+
+def levels(type: Type) -> int:
+    """How deep values of the type are nested; 0 for a scalar."""
+    return 1 + max(map(levels, type.parts)) if type.parts else 0
 
 
 def _element_type(node: exp.DataType, dialect: str) -> Type:
@@ -239,7 +248,12 @@ def from_duckdb(name: str, huge: Type = _HUGE) -> Type:
         return numeric(int(decimal[1]), int(decimal[2]))
     nested = parsed_nested(name)
     if nested is not None:
-        return _nested(nested, huge)
+        found = _nested(nested, huge)
+        if levels(found) > MOST_LEVELS:
+            raise UnsupportedType(
+                "a type is too deep", f"at most {MOST_LEVELS} levels of nesting are allowed"
+            )
+        return found
     if name.startswith("ENUM("):
         labels = re.findall(r"'((?:[^']|'')*)'", name)
         return enumeration(*(label.replace("''", "'") for label in labels))

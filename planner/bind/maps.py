@@ -14,14 +14,6 @@ from planner.positions import fail
 
 Bind = Callable[[exp.Expression], Expression]
 
-_STRICT = frozenset({"athena", "presto", "trino"})
-"""Dialects in which a subscript fails where the map lacks the key."""
-_FOUND = (
-    "CASE WHEN {0} IS NULL OR {1} IS NULL OR map_contains({0}, {1}) THEN {0}[{1}] "
-    "WHEN CAST('the map does not have the key ' || CAST({1} AS VARCHAR) AS BOOLEAN) THEN NULL END"
-)
-"""A cast that fails: DuckDB's own error() cannot stand inside TRY."""
-
 
 def written_map(node: exp.ToMap, bind: Bind, dialect: str) -> Expression:
     """`MAP {key: value, ...}`."""
@@ -41,7 +33,7 @@ def subscript_of_map(node: exp.ToMap) -> exp.Expression:
 
 
 def value_at(value: Expression, key: Expression, node: exp.Bracket, dialect: str) -> Expression:
-    """`map[key]`: NULL if the map lacks the key, or an error of the row in dialects where it is one."""
+    """`map[key]`: NULL if the map lacks the key."""
     key = coerce(key, value.type.parts[0])
     if dialect == "clickhouse":
         hint = "write mapContains and if, or read it in another dialect"
@@ -49,6 +41,4 @@ def value_at(value: Expression, key: Expression, node: exp.Bracket, dialect: str
             Unsupported(f"a default for a key that a map lacks is not supported: {node.sql(dialect)}", hint),
             node,
         )
-    if dialect not in _STRICT or node.args.get("safe"):
-        return foreign("{0}[{1}]", [value, key], node, dialect)
-    return foreign(_FOUND, [value, key], node, dialect)
+    return foreign("{0}[{1}]", [value, key], node, dialect)
