@@ -14,6 +14,7 @@ from decimal import Decimal
 from sqlglot import exp
 
 from engine.scalar.duck_literals import type_name
+from engine.scalar.nested_names import NestedName, parsed_nested
 from engine.schema import (
     BIGINT,
     BOOLEAN,
@@ -43,7 +44,6 @@ from engine.schema import (
 from planner.errors import SqlTooDeep, TypeMismatch, Unsupported, UnsupportedType
 from planner.identifiers import fold
 from planner.limits import depth_limit
-from planner.nested_names import NestedName, parsed_nested
 from planner.positions import fail
 from planner.suggestions import did_you_mean
 
@@ -248,12 +248,12 @@ def from_duckdb(name: str, huge: Type = _HUGE) -> Type:
         return numeric(int(decimal[1]), int(decimal[2]))
     nested = parsed_nested(name)
     if nested is not None:
-        found = _nested(nested, huge)
-        if levels(found) > MOST_LEVELS:
+        made = _nested(nested, huge)
+        if levels(made) > MOST_LEVELS:
             raise UnsupportedType(
                 "a type is too deep", f"at most {MOST_LEVELS} levels of nesting are allowed"
             )
-        return found
+        return made
     if name.startswith("ENUM("):
         labels = re.findall(r"'((?:[^']|'')*)'", name)
         return enumeration(*(label.replace("''", "'") for label in labels))

@@ -16,7 +16,7 @@ from typing import Any
 from engine.errors import InvalidValue
 from engine.schema import Kind
 from service.errors import Invalid
-from service.pgformats import records, text_values, value_binaries, value_texts
+from service.pgformats import record_values, text_values, value_binaries, value_texts
 from service.pgformats.wire_types import BINARY, JSONB, TEXT, WireType
 from service.reading.session_zones import UTC_ZONE, SessionZone
 
@@ -38,7 +38,7 @@ def writer(type: WireType, form: int, zone: SessionZone = UTC_ZONE) -> Callable[
             return lambda value: _binary_array(value, element)
     elif type.fields:
         if form == BINARY:
-            return lambda value: records.binary_record(value, type, writer)
+            return lambda value: record_values.binary_record(value, type, writer)
     elif form == BINARY:
         return value_binaries.oid_written if type.oid == _OID else value_binaries.OUT[type.kind]
     write = text_writer(type, zone)
@@ -53,7 +53,7 @@ def text_writer(type: WireType, zone: SessionZone) -> Callable[[Any], str]:
         return lambda value: _text_array(value, write_element)
     if type.fields:
         writers = [text_writer(field, zone) for _, field in type.fields]
-        return lambda value: records.text_record(value, writers)
+        return lambda value: record_values.text_record(value, writers)
     return value_texts.writer_of(type.kind, zone)
 
 
@@ -66,7 +66,7 @@ def reader(type: WireType, form: int, zone: SessionZone = UTC_ZONE) -> Callable[
             return lambda data: _array_of_binary(data, element)
     elif type.fields:
         if form == BINARY:
-            return lambda data: records.record_of_binary(data, type, reader)
+            return lambda data: record_values.record_of_binary(data, type, reader)
     elif form == BINARY:
         special = {JSONB: value_binaries.jsonb_of, _OID: value_binaries.oid_of}
         return special.get(type.oid) or value_binaries.IN[type.kind]
@@ -82,7 +82,7 @@ def text_reader(type: WireType, zone: SessionZone) -> Callable[[str], Any]:
         return lambda text: _array_of_text(text, read_element)
     if type.fields:
         readers = [text_reader(field, zone) for _, field in type.fields]
-        return lambda text: records.record_of_text(text, readers)
+        return lambda text: record_values.record_of_text(text, readers)
     return text_values.reader_of(type.kind, zone)
 
 

@@ -1,4 +1,4 @@
-"""Structs in expressions: constructors and fields.
+"""Structs and maps in expressions: constructors, fields, and the value of a key.
 
 A row without names is a struct whose fields are called f1, f2, .... DuckDB has a type of its own for it, and
 pairs its fields with those of another struct by position.
@@ -7,13 +7,14 @@ pairs its fields with those of another struct by position.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from sqlglot import exp
 
 from engine.plan.expressions import Foreign, Literal
 from engine.scalar.duck_literals import quoted_name
-from engine.schema import Field, Kind, Type
-from planner.bind.coercion import as_part
+from engine.schema import Field, Kind, Type, struct_of
+from planner.bind.coercion import as_part, coerce
 from planner.bind.name_scope import FromTable
 from planner.bind.scalar_functions import foreign
 from planner.dialects.row_comparisons import row_parts
@@ -35,7 +36,8 @@ def constructed(node: exp.Expression, bind: Bind, dialect: str) -> Expression:
     if not parts:
         fail(InvalidQuery("a row needs a value"), node)
     places = (f"{{{place}}}" for place in range(len(parts)))
-    return foreign(f"row({', '.join(places)})", [as_part(bind(part)) for part in parts], node, dialect)
+    values = [as_part(bind(part)) for part in parts]
+    return _typed(foreign(f"row({', '.join(places)})", values, node, dialect), values)
 
 
 def _struct(node: exp.Expression, bind: Bind, dialect: str) -> Expression:
@@ -50,7 +52,23 @@ def _struct(node: exp.Expression, bind: Bind, dialect: str) -> Expression:
         fail(InvalidQuery("a struct needs a field"), node)
     if len({name.lower() for name in names}) < len(names):
         fail(InvalidQuery("a struct cannot have a field twice"), node)
-    return foreign(_packed(names), values, node, dialect)
+    return _typed(foreign(_packed(names), values, node, dialect), values)
+
+
+def _typed(made: Expression, values: list[Expression]) -> Expression:
+    """The struct of some values, in which a NULL without a type is a text: that can become anything."""
+    assert isinstance(made, Foreign)
+    fields = zip(made.type.fields, values, strict=True)
+    return replace(
+        made,
+        type=struct_of(
+            (field.name, value.type if _is_null(value) else field.type) for field, value in fields
+        ),
+    )
+
+
+def _is_null(value: Expression) -> bool:
+    return isinstance(value, Literal) and value.value is None
 
 
 def _packed(names: list[str]) -> str:
@@ -135,3 +153,35 @@ def whole_row(table: FromTable, node: exp.Expression, dialect: str) -> Expressio
 def extracted(value: Expression, field: Field) -> Expression:
     place = value.type.fields.index(field) + 1
     return Foreign(f"struct_extract_at({{0}}, {place})", (value,), field.type)  # type: ignore[arg-type]
+
+
+# Maps
+
+
+def written_map(node: exp.ToMap, bind: Bind, dialect: str) -> Expression:
+    """`MAP {key: value, ...}`."""
+    pairs = [(pair.this, pair.expression) for pair in node.this.expressions]
+    keys = [exp.Literal.string(key.name) if isinstance(key, exp.Identifier) else key for key, _ in pairs]
+    parts = [part for key, (_, value) in zip(keys, pairs, strict=True) for part in (key, value)]
+    values = [as_part(bind(part)) for part in parts]
+    entries = (f"{{{place}}}: {{{place + 1}}}" for place in range(0, len(values), 2))
+    return foreign(f"MAP {{ {', '.join(entries)} }}", values, node, dialect)
+
+
+def subscript_of_map(node: exp.ToMap) -> exp.Expression:
+    """`MAP {...}[key]`, which the parser takes for a map of `{...}[key]`."""
+    subscript = node.this.copy()
+    subscript.this.replace(exp.ToMap(this=subscript.this.copy()))
+    return subscript
+
+
+def value_at(value: Expression, key: Expression, node: exp.Bracket, dialect: str) -> Expression:
+    """`map[key]`: NULL if the map lacks the key."""
+    key = coerce(key, value.type.parts[0])
+    if dialect == "clickhouse":
+        hint = "write mapContains and if, or read it in another dialect"
+        fail(
+            Unsupported(f"a default for a key that a map lacks is not supported: {node.sql(dialect)}", hint),
+            node,
+        )
+    return foreign("{0}[{1}]", [value, key], node, dialect)
