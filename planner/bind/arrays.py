@@ -7,10 +7,11 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from engine.plan.expressions import Literal, Op
-from engine.schema import INTEGER, Kind, array_of
-from planner.bind.coercion import bind_arithmetic, coerce
+from engine.schema import INTEGER, TEXT, Kind, array_of
+from planner.bind.coercion import bind_arithmetic, cast_of_variant, coerce
 from planner.bind.nested_values import field_at, value_at
 from planner.bind.scalar_functions import foreign
+from planner.dialects.variants import VARIANTS
 from planner.errors import TypeMismatch, Unsupported
 from planner.ir import Expression
 from planner.native.subscripts import first_of
@@ -60,6 +61,9 @@ def _plus(number: Expression, more: int) -> Expression:
 def concatenated(left: Expression, right: Expression, node: exp.Expression, dialect: str) -> Expression:
     """`left || right`: texts, bytes, arrays, or an array and an element."""
     sides = [left, right]
+    if dialect in VARIANTS:
+        sides = [cast_of_variant(side, TEXT) if side.type.kind is Kind.JSON else side for side in sides]
+        left, right = sides
     for i, (side, other) in enumerate(((left, right), (right, left))):
         if side.type.kind is Kind.JSON and other.type.kind is Kind.JSON:
             hint = "use json_merge_patch(a, b) to merge the members of two objects"

@@ -23,6 +23,7 @@ from planner.bind.coercion import (
     bind_arithmetic,
     bind_comparison,
     case_values,
+    cast_of_variant,
     coerce,
     condition,
     explicit_cast,
@@ -31,7 +32,7 @@ from planner.bind.coercion import (
     text_literal,
 )
 from planner.bind.documents import along_path, contains, has_key
-from planner.bind.lists import LISTS, SelectLists
+from planner.bind.lists import LISTS, SelectLists, series
 from planner.bind.members import any_of
 from planner.bind.name_scope import NameScope
 from planner.bind.nested_values import constructed, field_of, subscript_of_map, whole_row, written_map
@@ -45,6 +46,8 @@ from planner.bind.window_uses import WindowUses
 from planner.dialects import translated
 from planner.dialects.overloads import Overload, overload
 from planner.dialects.row_comparisons import row_parts
+from planner.dialects.traits import Trait, has
+from planner.dialects.variants import VARIANTS
 from planner.errors import (
     InvalidQuery,
     PlannerError,
@@ -85,12 +88,8 @@ _ARITHMETIC: dict[type[exp.Expression], Op] = {
 }
 _CONSTRUCTS: dict[type[exp.Expression], str] = {
     exp.Lambda: "a lambda",
-    exp.GenerateSeries: "generate_series",
     exp.Collate: "COLLATE",
 }
-
-_BY_NAME = frozenset({"duckdb", "snowflake"})
-"""Dialects in which a cast of a struct pairs fields by their names; elsewhere their order counts."""
 _PLAIN_NUMBER = re.compile(r"\d{1,18}(\.\d{1,18})?")
 _BETWEEN_TIMES = "to_microseconds(epoch_us({0}) - epoch_us({1}))"
 
@@ -208,6 +207,8 @@ class ExpressionBinder:
                 return along_path(node, self.bind, self.session.dialect)
             case exp.ArrayContainsAll() | exp.ArrayContainedBy() | exp.JSONBContainsTopKey():
                 return self._containment(node)
+            case exp.GenerateSeries():
+                return series(node, self.bind)
             case exp.Exists():
                 return exists(self._query(node.this))
             case exp.Subquery() | exp.Select() | exp.SetOperation():
@@ -289,6 +290,8 @@ class ExpressionBinder:
     def _overloaded(self, function: Overload, node: exp.Anonymous) -> Expression:
         """A dialect's function in the form for the type of its first argument, as a DuckDB expression."""
         values = [self.bind(argument) for argument in node.expressions]
+        if self.session.dialect in VARIANTS and values[0].type.kind is Kind.JSON:
+            values[0] = cast_of_variant(values[0], TEXT)
         form = function.form(values[0].type)
         if form is None:
             hint = "cast the argument to one of these types: " + ", ".join(function.forms).lower()
@@ -313,7 +316,8 @@ class ExpressionBinder:
     def _column(self, node: exp.Column) -> Expression:
         name = node.name.lower()
         alias = self.scope.aliases.get(name) if not node.table and name not in self._expanding else None
-        first = self.scope.chain()[:1] if alias is not None and self.session.dialect == "duckdb" else None
+        hides = alias is not None and has(self.session.dialect, Trait.ALIASES_BEFORE_OUTER_COLUMNS)
+        first = self.scope.chain()[:1] if hides else None
         for scope in first or self.scope.chain():
             attribute = scope.local(node)
             if attribute is not None:
@@ -387,7 +391,7 @@ class ExpressionBinder:
         left, right = as_operands(op, left, right, self.session.dialect)
         if op is Op.SUB and left.type == right.type == TIME:
             return foreign(_BETWEEN_TIMES, [left, right], node, self.session.dialect)
-        if op is Op.ADD and self.session.dialect == "tsql" and left.type == right.type == TEXT:
+        if op is Op.ADD and has(self.session.dialect, Trait.ADDS_TEXTS) and left.type == right.type == TEXT:
             return Foreign("{0} || {1}", (left, right), TEXT)  # type: ignore[arg-type]
         if op is Op.DIV and node.args.get("typed") and left.type.is_integer and right.type.is_integer:
             op = Op.INTDIV
@@ -491,12 +495,15 @@ class ExpressionBinder:
             return self._function(node)
         type: Type = data_type(node.to, self.session.dialect)
         value = self.bind(node.this)
-        if value.type.kind in NESTED and self.session.dialect not in _BY_NAME:
+        if value.type.kind in NESTED and not has(self.session.dialect, Trait.CASTS_STRUCTS_BY_NAME):
             value = coerce(value, without_names(value.type))
         if value.type is UNTYPED:
             value = Literal(None, type)
         elif value.type == type and not isinstance(value, Literal):
             return value
+        is_variant = self.session.dialect in VARIANTS and not is_native(node)
+        if is_variant and Kind.JSON in (value.type.kind, type.kind):
+            return cast_of_variant(value, type, isinstance(node, exp.TryCast))
         return explicit_cast(value, type, isinstance(node, exp.TryCast))
 
     def _aggregate(self, node: exp.Expression) -> Expression:

@@ -19,6 +19,7 @@ from planner.bind.nested_values import extracted
 from planner.bind.refuse import refuse_unsupported
 from planner.bind.scalar_functions import foreign
 from planner.bind.session import Bound, Session
+from planner.dialects.traits import Trait, has
 from planner.errors import TypeMismatch
 from planner.identifiers import fold
 from planner.ir import Attribute, Expression, Project, Relational, UnnestedList, UnnestLists
@@ -32,16 +33,16 @@ _SERIES = (
     f"{MOST_ELEMENTS} THEN CAST(error('a list has more than {MOST_ELEMENTS} elements') AS {{type}}[]) "
     "ELSE {series}({{0}}, {{1}}, {{2}}) END"
 )
+_ARRAY_SERIES = (
+    f"CASE WHEN CAST({{1}} AS HUGEINT) - {{0}} > {MOST_ELEMENTS} * CAST(abs({{2}}) AS HUGEINT)"
+    f" OR CAST({{0}} AS HUGEINT) - {{1}} > {MOST_ELEMENTS} * CAST(abs({{2}}) AS HUGEINT)"
+    f" THEN CAST(error('a list has more than {MOST_ELEMENTS} elements') AS BIGINT[])"
+    " ELSE SERIES({0}, {1}, {2}) END"
+)
 Bind = Callable[[exp.Expression], Expression]
 LISTS = (exp.Unnest, exp.Explode, exp.Posexplode, exp.Inline, exp.ExplodingGenerateSeries)
 """Nodes that stand for rows of elements."""
 _SERIES_NODES = (exp.GenerateSeries, exp.ExplodingGenerateSeries)
-
-
-_SPREAD = frozenset({"athena", "bigquery", "materialize", "postgres", "presto", "risingwave", "trino"})
-"""Dialects in which the fields of an array's structs are columns of UNNEST in FROM."""
-_EXPLODES = frozenset({"databricks", "hive", "spark", "spark2"})
-"""Dialects in which a map gives two columns in the select list too."""
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,7 @@ class ElementTable:
     """Lists unnested in FROM, and the names of their columns.
 
     `place` names the ordinal column, if there is one, which counts from `first` and comes before the others
-    if `leads`. With `outer`, empty lists have a row. With `named`, the columns keep their names whatever the
-    alias lists.
+    if `leads`. With `outer`, empty lists have a row.
     """
 
     node: exp.Expression
@@ -77,7 +77,6 @@ class ElementTable:
     first: int = 1
     leads: bool = False
     outer: bool = False
-    named: bool = False
 
 
 def rows_of(node: exp.Expression, dialect: str) -> ElementTable | None:
@@ -91,7 +90,7 @@ def rows_of(node: exp.Expression, dialect: str) -> ElementTable | None:
     else:
         return None
     names = tuple(map(_name, lists))
-    if node.alias and len(names) == 1 and dialect != "duckdb":
+    if node.alias and len(names) == 1 and not has(dialect, Trait.ELEMENTS_KEEP_THEIR_NAME):
         names = (node.alias,)
     rows = ElementTable(node, lists, names, outer=bool(node.args.get("outer")))
     if isinstance(this, exp.Explode | exp.Posexplode):
@@ -99,7 +98,7 @@ def rows_of(node: exp.Expression, dialect: str) -> ElementTable | None:
     place = node.args.get("ordinality") or (this is not None and this.args.get("offset"))
     if not place:
         return rows
-    name, first = ("offset", 0) if dialect == "bigquery" else ("ordinality", 1)
+    name, first = ("offset", 0) if has(dialect, Trait.OFFSETS_FROM_ZERO) else ("ordinality", 1)
     return replace(rows, place=fold(place) if isinstance(place, exp.Identifier) else name, first=first)
 
 
@@ -107,14 +106,12 @@ def _lists(node: exp.Expression) -> list[exp.Expression]:
     if isinstance(node, exp.Unnest):
         return list(node.expressions)
     if isinstance(node, exp.Explode | exp.Posexplode | exp.Inline):
-        return [node.this.expression if isinstance(node.this, exp.Kwarg) else node.this]
+        return [node.this]
     return [node]
 
 
 def _exploded(rows: ElementTable, node: exp.Explode | exp.Posexplode) -> ElementTable:
-    """The lists with Spark's names for the columns, or Snowflake's, which writes `input => list`."""
-    if isinstance(node.this, exp.Kwarg):
-        return replace(rows, names=("value",), place="index", first=0, leads=True, named=True)
+    """The lists with Spark's names for the columns."""
     rows = replace(rows, names=("col",))
     return replace(rows, place="pos", first=0, leads=True) if isinstance(node, exp.Posexplode) else rows
 
@@ -133,7 +130,7 @@ def bound_list(node: exp.Expression, bind: Bind, dialect: str) -> Bounded:
         if value.type.element is None:
             fail(TypeMismatch(f"UNNEST takes arrays and maps, not {value.type}"), node)
         is_inline = isinstance(node.parent, exp.Inline)
-        return Bounded((value,), spread=is_map or is_inline or dialect in _SPREAD)
+        return Bounded((value,), spread=is_map or is_inline or has(dialect, Trait.SPREADS_STRUCTS))
     step = node.args.get("step") or exp.Literal.number(1)
     exclusive = bool(node.args.get("is_end_exclusive"))
     start, stop, by = (typed(bind(part)) for part in (node.args["start"], node.args["end"], step))
@@ -164,6 +161,16 @@ def spread(session: Session, bound: Bound, lists: Sequence[Bounded]) -> tuple[Bo
     return Bound(Project(bound.operator, tuple(items)), tuple(columns)), structs[0] if len(
         lists
     ) == 1 else None
+
+
+def series(node: exp.GenerateSeries, bind: Bind) -> Expression:
+    """The array of a series' elements."""
+    bounded = bound_list(node, bind, "")
+    if len(bounded.arguments) == 1:
+        return bounded.arguments[0]
+    makes = "range" if bounded.exclusive else "generate_series"
+    template = _ARRAY_SERIES.replace("SERIES", makes)
+    return Foreign(template, bounded.arguments, array_of(BIGINT))  # type: ignore[arg-type]
 
 
 def _moments(
@@ -232,7 +239,7 @@ class SelectLists:
         if isinstance(node, exp.Inline):
             refuse_unsupported("inline in the select list", node, "write it in FROM, or in a LATERAL VIEW")
         each = bound_list(_lists(node)[0], bind, self.session.dialect)
-        if each.spread and self.session.dialect in _EXPLODES:
+        if each.spread and has(self.session.dialect, Trait.EXPLODES_MAPS):
             refuse_unsupported("explode of a map in the select list", node, "write it in a LATERAL VIEW")
         if each not in self.found:
             self.found[each] = self.session.attribute("unnest", each.element, True)

@@ -16,6 +16,7 @@ from engine.schema import Kind, Type
 from planner.errors import AmbiguousColumn, UnknownColumn, UnknownTable
 from planner.identifiers import fold, parts_of, schema_name
 from planner.ir import Attribute
+from planner.native.row_names import stands_for_row
 from planner.positions import fail
 from planner.relation import Catalog
 from planner.relation_names import full_name
@@ -75,6 +76,8 @@ class NameScope:
         """The column of this scope, without outer scopes, that `node` names, or None. Raises
         AmbiguousColumn."""
         name = node.name
+        if stands_for_row(node) and (column := _called(node.args["table"], self.star)):
+            return column[0]
         if node.table:
             qualified = [t for t in self.tables if t.alias.lower() == node.table.lower()]
             found = [column for table in qualified for column in _called(node.this, table.columns)]

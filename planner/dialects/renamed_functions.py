@@ -8,9 +8,10 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from planner.dialects.overloads import PREFIX
 from planner.dialects.pattern_matches import first_match
 from planner.errors import Unsupported
-from planner.native.templates import sql, whole
+from planner.native.templates import call_of, sql, whole
 from planner.positions import fail
 
 _CALLS = {
@@ -50,6 +51,8 @@ _JSON_MAKERS = {
 }
 
 _POSTGRES = frozenset({"postgres", "materialize", "risingwave"})
+_OF_CHARACTERS = frozenset({"bigquery", "databricks", "snowflake", "spark"})
+"""Dialects whose LENGTH counts the characters of a text and the bytes of bytes."""
 _SECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.000001"
 _MILLISECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.001"
 _FRACTIONS = {
@@ -85,6 +88,8 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
             return _of_all(node)
         case exp.ByteLength():
             return sql(_CALLS["octet_length"], [node.this])
+        case exp.Length() if dialect in _OF_CHARACTERS:
+            return call_of(f"{PREFIX}length", [node.this], "length")
         case exp.Length() if node.args.get("binary"):
             return sql(_CALLS["octet_length"], [node.this])
         case exp.Length() if dialect == "tsql":
@@ -96,7 +101,8 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
         case exp.Format(this=exp.Literal() as pattern) if dialect in ("postgres", "materialize"):
             return _formatted(node, pattern.this)
         case exp.SimilarTo(this=text, expression=exp.Literal() as pattern):
-            return sql("regexp_full_match({0}, {1})", [text, exp.Literal.string(_regular(pattern.this))])
+            shape = pattern.this if dialect == "duckdb" else _regular(pattern.this)
+            return sql("regexp_full_match({0}, {1})", [text, exp.Literal.string(shape)])
         case exp.Substring(this=text, args={"start": exp.Literal(is_string=True) as pattern}):
             group = exp.Literal.number(int("(" in pattern.this))
             return sql(

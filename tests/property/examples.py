@@ -21,6 +21,7 @@ from engine.schema import (
     DOUBLE,
     INTEGER,
     INTERVAL,
+    JSON,
     REAL,
     SMALLINT,
     TEXT,
@@ -44,7 +45,7 @@ from tests.property.views import View
 from tests.seeds import seeds
 
 SIMPLE = {str(t): t for t in (SMALLINT, INTEGER, BIGINT, REAL, DOUBLE, TEXT, BOOLEAN, DATE, TIMESTAMP)} | {
-    str(t): t for t in (TIME, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, array_of(INTEGER))
+    str(t): t for t in (TIME, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, array_of(INTEGER))
 }
 HISTORIES = int(os.environ.get("FRESHET_EXAMPLES", "2"))
 MOOD = enumeration("sad", "ok", "happy")

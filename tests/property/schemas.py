@@ -65,6 +65,17 @@ INTERVALS = {
 }
 BYTES = (b"", b"a", b"ab", b"\x00\xff", b"\xff")
 IDENTIFIERS = tuple(Identifier(int=n) for n in (0, 1, 2**127, 2**128 - 1))
+DOCUMENTS = (
+    "{}",
+    "[]",
+    "7",
+    '"text"',
+    '{"a":1,"b":"x","c":null,"d":[1,2]}',
+    '{"b":"y","a":{"a":2},"xs":[{"y":1,"zs":[true,null]},{"y":2,"zs":[]},{"zs":["é"]}]}',
+    '[1,"2",null,{"a":3},[4,5]]',
+    '[{"a":1,"b":"one","xs":[1,2],"d":[7]},{"a":"x","b":{"c":1}},{"b":null,"xs":[],"d":[{"e":8}]}]',
+    '{"xs":[],"a b":true,"a":[{"a":5},{"a":"6"}]}',
+)
 LISTS = ((), (1,), (1, 2), (2, None), (None,), (1, 1, 3))
 TYPES = (INTEGER, INTEGER, BIGINT, SMALLINT, TEXT, TEXT, BOOLEAN, DOUBLE, REAL, DATE, TIMESTAMP)
 NUMERICS = (numeric(6, 2), numeric(9, 3), numeric(10, 1), numeric(18, 4))
@@ -149,6 +160,7 @@ def random_value(rng: random.Random, column: Column, table: Table) -> object:
         Kind.BYTEA: BYTES,
         Kind.UUID: IDENTIFIERS,
         Kind.ARRAY: LISTS,
+        Kind.JSON: DOCUMENTS,
     }
     return rng.choice(kind.labels or domains[kind.kind])
 

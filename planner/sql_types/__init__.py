@@ -14,7 +14,6 @@ from decimal import Decimal
 from sqlglot import exp
 
 from engine.scalar.duck_literals import type_name
-from engine.scalar.nested_names import NestedName, parsed_nested
 from engine.schema import (
     BIGINT,
     BOOLEAN,
@@ -45,6 +44,7 @@ from planner.errors import SqlTooDeep, TypeMismatch, Unsupported, UnsupportedTyp
 from planner.identifiers import fold
 from planner.limits import depth_limit
 from planner.positions import fail
+from planner.sql_types.nested_names import NestedName, parsed_nested
 from planner.suggestions import did_you_mean
 
 MAX_PRECISION = 38
