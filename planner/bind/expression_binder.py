@@ -35,9 +35,16 @@ from planner.bind.documents import along_path, contains, has_key
 from planner.bind.lists import LISTS, SelectLists, series
 from planner.bind.members import any_of
 from planner.bind.name_scope import NameScope
-from planner.bind.nested_values import constructed, field_of, subscript_of_map, whole_row, written_map
+from planner.bind.nested_values import (
+    compare_rows,
+    compare_values,
+    constructed,
+    field_of,
+    subscript_of_map,
+    whole_row,
+    written_map,
+)
 from planner.bind.now import time_of_epoch
-from planner.bind.row_values import compare_rows, compare_values
 from planner.bind.scalar_functions import bind_function, foreign
 from planner.bind.session import Bound, Session
 from planner.bind.statistics import moment
