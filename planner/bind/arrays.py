@@ -9,9 +9,8 @@ from sqlglot import exp
 from engine.plan.expressions import Literal, Op
 from engine.schema import INTEGER, TEXT, Kind, array_of
 from planner.bind.coercion import bind_arithmetic, cast_of_variant, coerce
-from planner.bind.maps import value_at
+from planner.bind.nested_values import field_at, value_at
 from planner.bind.scalar_functions import foreign
-from planner.bind.structs import field_at
 from planner.dialects.variants import VARIANTS
 from planner.errors import TypeMismatch, Unsupported
 from planner.ir import Expression

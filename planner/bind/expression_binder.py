@@ -34,15 +34,21 @@ from planner.bind.coercion import (
 from planner.bind.documents import along_path, contains, has_key
 from planner.bind.interval_sums import is_spread, of_intervals
 from planner.bind.lists import LISTS, SelectLists, series
-from planner.bind.maps import subscript_of_map, written_map
 from planner.bind.members import any_of
 from planner.bind.name_scope import NameScope
+from planner.bind.nested_values import (
+    compare_rows,
+    compare_values,
+    constructed,
+    field_of,
+    subscript_of_map,
+    whole_row,
+    written_map,
+)
 from planner.bind.now import time_of_epoch
-from planner.bind.row_values import compare_rows, compare_values
 from planner.bind.scalar_functions import bind_function, foreign
 from planner.bind.session import Bound, Session
 from planner.bind.statistics import moment
-from planner.bind.structs import constructed, field_of, whole_row
 from planner.bind.subqueries import exists, member, quantified, scalar
 from planner.bind.window_uses import WindowUses
 from planner.dialects import translated

@@ -36,6 +36,10 @@ def rule(node: exp.Expression, dialect: str) -> exp.Expression:
             return exp.ILike(this=node.this.copy(), expression=node.expression.copy())
         case exp.Like() | exp.ILike() if dialect in _ESCAPES and not isinstance(node.parent, exp.Escape):
             return _escaped(node)
+        case exp.ToMap(this=exp.Struct(expressions=[])):
+            return sql("map([], [])", [])
+        case exp.Dot(expression=exp.Star()):
+            return sql("unnest({0})", [node.this])  # in a select list, a struct's fields
         case exp.Like() | exp.ILike() if isinstance(node.expression, exp.Any | exp.All) and _patterns(node):
             return _like_each(node)
         case exp.Sqrt() | exp.Ln() if dialect in _FAILS_OUTSIDE and not _is_number(node.this):
