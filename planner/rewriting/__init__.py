@@ -13,7 +13,9 @@ from planner.rewriting.dual_table import dual_table
 from planner.rewriting.hierarchies import hierarchy
 from planner.rewriting.kept_groups import kept_groups
 from planner.rewriting.ordered_values import ordered_value
+from planner.rewriting.percent_limits import percent_limit
 from planner.rewriting.row_counts import counted_rows
+from planner.rewriting.row_samples import row_sample
 from planner.rewriting.table_calls import table_call
 from planner.rewriting.window_tables import window_table
 
@@ -23,17 +25,20 @@ _RULES = (
     window_table,
     table_call,
     dual_table,
+    row_sample,
     hierarchy,
     kept_groups,
     counted_rows,
+    percent_limit,
 )
-_NODES = (exp.Array, exp.Window, exp.Table, exp.Lateral, exp.Select)
+_NODES = (exp.Array, exp.Window, exp.Table, exp.Lateral, exp.Query)
 
 
 def rewritten(tree: exp.Expression, dialect: str) -> exp.Expression:
     """The tree with every construct replaced, inner ones first. Raises Unsupported with the place of
     one that has no equal query."""
-    for node in reversed(list(tree.find_all(*_NODES))):
+    for place in reversed(list(tree.find_all(*_NODES))):
+        node: exp.Expression = place  # type: ignore[assignment]
         for rule in _RULES:
             found = rule(node, dialect)
             if found is None:

@@ -19,6 +19,7 @@ from planner.errors import InvalidQuery, Unsupported
 from planner.positions import fail
 from planner.rewriting.enclosed_rows import alone, conjuncts, enclose, hide, own, where_of
 from planner.rewriting.hierarchies import SIBLINGS
+from planner.rewriting.ordered_rows import terms_of_result
 
 _NUMBER = "rownum#"
 _SHAPES = ("group", "having", "distinct", "order", "limit", "offset", "qualify")
@@ -110,7 +111,7 @@ def _number(query: exp.Select, ordered: exp.Query | None, most: exp.Expr | None)
             Unsupported("ROWNUM of rows without an order is not supported", _ORDER_FIRST),
             next(_numbers(query)),
         )
-    terms, added = _terms(ordered)
+    terms, added = terms_of_result(ordered, "ROWNUM")
     number = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=terms))
     rows = exp.select(exp.Star(), exp.alias_(number, _NUMBER)).from_(ordered.copy().subquery("ordered#"))
     ordered.replace(rows)
@@ -123,26 +124,3 @@ def _number(query: exp.Select, ordered: exp.Query | None, most: exp.Expr | None)
         column.replace(exp.column(_NUMBER))
     if most is not None:
         query.where(exp.LTE(this=exp.column(_NUMBER), expression=most), copy=False)
-
-
-def _terms(query: exp.Query) -> tuple[list[exp.Expr], list[str]]:
-    """The query's order over columns of its result, and the names of those that it gets for that."""
-    terms: list[exp.Expr] = []
-    added: list[str] = []
-    names = {item.alias_or_name.lower(): item.alias_or_name for item in query.selects}
-    for ordered in query.args["order"].expressions:
-        term, node = ordered.copy(), ordered.this
-        if node.is_int:
-            name = query.selects[int(node.name) - 1].alias_or_name
-        elif isinstance(node, exp.Column) and not node.table and node.name.lower() in names:
-            name = names[node.name.lower()]
-        elif isinstance(query, exp.Select) and not query.args.get("distinct"):
-            name = f"by{len(added)}#"
-            query.append("expressions", exp.alias_(node.copy(), name))
-            added.append(name)
-        else:
-            hint = "order by the columns of the result"
-            fail(Unsupported("ROWNUM in this order is not supported", hint), node)
-        term.set("this", exp.column(name))
-        terms.append(term)
-    return terms, added

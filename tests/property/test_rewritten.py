@@ -182,6 +182,56 @@ COUNTED: list[SQL] = [
     ("SELECT dummy, 1 AS one FROM dual", "SELECT 'X' AS dummy, 1 AS one"),
     ("SELECT LEVEL AS n FROM dual CONNECT BY LEVEL <= 4", "SELECT n FROM range(1, 5) AS r(n)"),
 ]
+PLACED = "(SELECT *, row_number() OVER (ORDER BY {order}) AS r, count(*) OVER () AS n FROM {rows})"
+PERCENT: list[str] = [
+    "SELECT id, k, x, ts FROM t ORDER BY x DESC NULLS LAST, id, k, ts LIMIT 40%",
+    "SELECT id, s FROM u ORDER BY id, s LIMIT 50 PERCENT OFFSET 1",
+    "SELECT id FROM t UNION ALL SELECT id FROM u ORDER BY id LIMIT 33%",
+    "SELECT k, sum(x) AS total FROM t GROUP BY k ORDER BY sum(x) + 1, k LIMIT 60%",
+    "SELECT id, s FROM u ORDER BY ALL DESC LIMIT 50%",
+]
+CORRELATED: list[SQL] = [
+    (
+        "SELECT u.id, (SELECT count(*) FROM (SELECT x FROM t WHERE t.id = u.id ORDER BY x LIMIT 50%)) AS n "
+        "FROM u",
+        "SELECT u.id, (SELECT floor(count(*) / 2) FROM t WHERE t.id = u.id) AS n FROM u",
+    )
+]
+CEILED: list[SQL] = [
+    (
+        "SELECT id FROM t ORDER BY id FETCH FIRST 30 PERCENT ROWS ONLY",
+        f"SELECT id FROM {PLACED.format(order='id NULLS LAST', rows='t')} WHERE r <= ceil(n * 0.3)",
+    ),
+    (
+        "SELECT id, x FROM t ORDER BY id FETCH FIRST 30 PERCENT ROWS WITH TIES",
+        "SELECT id, x FROM (SELECT *, rank() OVER (ORDER BY id NULLS LAST) AS r, count(*) OVER () AS n "
+        "FROM t) WHERE r <= ceil(n * 0.3)",
+    ),
+]
+HASH = "md5(concat_ws(chr(31), '{}', {}))"
+SAMPLES: list[SQL] = [
+    (
+        "SELECT id, k FROM t TABLESAMPLE BERNOULLI (50) REPEATABLE (7) WHERE x > 0",
+        f"SELECT id, k FROM t WHERE left({HASH.format(7, 'id, k, x, ts')}, 8) < '80000000' AND x > 0",
+    ),
+    (
+        "SELECT a.s, b.k FROM u AS a TABLESAMPLE SYSTEM (100) REPEATABLE (1) JOIN t AS b TABLESAMPLE "
+        "BERNOULLI (25) REPEATABLE (3) ON a.id = b.id",
+        f"SELECT s, k FROM u JOIN (FROM t WHERE left({HASH.format(3, 'id, k, x, ts')}, 8) < '40000000') AS b "
+        "ON u.id = b.id",
+    ),
+]
+SAMPLED: list[SQL] = [
+    (
+        "SELECT id, s FROM u USING SAMPLE 3 ROWS (reservoir, 42)",
+        f"SELECT id, s FROM u ORDER BY {HASH.format(42, 'id, s')} LIMIT 3",
+    ),
+    (
+        "SELECT k, s FROM (SELECT * FROM t JOIN u USING (id)) USING SAMPLE 50 PERCENT (bernoulli, 5)",
+        f"SELECT k, s FROM (SELECT id, k, x, ts, s FROM t JOIN u USING (id)) "
+        f"WHERE left({HASH.format(5, 'id, k, x, ts, s')}, 8) < '80000000'",
+    ),
+]
 LAST: list[SQL] = [
     (
         f"SELECT id, NTH_VALUE(id, 2) FROM LAST OVER (PARTITION BY k ORDER BY id{frame}) AS n FROM t",
@@ -202,6 +252,10 @@ LAST: list[SQL] = [
         (LATERALS, "duckdb"),
         (KEPT, "oracle"),
         (COUNTED, "oracle"),
+        ([*((sql, sql) for sql in PERCENT), *CORRELATED], "duckdb"),
+        (CEILED, "oracle"),
+        (SAMPLES, "postgres"),
+        (SAMPLED, "duckdb"),
         (LAST, "oracle"),
     ],
 )
