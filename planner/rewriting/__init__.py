@@ -12,6 +12,7 @@ from planner.rewriting.array_queries import array_query
 from planner.rewriting.dual_table import dual_table
 from planner.rewriting.hierarchies import hierarchy
 from planner.rewriting.kept_groups import kept_groups
+from planner.rewriting.ordered_arguments import ordered_argument
 from planner.rewriting.ordered_values import ordered_value
 from planner.rewriting.percent_limits import percent_limit
 from planner.rewriting.row_counts import counted_rows
@@ -22,6 +23,7 @@ from planner.rewriting.window_tables import window_table
 _RULES = (
     array_query,
     ordered_value,
+    ordered_argument,
     window_table,
     table_call,
     dual_table,
