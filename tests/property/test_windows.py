@@ -41,8 +41,10 @@ def _equal(seed: int, make: Make) -> None:
 
 T = "t(k INTEGER, o INTEGER, x INTEGER)"
 ALL = "o NULLS LAST, k NULLS LAST, x NULLS LAST"
-PLACED = f"(SELECT *, row_number() OVER (ORDER BY {ALL}) AS n, "
+PLACED = (
+    f"(SELECT *, row_number() OVER (ORDER BY {ALL}) AS n, "
     "dense_rank() OVER (ORDER BY o NULLS LAST) AS p FROM t)"
+)
 
 
 def _without_peers(call: str, first: int, last: int, is_kept: str) -> str:
