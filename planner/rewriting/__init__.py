@@ -16,11 +16,17 @@ from planner.rewriting.ordered_arguments import ordered_argument
 from planner.rewriting.ordered_values import ordered_value
 from planner.rewriting.percent_limits import percent_limit
 from planner.rewriting.row_counts import counted_rows
+from planner.rewriting.row_functions import row_function
 from planner.rewriting.row_samples import row_sample
 from planner.rewriting.table_calls import table_call
+from planner.rewriting.unequal_constructs import unequal
+from planner.rewriting.value_rows import value_rows
 from planner.rewriting.window_tables import window_table
 
 _RULES = (
+    unequal,
+    value_rows,
+    row_function,
     array_query,
     ordered_value,
     ordered_argument,
@@ -33,7 +39,7 @@ _RULES = (
     counted_rows,
     percent_limit,
 )
-_NODES = (exp.Array, exp.Window, exp.Table, exp.Lateral, exp.Query)
+_NODES = (exp.Anonymous, exp.Array, exp.Window, exp.Table, exp.Lateral, exp.Values, exp.Query)
 
 
 def rewritten(tree: exp.Expression, dialect: str) -> exp.Expression:

@@ -6,24 +6,20 @@ lower(s) AS l(x)                  →  LATERAL (SELECT lower(s)) AS l(x)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from planner.allowed.open_functions import PURE_BY_TOPIC
 from planner.dialects.pattern_matches import all_matches
 from planner.native import templates
+from planner.rewriting.row_functions import OF_POSTGRES, row_columns
 
-_SPLITS = {
-    "postgres": {
-        "regexp_split_to_table": "regexp_split_to_array({0}, {1})",
-        "string_to_table": "string_to_array({0}, {1})",
-    },
-    "tsql": {"string_split": "string_split({0}, {1})"},
-}
+_SPLITS = {"tsql": {"string_split": "string_split({0}, {1})"}}
 _NAMES = {"tsql": "value"}
 """The column of the rows, where it has not the name of the table."""
 _LISTS = frozenset({"generate_series", "range", "repeat", "unnest"})
 _VALUES = frozenset(" ".join(PURE_BY_TOPIC.values()).split()) - _LISTS
-_OF_POSTGRES = frozenset({"materialize", "postgres", "redshift", "risingwave"})
 
 
 def table_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
@@ -31,11 +27,15 @@ def table_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
     call = node.this
     if not isinstance(call, exp.Func):
         return None
-    family = "postgres" if dialect in _OF_POSTGRES else dialect
+    family = "postgres" if dialect in OF_POSTGRES else dialect
     name = (call.name if isinstance(call, exp.Anonymous) else call.sql_name()).lower()
     matches = all_matches(call) if family == "postgres" else None
     if matches is not None:
         return _kept(node, exp.Unnest(expressions=[matches]), name, dialect)
+    columns = row_columns(call, dialect)
+    if columns:
+        names = [column or node.alias or name for column, _ in columns]
+        return _kept(node, exp.Unnest(expressions=[values for _, values in columns]), name, dialect, names)
     template = _SPLITS.get(family, {}).get(name)
     if template is not None and len(call.expressions) == 2:
         return _kept(node, exp.Unnest(expressions=[templates.sql(template, call.expressions)]), name, dialect)
@@ -45,11 +45,18 @@ def table_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
     return None
 
 
-def _kept(node: exp.Expression, item: exp.Expression, name: str, dialect: str) -> exp.Expression:
-    """The item under the alias of the node, with its joins."""
+def _kept(
+    node: exp.Expression, item: exp.Expression, name: str, dialect: str, names: Sequence[str] = ()
+) -> exp.Expression:
+    """The item under the alias of the node, with its joins and, where none are written, the names of its
+    columns."""
     alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name))
-    if not alias.columns and isinstance(item, exp.Unnest):
-        alias.set("columns", [exp.to_identifier(_NAMES.get(dialect, alias.name))])
+    if isinstance(item, exp.Unnest):
+        if not alias.columns:
+            names = names or [_NAMES.get(dialect, alias.name)]
+            alias.set("columns", [*map(exp.to_identifier, names)])
+        if node.args.get("ordinality"):
+            item.set("offset", True)
     item.set("alias", alias)
     joins = node.args.get("joins")
     return exp.Table(this=item, joins=joins) if joins else item

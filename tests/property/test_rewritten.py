@@ -104,6 +104,38 @@ SPLITS: list[SQL] = [
     ("SELECT u.id, l.x FROM u, LATERAL upper(u.s) AS l(x)", "SELECT id, upper(s) AS x FROM u"),
     ("SELECT u.id, n FROM u JOIN abs(-5) AS n ON n > u.id", "SELECT id, 5 AS n FROM u WHERE id < 5"),
 ]
+LISTED: list[SQL] = [
+    (
+        "SELECT id, string_to_table(s, 'a') AS part FROM u",
+        "SELECT id, unnest(string_split(s, 'a')) AS part FROM u",
+    ),
+    (
+        "SELECT id, regexp_split_to_table(s, '[ab]') AS part FROM u",
+        "SELECT id, unnest(regexp_split_to_array(s, '[ab]')) AS part FROM u",
+    ),
+    (
+        "SELECT id, jsonb_array_elements_text(CAST(json_build_array(s, id) AS JSONB)) AS e FROM u",
+        "SELECT id, unnest([s, CAST(id AS VARCHAR)]) AS e FROM u",
+    ),
+    (
+        "SELECT u.id, e.value, n FROM u, jsonb_array_elements_text(CAST(json_build_array(s, 'x') AS JSONB)) "
+        "WITH ORDINALITY AS e(value, n)",
+        "SELECT id, unnest([s, 'x']) AS e, unnest([1, 2]) AS n FROM u",
+    ),
+    (
+        "SELECT u.id, e.key, e.value FROM u, jsonb_each_text(CAST(json_build_object('s', s, '$.x', id) AS "
+        "JSONB)) AS e",
+        "SELECT id, unnest(['s', '$.x']) AS k, unnest([s, CAST(id AS VARCHAR)]) AS v FROM u",
+    ),
+    (
+        "SELECT u.id, k FROM u LEFT JOIN jsonb_object_keys(CAST(json_build_object('a', s) AS JSONB)) AS k ON true",
+        "SELECT id, 'a' AS k FROM u",
+    ),
+    (
+        "SELECT u.id, generate_subscripts(string_to_array(s, 'a'), 1) AS i FROM u",
+        "SELECT id, unnest(range(1, len(string_split(s, 'a')) + 1)) AS i FROM u",
+    ),
+]
 LATERALS: list[SQL] = [
     "SELECT u.id, n FROM u, (SELECT count(*) AS n FROM t WHERE t.id = u.id)",
     "SELECT u.id, y, z FROM u, (SELECT u.id + 1 AS y) AS a, (SELECT a.y * 2 AS z) AS b",
@@ -249,6 +281,7 @@ LAST: list[SQL] = [
         (WINDOWS, "risingwave"),
         (ARRAYS, "postgres"),
         (SPLITS, "postgres"),
+        (LISTED, "postgres"),
         (LATERALS, "duckdb"),
         (KEPT, "oracle"),
         (COUNTED, "oracle"),
