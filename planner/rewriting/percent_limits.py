@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
+from planner.errors import InvalidQuery, Unsupported
 from planner.native import templates
 from planner.positions import fail
 from planner.rewriting.enclosed_rows import hide
@@ -43,6 +43,8 @@ def percent_limit(node: exp.Expression, dialect: str) -> exp.Expression | None:
     outer = exp.select(exp.Star()).from_(rows.from_(query.subquery(_ORDERED)).subquery(_ORDERED))
     hide(outer, [*added, _PLACE, _COUNT])
     share: exp.Expr = limit.args.get("count") or limit.expression
+    if isinstance(share, exp.Neg) or (isinstance(share, exp.Literal) and not 0 <= float(share.this) <= 100):
+        fail(InvalidQuery("a limit in percent is between 0 and 100"), limit)
     last = templates.sql(
         f"{'floor' if dialect == 'duckdb' else 'ceil'}({{0}} * {{1}} / 100.0)", (exp.column(_COUNT), share)
     )

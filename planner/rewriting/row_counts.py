@@ -11,6 +11,7 @@ Rows of a bag have no numbers, so a number needs an order.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from sqlglot import exp
@@ -71,15 +72,16 @@ def _most(condition: exp.Expr) -> exp.Expr:
     right: exp.Expr = condition.args.get("expression") or exp.Null()
     if kind in _TURNED and next(_numbers(right), None) is not None:
         kind, left, right = _TURNED[kind], right, left  # type: ignore[assignment]
-    is_bound = isinstance(left, exp.Column) and right.find(exp.Column, exp.Query) is None
-    if is_bound and kind is exp.LTE:
-        return right.copy()
-    if is_bound and kind is exp.LT:
-        if isinstance(right, exp.Literal) and right.is_int:
-            return exp.Literal.number(max(0, int(right.this) - 1))
-        return exp.Paren(this=exp.Sub(this=right.copy(), expression=exp.Literal.number(1)))
-    if is_bound and kind is exp.EQ and right.is_int and right.name == "1":
-        return exp.Literal.number(1)
+    if isinstance(left, exp.Column) and right.find(exp.Column, exp.Query) is None:
+        bound = float(right.this) if isinstance(right, exp.Literal) and not right.is_string else None
+        if right.find(exp.Null):
+            return exp.Literal.number(0)
+        if kind is exp.LT and bound is not None:
+            return exp.Literal.number(max(0, math.ceil(bound) - 1))
+        if kind is exp.LTE:
+            return right.copy() if bound is None else exp.Literal.number(math.floor(bound))
+        if kind is exp.EQ and bound == 1:
+            return exp.Literal.number(1)
     hint = f"write ROWNUM <= n; {_ORDER_FIRST}, and compare the number outside"
     fail(InvalidQuery("this condition on ROWNUM does not keep the first rows", hint), condition)
 

@@ -39,7 +39,7 @@ from tests.planner.samples import answer, planned
         ),
         (
             "snowflake",
-            "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY a MEASURES first(c) AS f PATTERN (x) DEFINE x AS c > 1)",
+            "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY a MEASURES last(c) AS f PATTERN (x) DEFINE x AS c)",
             "unsupported_sql",
             "MATCH_RECOGNIZE",
             43,
@@ -61,6 +61,7 @@ from tests.planner.samples import answer, planned
             "ROWNUM in this order",
             60,
         ),
+        ("oracle", "SELECT 1 FROM t CONNECT BY ROWNUM < 3", "unsupported_sql", "ROWNUM in CONNECT BY", 28),
         ("oracle", "SELECT LEVEL CONNECT BY LEVEL < 3", "invalid_query", "CONNECT BY needs a FROM clause", 8),
         (
             "oracle",

@@ -128,7 +128,8 @@ LISTED: list[SQL] = [
         "SELECT id, unnest(['s', '$.x']) AS k, unnest([s, CAST(id AS VARCHAR)]) AS v FROM u",
     ),
     (
-        "SELECT u.id, k FROM u LEFT JOIN jsonb_object_keys(CAST(json_build_object('a', s) AS JSONB)) AS k ON true",
+        "SELECT u.id, k FROM u LEFT JOIN jsonb_object_keys(CAST(json_build_object('a', s) AS JSONB)) AS k "
+        "ON true",
         "SELECT id, 'a' AS k FROM u",
     ),
     (
@@ -210,6 +211,11 @@ COUNTED: list[SQL] = [
     (
         "SELECT count(*) AS n FROM t, u WHERE t.id = u.id AND ROWNUM <= 2",
         "SELECT least(2, count(*)) AS n FROM t JOIN u ON t.id = u.id",
+    ),
+    ("SELECT id FROM t WHERE ROWNUM <= NULL", "SELECT id FROM t WHERE false"),
+    (
+        "SELECT x FROM (SELECT x FROM t ORDER BY x) WHERE ROWNUM <= 2.9",
+        "SELECT x FROM t ORDER BY x NULLS LAST LIMIT 2",
     ),
     ("SELECT dummy, 1 AS one FROM dual", "SELECT 'X' AS dummy, 1 AS one"),
     ("SELECT LEVEL AS n FROM dual CONNECT BY LEVEL <= 4", "SELECT n FROM range(1, 5) AS r(n)"),
