@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from engine.plan.expressions import ColumnRef
-from planner.bind.column_choices import PATTERNS, chosen, expanded, matching
 from planner.bind.name_scope import NameScope
 from planner.bind.refuse import refuse_unsupported
 from planner.errors import InvalidQuery, UnknownColumn
-from planner.identifiers import fold
+from planner.identifiers import column_of, fold, parts_of
 from planner.ir import Attribute, Expression
 from planner.limits import check_columns
+from planner.native.column_choices import PATTERNS, chosen, expanded, matching
 from planner.positions import fail
 from planner.suggestions import did_you_mean
 
@@ -44,6 +44,10 @@ def select_list(nodes: Iterable[exp.Expression], scope: NameScope) -> list[Outpu
 
 
 def _outputs(node: exp.Expression, scope: NameScope) -> Iterator[OutputColumn]:
+    fields = _fields(node, scope)
+    if fields is not None:
+        yield from fields
+        return
     if isinstance(node, exp.Not) and isinstance(node.this, PATTERNS) and _star(node.this) is not None:
         node = node.this.copy()
         node.set("negate", True)
@@ -82,6 +86,32 @@ def _star(node: exp.Expr) -> exp.Star | None:
     inner = node.this if isinstance(node, (exp.Column, *PATTERNS)) else node
     inner = inner.this if isinstance(inner, exp.Column) else inner
     return inner if isinstance(inner, exp.Star) else None
+
+
+def _fields(node: exp.Expression, scope: NameScope) -> list[OutputColumn] | None:
+    """The fields that `struct.*`, `(struct).*` or `(table.struct).field.*` stands for; None for others."""
+    names: list[exp.Identifier] = []
+    if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Star):
+        of = node.this.unnest()
+        while isinstance(of, exp.Dot) and isinstance(of.expression, exp.Identifier):
+            names.insert(0, of.expression)
+            of = of.this.unnest()
+        names = [*parts_of(of), *names] if isinstance(of, exp.Column) else []
+    elif isinstance(node, exp.Column) and isinstance(node.this, exp.Star) and not scope.is_table(node.table):
+        names = parts_of(node)
+    struct = scope.struct(names) if names else None
+    if struct is None:
+        return None
+    whole: exp.Expression = column_of(names[:4])
+    for name in names[4:]:
+        whole = exp.Dot(this=whole, expression=name.copy())
+    return [
+        OutputColumn(
+            field.name,
+            exp.Dot(this=whole.copy(), expression=exp.to_identifier(field.name, quoted=True)),
+        )
+        for field in struct.fields
+    ]
 
 
 def _starred(node: exp.Expression, scope: NameScope) -> Iterator[OutputColumn]:
@@ -184,6 +214,8 @@ def _name(node: exp.Expression, scope: NameScope) -> str:
     """The column's name: its alias, the column's own name, else its text."""
     if isinstance(node, exp.Alias):
         return fold(node.args["alias"])
+    if isinstance(node, exp.Dot) and isinstance(node.expression, exp.Identifier):
+        return fold(node.expression)
     if isinstance(node, exp.Column):
         found = (s.local(node) for s in scope.chain())
         return next((column.name for column in found if column is not None), fold(node.this))

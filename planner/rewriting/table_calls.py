@@ -1,4 +1,4 @@
-"""Functions in FROM that give texts split into rows, or one value.
+"""Functions that give texts split into rows, in FROM and in the select list, and in FROM one value.
 
 regexp_split_to_table(s, p) AS x  →  unnest(regexp_split_to_array(s, p)) AS x(x)
 lower(s) AS l(x)                  →  LATERAL (SELECT lower(s)) AS l(x)
@@ -6,16 +6,21 @@ lower(s) AS l(x)                  →  LATERAL (SELECT lower(s)) AS l(x)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from sqlglot import exp
 
 from planner.allowed.open_functions import PURE_BY_TOPIC
 from planner.dialects.pattern_matches import all_matches
+from planner.dialects.traits import Trait, has
 from planner.native import templates
-from planner.rewriting.row_functions import OF_POSTGRES, row_columns
 
-_SPLITS = {"tsql": {"string_split": "string_split({0}, {1})"}}
+_SPLITS = {
+    "postgres": {
+        "regexp_split_to_table": "regexp_split_to_array({0}, {1})",
+        "string_to_table": "string_to_array({0}, {1})",
+        "generate_subscripts": "CASE WHEN {1} = 1 THEN generate_series(1, len({0})) END",
+    },
+    "tsql": {"string_split": "string_split({0}, {1})"},
+}
 _NAMES = {"tsql": "value"}
 """The column of the rows, where it has not the name of the table."""
 _LISTS = frozenset({"generate_series", "range", "repeat", "unnest"})
@@ -27,15 +32,11 @@ def table_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
     call = node.this
     if not isinstance(call, exp.Func):
         return None
-    family = "postgres" if dialect in OF_POSTGRES else dialect
+    family = "postgres" if has(dialect, Trait.FUNCTIONS_ARE_TABLES) else dialect
     name = (call.name if isinstance(call, exp.Anonymous) else call.sql_name()).lower()
     matches = all_matches(call) if family == "postgres" else None
     if matches is not None:
         return _kept(node, exp.Unnest(expressions=[matches]), name, dialect)
-    columns = row_columns(call, dialect)
-    if columns:
-        names = [column or node.alias or name for column, _ in columns]
-        return _kept(node, exp.Unnest(expressions=[values for _, values in columns]), name, dialect, names)
     template = _SPLITS.get(family, {}).get(name)
     if template is not None and len(call.expressions) == 2:
         return _kept(node, exp.Unnest(expressions=[templates.sql(template, call.expressions)]), name, dialect)
@@ -45,18 +46,24 @@ def table_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
     return None
 
 
-def _kept(
-    node: exp.Expression, item: exp.Expression, name: str, dialect: str, names: Sequence[str] = ()
-) -> exp.Expression:
-    """The item under the alias of the node, with its joins and, where none are written, the names of its
-    columns."""
+def row_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
+    """The elements of a list for a call that gives rows in a select list; None for any other node."""
+    if not isinstance(node, exp.Anonymous) or isinstance(node.parent, exp.Table | exp.Lateral):
+        return None
+    family = "postgres" if has(dialect, Trait.FUNCTIONS_ARE_TABLES) else ""
+    template = _SPLITS.get(family, {}).get(node.name.lower())
+    if template is None or len(node.expressions) != 2:
+        return None
+    rows = exp.Explode(this=templates.sql(template, node.expressions))
+    is_item = isinstance(node.parent, exp.Select) and node.arg_key == "expressions"
+    return exp.Alias(this=rows, alias=exp.to_identifier(node.name.lower())) if is_item else rows
+
+
+def _kept(node: exp.Expression, item: exp.Expression, name: str, dialect: str) -> exp.Expression:
+    """The item under the alias of the node, with its joins."""
     alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name))
-    if isinstance(item, exp.Unnest):
-        if not alias.columns:
-            names = names or [_NAMES.get(dialect, alias.name)]
-            alias.set("columns", [*map(exp.to_identifier, names)])
-        if node.args.get("ordinality"):
-            item.set("offset", True)
+    if not alias.columns and isinstance(item, exp.Unnest):
+        alias.set("columns", [exp.to_identifier(_NAMES.get(dialect, alias.name))])
     item.set("alias", alias)
     joins = node.args.get("joins")
     return exp.Table(this=item, joins=joins) if joins else item

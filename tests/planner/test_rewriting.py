@@ -120,6 +120,15 @@ from tests.planner.samples import answer, planned
             "HOP takes other arguments",
             15,
         ),
+        *(
+            ("oracle", f"SELECT t.a FROM t, days WHERE {test}", "unsupported_sql", "this use of (+)", column)
+            for test, column in (
+                ("a = days.a(+) AND days.a = t.a(+)", 31),
+                ("t.a = b(+)", 31),
+                ("t.a = days.a(+) OR t.a = 1", 31),
+            )
+        ),
+        ("snowflake", "SELECT v.$1 FROM t AS v", "unsupported_sql", "a column by its place", 8),
         ("postgres", "SELECT * FROM TUMBLE(none, b, INTERVAL '1 day')", "type_mismatch", "", 28),
     ],
 )

@@ -279,6 +279,55 @@ LAST: list[SQL] = [
     for frame in ("", " ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING", " RANGE UNBOUNDED PRECEDING")
 ]
 
+MARKS: list[SQL] = [
+    (
+        "SELECT t.id, t.k, u.s FROM t, u WHERE t.id = u.id(+) AND t.x > 0",
+        "SELECT t.id, t.k, u.s FROM t LEFT JOIN u ON t.id = u.id WHERE t.x > 0",
+    ),
+    (
+        "SELECT a.id, b.x, u.s FROM u, t b, t a WHERE (b.id = u.id(+) AND a.x = b.id(+)) AND u.s(+) > 'a'",
+        "SELECT a.id, b.x, u.s FROM t AS a LEFT JOIN t AS b ON a.x = b.id "
+        "LEFT JOIN u ON b.id = u.id AND u.s > 'a'",
+    ),
+    (
+        "SELECT a.id, c.s FROM t a, u c, u d WHERE a.id = c.id(+) AND d.id = 1",
+        "SELECT a.id, c.s FROM t AS a LEFT JOIN u AS c ON a.id = c.id CROSS JOIN u AS d WHERE d.id = 1",
+    ),
+]
+WAREHOUSE: list[SQL] = [
+    (
+        "SELECT id, RATIO_TO_REPORT(x) OVER (PARTITION BY k) AS share FROM t",
+        "SELECT id, x / CAST(nullif(sum(x) OVER (PARTITION BY k), 0) AS DOUBLE) AS share FROM t",
+    ),
+    (
+        "SELECT id, CONDITIONAL_TRUE_EVENT(x > 1) OVER (ORDER BY id, k, x, ts) AS n FROM t",
+        "SELECT id, CAST(count(*) FILTER (WHERE x > 1) OVER (ORDER BY id NULLS LAST, k NULLS LAST, x NULLS "
+        "LAST, ts NULLS LAST ROWS UNBOUNDED PRECEDING) AS BIGINT) AS n FROM t",
+    ),
+    (
+        "WITH r (n) AS (SELECT min(id) FROM t UNION ALL SELECT n + 1 FROM r WHERE n < 5) SELECT n FROM r",
+        "WITH RECURSIVE r (n) AS (SELECT min(id) FROM t UNION ALL SELECT n + 1 FROM r WHERE n < 5) "
+        "SELECT n FROM r",
+    ),
+    (
+        "SELECT id, column2 FROM t JOIN (VALUES (1, 'a'), (2, 'b')) ON column1 = id",
+        "SELECT id, b FROM t JOIN (VALUES (1, 'a'), (2, 'b')) AS v(a, b) ON a = id",
+    ),
+    (
+        "SELECT * FROM (SELECT id, x FROM t) UNPIVOT (v FOR c IN (x))",
+        "SELECT id, 'X' AS c, x AS v FROM t WHERE x IS NOT NULL",
+    ),
+    (
+        "SELECT * FROM (SELECT k, id, x FROM t) PIVOT (SUM(x) FOR id IN (1, 2) DEFAULT ON NULL (0))",
+        "SELECT k, coalesce(sum(x) FILTER (WHERE id = 1), 0) AS a, "
+        "coalesce(sum(x) FILTER (WHERE id = 2), 0) AS b FROM t GROUP BY k",
+    ),
+    (
+        "SELECT id, k LIKE ANY ('a%', '%b') AS l, ARRAY_GENERATE_RANGE(id, 3) AS r FROM t",
+        "SELECT id, k LIKE 'a%' OR k LIKE '%b' AS l, range(id, 3) AS r FROM t",
+    ),
+]
+
 
 @pytest.mark.parametrize(
     ("views", "dialect"),
@@ -296,6 +345,9 @@ LAST: list[SQL] = [
         (SAMPLES, "postgres"),
         (SAMPLED, "duckdb"),
         (LAST, "oracle"),
+        (MARKS, "oracle"),
+        (MARKS, "snowflake"),
+        (WAREHOUSE, "snowflake"),
     ],
 )
 def test_views_hold_what_duckdb_says(views: list[SQL], dialect: str) -> None:
