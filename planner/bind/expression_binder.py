@@ -147,7 +147,7 @@ class ExpressionBinder:
 
     def predicate(self, node: exp.Expression) -> Expression:
         try:
-            bound = condition(self.bind(node), self.clause)
+            bound = condition(self.bind(node), self.clause, self.session.dialect)
             if not isinstance(node, exp.And):
                 self.session.provenance.condition(bound, node)
             return bound
@@ -229,13 +229,16 @@ class ExpressionBinder:
             case exp.And() | exp.Or():
                 op = Op.AND if isinstance(node, exp.And) else Op.OR
                 parts = list(flat(node))
-                sides = [condition(self.bind(part), f"an operand of {op.name}") for part in parts]
+                sides = [
+                    condition(self.bind(part), f"an operand of {op.name}", self.session.dialect)
+                    for part in parts
+                ]
                 if op is Op.AND:
                     for side, part in zip(sides, parts, strict=True):
                         self.session.provenance.condition(side, part)
                 return conjoin(sides) if op is Op.AND else disjoin(sides)
             case exp.Not():
-                return negate(condition(self.bind(node.this), "the operand of NOT"))
+                return negate(condition(self.bind(node.this), "the operand of NOT", self.session.dialect))
             case exp.Is():
                 return self._is(node)
             case exp.Between():
@@ -434,7 +437,11 @@ class ExpressionBinder:
         if isinstance(node.expression, exp.Null):
             result: Expression = call(Op.IS_NULL, value)
         elif isinstance(node.expression, exp.Boolean):
-            result = call(Op.NOT_DISTINCT, condition(value, "the operand of IS"), self.bind(node.expression))
+            result = call(
+                Op.NOT_DISTINCT,
+                condition(value, "the operand of IS", self.session.dialect),
+                self.bind(node.expression),
+            )
         else:
             return self._function(node, {id(node.this): value})
         return negate(result) if node.args.get("negate") else result
@@ -481,7 +488,7 @@ class ExpressionBinder:
         operand = node.this if isinstance(node, exp.Case) else None
         subject = self.bind(operand) if operand is not None else None
         conditions = [
-            condition(self.bind(when.this), "the condition of CASE")
+            condition(self.bind(when.this), "the condition of CASE", self.session.dialect)
             if subject is None
             else self._compared(Op.EQ, subject, self.bind(when.this))
             for when in whens
