@@ -44,6 +44,7 @@ from planner.bind.subqueries import exists, member, quantified, scalar
 from planner.bind.window_uses import WindowUses
 from planner.dialects import translated
 from planner.dialects.overloads import Overload, overload
+from planner.dialects.text_lengths import BYTES_AS_TEXTS
 from planner.dialects.variants import VARIANTS
 from planner.errors import (
     InvalidQuery,
@@ -467,7 +468,17 @@ class ExpressionBinder:
         is_variant = self.session.dialect in VARIANTS and not is_native(node)
         if is_variant and Kind.JSON in (value.type.kind, type.kind):
             return cast_of_variant(value, type, isinstance(node, exp.TryCast))
+        if not is_native(node) and (decoded := self._decoded(value, type)) is not None:
+            return decoded
         return explicit_cast(value, type, isinstance(node, exp.TryCast))
+
+    def _decoded(self, value: Expression, type: Type) -> Expression | None:
+        """Bytes as a text, or a text as bytes, where the dialect has its own form of them; else None."""
+        forms = BYTES_AS_TEXTS.get(self.session.dialect)
+        kinds = (value.type.kind, type.kind)
+        if forms is None or set(kinds) != {Kind.TEXT, Kind.BYTEA}:
+            return None
+        return Foreign(forms[kinds[0] is Kind.TEXT], (value,), type)  # type: ignore[arg-type]
 
     def _aggregate(self, node: exp.Expression) -> Expression:
         call = aggregate_call(node, self.session.dialect)

@@ -17,7 +17,7 @@ _FAILS_BY_ZERO = frozenset({"bigquery", "databricks", "oracle", "snowflake", "sp
 """Dialects in which `/` never divides as integers and fails if the divisor is zero."""
 _FAILS_OUTSIDE = frozenset({"bigquery", "redshift", "snowflake"})
 """Dialects in which a root of a negative number, and a logarithm of zero, are errors."""
-_ESCAPES = frozenset({"materialize", "postgres", "redshift", "risingwave"})
+_ESCAPES = frozenset({"bigquery", "databricks", "spark", "materialize", "postgres", "redshift", "risingwave"})
 """Dialects in which a backslash escapes in a pattern of LIKE, unless ESCAPE says otherwise."""
 _TEXTS = (exp.RegexpReplace, exp.Replace, exp.Substring, exp.Translate, exp.Trim, exp.Pad)
 _QUOTIENT = "CASE WHEN {1} = 0 THEN CAST(1 % CAST({1} AS BIGINT) AS DOUBLE) ELSE {0} / {1} END"
@@ -32,12 +32,12 @@ def rule(node: exp.Expression, dialect: str) -> exp.Expression:
             return sql(_QUOTIENT, [node.this, node.expression])
         case exp.Div() | exp.Mod() | exp.IntDiv() if dialect in _NULL_BY_ZERO and not _divisor_is_done(node):
             return _divided(node)
+        case exp.Like() | exp.ILike() if isinstance(node.expression, exp.Any | exp.All) and _patterns(node):
+            return _like_each(node)
         case exp.Like() if dialect == "sqlite":
             return exp.ILike(this=node.this.copy(), expression=node.expression.copy())
         case exp.Like() | exp.ILike() if dialect in _ESCAPES and not isinstance(node.parent, exp.Escape):
             return _escaped(node)
-        case exp.Like() | exp.ILike() if isinstance(node.expression, exp.Any | exp.All) and _patterns(node):
-            return _like_each(node)
         case exp.Sqrt() | exp.Ln() if dialect in _FAILS_OUTSIDE and not _is_number(node.this):
             return _inside(node)
         case exp.Try():

@@ -36,6 +36,7 @@ _REWRITTEN = (
     exp.Pivot,
     exp.Ordered,
     exp.Column,
+    exp.DataType,
 )
 
 

@@ -1,4 +1,4 @@
-"""What a dialect leaves out or names in its own way: RECURSIVE, the columns of VALUES, those of UNPIVOT, ALL.
+"""What a dialect leaves out or names in its own way: RECURSIVE, the columns of VALUES and UNPIVOT, digits.
 
 WITH t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t)   →  WITH RECURSIVE t AS ...
 FROM (VALUES (1, 'a'))                                    →  FROM (VALUES (1, 'a')) AS v(column1, column2)
@@ -16,6 +16,8 @@ _RECURRING = frozenset({"oracle", "snowflake"})
 """Systems in which a query in WITH is recursive if it names itself behind UNION ALL."""
 _VALUES = {"databricks": "col", "snowflake": "column", "spark": "col"}
 """The columns of VALUES, before their number from 1."""
+_DECIMALS = {"bigquery": (38, 9), "databricks": (10, 0), "redshift": (18, 0), "spark": (10, 0)}
+"""The digits of a NUMERIC without any, where they are others than here."""
 _ORDER_BY_ALL = frozenset({"databricks", "snowflake", "spark"})
 _UPPER = frozenset({"oracle", "snowflake"})
 """Systems that write names without quotes in upper case."""
@@ -34,6 +36,11 @@ def dialect_query(node: exp.Expression, dialect: str) -> exp.Expression | None:
             found = node.copy()
             found.set("this", exp.var("ALL"))
             return found
+        case exp.Select() if str(node.args.get("kind")).upper() == "STRUCT":
+            fail(Unsupported("SELECT AS STRUCT is not supported", "select the columns themselves"), node)
+        case exp.DataType(this=exp.DType.DECIMAL, expressions=[]) if dialect in _DECIMALS:
+            digits = [exp.DataTypeParam(this=exp.Literal.number(number)) for number in _DECIMALS[dialect]]
+            return exp.DataType(this=exp.DType.DECIMAL, expressions=digits)
         case exp.Column(this=exp.Parameter()):
             fail(Unsupported("a column by its place in its table is not supported", "write its name"), node)
     return None
