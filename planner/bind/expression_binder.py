@@ -7,12 +7,12 @@ The binder knows the scope and what the clause allows: aggregates are allowed if
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
 from engine.plan.expressions import Call, Case, Cast, Foreign, Literal, Op
-from engine.schema import BOOLEAN, INTEGER, TEXT, TIME, Kind, Type
+from engine.schema import BIGINT, BOOLEAN, INTEGER, TEXT, TIME, Kind, Type
 from planner.bind.aggregate_calls import aggregate_call, is_aggregate
 from planner.bind.aggregate_uses import Collector, bind_aggregate
 from planner.bind.arrays import concatenated, each, subscript
@@ -91,6 +91,8 @@ _CONSTRUCTS: dict[type[exp.Expression], str] = {
 }
 
 _PLAIN_NUMBER = re.compile(r"\d{1,18}(\.\d{1,18})?")
+_WHOLE, _WHOLE_AVERAGES = "CAST(trunc({0}) AS BIGINT)", frozenset({"redshift"})
+"""An average without its fraction, as some dialects have it for whole numbers."""
 _BETWEEN_TIMES = "to_microseconds(epoch_us({0}) - epoch_us({1}))"
 
 Queries = Callable[[exp.Expression, NameScope], Bound]
@@ -495,6 +497,8 @@ class ExpressionBinder:
             fail(Unsupported("an aggregate over an outer query's columns is not supported"), node)
         with self.session.provenance.noting(node):
             columns = [self.collector.column(use, call.name).ref for use in uses]
+        if self._is_whole_average(call.name, uses[0].arguments):
+            return Foreign(_WHOLE, (columns[0],), BIGINT)  # type: ignore[arg-type]
         return columns[0] if derived is None else derived.value(columns)
 
     def _filter(self, condition: exp.Expression | None) -> Expression | None:
@@ -526,7 +530,14 @@ class ExpressionBinder:
             )
         inside = ExpressionBinder(self.session, self.scope, self.queries, "a window function", self.collector)
         with self.session.provenance.noting(node):
-            return self.windows.column(node, inside.bind, inside.predicate).ref
+            value = self.windows.column(node, inside.bind, inside.predicate).ref
+        averaged = [inside.bind(node.this.this)] if isinstance(node.this, exp.Avg) else []
+        return Foreign(_WHOLE, (value,), BIGINT) if self._is_whole_average("avg", averaged) else value  # type: ignore[arg-type]
+
+    def _is_whole_average(self, name: str, values: Sequence[Expression]) -> bool:
+        """Whether the average of these values is a whole number in the dialect."""
+        is_average = name == "avg" and self.session.dialect in _WHOLE_AVERAGES
+        return is_average and bool(values) and values[0].type.is_integer
 
     def _quantified(self, node: exp.Expression, quantifier: exp.Any | exp.All) -> Expression:
         """A comparison with ANY or ALL of a query's rows or of an array's elements."""
