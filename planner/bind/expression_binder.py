@@ -12,7 +12,18 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 
 from engine.plan.expressions import Call, Case, Cast, Foreign, Literal, Op
-from engine.schema import BOOLEAN, INTEGER, INTERVAL, NESTED, TEXT, TIME, Kind, Type, without_names
+from engine.schema import (
+    BIGINT,
+    BOOLEAN,
+    INTEGER,
+    INTERVAL,
+    NESTED,
+    TEXT,
+    TIME,
+    Kind,
+    Type,
+    without_names,
+)
 from planner.bind.aggregate_calls import aggregate_call, is_aggregate
 from planner.bind.aggregate_uses import Collector, bind_aggregate
 from planner.bind.arrays import concatenated, each, subscript
@@ -54,6 +65,7 @@ from planner.bind.window_uses import WindowUses
 from planner.dialects import translated
 from planner.dialects.overloads import Overload, overload
 from planner.dialects.row_comparisons import row_parts
+from planner.dialects.text_lengths import BYTES_AS_TEXTS
 from planner.dialects.traits import Trait, has
 from planner.dialects.variants import VARIANTS
 from planner.errors import (
@@ -99,6 +111,8 @@ _CONSTRUCTS: dict[type[exp.Expression], str] = {
     exp.Collate: "COLLATE",
 }
 _PLAIN_NUMBER = re.compile(r"\d{1,18}(\.\d{1,18})?")
+_WHOLE, _WHOLE_AVERAGES = "CAST(trunc({0}) AS BIGINT)", frozenset({"redshift"})
+"""An average without its fraction, as some dialects have it for whole numbers."""
 _BETWEEN_TIMES = "to_microseconds(epoch_us({0}) - epoch_us({1}))"
 
 Queries = Callable[[exp.Expression, NameScope], Bound]
@@ -521,7 +535,17 @@ class ExpressionBinder:
         is_variant = self.session.dialect in VARIANTS and not is_native(node)
         if is_variant and Kind.JSON in (value.type.kind, type.kind):
             return cast_of_variant(value, type, isinstance(node, exp.TryCast))
+        if not is_native(node) and (decoded := self._decoded(value, type)) is not None:
+            return decoded
         return explicit_cast(value, type, isinstance(node, exp.TryCast))
+
+    def _decoded(self, value: Expression, type: Type) -> Expression | None:
+        """Bytes as a text, or a text as bytes, where the dialect has its own form of them; else None."""
+        forms = BYTES_AS_TEXTS.get(self.session.dialect)
+        kinds = (value.type.kind, type.kind)
+        if forms is None or set(kinds) != {Kind.TEXT, Kind.BYTEA}:
+            return None
+        return Foreign(forms[kinds[0] is Kind.TEXT], (value,), type)  # type: ignore[arg-type]
 
     def _aggregate(self, node: exp.Expression) -> Expression:
         call = aggregate_call(node, self.session.dialect)
@@ -538,6 +562,8 @@ class ExpressionBinder:
             fail(Unsupported("an aggregate over an outer query's columns is not supported"), node)
         with self.session.provenance.noting(node):
             columns = [self.collector.column(use, call.name).ref for use in uses]
+        if self._is_whole_average(call.name, uses[0].arguments):
+            return Foreign(_WHOLE, (columns[0],), BIGINT)  # type: ignore[arg-type]
         return columns[0] if derived is None else derived.value(columns)
 
     def _of_intervals(self, node: exp.Expression) -> Expression | None:
@@ -580,7 +606,14 @@ class ExpressionBinder:
             )
         inside = ExpressionBinder(self.session, self.scope, self.queries, "a window function", self.collector)
         with self.session.provenance.noting(node):
-            return self.windows.column(node, inside.bind, inside.predicate).ref
+            value = self.windows.column(node, inside.bind, inside.predicate).ref
+        averaged = [inside.bind(node.this.this)] if isinstance(node.this, exp.Avg) else []
+        return Foreign(_WHOLE, (value,), BIGINT) if self._is_whole_average("avg", averaged) else value  # type: ignore[arg-type]
+
+    def _is_whole_average(self, name: str, values: Sequence[Expression]) -> bool:
+        """Whether the average of these values is a whole number in the dialect."""
+        is_average = name == "avg" and self.session.dialect in _WHOLE_AVERAGES
+        return is_average and bool(values) and values[0].type.is_integer
 
     def _quantified(self, node: exp.Expression, quantifier: exp.Any | exp.All) -> Expression:
         """A comparison with ANY or ALL of a query's rows or of an array's elements."""
