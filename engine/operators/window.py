@@ -48,7 +48,7 @@ class Functions:
 
 class PlaceFigures:
     """What the kernel needs to know of published batches: figures of each row's place, computed when a batch
-    is first read, so that they cost about as much as merges. PlaceFigures of batches that no longer exist go."""
+    is first read, so that they cost about as much as merges. Those of batches that no longer exist go."""
 
     def __init__(self, functions: Functions, codes: np.ndarray, key: int) -> None:
         """The batches' rows have such `codes`, and groups have `key` words."""
