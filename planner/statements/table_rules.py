@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from planner.identifiers import column_name, fold
+from planner.identifiers import fold, parts_of
 from planner.parsing.dialect_parsers import trees
 
 
@@ -31,14 +31,15 @@ class Text:
 
     def columns(self) -> frozenset[str]:
         """The names of the columns that it reads."""
-        return frozenset(column_name(column) for column in self.tree().find_all(exp.Column))
+        return frozenset(fold(parts_of(column)[0]) for column in self.tree().find_all(exp.Column))
 
     def renamed(self, old: str, new: str) -> Text:
         """The expression with a column renamed."""
         tree = self.tree()
         for column in tree.find_all(exp.Column):
-            if fold(column.this) == old:
-                column.set("this", exp.to_identifier(new, quoted=True))
+            name = parts_of(column)[0]  # of a struct's field, that of the struct
+            if fold(name) == old:
+                name.replace(exp.to_identifier(new, quoted=True))
         return replace(self, sql=tree.sql(self.dialect))
 
 
