@@ -18,10 +18,13 @@ from planner.errors import InvalidQuery
 from planner.positions import fail
 
 
-def pivoted(source: exp.Expression, pivot: exp.Pivot, columns: Sequence[str]) -> exp.Select | exp.Union:
+def pivoted(
+    source: exp.Expression, pivot: exp.Pivot, columns: Sequence[str], dialect: str
+) -> exp.Select | exp.Union:
     """The query for `pivot` over the table `source` with the given `columns`."""
     if pivot.args.get("unpivot"):
-        return _unpivoted(source, pivot, columns)
+        query = _unpivoted(source, pivot, columns)
+        return _with_values_first(query) if dialect == "bigquery" else query
     aggregates = pivot.args.get("using") or pivot.expressions
     fields = pivot.args.get("fields") or pivot.expressions
     for field in fields:
@@ -91,6 +94,15 @@ def _unpivoted(source: exp.Expression, pivot: exp.Pivot, columns: Sequence[str])
     query: exp.Select | exp.Union = parts[0]
     for part in parts[1:]:
         query = exp.union(query, part, distinct=False, copy=False)
+    return query
+
+
+def _with_values_first(query: exp.Select | exp.Union) -> exp.Select | exp.Union:
+    """UNPIVOT's query with the names of the columns behind their values."""
+    for select in query.find_all(exp.Select):
+        *kept, label, value = select.expressions
+        if isinstance(label.unalias(), exp.Literal):
+            select.set("expressions", [*kept, value, label])
     return query
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from planner.rewriting.array_queries import array_query
+from planner.rewriting.bit_strings import bit_string
 from planner.rewriting.dialect_queries import dialect_query
 from planner.rewriting.dual_table import dual_table
 from planner.rewriting.flattened import flattened
@@ -30,6 +31,7 @@ from planner.rewriting.warehouse_windows import warehouse_window
 from planner.rewriting.window_tables import window_table
 
 _RULES = (
+    bit_string,
     unequal,
     value_rows,
     row_call,
@@ -53,8 +55,8 @@ _RULES = (
     dialect_query,
 )
 _CHANGED = (
-    *(exp.Array, exp.Window, exp.Table, exp.Lateral, exp.Query, exp.With, exp.Values),
-    *(exp.Pivot, exp.Ordered, exp.Column, exp.TableFromRows, exp.Anonymous),
+    *(exp.Array, exp.Window, exp.Table, exp.Lateral, exp.Query, exp.With, exp.Values, exp.DataType),
+    *(exp.Pivot, exp.Ordered, exp.Column, exp.TableFromRows, exp.Anonymous, exp.BitString),
 )
 
 

@@ -1,4 +1,4 @@
-"""What a dialect leaves out or names in its own way: RECURSIVE, the columns of VALUES, those of UNPIVOT, ALL.
+"""What a dialect leaves out or names in its own way: RECURSIVE, the columns of VALUES and UNPIVOT, digits.
 
 WITH t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t)   →  WITH RECURSIVE t AS ...
 FROM (VALUES (1, 'a'))                                    →  FROM (VALUES (1, 'a')) AS v(column1, column2)
@@ -21,6 +21,8 @@ _VALUES = {
     **dict.fromkeys(("athena", "presto", "trino"), ("_col", 0)),
 }
 """The columns of VALUES before their number, and the number of the first."""
+_DECIMALS = {"bigquery": (38, 9), "databricks": (10, 0), "redshift": (18, 0), "spark": (10, 0)}
+"""The digits of a NUMERIC without any, where they are others than here."""
 _ORDER_BY_ALL = frozenset({"databricks", "snowflake", "spark"})
 _UPPER = frozenset({"oracle", "snowflake"})
 """Systems that write names without quotes in upper case."""
@@ -39,6 +41,11 @@ def dialect_query(node: exp.Expression, dialect: str) -> exp.Expression | None:
             found = node.copy()
             found.set("this", exp.var("ALL"))
             return found
+        case exp.Select() if str(node.args.get("kind")).upper() == "STRUCT":
+            fail(Unsupported("SELECT AS STRUCT is not supported", "select the columns themselves"), node)
+        case exp.DataType(this=exp.DType.DECIMAL, expressions=[]) if dialect in _DECIMALS:
+            digits = [exp.DataTypeParam(this=exp.Literal.number(number)) for number in _DECIMALS[dialect]]
+            return exp.DataType(this=exp.DType.DECIMAL, expressions=digits)
         case exp.Column(this=exp.Parameter()):
             fail(Unsupported("a column by its place in its table is not supported", "write its name"), node)
     return None

@@ -22,7 +22,7 @@ UNSUPPORTED = [
         "LIMIT in the step of a recursion",
     ),
     ("SELECT a FROM t WHERE ^unnest(ARRAY[1, 2]) = a", "UNNEST is not supported in WHERE"),
-    ("SELECT * FROM ^json_to_recordset('[]') x", "table function json_to_recordset"),
+    ("SELECT * FROM ^json_tree('[]') x", "table function json_tree"),
     ("SELECT a, ^now() FROM t", "changes every row at every instant"),
     ("SELECT a, ^random() FROM t", "not deterministic"),
     ("SELECT a FROM t WHERE c > 1 AND ^clock_timestamp() > '2020-01-01'", "not deterministic"),
