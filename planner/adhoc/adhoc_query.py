@@ -40,7 +40,7 @@ _CALLS = {
 }
 """DuckDB's functions for names of the time, which DuckDB would otherwise read as columns of these names."""
 _EPOCH = re.compile("[0-9]{1,19}")
-_NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.PropertyEQ)
+_NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.Columns, exp.PropertyEQ)
 
 
 @dataclass(frozen=True)
