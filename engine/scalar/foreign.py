@@ -28,14 +28,12 @@ from engine.scalar.evaluator import Evaluator
 from engine.scalar.remembered import Memo
 from engine.scalar.row_failures import Failure, Report
 from engine.scalar.value_sizes import LARGEST, SHORT, is_too_large, shortened, too_large
-from engine.schema import Column, Kind, Type
+from engine.schema import NESTED, Column, Kind, Type
 from engine.state.dictionary import Dictionary
 
 _FEW = 8  # up to this many rows, constants in the text are faster than a table
 _PLACE = re.compile(r"\{(\d+)\}")
-_BY_ARROW = frozenset(
-    {Kind.INTERVAL, Kind.JSON, Kind.ARRAY}
-)  # kinds whose Python values differ from DuckDB's
+_BY_ARROW = NESTED | {Kind.INTERVAL, Kind.JSON}  # kinds whose Python values differ from DuckDB's
 # Arrow counts nanoseconds; longer intervals from DuckDB would wrap around.
 _BOUNDED = (
     "list_transform([INTERVAL], lambda span: CASE WHEN abs(date_part('hour', span)) >= 2562047 "

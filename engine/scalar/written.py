@@ -13,7 +13,8 @@ _HEX = re.compile(r"\\x((?:[0-9a-fA-F]{2})*)")
 _TOKEN = re.compile(
     r'\s*(?:([{},])|"((?:[^"\\]|\\.)*)"|((?:[^{},"\\\s]|\\.|\s+(?=[^{},\s]))+))\s*', re.DOTALL
 )
-_WRITTEN = frozenset({Kind.INTERVAL, Kind.BYTEA, Kind.ARRAY})
+_SPACED_OFFSET = re.compile(r"(.*:\d\d(?:\.\d+)?) ([+-]\d\d(?::?\d\d)?)")
+_WRITTEN = frozenset({Kind.INTERVAL, Kind.BYTEA, Kind.ARRAY, Kind.TIMESTAMPTZ})
 
 
 def is_rewritten(type: Type) -> bool:
@@ -22,7 +23,8 @@ def is_rewritten(type: Type) -> bool:
 
 
 def readable(text: str, type: Type) -> str:
-    """The text in a form that DuckDB casts to the type; it rewrites `\\x6162`, `P1DT2H` and `{1,NULL}`."""
+    """The text in a form that DuckDB casts to the type; it rewrites `\\x6162`, `P1DT2H`, `{1,NULL}`
+    and the space before an offset."""
     match type.kind:
         case Kind.INTERVAL if text.lstrip("+-").startswith("P"):
             try:
@@ -31,6 +33,8 @@ def readable(text: str, type: Type) -> str:
                 return text
         case Kind.BYTEA if match := _HEX.fullmatch(text):
             return re.sub("(..)", r"\\x\1", match[1])
+        case Kind.TIMESTAMPTZ if match := _SPACED_OFFSET.fullmatch(text):
+            return match[1] + match[2]
         case Kind.ARRAY if text.lstrip().startswith("{"):
             return _list(text)
     return text

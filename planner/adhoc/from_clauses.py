@@ -16,10 +16,10 @@ from engine.plan.expressions import ColumnRef
 from engine.plan.nodes import Source
 from engine.schema import Schema
 from planner.bind import bind
-from planner.bind.join_binder import MERGED_IN_PLACE
 from planner.bind.lists import ElementTable, rows_of
 from planner.bind.name_scope import NameScope
 from planner.bind.stars import OutputColumn
+from planner.dialects.traits import Trait, has
 from planner.errors import Unsupported
 from planner.positions import fail
 from planner.relation import Relation
@@ -166,7 +166,7 @@ def _qualify(column: exp.Column, scope: NameScope, merged: Mapping[int, tuple[in
 
 def _is_reordered(select: exp.Select, dialect: str) -> bool:
     """Whether the select list has a star over merged columns that DuckDB places elsewhere."""
-    if dialect in MERGED_IN_PLACE:
+    if has(dialect, Trait.MERGES_IN_PLACE):
         return False
     stars = any(part.find(exp.Star) for part in select.expressions)
     clause = [select.args.get("from_"), *(select.args.get("joins") or ())]

@@ -19,6 +19,8 @@ from engine.schema import (
     DATE,
     INTEGER,
     INTERVAL,
+    JSON,
+    NESTED,
     TEXT,
     TIME,
     TIMESTAMP,
@@ -27,6 +29,8 @@ from engine.schema import (
     Type,
     numeric,
 )
+from planner.dialects.traits import Trait, has
+from planner.dialects.variants import AS_TEXT, AS_VARIANT, VARIANTS
 from planner.errors import TypeMismatch
 from planner.ir import Expression
 from planner.ir.failing import failure
@@ -36,6 +40,7 @@ from planner.native.reference import (
     common_type,
     constant,
     constants,
+    fill_places,
     interval_constant,
     literal_text,
     quoted,
@@ -46,13 +51,31 @@ from planner.sql_types import MAX_PRECISION, UNTYPED, duckdb_type, storable
 _EXACT = Context(prec=2 * MAX_PRECISION)
 _TEXTUAL = frozenset({Kind.ENUM, Kind.JSON})  # kinds whose values compare with texts as texts
 _MOMENTS = (DATE, TIMESTAMP, TIMESTAMPTZ)
-_KINDS_APART = frozenset({"athena", "bigquery", "materialize", "postgres", "presto", "risingwave", "trino"})
-"""Dialects without operators between a text, a boolean and a value of another type."""
 
 
 def argument(expression: Expression) -> Argument:
-    """The argument that DuckDB types: a literal's text, else the type."""
-    return literal_text(expression) if isinstance(expression, Literal) else expression.type
+    """The argument that DuckDB types: a literal's text, else the type; a nested value as it was made, because
+    a literal in it takes its type from its context too."""
+    if isinstance(expression, Literal):
+        return literal_text(expression)
+    if isinstance(expression, Foreign) and expression.type.kind in NESTED:
+        return _written(expression)
+    return expression.type
+
+
+def _written(expression: Expression) -> str:
+    """A nested value in DuckDB's SQL, with NULLs of their types for what is not constant."""
+    match expression:
+        case Literal():
+            return literal_text(expression)
+        case Foreign() if expression.type.kind in NESTED:
+            return f"({fill_places(expression.template, [_written(arg) for arg in expression.args])})"  # type: ignore[arg-type]
+    return f"CAST(NULL AS {duckdb_type(expression.type)})"
+
+
+def as_part(expression: Expression) -> Expression:
+    """A value as a part of a nested one: an untyped NULL is a text, which can become anything."""
+    return Literal(None, TEXT) if expression.type is UNTYPED else expression
 
 
 def coerce(expression: Expression, type: Type) -> Expression:
@@ -73,6 +96,16 @@ def explicit_cast(expression: Expression, type: Type, lenient: bool = False) -> 
     if not castable(expression.type, type):
         raise TypeMismatch(f"there is no cast of {expression.type} to {type}")
     return Cast(expression, type, lenient)  # type: ignore[arg-type]
+
+
+def cast_of_variant(value: Expression, type: Type, lenient: bool = False) -> Expression:
+    """A cast of a variant, or to one. A text in it is the text without its quotes."""
+    if type.kind is Kind.JSON:
+        return Foreign(AS_VARIANT, (value,), JSON)  # type: ignore[arg-type]
+    text = Foreign(AS_TEXT, (value,), TEXT)  # type: ignore[arg-type]
+    if type == TEXT or not castable(TEXT, type):
+        return text if type == TEXT else explicit_cast(value, type, lenient)
+    return Cast(text, type, lenient)  # type: ignore[arg-type]
 
 
 def literal_as(literal: Literal, type: Type) -> Expression:
@@ -153,7 +186,7 @@ def _comparison_type(left: Expression, right: Expression) -> Type:
             if fits and literal.type.is_integer and other.type.is_integer:
                 return other.type
         return _common(left, right, argument(left), argument(right))
-    return _common(left, right, left.type, right.type)
+    return _common(left, right, argument(left), argument(right))
 
 
 def _common(left: Expression, right: Expression, a: Argument, b: Argument) -> Type:
@@ -167,9 +200,11 @@ def _common(left: Expression, right: Expression, a: Argument, b: Argument) -> Ty
 def bind_comparison(op: Op, left: Expression, right: Expression, dialect: str = "") -> Expression:
     """The comparison; intervals compare by length, with months of 30 days. Raises TypeMismatch if the
     `dialect` cannot compare the types."""
-    if dialect in _KINDS_APART:
+    if has(dialect, Trait.KEEPS_KINDS_APART):
         _check_texts(left, right)
         _check_booleans(left, right)
+    if dialect in VARIANTS and {left.type.kind, right.type.kind} == {Kind.JSON, Kind.TEXT}:
+        left, right = (cast_of_variant(side, JSON) if side.type == TEXT else side for side in (left, right))
     sides = comparable(left, right)
     if sides[0].type == INTERVAL:
         sides = (_normalized(sides[0]), _normalized(sides[1]))
@@ -234,7 +269,7 @@ def as_operands(op: Op, left: Expression, right: Expression, dialect: str) -> tu
     """The sides of an operator: in dialects without operators between texts and other values, a text that is
     written beside a number is a number, and one that is subtracted from a moment a moment. Raises
     TypeMismatch."""
-    if dialect not in _KINDS_APART:
+    if not (has(dialect, Trait.KEEPS_KINDS_APART) or has(dialect, Trait.READS_NUMERALS)):
         return left, right
     return _as_operand(op, left, right), _as_operand(op, right, left)
 
@@ -308,7 +343,7 @@ def case_values(values: Sequence[Expression], dialect: str) -> tuple[list[Expres
 
 
 def _as_alternatives(values: Sequence[Expression], type: Type, dialect: str) -> list[Expression]:
-    if dialect in _KINDS_APART:
+    if has(dialect, Trait.KEEPS_KINDS_APART):
         for value in values:
             _check_whole(value, type)
     return [coerce(value, type) for value in values]

@@ -7,12 +7,12 @@ The binder knows the scope and what the clause allows: aggregates are allowed if
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
 from engine.plan.expressions import Call, Case, Cast, Foreign, Literal, Op
-from engine.schema import BOOLEAN, INTEGER, INTERVAL, TEXT, TIME, Kind, Type
+from engine.schema import BOOLEAN, INTEGER, INTERVAL, NESTED, TEXT, TIME, Kind, Type, without_names
 from planner.bind.aggregate_calls import aggregate_call, is_aggregate
 from planner.bind.aggregate_uses import Collector, bind_aggregate
 from planner.bind.arrays import concatenated, each, subscript
@@ -23,6 +23,7 @@ from planner.bind.coercion import (
     bind_arithmetic,
     bind_comparison,
     case_values,
+    cast_of_variant,
     coerce,
     condition,
     explicit_cast,
@@ -32,18 +33,23 @@ from planner.bind.coercion import (
 )
 from planner.bind.documents import along_path, contains, has_key
 from planner.bind.interval_sums import is_spread, of_intervals
-from planner.bind.lists import LISTS, SelectLists
+from planner.bind.lists import LISTS, SelectLists, series
+from planner.bind.maps import subscript_of_map, written_map
 from planner.bind.members import any_of
 from planner.bind.name_scope import NameScope
 from planner.bind.now import time_of_epoch
-from planner.bind.row_values import compare_rows
+from planner.bind.row_values import compare_rows, compare_values
 from planner.bind.scalar_functions import bind_function, foreign
 from planner.bind.session import Bound, Session
 from planner.bind.statistics import moment
+from planner.bind.structs import constructed, field_of, whole_row
 from planner.bind.subqueries import exists, member, quantified, scalar
 from planner.bind.window_uses import WindowUses
 from planner.dialects import translated
 from planner.dialects.overloads import Overload, overload
+from planner.dialects.row_comparisons import row_parts
+from planner.dialects.traits import Trait, has
+from planner.dialects.variants import VARIANTS
 from planner.errors import (
     InvalidQuery,
     PlannerError,
@@ -52,6 +58,7 @@ from planner.errors import (
     Unsupported,
     UnsupportedType,
 )
+from planner.identifiers import parts_of
 from planner.ir import Expression, references
 from planner.ir.failing import check_constant
 from planner.ir.scalars import call, conjoin, disjoin, negate
@@ -83,12 +90,8 @@ _ARITHMETIC: dict[type[exp.Expression], Op] = {
 }
 _CONSTRUCTS: dict[type[exp.Expression], str] = {
     exp.Lambda: "a lambda",
-    exp.Struct: "a struct",
-    exp.Dot: "a field of a struct",
-    exp.GenerateSeries: "generate_series",
     exp.Collate: "COLLATE",
 }
-
 _PLAIN_NUMBER = re.compile(r"\d{1,18}(\.\d{1,18})?")
 _BETWEEN_TIMES = "to_microseconds(epoch_us({0}) - epoch_us({1}))"
 
@@ -187,6 +190,16 @@ class ExpressionBinder:
                 return self._cast(node)
             case exp.Interval():
                 return interval_literal(self._function(node))
+            case exp.Tuple() | exp.Struct():
+                return constructed(node, self.bind, self.session.dialect)
+            case exp.Anonymous() if row_parts(node, self.session.dialect) is not None:
+                return constructed(node, self.bind, self.session.dialect)
+            case exp.Dot(expression=exp.Identifier() as name):
+                return field_of(self.bind(node.this), name.this, node, self.session.dialect)
+            case exp.ToMap(this=exp.Struct()):
+                return written_map(node, self.bind, self.session.dialect)
+            case exp.ToMap(this=exp.Bracket(this=exp.Struct())):
+                return self.bind(subscript_of_map(node))
             case exp.Bracket():
                 return subscript(node, self.bind, self.session.dialect)
             case exp.DPipe():
@@ -196,6 +209,8 @@ class ExpressionBinder:
                 return along_path(node, self.bind, self.session.dialect)
             case exp.ArrayContainsAll() | exp.ArrayContainedBy() | exp.JSONBContainsTopKey():
                 return self._containment(node)
+            case exp.GenerateSeries():
+                return series(node, self.bind)
             case exp.Exists():
                 return exists(self._query(node.this))
             case exp.Subquery() | exp.Select() | exp.SetOperation():
@@ -230,6 +245,8 @@ class ExpressionBinder:
             case exp.Greatest() | exp.Least():
                 op = Op.GREATEST if isinstance(node, exp.Greatest) else Op.LEAST
                 return self._alternatives(op, [node.this, *node.expressions])
+            case exp.ArraySize(this=this) if not node.args.get("expression"):
+                return self._size(node, self.bind(this))
             case exp.Nullif():
                 value = self.bind(node.this)
                 if value.type is UNTYPED:
@@ -248,6 +265,12 @@ class ExpressionBinder:
         nodes."""
         bound = known or {}
         return bind_function(node, lambda n: bound.get(id(n)) or self.bind(n), self.session.dialect)
+
+    def _size(self, node: exp.ArraySize, value: Expression) -> Expression:
+        """The number of an array's elements or of a map's entries."""
+        if value.type.kind is Kind.MAP:
+            return foreign("cardinality({0})", [value], node, self.session.dialect)
+        return self._function(node, {id(node.this): value})
 
     def _attempt(self, node: exp.Anonymous) -> Expression:
         """A TRY, inside which constants may fail."""
@@ -269,6 +292,8 @@ class ExpressionBinder:
     def _overloaded(self, function: Overload, node: exp.Anonymous) -> Expression:
         """A dialect's function in the form for the type of its first argument, as a DuckDB expression."""
         values = [self.bind(argument) for argument in node.expressions]
+        if self.session.dialect in VARIANTS and values[0].type.kind is Kind.JSON:
+            values[0] = cast_of_variant(values[0], TEXT)
         form = function.form(values[0].type)
         if form is None:
             hint = "cast the argument to one of these types: " + ", ".join(function.forms).lower()
@@ -293,14 +318,30 @@ class ExpressionBinder:
     def _column(self, node: exp.Column) -> Expression:
         name = node.name.lower()
         alias = self.scope.aliases.get(name) if not node.table and name not in self._expanding else None
-        first = self.scope.chain()[:1] if alias is not None and self.session.dialect == "duckdb" else None
+        hides = alias is not None and has(self.session.dialect, Trait.ALIASES_BEFORE_OUTER_COLUMNS)
+        first = self.scope.chain()[:1] if hides else None
         for scope in first or self.scope.chain():
             attribute = scope.local(node)
             if attribute is not None:
                 return attribute.ref
+            path = scope.path(node)
+            if path is not None:
+                return self._fields(path[0].ref, path[1], node)
         if alias is not None:
             return self._alias(name, alias)
+        row = self.scope.row(node)
+        if row is not None:
+            return whole_row(row, node, self.session.dialect)
+        names = parts_of(node)
+        if len(names) > 1 and names[0].name.lower() in self.scope.aliases:
+            return self._fields(self._column(exp.Column(this=names[0])), names[1:], node)
         fail(self._early(node) or self.scope.missing(node, self.session.catalog), node)
+
+    def _fields(self, value: Expression, names: list[exp.Identifier], node: exp.Column) -> Expression:
+        """A field of a struct, or of a struct inside it."""
+        for name in names:
+            value = field_of(value, name.this, node, self.session.dialect)
+        return value
 
     def _early(self, node: exp.Column) -> UnknownColumn | None:
         """The error for a name of the select list that this clause cannot see yet."""
@@ -324,9 +365,12 @@ class ExpressionBinder:
         quantifier = quantifier_of(node.expression)
         if quantifier is not None:
             return self._quantified(node, quantifier)
-        left, right = unwrapped(node.this), unwrapped(node.expression)
-        if isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple):
-            return self._row_comparison(node, left, right)
+        left, right = (
+            row_parts(node.this, self.session.dialect),
+            row_parts(node.expression, self.session.dialect),
+        )
+        if left is not None and right is not None:
+            return self._rows_compared(COMPARISONS[type(node)], left, right)
         try:
             return self._compared(COMPARISONS[type(node)], self.bind(node.this), self.bind(node.expression))
         except UnsupportedType:
@@ -335,9 +379,13 @@ class ExpressionBinder:
     def _compared(self, op: Op, left: Expression, right: Expression) -> Expression:
         return bind_comparison(op, left, right, self.session.dialect)
 
-    def _row_comparison(self, node: exp.Expression, left: exp.Tuple, right: exp.Tuple) -> Expression:
-        a, b = ([self.bind(part) for part in side.expressions] for side in (left, right))
-        return compare_rows(COMPARISONS[type(node)], a, b, self.session.dialect)
+    def _rows_compared(
+        self, op: Op, left: Sequence[exp.Expression], right: Sequence[exp.Expression]
+    ) -> Expression:
+        """A comparison of rows without names. In DuckDB a row is a value, and NULL in it one too."""
+        a, b = ([self.bind(part) for part in side] for side in (left, right))
+        compare = compare_values if self.session.dialect == "duckdb" else compare_rows
+        return compare(op, a, b, self.session.dialect)
 
     def _arithmetic(self, node: exp.Expression) -> Expression:
         left, right = self.bind(node.this), self.bind(node.expression)
@@ -345,7 +393,7 @@ class ExpressionBinder:
         left, right = as_operands(op, left, right, self.session.dialect)
         if op is Op.SUB and left.type == right.type == TIME:
             return foreign(_BETWEEN_TIMES, [left, right], node, self.session.dialect)
-        if op is Op.ADD and self.session.dialect == "tsql" and left.type == right.type == TEXT:
+        if op is Op.ADD and has(self.session.dialect, Trait.ADDS_TEXTS) and left.type == right.type == TEXT:
             return Foreign("{0} || {1}", (left, right), TEXT)  # type: ignore[arg-type]
         if op is Op.DIV and node.args.get("typed") and left.type.is_whole and right.type.is_whole:
             op = Op.INTDIV
@@ -405,19 +453,12 @@ class ExpressionBinder:
 
     def _any_of(self, value: exp.Expression, candidates: list[exp.Expression]) -> Expression:
         """Whether `value` (or a row of values) equals one of the candidates."""
-        rows = [unwrapped(candidate) for candidate in candidates]
-        row = unwrapped(value)
-        if isinstance(row, exp.Tuple):
-            columns = [self.bind(part) for part in row.expressions]
-            if any(not isinstance(r, exp.Tuple) or len(r.expressions) != len(columns) for r in rows):
-                fail(InvalidQuery(f"IN compares rows of {len(columns)} values"), value)
-            return disjoin(
-                conjoin(
-                    self._compared(Op.EQ, a, self.bind(b))
-                    for a, b in zip(columns, r.expressions, strict=True)
-                )
-                for r in rows
-            )
+        rows = [row_parts(candidate, self.session.dialect) for candidate in candidates]
+        row = row_parts(value, self.session.dialect)
+        if row is not None and None not in rows:
+            if any(len(each or ()) != len(row) for each in rows):
+                fail(InvalidQuery(f"IN compares rows of {len(row)} values"), value)
+            return disjoin(self._rows_compared(Op.EQ, row, each or ()) for each in rows)
         return any_of(self.bind(value), [self._listed(each) for each in candidates], self.session.dialect)
 
     def _listed(self, node: exp.Expression) -> Expression:
@@ -458,10 +499,15 @@ class ExpressionBinder:
             return self._function(node)
         type: Type = data_type(node.to, self.session.dialect)
         value = self.bind(node.this)
+        if value.type.kind in NESTED and not has(self.session.dialect, Trait.CASTS_STRUCTS_BY_NAME):
+            value = coerce(value, without_names(value.type))
         if value.type is UNTYPED:
             value = Literal(None, type)
         elif value.type == type and not isinstance(value, Literal):
             return value
+        is_variant = self.session.dialect in VARIANTS and not is_native(node)
+        if is_variant and Kind.JSON in (value.type.kind, type.kind):
+            return cast_of_variant(value, type, isinstance(node, exp.TryCast))
         return explicit_cast(value, type, isinstance(node, exp.TryCast))
 
     def _aggregate(self, node: exp.Expression) -> Expression:
@@ -539,8 +585,7 @@ class ExpressionBinder:
 
     def _row(self, node: exp.Expression) -> list[Expression]:
         """The values of a row, or the one value."""
-        row = unwrapped(node)
-        return [self.bind(part) for part in (row.expressions if isinstance(row, exp.Tuple) else [node])]
+        return [self.bind(part) for part in row_parts(node, self.session.dialect) or [node]]
 
 
 def quantifier_of(node: exp.Expression) -> exp.Any | exp.All | None:

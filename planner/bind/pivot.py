@@ -36,17 +36,22 @@ def pivoted(source: exp.Expression, pivot: exp.Pivot, columns: Sequence[str]) ->
     used = {c.name.lower() for part in (*fields, *aggregates) for c in part.find_all(exp.Column)}
     group = pivot.args.get("group")
     keys = list(group.expressions) if group else [_column(c) for c in columns if c.lower() not in used]
-    items = [_cell(cell, fields, name) for cell, name in zip(cells, names, strict=True)]
+    default = pivot.args.get("default_on_null") or None
+    items = [_cell(cell, fields, name, default) for cell, name in zip(cells, names, strict=True)]
     query = exp.select(*(key.copy() for key in keys), *items).from_(source.copy())
     return query.group_by(*(key.copy() for key in keys)) if keys else query
 
 
-def _cell(cell: tuple[exp.Expression, ...], fields: Sequence[exp.In], name: str) -> exp.Expression:
-    """An aggregate of the rows that have the cell's values."""
+def _cell(
+    cell: tuple[exp.Expression, ...], fields: Sequence[exp.In], name: str, default: exp.Expression | None
+) -> exp.Expression:
+    """An aggregate of the rows that have the cell's values; `default` stands for NULL."""
     *values, aggregate = cell
     tests = [exp.EQ(this=f.this.copy(), expression=_value(v)) for f, v in zip(fields, values, strict=True)]
     function = aggregate.unalias().copy()
-    filtered = exp.Filter(this=function, expression=exp.Where(this=exp.and_(*tests)))
+    filtered: exp.Expression = exp.Filter(this=function, expression=exp.Where(this=exp.and_(*tests)))
+    if default is not None:
+        filtered = exp.Coalesce(this=filtered, expressions=[default.copy()])
     return exp.Alias(this=filtered, alias=exp.to_identifier(name, quoted=True))
 
 

@@ -17,11 +17,13 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, UnsupportedError
 
 from engine.plan.expressions import Foreign, Literal
+from engine.schema import TEXT, Kind
 from planner.allowed.check import REFERENCE, check
-from planner.allowed.open_functions import AGGREGATES, PASSING, PURE, SESSION
+from planner.allowed.open_functions import AGGREGATES, PASSING, PURE, PURE_BY_TOPIC, SESSION
 from planner.allowed.parse_tree import Closed, known_functions
-from planner.bind.coercion import argument, typed
+from planner.bind.coercion import argument, cast_of_variant, typed
 from planner.dialects.other_systems import written_here
+from planner.dialects.variants import VARIANTS
 from planner.errors import PlannerError, UnknownFunction, Unsupported, UnsupportedType
 from planner.ir import Expression
 from planner.native.reference import PLACE, type_of
@@ -71,7 +73,10 @@ _COUNTS = re.compile(
     r"(array_unique|cardinality|json_array_length|list_sum|list_unique)\([^()]*\)", re.IGNORECASE
 )
 """Calls whose value is BIGINT here, as for count and sum; DuckDB's UBIGINT or HUGEINT would be NUMERIC."""
-
+_OPERATOR_OF_TEXTS = re.compile(r" LIKE | ILIKE | \|\| | AS (TEXT|VARCHAR)\)")
+_BESIDE_TEXTS = frozenset({"cast", "encode", "octet_length", "try_cast", "typeof"})
+"""Functions that sqlglot's translations of functions of texts call too."""
+_TEXTUAL = frozenset(f"{PURE_BY_TOPIC['text']} {PURE_BY_TOPIC['patterns']}".split())
 
 Bind = Callable[[exp.Expression], Expression]
 
@@ -85,7 +90,18 @@ def bind_function(node: exp.Expression, bind: Bind, dialect: str) -> Expression:
     arguments: list[Expression] = []
     template = _template(_with_places(node.copy(), node, bind, arguments), node)
     _check_names(template, node, dialect)
+    if dialect in VARIANTS and _takes_texts(template):
+        arguments = [
+            cast_of_variant(each, TEXT) if each.type.kind is Kind.JSON else each for each in arguments
+        ]
     return foreign(template, arguments, node, dialect)
+
+
+def _takes_texts(template: str) -> bool:
+    """Whether DuckDB's expression is a function of texts: a variant among its arguments is a text."""
+    names = set(re.findall(r"(\w+)\(", template.lower()))
+    is_textual = not _TEXTUAL.isdisjoint(names) or _OPERATOR_OF_TEXTS.search(template) is not None
+    return is_textual and names <= _TEXTUAL | _BESIDE_TEXTS
 
 
 def foreign(template: str, arguments: Sequence[Expression], node: exp.Expression, dialect: str) -> Expression:

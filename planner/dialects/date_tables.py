@@ -38,6 +38,19 @@ _OF_SECONDS = (
 )
 _OF_SECONDS_IN_UTC = _OF_SECONDS.replace("TIMESTAMPTZ", "TIMESTAMP")
 
+_MOMENT_FROM_PARTS = (
+    f"CAST({_DAY_FROM_PARTS} AS TIMESTAMP) + to_hours(CAST({{3}} AS BIGINT))"
+    " + to_minutes(CAST({4} AS BIGINT)) + to_seconds(CAST({5} AS BIGINT))"
+)
+_MOMENT_WITH_FRACTION = f"{_MOMENT_FROM_PARTS} + to_microseconds({{6}} // 1000)"
+_BETWEEN_ZONES = "timezone({1}, timezone({0}, CAST({2} AS TIMESTAMP)))"
+_OF_PARTS = (
+    "TIMESTAMP_FROM_PARTS",
+    "TIMESTAMPFROMPARTS",
+    "TIMESTAMP_NTZ_FROM_PARTS",
+    "TIMESTAMPNTZFROMPARTS",
+)
+
 SNOWFLAKE: Table = {
     **_MORE_FIELDS,
     "DATEADD(unit, n, at)": "@shift",
@@ -64,6 +77,11 @@ SNOWFLAKE: Table = {
     "DAYOFWEEKISO(at)": "#FROM_MONDAY",
     "DAYNAME(at)": "strftime(CAST({0} AS TIMESTAMP), '%a')",
     "MONTHNAME(at)": "strftime(CAST({0} AS TIMESTAMP), '%b')",
+    "CONVERT_TIMEZONE(source, target, at)": _BETWEEN_ZONES,
+    "TIME_SLICE(at, n, unit, end?)": "@slice",
+    **{f"{name}(year, month, day, hour, minute, second)": _MOMENT_FROM_PARTS for name in _OF_PARTS},
+    **{f"{name}(year, month, day, hour, minute, second, n)": _MOMENT_WITH_FRACTION for name in _OF_PARTS},
+    **{f"{name}(at, time)": "CAST({0} AS DATE) + CAST({1} AS TIME)" for name in _OF_PARTS},
     "DATE_FROM_PARTS(year, month, day)": _DAY_FROM_PARTS,
     "DATEFROMPARTS(year, month, day)": _DAY_FROM_PARTS,
     "DATE(at)": _DAY,

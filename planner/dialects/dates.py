@@ -123,6 +123,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "shift_day_back": adding.shift_day_back,
     "shift_interval": _only_interval(1),
     "shift_moment": adding.shift_moment,
+    "slice": truncation.slice_of,
     "truncate": truncation.truncate,
     "truncate_calendar": _truncate_calendar,
     "truncate_day": truncation.truncate_day,
@@ -188,7 +189,7 @@ def _meant(meaning: str, call: DateCall, args: Sequence[exp.Expression]) -> exp.
             name, _, given = meaning[1:].partition(":")
             return _units(name, given, call) if given else MEANINGS[name](call)
         case "#":
-            return sql(parts.template(meaning[1:]), args)
+            return parts.part_of(meaning[1:], args[0], call.name)
     return sql(meaning, args)
 
 

@@ -20,6 +20,7 @@ _DUCKDB = {
     "TIMESTAMPTZ": "TIMESTAMPTZ",
     "TEXT": "VARCHAR",
     "TIME": "TIME",
+    "BYTES": "BLOB",
     "NUMBER": "DOUBLE",
     "JSON": "JSON",
 }
@@ -35,6 +36,7 @@ _KINDS = {
     Kind.TIME: "TIME",
     Kind.JSON: "JSON",
     Kind.ARRAY: "ARRAY",
+    Kind.BYTEA: "BYTES",
 }
 _OF_DATES = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TEXT", "TIME")
 PREFIX = "dialect_"

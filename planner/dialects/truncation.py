@@ -81,6 +81,24 @@ def truncate_day(call: DateCall) -> exp.Expression:
     return call.sql(f"CAST(date_trunc('{unit.lower()}', CAST({{0}} AS TIMESTAMP)) AS DATE)", "at")
 
 
+def slice_of(call: DateCall) -> exp.Expression:
+    """The first moment of the slice of `n` units that contains `at`, or the first one behind it. Slices
+    are counted from 1970."""
+    unit, count = call.unit(), call["n"]
+    side = word(call.args.get("end")) or "START"
+    if unit.startswith("WEEK") or unit == "ISOYEAR" or not _is_count(count) or side not in ("START", "END"):
+        call.refuse("a slice of weeks, of a computed length or with another end", "use days, START and END")
+    length = f"INTERVAL '{count.name}' {unit}"
+    begun = call_of(f"{PREFIX}sliced", [call["at"], sql(length, [])], call.name.lower())
+    return (
+        begun if side == "START" else call_of(f"{PREFIX}shifted", [begun, sql(length, [])], call.name.lower())
+    )
+
+
+def _is_count(node: exp.Expression) -> bool:
+    return isinstance(node, exp.Literal) and node.is_int
+
+
 def last_day_of(call: DateCall) -> exp.Expression:
     """The last day of the unit that contains `at`."""
     unit = call.unit()

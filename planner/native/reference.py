@@ -200,7 +200,6 @@ _SAMPLES = {
     Kind.TIMESTAMPTZ: "2000-01-01 00:00:00+00",
     Kind.INTERVAL: "1 day",
     Kind.UUID: "00000000-0000-0000-0000-000000000000",
-    Kind.ARRAY: "[]",
 }
 
 
@@ -209,6 +208,18 @@ def castable(source: Type, target: Type) -> bool:
     """Whether values of `source` can be cast to `target` at all (a single value may still fail)."""
     if source is UNTYPED or source.kind in (Kind.TEXT, Kind.JSON) or target.kind is Kind.TEXT:
         return True
-    written = source.labels[0] if source.labels else _SAMPLES.get(source.kind, "1")
-    sample = f"CAST({quoted(written)} AS {duckdb_type(source)})"
-    return constant(f"CAST({sample} AS {duckdb_type(target)})")[0]
+    return constant(f"CAST({_sample(source)} AS {duckdb_type(target)})")[0]
+
+
+def _sample(type: Type) -> str:
+    """A value of the type in DuckDB's SQL."""
+    match type.kind:
+        case Kind.ARRAY:
+            said = "[]"
+        case Kind.STRUCT:
+            said = f"row({', '.join(map(_sample, type.parts))})"
+        case Kind.MAP:
+            said = f"MAP {{ {': '.join(map(_sample, type.parts))} }}"
+        case _:
+            said = quoted(type.labels[0] if type.labels else _SAMPLES.get(type.kind, "1"))
+    return f"CAST({said} AS {duckdb_type(type)})"

@@ -127,7 +127,7 @@ class Piece:
 
     def template(self) -> exp.Expression:
         """The tree without values for its parameters, and without marks of the dialect."""
-        trees = checked_trees(_spelled_out(self.tokens), self.script, self.dialect)
+        trees = checked_trees(self.tokens, self.script, self.dialect)
         if len(trees) != 1:
             raise self.failure("the statement is empty")
         return self._resolved(trees[0])
@@ -182,9 +182,6 @@ def place_of(script: str, offset: int) -> tuple[int, int]:
     return script.count("\n", 0, offset) + 1, offset - script.rfind("\n", 0, offset)
 
 
-_VERSIONS = (TokenType.NUMBER, TokenType.STRING, TokenType.PARAMETER, TokenType.PLACEHOLDER, TokenType.COLON)
-
-
 def _tokens(script: str, dialect: Dialect) -> list[Token]:
     """Every token of the script."""
     try:
@@ -235,25 +232,9 @@ def _unclosed(script: str, dialect: Dialect) -> int:
     return offset
 
 
-def _spelled_out(tokens: tuple[Token, ...]) -> list[Token]:
-    """The tokens with FOR before VERSION AS OF and TIMESTAMP AS OF, a form that every dialect parses."""
-    result: list[Token] = []
-    for i, token in enumerate(tokens):
-        if token.text.upper() in ("VERSION", "TIMESTAMP") and _is_as_of(tokens, i):
-            result.append(Token(TokenType.FOR, "FOR", token.line, token.col, token.start, token.end))
-        result.append(token)
-    return result
-
-
 def _is_kept(tree: exp.Expression) -> bool:
     """Whether a statement defines what is kept, so that it has no parameters. Rows that CREATE TABLE AS
     selects are not part of the table's definition."""
     if isinstance(tree, exp.Create):
         return tree.expression is None
     return isinstance(tree, exp.Alter | exp.Comment)
-
-
-def _is_as_of(tokens: tuple[Token, ...], i: int) -> bool:
-    follows = [t.text.upper() for t in tokens[i + 1 : i + 3]] == ["AS", "OF"]
-    literal = i + 3 < len(tokens) and tokens[i + 3].token_type in _VERSIONS
-    return follows and literal and (i == 0 or tokens[i - 1].text.upper() != "FOR")

@@ -10,26 +10,45 @@ from sqlglot import exp
 
 from planner.rewriting.array_queries import array_query
 from planner.rewriting.bit_strings import bit_string
+from planner.rewriting.dialect_queries import dialect_query
+from planner.rewriting.dual_table import dual_table
 from planner.rewriting.flattened import flattened
+from planner.rewriting.hierarchies import hierarchy
+from planner.rewriting.join_marks import joined_by_marks
 from planner.rewriting.json_calls import json_call, with_row_names
+from planner.rewriting.json_members import json_members
 from planner.rewriting.json_tables import json_table
+from planner.rewriting.kept_groups import kept_groups
 from planner.rewriting.open_json import open_json
 from planner.rewriting.ordered_values import ordered_value
+from planner.rewriting.row_counts import counted_rows
 from planner.rewriting.table_calls import table_call
+from planner.rewriting.warehouse_windows import warehouse_window
 from planner.rewriting.window_tables import window_table
 
 _RULES = (
     bit_string,
     array_query,
     ordered_value,
+    warehouse_window,
     window_table,
     flattened,
     json_call,
     json_table,
     open_json,
+    json_members,
     table_call,
+    dual_table,
+    hierarchy,
+    kept_groups,
+    counted_rows,
+    joined_by_marks,
+    dialect_query,
 )
-_CHANGED = (exp.Array, exp.Window, exp.Table, exp.Lateral, exp.TableFromRows, exp.Anonymous, exp.BitString)
+_CHANGED = (
+    *(exp.Array, exp.Window, exp.Table, exp.Lateral, exp.Select, exp.With, exp.Values),
+    *(exp.Pivot, exp.Ordered, exp.Column, exp.TableFromRows, exp.Anonymous, exp.BitString),
+)
 
 
 def rewritten(tree: exp.Expression, dialect: str) -> exp.Expression:
@@ -39,7 +58,11 @@ def rewritten(tree: exp.Expression, dialect: str) -> exp.Expression:
     for node in reversed(list(tree.find_all(*_CHANGED))):
         for rule in _RULES:
             found = rule(node, dialect)
-            if found is not None:
+            if found is None:
+                continue
+            if node is tree:
+                tree = found
+            else:
                 node.replace(found)
-                break
+            node = found
     return tree

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from planner.allowed.open_functions import PURE_BY_TOPIC
 from planner.dialects.pattern_matches import all_matches
+from planner.dialects.traits import Trait, has
 from planner.native import templates
 
 _SPLITS = {
@@ -23,7 +24,6 @@ _NAMES = {"tsql": "value"}
 """The column of the rows, where it has not the name of the table."""
 _LISTS = frozenset({"generate_series", "range", "repeat", "unnest"})
 _VALUES = frozenset(" ".join(PURE_BY_TOPIC.values()).split()) - _LISTS
-_OF_POSTGRES = frozenset({"materialize", "postgres", "redshift", "risingwave"})
 
 
 def table_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
@@ -31,7 +31,7 @@ def table_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
     call = node.this
     if not isinstance(call, exp.Func):
         return None
-    family = "postgres" if dialect in _OF_POSTGRES else dialect
+    family = "postgres" if has(dialect, Trait.FUNCTIONS_ARE_TABLES) else dialect
     name = (call.name if isinstance(call, exp.Anonymous) else call.sql_name()).lower()
     matches = all_matches(call) if family == "postgres" else None
     if matches is not None:

@@ -13,6 +13,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokens import TokenType
 
 from engine.schema import enumeration
+from planner.dialects.traits import Trait, has
 from planner.identifiers import column_name, relation_name
 from planner.parsing.namespace import makes_temporary
 from planner.parsing.qualified_texts import qualified_text
@@ -130,7 +131,7 @@ def _takes_rules(like: exp.LikeProperty, piece: Piece) -> bool:
                 "write INCLUDING ALL or no option",
                 piece.find(option.split()[0]),
             )
-    return "INCLUDING ALL" in options or (not options and piece.dialect == "mysql")
+    return "INCLUDING ALL" in options or (not options and has(piece.dialect, Trait.LIKE_COPIES_RULES))
 
 
 def _with_data(create: exp.Create) -> bool:

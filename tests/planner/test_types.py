@@ -24,7 +24,10 @@ from engine.schema import (
     Type,
     array_of,
     enumeration,
+    map_of,
     numeric,
+    row_of,
+    struct_of,
     whole,
 )
 from planner.errors import TypeMismatch, Unsupported
@@ -109,5 +112,38 @@ def test_what_duckdb_alone_has() -> None:
     assert from_duckdb('"NULL"[]') == array_of(INTEGER)
     with pytest.raises(Unsupported, match="UHUGEINT"):
         from_duckdb("UHUGEINT")
-    with pytest.raises(Unsupported, match="STRUCT"):
-        from_duckdb("STRUCT(a INTEGER)[]")
+    with pytest.raises(Unsupported, match="UNION"):
+        from_duckdb("UNION(a INTEGER)[]")
+
+
+def test_nested_types() -> None:
+    pair = struct_of([("a", INTEGER), ("B c", array_of(TEXT))])
+    written = {
+        ("duckdb", 'STRUCT(a INTEGER, "B c" TEXT[])'): pair,
+        ("bigquery", "STRUCT<a INT64, b ARRAY<STRUCT<c STRING>>>"): struct_of(
+            [("a", BIGINT), ("b", array_of(struct_of([("c", TEXT)])))]
+        ),
+        ("trino", "ROW(a INTEGER, b MAP(VARCHAR, DATE))"): struct_of(
+            [("a", INTEGER), ("b", map_of(TEXT, DATE))]
+        ),
+        ("trino", "ROW(INTEGER, VARCHAR)"): row_of([INTEGER, TEXT]),
+        ("spark", "struct<a:int,`B c`:array<string>>"): pair,
+        ("clickhouse", "Map(String, Int32)"): map_of(TEXT, INTEGER),
+        ("postgres", "MAP(TEXT, NUMERIC(30, 2))[]"): array_of(map_of(TEXT, numeric(30, 2))),
+    }
+    for (dialect, text), type in written.items():
+        assert data_type(exp.DataType.build(text, dialect=dialect), dialect) == type
+        assert data_type(exp.DataType.build(str(type), dialect="postgres")) == type
+        assert from_duckdb(duckdb_type(type)) == type
+    odd = struct_of([('a"),', enumeration("x)", "y'\"")), ("b", row_of([INTEGER, map_of(UUID, JSON)]))])
+    assert from_duckdb(duckdb_type(odd)) == odd
+
+
+def test_fields_have_names_of_their_own() -> None:
+    with pytest.raises(TypeMismatch, match="a name of its own"):
+        data_type(exp.DataType.build("STRUCT(a INTEGER, A TEXT)", dialect="duckdb"))
+
+
+def test_names_of_fields_have_no_braces() -> None:
+    with pytest.raises(Unsupported, match="no braces"):
+        data_type(exp.DataType.build('STRUCT("{0}" INTEGER)', dialect="duckdb"))

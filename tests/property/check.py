@@ -24,7 +24,7 @@ from engine.codec import decode_rows, encode_rows
 from engine.errors import InvalidValue
 from engine.plan.nodes import Node
 from engine.runtime.engine import Engine
-from engine.schema import JSON, TEXT, Kind, Schema, Type
+from engine.schema import JSON, TEXT, Kind, Schema, Type, is_anonymous
 from planner.errors import PlannerError
 from service.errors import Invalid as TooMuch
 from tests.property.asked import Asker, SourceFailed
@@ -41,7 +41,7 @@ Make = Callable[[], Engine]
 
 
 _DEPENDS = re.compile(
-    r"\b(LIMIT|ASOF|OFFSET|FETCH|DISTINCT ON|QUALIFY|OVER|array_agg|string_agg|listagg|list|first|last"
+    r"\b(LIMIT|ROWNUM|ASOF|OFFSET|FETCH|DISTINCT ON|QUALIFY|OVER|array_agg|string_agg|listagg|list|first|last"
     r"|any_value|mode|arg_min|arg_max|min_by|max_by)\b",
     re.IGNORECASE,
 )
@@ -301,8 +301,19 @@ def _plain(row: Row, schema: Schema) -> Row:
 
 
 def _value(value: object, type: Type) -> object:
-    if isinstance(value, list | tuple) and type.element is not None:
-        return tuple(_value(each, type.element) for each in value)
+    if value is None:
+        return None
+    match type.kind:
+        case Kind.ARRAY:
+            return tuple(_value(each, *type.parts) for each in value)  # type: ignore[attr-defined]
+        case Kind.STRUCT:
+            values = value.values() if isinstance(value, dict) else value
+            made = tuple(map(_value, values, type.parts))  # type: ignore[arg-type]
+            names = (field.name for field in type.fields)
+            return made if is_anonymous(type) else tuple(zip(names, made, strict=True))
+        case Kind.MAP:
+            entries = value.items() if isinstance(value, dict) else value
+            return tuple(tuple(map(_value, entry, type.parts)) for entry in entries)  # type: ignore[attr-defined]
     if isinstance(value, float) and type.kind is Kind.REAL:
         return float(np.float32(value))  # JSON has the shortest text of it
     if not isinstance(value, str) or type.kind in (Kind.TEXT, Kind.ENUM, Kind.JSON):

@@ -35,13 +35,18 @@ from engine.schema import (
     Type,
     array_of,
     enumeration,
+    map_of,
     numeric,
+    row_of,
+    struct_of,
     whole,
 )
 from planner.errors import SqlTooDeep, TypeMismatch, Unsupported, UnsupportedType
+from planner.identifiers import fold
 from planner.limits import depth_limit
 from planner.positions import fail
-from planner.suggestions import instead
+from planner.sql_types.nested_names import NestedName, parsed_nested
+from planner.sql_types.refused_types import instead
 
 MAX_PRECISION = 38
 DEFAULT_NUMERIC = numeric(18, 3)
@@ -108,6 +113,7 @@ _BY_SQLGLOT: dict[exp.DType, Type] = {
 _BITS = frozenset({"fabric", "tsql"})
 """Dialects in which a BIT is a truth value."""
 _ARRAYS = (_DT.ARRAY, _DT.LIST)
+_STRUCTS = (_DT.STRUCT, _DT.OBJECT)
 _DIGITS = re.compile("[0-9]{1,9}")
 
 _BY_DUCKDB: dict[str, Type] = {
@@ -138,13 +144,13 @@ _IN_WORDS = {"INTEGER_LITERAL": "INTEGER", "STRING_LITERAL": "VARCHAR", "DECIMAL
 SUPPORTED = (
     "supported are SMALLINT, INTEGER, BIGINT and their unsigned kin, HUGEINT, REAL, DOUBLE PRECISION, "
     "NUMERIC(p, s), BOOLEAN, TEXT, VARCHAR, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, "
-    "ENUM and arrays of them"
+    "ENUM, and arrays, STRUCT and MAP"
 )
 
 
 def data_type(node: exp.DataType, dialect: str = "postgres") -> Type:
     """The engine's type for an SQL type. Raises Unsupported if there is none, TypeMismatch for invalid
-    digits, SqlTooDeep for too many dimensions."""
+    digits or fields, SqlTooDeep for too many dimensions."""
     dimensions = 0
     while node.this in _ARRAYS and len(node.expressions) == 1:
         node = node.expressions[0]
@@ -160,6 +166,10 @@ def data_type(node: exp.DataType, dialect: str = "postgres") -> Type:
 
 
 def _element_type(node: exp.DataType, dialect: str) -> Type:
+    if node.this in _STRUCTS and node.expressions:
+        return _struct(node, dialect)
+    if node.this is _DT.MAP and len(node.expressions) == 2:
+        return map_of(*(data_type(part, dialect) for part in node.expressions))
     if node.this in (_DT.DECIMAL, _DT.UDECIMAL):
         return _numeric(node)
     if node.this is _DT.ENUM and node.expressions:
@@ -176,6 +186,28 @@ def _element_type(node: exp.DataType, dialect: str) -> Type:
         hint = instead(written, dialect, _near(node), SUPPORTED)
         fail(Unsupported(f"type {written} is not supported", hint), node)
     return found
+
+
+def _struct(node: exp.DataType, dialect: str) -> Type:
+    """A struct, whose fields all have names or none has one."""
+    types = [
+        data_type(part.args["kind"] if isinstance(part, exp.ColumnDef) else part, dialect)
+        for part in node.expressions
+    ]
+    names = [fold(part.this) for part in node.expressions if isinstance(part, exp.ColumnDef)]
+    if not names:
+        return row_of(types)
+    if len(names) < len(types) or len({name.lower() for name in names}) < len(names):
+        fail(TypeMismatch("a STRUCT needs a name of its own for each field"), node)
+    for name in names:
+        check_field_name(name, node)
+    return struct_of(zip(names, types, strict=True))
+
+
+def check_field_name(name: str, node: exp.Expression) -> None:
+    """Raise Unsupported for a name that no template of DuckDB's SQL could hold."""
+    if "{" in name or "}" in name:
+        fail(Unsupported(f"a field's name has no braces: {name}", "give the field another name"), node)
 
 
 def _near(node: exp.DataType) -> list[str]:
@@ -227,10 +259,9 @@ def from_duckdb(name: str, huge: Type = _HUGE) -> Type:
     decimal = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", name)
     if decimal:
         return numeric(int(decimal[1]), int(decimal[2]))
-    array = re.fullmatch(r"(.*)\[\d*\]", name, re.DOTALL)
-    if array:
-        element = from_duckdb(array[1], huge)
-        return array_of(INTEGER if element is UNTYPED else element)
+    nested = parsed_nested(name)
+    if nested is not None:
+        return _nested(nested, huge)
     if name.startswith("ENUM("):
         labels = re.findall(r"'((?:[^']|'')*)'", name)
         return enumeration(*(label.replace("''", "'") for label in labels))
@@ -238,6 +269,20 @@ def from_duckdb(name: str, huge: Type = _HUGE) -> Type:
     if found is None:
         raise UnsupportedType(f"type {name} is not supported", "cast it to a supported type")
     return found
+
+
+def _nested(name: NestedName, huge: Type) -> Type:
+    """A nested type; what DuckDB has no type for in it, an untyped NULL, is an INTEGER."""
+    found = (from_duckdb(part, huge) for _, part in name.parts)
+    parts = [INTEGER if part is UNTYPED else part for part in found]
+    match name.kind:
+        case "STRUCT":
+            return struct_of(zip((field for field, _ in name.parts), parts, strict=True))
+        case "TUPLE":
+            return row_of(parts)
+        case "MAP":
+            return map_of(*parts)
+    return array_of(*parts)
 
 
 def written_type(name: str) -> str:
