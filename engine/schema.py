@@ -100,8 +100,8 @@ class Type:
 
     `precision` and `scale`, in digits, belong to NUMERIC; `labels`, in their order, to ENUM; `element` to
     ARRAY; `fields` to STRUCT, and to MAP, whose fields are an entry's key and value. `whole` names a type of
-    whole numbers that is a range of its kind. A NUMERIC has up to 38 digits; one with more than 18 is not
-    its own word (`may_be_wide`).
+    whole numbers that is a range of its kind. A NUMERIC has up to 38 digits; one with more than 18 is not its
+    own word (`may_be_wide`).
     """
 
     kind: Kind

@@ -50,8 +50,8 @@ def type_name(type: Type) -> str:
 def differs_in_arrow(type: Type) -> bool:
     """Whether Arrow's form of the type is another type to DuckDB: text, a wider number, or a struct for a
     row."""
-    is_other = type.kind in _AS_TEXT or bool(type.whole) or is_anonymous(type)
-    return is_other or any(map(differs_in_arrow, type.parts))
+    differs = type.kind in _AS_TEXT or bool(type.whole) or is_anonymous(type)
+    return differs or any(map(differs_in_arrow, type.parts))
 
 
 def as_typed(name: str, type: Type) -> str:

@@ -23,6 +23,8 @@ class Trait(Enum):
     """There are no operators between texts or truth values and values of other kinds."""
     READS_NUMERALS = auto()
     """A text that is written beside a number is a number, although kinds are not kept apart."""
+    READS_NO_NUMERALS = auto()
+    """Kinds are kept apart, and a text that is written beside a number is no number either."""
     CASTS_STRUCTS_BY_NAME = auto()
     """A cast of a struct pairs fields by their names; elsewhere their order counts."""
     PERCENTILE_INTERPOLATES = auto()
@@ -70,6 +72,7 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.MERGES_IN_PLACE: frozenset({"clickhouse", "duckdb", "sqlite"}),
     Trait.KEEPS_KINDS_APART: _APART,
     Trait.READS_NUMERALS: frozenset({"redshift", "snowflake"}),
+    Trait.READS_NO_NUMERALS: frozenset({"bigquery"}),
     Trait.CASTS_STRUCTS_BY_NAME: frozenset({"duckdb", "snowflake"}),
     Trait.PERCENTILE_INTERPOLATES: _SPARK,
     Trait.LISTAGG_JOINS_CLOSELY: frozenset({"databricks", "oracle", "redshift", "snowflake", "spark"}),

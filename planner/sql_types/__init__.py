@@ -49,6 +49,8 @@ from planner.sql_types.nested_names import NestedName, parsed_nested
 from planner.sql_types.refused_types import instead
 
 MAX_PRECISION = 38
+MOST_LEVELS = 16
+"""Levels of nesting in a type: marks in the texts of values double with each."""
 DEFAULT_NUMERIC = numeric(18, 3)
 _HUGE = numeric(MAX_PRECISION, 0)
 
@@ -162,7 +164,14 @@ def data_type(node: exp.DataType, dialect: str = "postgres") -> Type:
     found = _element_type(node, dialect)
     for _ in range(dimensions):
         found = array_of(found)
+    if levels(found) > MOST_LEVELS:
+        fail(SqlTooDeep("a type is too deep", f"at most {MOST_LEVELS} levels of nesting are allowed"), node)
     return found
+
+
+def levels(type: Type) -> int:
+    """How deep values of the type are nested; 0 for a scalar."""
+    return 1 + max(map(levels, type.parts)) if type.parts else 0
 
 
 def _element_type(node: exp.DataType, dialect: str) -> Type:
@@ -261,7 +270,12 @@ def from_duckdb(name: str, huge: Type = _HUGE) -> Type:
         return numeric(int(decimal[1]), int(decimal[2]))
     nested = parsed_nested(name)
     if nested is not None:
-        return _nested(nested, huge)
+        made = _nested(nested, huge)
+        if levels(made) > MOST_LEVELS:
+            raise UnsupportedType(
+                "a type is too deep", f"at most {MOST_LEVELS} levels of nesting are allowed"
+            )
+        return made
     if name.startswith("ENUM("):
         labels = re.findall(r"'((?:[^']|'')*)'", name)
         return enumeration(*(label.replace("''", "'") for label in labels))
