@@ -19,6 +19,8 @@ from engine.schema import (
     DATE,
     INTEGER,
     INTERVAL,
+    JSON,
+    NESTED,
     TEXT,
     TIME,
     TIMESTAMP,
@@ -27,6 +29,8 @@ from engine.schema import (
     Type,
     numeric,
 )
+from planner.dialects.traits import Trait, has
+from planner.dialects.variants import AS_TEXT, AS_VARIANT, VARIANTS
 from planner.errors import TypeMismatch
 from planner.ir import Expression
 from planner.ir.failing import failure
@@ -36,6 +40,7 @@ from planner.native.reference import (
     common_type,
     constant,
     constants,
+    fill_places,
     interval_constant,
     literal_text,
     quoted,
@@ -46,13 +51,31 @@ from planner.sql_types import MAX_PRECISION, UNTYPED, duckdb_type, storable
 _EXACT = Context(prec=2 * MAX_PRECISION)
 _TEXTUAL = frozenset({Kind.ENUM, Kind.JSON})  # kinds whose values compare with texts as texts
 _MOMENTS = (DATE, TIMESTAMP, TIMESTAMPTZ)
-_KINDS_APART = frozenset({"athena", "bigquery", "materialize", "postgres", "presto", "risingwave", "trino"})
-"""Dialects without operators between a text, a boolean and a value of another type."""
 
 
 def argument(expression: Expression) -> Argument:
-    """The argument that DuckDB types: a literal's text, else the type."""
-    return literal_text(expression) if isinstance(expression, Literal) else expression.type
+    """The argument that DuckDB types: a literal's text, else the type; a nested value as it was made, because
+    a literal in it takes its type from its context too."""
+    if isinstance(expression, Literal):
+        return literal_text(expression)
+    if isinstance(expression, Foreign) and expression.type.kind in NESTED:
+        return _written(expression)
+    return expression.type
+
+
+def _written(expression: Expression) -> str:
+    """A nested value in DuckDB's SQL, with NULLs of their types for what is not constant."""
+    match expression:
+        case Literal():
+            return literal_text(expression)
+        case Foreign() if expression.type.kind in NESTED:
+            return f"({fill_places(expression.template, [_written(arg) for arg in expression.args])})"  # type: ignore[arg-type]
+    return f"CAST(NULL AS {duckdb_type(expression.type)})"
+
+
+def as_part(expression: Expression) -> Expression:
+    """A value as a part of a nested one: an untyped NULL is a text, which can become anything."""
+    return Literal(None, TEXT) if expression.type is UNTYPED else expression
 
 
 def coerce(expression: Expression, type: Type) -> Expression:
@@ -73,6 +96,16 @@ def explicit_cast(expression: Expression, type: Type, lenient: bool = False) -> 
     if not castable(expression.type, type):
         raise TypeMismatch(f"there is no cast of {expression.type} to {type}")
     return Cast(expression, type, lenient)  # type: ignore[arg-type]
+
+
+def cast_of_variant(value: Expression, type: Type, lenient: bool = False) -> Expression:
+    """A cast of a variant, or to one. A text in it is the text without its quotes."""
+    if type.kind is Kind.JSON:
+        return Foreign(AS_VARIANT, (value,), JSON)  # type: ignore[arg-type]
+    text = Foreign(AS_TEXT, (value,), TEXT)  # type: ignore[arg-type]
+    if type == TEXT or not castable(TEXT, type):
+        return text if type == TEXT else explicit_cast(value, type, lenient)
+    return Cast(text, type, lenient)  # type: ignore[arg-type]
 
 
 def literal_as(literal: Literal, type: Type) -> Expression:
@@ -153,7 +186,7 @@ def _comparison_type(left: Expression, right: Expression) -> Type:
             if fits and literal.type.is_integer and other.type.is_integer:
                 return other.type
         return _common(left, right, argument(left), argument(right))
-    return _common(left, right, left.type, right.type)
+    return _common(left, right, argument(left), argument(right))
 
 
 def _common(left: Expression, right: Expression, a: Argument, b: Argument) -> Type:
@@ -167,22 +200,26 @@ def _common(left: Expression, right: Expression, a: Argument, b: Argument) -> Ty
 def bind_comparison(op: Op, left: Expression, right: Expression, dialect: str = "") -> Expression:
     """The comparison; intervals compare by length, with months of 30 days. Raises TypeMismatch if the
     `dialect` cannot compare the types."""
-    if dialect in _KINDS_APART:
-        _check_texts(left, right)
+    if has(dialect, Trait.KEEPS_KINDS_APART):
+        _check_texts(left, right, has(dialect, Trait.READS_NO_NUMERALS))
         _check_booleans(left, right)
+    if dialect in VARIANTS and {left.type.kind, right.type.kind} == {Kind.JSON, Kind.TEXT}:
+        left, right = (cast_of_variant(side, JSON) if side.type == TEXT else side for side in (left, right))
     sides = comparable(left, right)
     if sides[0].type == INTERVAL:
         sides = (_normalized(sides[0]), _normalized(sides[1]))
     return Call(op, sides, BOOLEAN)  # type: ignore[arg-type]
 
 
-def _check_texts(left: Expression, right: Expression) -> None:
-    """Raise TypeMismatch for a text, other than a literal, beside a value of another type; and for a literal
-    with a fraction beside a whole number, which DuckDB would round."""
+def _check_texts(left: Expression, right: Expression, strict: bool) -> None:
+    """Raise TypeMismatch for a text beside a value of another type: if it is no literal, or with `strict` if
+    the other value is a number; and for a literal with a fraction beside a whole number, which DuckDB would
+    round."""
     for text, other in ((left, right), (right, left)):
         _check_whole(text, other.type)
         is_other = other.type is not UNTYPED and other.type != TEXT and other.type.kind not in _TEXTUAL
-        if text.type == TEXT and not isinstance(text, Literal) and is_other:
+        is_free = not isinstance(text, Literal) or (strict and other.type.is_numeric)
+        if text.type == TEXT and is_free and is_other:
             raise TypeMismatch(
                 f"{left.type} and {right.type} cannot be compared",
                 f"cast the text to {other.type.kind.value}, or the other value to TEXT",
@@ -214,8 +251,11 @@ def _normalized(interval: Expression) -> Expression:
     return Foreign("normalized_interval({0})", (interval,), INTERVAL)  # type: ignore[arg-type]
 
 
-def condition(expression: Expression, where: str) -> Expression:
-    """The expression as a BOOLEAN. Raises TypeMismatch with `where`, the place of the expression."""
+def condition(expression: Expression, where: str, dialect: str = "") -> Expression:
+    """The expression as a BOOLEAN. Raises TypeMismatch with `where`, the place of the expression; also for a
+    whole number, if it is no truth value in the `dialect`."""
+    if expression.type.is_integer and has(dialect, Trait.KEEPS_KINDS_APART):
+        raise TypeMismatch(f"{where} is {expression.type}, not BOOLEAN", "compare it with 0")
     if expression.type in (BOOLEAN, UNTYPED) or expression.type.is_integer:
         return coerce(expression, BOOLEAN)
     raise TypeMismatch(f"{where} is {expression.type}, not BOOLEAN")
@@ -234,7 +274,9 @@ def as_operands(op: Op, left: Expression, right: Expression, dialect: str) -> tu
     """The sides of an operator: in dialects without operators between texts and other values, a text that is
     written beside a number is a number, and one that is subtracted from a moment a moment. Raises
     TypeMismatch."""
-    if dialect not in _KINDS_APART:
+    if not (has(dialect, Trait.KEEPS_KINDS_APART) or has(dialect, Trait.READS_NUMERALS)):
+        return left, right
+    if has(dialect, Trait.READS_NO_NUMERALS) and (left.type.is_numeric or right.type.is_numeric):
         return left, right
     return _as_operand(op, left, right), _as_operand(op, right, left)
 
@@ -282,7 +324,7 @@ def _operand(op: Op, side: Expression, result: Type) -> Expression:
 
 
 def _result(op: Op, args: Sequence[Expression], type: Type) -> Type:
-    if op is Op.MUL and type.kind is Kind.NUMERIC:
+    if op is Op.MUL and type.kind is Kind.NUMERIC and not type.whole:
         return numeric(type.precision or 0, sum(arg.type.scale or 0 for arg in args))
     return type
 
@@ -308,7 +350,7 @@ def case_values(values: Sequence[Expression], dialect: str) -> tuple[list[Expres
 
 
 def _as_alternatives(values: Sequence[Expression], type: Type, dialect: str) -> list[Expression]:
-    if dialect in _KINDS_APART:
+    if has(dialect, Trait.KEEPS_KINDS_APART):
         for value in values:
             _check_whole(value, type)
     return [coerce(value, type) for value in values]

@@ -12,6 +12,7 @@ from decimal import Decimal
 from engine.plan.expressions import Call, Literal, Op
 from engine.schema import BOOLEAN, TEXT, Kind
 from planner.bind.coercion import bind_comparison, literals_as
+from planner.dialects.variants import VARIANTS
 from planner.ir import Expression
 from planner.ir.membership import FEWEST, gathered, one_of
 from planner.ir.scalars import disjoin
@@ -21,8 +22,9 @@ def any_of(value: Expression, candidates: Sequence[Expression], dialect: str) ->
     """Whether `value` equals one of the candidates. Raises TypeMismatch as a comparison does."""
     alike: dict[Hashable, list[Literal]] = {}
     parts: list[Expression] = []
+    is_variant = dialect in VARIANTS and value.type.kind is Kind.JSON
     for candidate in candidates:
-        group = _group(value, candidate) if len(candidates) >= FEWEST else None
+        group = _group(value, candidate) if len(candidates) >= FEWEST and not is_variant else None
         if group is None or not isinstance(candidate, Literal):
             parts.append(bind_comparison(Op.EQ, value, candidate, dialect))
         else:

@@ -17,10 +17,13 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.errors import ErrorLevel, UnsupportedError
 
 from engine.plan.expressions import Foreign, Literal
+from engine.schema import TEXT, Kind
 from planner.allowed.check import REFERENCE, check
-from planner.allowed.open_functions import AGGREGATES, PASSING, PURE, SESSION
+from planner.allowed.open_functions import AGGREGATES, PASSING, PURE, PURE_BY_TOPIC, SESSION
 from planner.allowed.parse_tree import Closed, known_functions
-from planner.bind.coercion import argument, typed
+from planner.bind.coercion import argument, cast_of_variant, typed
+from planner.dialects.other_systems import written_here
+from planner.dialects.variants import VARIANTS
 from planner.errors import PlannerError, UnknownFunction, Unsupported, UnsupportedType
 from planner.ir import Expression
 from planner.native.reference import PLACE, type_of
@@ -70,7 +73,10 @@ _COUNTS = re.compile(
     r"(array_unique|cardinality|json_array_length|list_sum|list_unique)\([^()]*\)", re.IGNORECASE
 )
 """Calls whose value is BIGINT here, as for count and sum; DuckDB's UBIGINT or HUGEINT would be NUMERIC."""
-
+_OPERATOR_OF_TEXTS = re.compile(r" LIKE | ILIKE | \|\| | AS (TEXT|VARCHAR)\)")
+_BESIDE_TEXTS = frozenset({"cast", "encode", "octet_length", "try_cast", "typeof"})
+"""Functions that sqlglot's translations of functions of texts call too."""
+_TEXTUAL = frozenset(f"{PURE_BY_TOPIC['text']} {PURE_BY_TOPIC['patterns']}".split())
 
 Bind = Callable[[exp.Expression], Expression]
 
@@ -84,7 +90,18 @@ def bind_function(node: exp.Expression, bind: Bind, dialect: str) -> Expression:
     arguments: list[Expression] = []
     template = _template(_with_places(node.copy(), node, bind, arguments), node)
     _check_names(template, node, dialect)
+    if dialect in VARIANTS and _takes_texts(template):
+        arguments = [
+            cast_of_variant(each, TEXT) if each.type.kind is Kind.JSON else each for each in arguments
+        ]
     return foreign(template, arguments, node, dialect)
+
+
+def _takes_texts(template: str) -> bool:
+    """Whether DuckDB's expression is a function of texts: a variant among its arguments is a text."""
+    names = set(re.findall(r"(\w+)\(", template.lower()))
+    is_textual = not _TEXTUAL.isdisjoint(names) or _OPERATOR_OF_TEXTS.search(template) is not None
+    return is_textual and names <= _TEXTUAL | _BESIDE_TEXTS
 
 
 def foreign(template: str, arguments: Sequence[Expression], node: exp.Expression, dialect: str) -> Expression:
@@ -97,8 +114,7 @@ def foreign(template: str, arguments: Sequence[Expression], node: exp.Expression
         fail(UnsupportedType(f"{error.message}: {node.sql(dialect)}", error.hint), node)
     except UnknownFunction:
         name = _written_name(node).lower()
-        hint = did_you_mean(name, _known_functions(dialect) - {name}, REFERENCE)
-        fail(UnknownFunction(f'unknown function "{name}"', hint), node)
+        fail(UnknownFunction(f'unknown function "{name}"', _instead(name, node, dialect)), node)
     except PlannerError as error:
         fail(error, node)
     if type is UNTYPED:
@@ -201,10 +217,10 @@ def _check_names(template: str, node: exp.Expression, dialect: str) -> None:
     try:
         check(f"SELECT {re.sub(PLACE, 'x', template)}", PURE)
     except Closed as found:
-        fail(_refused(found, dialect), node)
+        fail(_refused(found, node, dialect), node)
 
 
-def _refused(found: Closed, dialect: str) -> PlannerError:
+def _refused(found: Closed, node: exp.Expression, dialect: str) -> PlannerError:
     """The error for a function that a view may not call."""
     name = found.function
     if name in PASSING or name in SESSION:
@@ -212,6 +228,11 @@ def _refused(found: Closed, dialect: str) -> PlannerError:
     if name in AGGREGATES:
         return Unsupported(f"aggregate function {name} is not supported")
     if isinstance(found.error, UnknownFunction):
-        hint = did_you_mean(name, _known_functions(dialect) - {name}, REFERENCE)
-        return UnknownFunction(found.error.message, hint)
+        return UnknownFunction(found.error.message, _instead(name, node, dialect))
     return found.error
+
+
+def _instead(name: str, node: exp.Expression, dialect: str) -> str:
+    """The hint for a function that is not known: another system's call in this dialect, or a near name."""
+    found = written_here(node, name, dialect) if _written_name(node).lower() == name else ""
+    return found or did_you_mean(name, _known_functions(dialect) - {name}, REFERENCE)

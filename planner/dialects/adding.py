@@ -44,8 +44,19 @@ def shift_by(call: DateCall, sign: int = 1) -> exp.Expression:
         if call.family not in ("mysql", "spark"):
             call.refuse("a second argument that is not an interval", "use INTERVAL")
         return shifted(call["at"], span(by, "DAY", call.family, sign), "DAY", call)
+    if call.family == "snowflake" and isinstance(by.this, exp.Literal) and "," in by.this.name:
+        return _shift_by_each(call, by.this.name, sign)
     count, unit_name = counted(by, call)
     return shifted(call["at"], span(count, unit_name, call.family, sign), unit_name, call)
+
+
+def _shift_by_each(call: DateCall, parts: str, sign: int) -> exp.Expression:
+    """The parts of an interval added one after the other: INTERVAL '1 year, 3 days'."""
+    at = call["at"]
+    for part in parts.split(","):
+        count, unit_name = counted(exp.Interval(this=exp.Literal.string(part)), call)
+        at = shifted(at, span(count, unit_name, call.family, sign), unit_name, call)
+    return at
 
 
 def shift_back_by(call: DateCall) -> exp.Expression:

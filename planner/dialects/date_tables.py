@@ -38,6 +38,19 @@ _OF_SECONDS = (
 )
 _OF_SECONDS_IN_UTC = _OF_SECONDS.replace("TIMESTAMPTZ", "TIMESTAMP")
 
+_MOMENT_FROM_PARTS = (
+    f"CAST({_DAY_FROM_PARTS} AS TIMESTAMP) + to_hours(CAST({{3}} AS BIGINT))"
+    " + to_minutes(CAST({4} AS BIGINT)) + to_seconds(CAST({5} AS BIGINT))"
+)
+_MOMENT_WITH_FRACTION = f"{_MOMENT_FROM_PARTS} + to_microseconds({{6}} // 1000)"
+_BETWEEN_ZONES = "timezone({1}, timezone({0}, CAST({2} AS TIMESTAMP)))"
+_OF_PARTS = (
+    "TIMESTAMP_FROM_PARTS",
+    "TIMESTAMPFROMPARTS",
+    "TIMESTAMP_NTZ_FROM_PARTS",
+    "TIMESTAMPNTZFROMPARTS",
+)
+
 SNOWFLAKE: Table = {
     **_MORE_FIELDS,
     "DATEADD(unit, n, at)": "@shift",
@@ -64,6 +77,11 @@ SNOWFLAKE: Table = {
     "DAYOFWEEKISO(at)": "#FROM_MONDAY",
     "DAYNAME(at)": "strftime(CAST({0} AS TIMESTAMP), '%a')",
     "MONTHNAME(at)": "strftime(CAST({0} AS TIMESTAMP), '%b')",
+    "CONVERT_TIMEZONE(source, target, at)": _BETWEEN_ZONES,
+    "TIME_SLICE(at, n, unit, end?)": "@slice",
+    **{f"{name}(year, month, day, hour, minute, second)": _MOMENT_FROM_PARTS for name in _OF_PARTS},
+    **{f"{name}(year, month, day, hour, minute, second, n)": _MOMENT_WITH_FRACTION for name in _OF_PARTS},
+    **{f"{name}(at, time)": "CAST({0} AS DATE) + CAST({1} AS TIME)" for name in _OF_PARTS},
     "DATE_FROM_PARTS(year, month, day)": _DAY_FROM_PARTS,
     "DATEFROMPARTS(year, month, day)": _DAY_FROM_PARTS,
     "DATE(at)": _DAY,
@@ -76,7 +94,10 @@ REDSHIFT: Table = {
     "DATE_DIFF(unit, a, b)": "@boundaries",
     "MONTHS_BETWEEN(b, a)": "@months_between",
     "DATE_TRUNC(unit, at)": "@truncate_moment",
+    "CONVERT_TIMEZONE(target, at)": "timezone({0}, timezone('UTC', CAST({1} AS TIMESTAMP)))",
+    "CONVERT_TIMEZONE(source, target, at)": _BETWEEN_ZONES,
     "TRUNC(at)": "@day_or_number",
+    "TRUNC(at, digits)": "trunc({0}, {1})",
     "LAST_DAY(at)": "@last_day",
     "NEXT_DAY(at, day)": "@next_day",
     "DATE_PART(unit, at)": "@extract",
@@ -101,7 +122,19 @@ BIGQUERY: Table = {
     "LAST_DAY(at, unit?)": "@last_day",
     "EXTRACT(unit, at)": "@extract",
     "DATE(at)": _DAY,
+    "DATE(at, zone)": "CAST(timezone({1}, CAST({0} AS TIMESTAMPTZ)) AS DATE)",
     "DATE(year, month, day)": "make_date({0}, {1}, {2})",
+    "DATETIME(at)": "CAST({0} AS TIMESTAMP)",
+    "DATETIME(at, zone)": "@datetime",
+    "DATETIME(year, month, day, hour, minute, second)": "make_timestamp({0}, {1}, {2}, {3}, {4}, {5})",
+    "TIME(at)": "CAST(CAST({0} AS TIMESTAMP) AS TIME)",
+    "TIME(at, zone)": "CAST(timezone({1}, CAST({0} AS TIMESTAMPTZ)) AS TIME)",
+    "TIME(hour, minute, second)": "make_time({0}, {1}, {2})",
+    "TIME_ADD(at, by)": "@shift_by",
+    "TIME_SUB(at, by)": "@shift_back_by",
+    "TIME_DIFF(b, a, unit)": "@time_boundaries",
+    "TIME_TRUNC(at, unit)": "@truncate_time",
+    "TIMESTAMP_TRUNC(at, unit, zone)": "@truncate_there",
     "UNIX_DATE(at)": _SINCE_DAYS,
     "UNIX_SECONDS(at)": "#EPOCH",
     "UNIX_MILLIS(at)": "#EPOCH_MILLISECOND",

@@ -45,6 +45,18 @@ _AT_MONTHS_END = (
 )
 _WEEK_BEGUN = "date_trunc('week', {0} + to_days({1})) - to_days({1})"
 _NEXT_DAY = "{0} + to_days(CAST(({1} - isodow({0}) + 6) % 7 + 1 AS INTEGER))"
+_TRUTH = (
+    "CASE WHEN lower({0}) IN ('true', 't', 'yes', 'y', 'on', '1') THEN true"
+    " WHEN lower({0}) IN ('false', 'f', 'no', 'n', 'off', '0') THEN false"
+    " WHEN {0} IS NOT NULL THEN CAST({0} || ' is no truth value' AS BOOLEAN) END"
+)
+_MOMENT_OF_SNOWFLAKE = (
+    "CASE WHEN NOT regexp_full_match({0}, '-?[0-9]+') THEN CAST({0} AS TIMESTAMP)"
+    " ELSE make_timestamp(CASE WHEN abs(CAST({0} AS BIGINT)) < 31536000000 THEN CAST({0} AS BIGINT) * 1000000"
+    " WHEN abs(CAST({0} AS BIGINT)) < 31536000000000 THEN CAST({0} AS BIGINT) * 1000"
+    " WHEN abs(CAST({0} AS BIGINT)) < 31536000000000000 THEN CAST({0} AS BIGINT)"
+    " ELSE CAST({0} AS BIGINT) // 1000 END) END"
+)
 
 FORMS: Mapping[str, Forms] = {
     "shifted": _kept(_ADD),
@@ -57,6 +69,14 @@ FORMS: Mapping[str, Forms] = {
     "shifted_moment_at_months_end": _moment(_AT_MONTHS_END),
     "truncated": _kept("date_trunc({1}, {0})"),
     "truncated_strictly": _of_moments("date_trunc({1}, {0})"),
+    "length": {"TEXT": "length({0})", "BYTES": "octet_length({0})"},
+    "length_of_any": {
+        "TEXT": "length({0})",
+        "BYTES": "octet_length({0})",
+        "NUMBER": "length(CAST({0} AS VARCHAR))",
+    },
+    "moment": {"DATE": _FULL, **_of_moments("{0}"), "TIME": "{0}"},
+    "sliced": _kept("time_bucket({1}, {0}, TIMESTAMP '1970-01-01')"),
     "week_begun": _kept(_WEEK_BEGUN),
     "next_day_kept": _kept(_NEXT_DAY),
     "last_day_kept": {
@@ -68,9 +88,39 @@ FORMS: Mapping[str, Forms] = {
         **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMPTZ"), "CAST({0} AS DATE)"),
         "NUMBER": "trunc({0})",
     },
+    "flat_values": {
+        "JSON": "CASE json_type({0}) WHEN 'ARRAY' THEN json_extract({0}, '$[*]') "
+        "WHEN 'OBJECT' THEN json_extract({0}, '$.' || '*') END",
+        "ARRAY": "{0}",
+    },
+    "flat_keys": {
+        "JSON": "CASE json_type({0}) WHEN 'OBJECT' THEN json_keys({0}) END",
+        "ARRAY": "CAST([] AS VARCHAR[])",
+    },
+    "flat_places": {
+        "JSON": "CASE json_type({0}) WHEN 'ARRAY' THEN range(CAST(json_array_length({0}) AS BIGINT)) END",
+        "ARRAY": "range(CAST(len({0}) AS BIGINT))",
+    },
+    "truth_of_snowflake": {"NUMBER": "{0} <> 0", "TEXT": _TRUTH},
+    "moment_of_snowflake": {
+        "DATE": _FULL,
+        **_of_moments(_FULL),
+        "TEXT": _MOMENT_OF_SNOWFLAKE,
+        "NUMBER": "make_timestamp(CAST(round(CAST({0} AS DECIMAL(30, 6)) * 1000000) AS BIGINT))",
+    },
+    **{
+        f"clock_{part}": {
+            **_of_moments(f"{part}({_FULL})"),
+            "DATE": f"{part}({_FULL})",
+            "TIME": f"{part}({{0}})",
+        }
+        for part in ("hour", "minute", "second")
+    },
 }
 """By the overload's name. `shifted` adds the interval `{1}` and keeps a DATE a DATE.
 
 With `_clock` and `_moment` a DATE becomes a moment; with `_strictly` there is no form for it. `truncated` is
 `date_trunc`; `week_begun` is the first day of weeks that begin `{1}` days before Monday.
+`flat_values` are the members of an object or the elements of an array; the former have `flat_keys`, the
+latter `flat_places`. `clock_` takes a part of a moment or of a time of day.
 """

@@ -15,7 +15,11 @@ _NULL_BY_ZERO = frozenset({"mysql", "sqlite", "hive"})
 """Dialects in which a division by zero gives NULL."""
 _FAILS_BY_ZERO = frozenset({"bigquery", "databricks", "oracle", "snowflake", "spark"})
 """Dialects in which `/` never divides as integers and fails if the divisor is zero."""
-_ESCAPES = frozenset({"materialize", "postgres", "redshift", "risingwave"})
+_BEFORE_TEXTS = frozenset({"materialize", "postgres", "redshift", "risingwave"})
+"""Dialects in which a negative start of a substring is a place before the text, not one from its end."""
+_FAILS_OUTSIDE = frozenset({"bigquery", "redshift", "snowflake"})
+"""Dialects in which a root of a negative number, and a logarithm of zero, are errors."""
+_ESCAPES = frozenset({"bigquery", "databricks", "spark", "materialize", "postgres", "redshift", "risingwave"})
 """Dialects in which a backslash escapes in a pattern of LIKE, unless ESCAPE says otherwise."""
 _TEXTS = (exp.RegexpReplace, exp.Replace, exp.Substring, exp.Translate, exp.Trim, exp.Pad)
 _QUOTIENT = "CASE WHEN {1} = 0 THEN CAST(1 % CAST({1} AS BIGINT) AS DOUBLE) ELSE {0} / {1} END"
@@ -30,10 +34,20 @@ def rule(node: exp.Expression, dialect: str) -> exp.Expression:
             return sql(_QUOTIENT, [node.this, node.expression])
         case exp.Div() | exp.Mod() | exp.IntDiv() if dialect in _NULL_BY_ZERO and not _divisor_is_done(node):
             return _divided(node)
+        case exp.Like() | exp.ILike() if isinstance(node.expression, exp.Any | exp.All) and _patterns(node):
+            return _like_each(node)
         case exp.Like() if dialect == "sqlite":
             return exp.ILike(this=node.this.copy(), expression=node.expression.copy())
         case exp.Like() | exp.ILike() if dialect in _ESCAPES and not isinstance(node.parent, exp.Escape):
             return _escaped(node)
+        case exp.ToMap(this=exp.Struct(expressions=[])):
+            return sql("map([], [])", [])
+        case exp.Dot(expression=exp.Star()):
+            return sql("unnest({0})", [node.this])  # in a select list, a struct's fields
+        case exp.Sqrt() | exp.Ln() if dialect in _FAILS_OUTSIDE and not _is_number(node.this):
+            return _inside(node)
+        case exp.Substring() if dialect in _BEFORE_TEXTS and _may_begin_before(node):
+            return _substring(node)
         case exp.Try():
             return exp.Anonymous(this="TRY", expressions=[node.this.copy()])
         case exp.Concat() if dialect == "redshift":
@@ -47,6 +61,46 @@ def _escaped(node: exp.Like | exp.ILike) -> exp.Expression:
     if isinstance(pattern, exp.Literal) and "\\" not in pattern.name:
         return node
     return exp.Escape(this=node.copy(), expression=exp.Literal.string("\\"))
+
+
+def _patterns(node: exp.Like | exp.ILike) -> list[exp.Expression]:
+    """The patterns of LIKE ANY (...) and LIKE ALL (...); none for an array or a query."""
+    inner = node.expression.this
+    if isinstance(inner, exp.Paren) and not isinstance(inner.this, exp.Query):
+        return [inner.this]
+    return list(inner.expressions) if isinstance(inner, exp.Tuple) else []
+
+
+def _like_each(node: exp.Like | exp.ILike) -> exp.Expression:
+    """LIKE ANY and LIKE ALL as a LIKE for each pattern."""
+    each = [type(node)(this=node.this.copy(), expression=pattern.copy()) for pattern in _patterns(node)]
+    for one in each:
+        one.meta.update(node.meta)
+    joined = exp.or_ if isinstance(node.expression, exp.Any) else exp.and_
+    return exp.paren(joined(*each, copy=False), copy=False)
+
+
+def _may_begin_before(node: exp.Substring) -> bool:
+    """Whether a substring may begin before the first character."""
+    start = node.args.get("start")
+    is_inside = isinstance(start, exp.Literal) and (start.is_string or start.name.strip("0") != "")
+    return start is not None and not is_inside
+
+
+def _substring(node: exp.Substring) -> exp.Expression:
+    """A substring whose length counts from its start, also where that is before the first character."""
+    start, length = node.args["start"], node.args.get("length")
+    if length is None:
+        return sql("substring({0}, greatest({1}, 1))", [node.this, start])
+    shorter = "CASE WHEN {1} < 1 THEN greatest({2} + {1} - 1, 0) ELSE {2} END"
+    return sql(f"substring({{0}}, greatest({{1}}, 1), {shorter})", [node.this, start, length])
+
+
+def _inside(node: exp.Sqrt | exp.Ln) -> exp.Expression:
+    """A root or a logarithm that fails for a number that has none, where DuckDB's is NaN or infinite."""
+    name, test = ("sqrt", "{0} < 0") if isinstance(node, exp.Sqrt) else ("ln", "{0} <= 0")
+    fails = f"CAST('{name} of ' || CAST({{0}} AS VARCHAR) AS DOUBLE)"
+    return sql(f"CASE WHEN {test} THEN {fails} ELSE {name}({{0}}) END", [node.this])
 
 
 def _is_number(node: exp.Expression) -> bool:

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from planner.dialects.call import DateCall
+from planner.dialects.overloads import PREFIX
 from planner.dialects.units import DAYS, word
-from planner.native.templates import sql
+from planner.native.templates import call_of, sql
 
 AT = "CAST({0} AS TIMESTAMP)"
 
@@ -43,6 +44,7 @@ _PARTS = {
     "DAY_NAME": "dayname({0})",
     "WEEK_OF_US": "(dayofyear({0}) - 1 + (dayofweek({0}) - dayofyear({0}) + 372) % 7) // 7 + 1",
 }
+_CLOCK_PARTS = frozenset({"HOUR", "MINUTE", "SECOND"})
 _CLOCK = {part: part for part in ("HOUR", "MINUTE")}
 _CALENDAR = {part: part for part in ("YEAR", "QUARTER", "MONTH", "DAY")}
 
@@ -168,7 +170,14 @@ def extract(call: DateCall) -> exp.Expression:
         call.refuse(f"the part {name.lower()}" if name else "a computed part")
     if call.name.upper() == "DATENAME":
         return _name(part, call)
-    return call.sql(template(part), "at")
+    return part_of(part, call["at"], call.name)
+
+
+def part_of(part: str, at: exp.Expression, called: str) -> exp.Expression:
+    """A part of a moment, or of a time of day if the part belongs to that."""
+    if part in _CLOCK_PARTS:
+        return call_of(f"{PREFIX}clock_{part.lower()}", [at], called.lower())
+    return sql(template(part), [at])
 
 
 def _name(part: str, call: DateCall) -> exp.Expression:

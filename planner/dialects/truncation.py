@@ -71,6 +71,21 @@ def truncate_zoned(call: DateCall) -> exp.Expression:
     return call.sql(f"date_trunc('{unit.lower()}', CAST({{0}} AS TIMESTAMPTZ))", "at")
 
 
+def truncate_there(call: DateCall) -> exp.Expression:
+    """A moment truncated to a unit of a zone's local time."""
+    there = call.sql("timezone({1}, CAST({0} AS TIMESTAMPTZ))", "at", "zone")
+    begun = truncate_moment(
+        DateCall(call.name, {**call.args, "at": there}, call.node, call.dialect, call.family)
+    )
+    return sql("timezone({1}, CAST({0} AS TIMESTAMP))", [begun, call["zone"]])
+
+
+def truncate_time(call: DateCall) -> exp.Expression:
+    """A time of day truncated to a unit."""
+    unit = call.unit().lower()
+    return call.sql(f"CAST(date_trunc('{unit}', DATE '1970-01-01' + CAST({{0}} AS TIME)) AS TIME)", "at")
+
+
 def truncate_day(call: DateCall) -> exp.Expression:
     """The day of `at` truncated to a format; in Oracle, a clock format gives a moment."""
     unit = _FORMATS[call.family.upper()].get(word(call["unit"]))
@@ -79,6 +94,24 @@ def truncate_day(call: DateCall) -> exp.Expression:
     if is_clock(unit):
         return call.sql(f"date_trunc('{unit.lower()}', CAST({{0}} AS TIMESTAMP))", "at")
     return call.sql(f"CAST(date_trunc('{unit.lower()}', CAST({{0}} AS TIMESTAMP)) AS DATE)", "at")
+
+
+def slice_of(call: DateCall) -> exp.Expression:
+    """The first moment of the slice of `n` units that contains `at`, or the first one behind it. Slices
+    are counted from 1970."""
+    unit, count = call.unit(), call["n"]
+    side = word(call.args.get("end")) or "START"
+    if unit.startswith("WEEK") or unit == "ISOYEAR" or not _is_count(count) or side not in ("START", "END"):
+        call.refuse("a slice of weeks, of a computed length or with another end", "use days, START and END")
+    length = f"INTERVAL '{count.name}' {unit}"
+    begun = call_of(f"{PREFIX}sliced", [call["at"], sql(length, [])], call.name.lower())
+    return (
+        begun if side == "START" else call_of(f"{PREFIX}shifted", [begun, sql(length, [])], call.name.lower())
+    )
+
+
+def _is_count(node: exp.Expression) -> bool:
+    return isinstance(node, exp.Literal) and node.is_int
 
 
 def last_day_of(call: DateCall) -> exp.Expression:

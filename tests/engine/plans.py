@@ -9,6 +9,7 @@ from engine.plan.expressions import ColumnRef
 from engine.plan.group_queries import GroupQuery
 from engine.plan.list_elements import Elements, Unnest
 from engine.plan.multijoins import multi_join
+from engine.plan.nearest_joins import NearestJoin
 from engine.plan.nodes import (
     AggregateSpec,
     Clamp,
@@ -75,6 +76,7 @@ class PlanMaker:
             self._difference,
             self._distinct,
             self._top,
+            self._nearest,
         ]
         if width == 2:
             makers += [self._reduce, self._group_query if self.rng.random() < 0.2 else self._group_by]
@@ -132,6 +134,25 @@ class PlanMaker:
         return TopK(
             self.plan(width, budget - 1, variables, depth), keys, order, limit, self.rng.choice((0, 0, 1, 2))
         )
+
+    def _nearest(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
+        left, right = self.rng.choice((1, 2)), self.rng.choice((1, 2, 2))
+        keys = self.rng.choice((0, 1, 1))
+        order = tuple(
+            Ordering(c, self.rng.random() < 0.5, bool(i) and self.rng.random() < 0.5)
+            for i, c in enumerate(self.rng.sample(range(right), self.rng.randint(1, right)))
+        )
+        join = NearestJoin(
+            self.plan(left, budget - 1, variables, depth),
+            self.plan(right, budget - 2, variables, depth),
+            tuple(self.rng.randrange(left) for _ in range(keys)),
+            tuple(self.rng.randrange(right) for _ in range(keys)),
+            self.rng.randrange(left),
+            order,
+            self.rng.random() < 0.5,
+            self.rng.random() < 0.5,
+        )
+        return self._columns(join, width)
 
     def _reduce(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
         functions = [Function.COUNT, Function.MIN, Function.MAX]

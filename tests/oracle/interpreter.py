@@ -20,6 +20,7 @@ from engine.plan.expressions import Expression
 from engine.plan.group_queries import GroupQuery
 from engine.plan.list_elements import MOST_ELEMENTS, Unnest
 from engine.plan.multijoins import MultiJoin
+from engine.plan.nearest_joins import NearestJoin
 from engine.plan.nodes import (
     AggregateSpec,
     Clamp,
@@ -132,6 +133,8 @@ class Oracle:
                 return self._reduce(node, inputs[0])
             case TopK():
                 return _top(node, inputs[0])
+            case NearestJoin():
+                return _nearest(node, inputs[0], inputs[1])
             case Window():
                 return _windows(node, inputs[0])
             case FlatMap():
@@ -365,6 +368,28 @@ def _windows(node: Window, rows: Bag) -> Bag:
         peers = [tuple(row[o.column] for o in node.order[: node.peers]) for row in members]
         for at, row in enumerate(members):
             result[(*row, *(_windowed(f, members, peers, at) for f in node.functions))] += 1
+    return result
+
+
+def _nearest(node: NearestJoin, left: Bag, right: Bag) -> Bag:
+    """Every left row looks at every right row."""
+    first = node.order[0]
+    result: Bag = Counter()
+    for row, count in (+left).items():
+        found: Bag = Counter()
+        for other, copies in right.items():
+            mine, theirs = row[node.place], other[first.column]
+            same = all(row[a] == other[b] for a, b in zip(node.left_keys, node.right_keys, strict=True))
+            if not same or mine is None or theirs is None:
+                continue
+            a, b = order_key(mine), order_key(theirs)
+            beyond = b < a if first.descending else a < b
+            if beyond or (not node.is_strict and a == b):
+                found[other] += copies
+        nearest = _top(TopK(node.right, (), node.order, 1), found)
+        nulls = (None,) * len(node.right.schema)
+        for other in nearest or ([nulls] if node.pads else ()):
+            result[row + other] += count
     return result
 
 

@@ -33,7 +33,7 @@ from service.settings.query_limits import QueryLimits
 from tests.service.client import PATIENCE
 from tests.service.waiting import wait_until
 
-ENDLESS = "SELECT count(*) FROM range(100000000000000) AS t (n) WHERE n % 7 = 8"
+ENDLESS = "SELECT count(*) FROM range(100000000000000) AS t (n) WHERE n % 7 > n % 5 + 6"
 SPILLING = (
     "SELECT count(DISTINCT hash(n)::VARCHAR || hash(n * 3) || hash(n * 7) || hash(n * 11)) AS n "
     "FROM range(1500000) AS t (n)"

@@ -1,0 +1,133 @@
+"""Snowflake's functions that sqlglot and DuckDB do not have, or have with another meaning.
+
+Objects and variants are JSON here. Examples are the manual's, https://docs.snowflake.com/en/sql-reference/.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from sqlglot import exp
+
+from planner.dialects import object_members
+from planner.dialects.overloads import PREFIX
+from planner.native.templates import call_of, sql
+
+Args = Sequence[exp.Expression]
+
+_WHOLE = "json_type({0}) IN ('BIGINT', 'UBIGINT')"
+_NUMBER = "json_type({0}) IN ('BIGINT', 'UBIGINT', 'DOUBLE')"
+_IS_THERE = "CAST('OBJECT_INSERT of a member that is there: ' || {1} AS JSON)"
+
+
+def _kind(test: str, type: str) -> str:
+    """A variant's value as a type, or NULL for a value of another."""
+    return f"CASE WHEN {test} THEN CAST({{0}} AS {type}) END"
+
+
+def _truth(args: Args) -> exp.Expression:
+    return call_of(f"{PREFIX}truth_of_snowflake", args, "to_boolean")
+
+
+def _moment(args: Args) -> exp.Expression:
+    return call_of(f"{PREFIX}moment_of_snowflake", args, "to_timestamp")
+
+
+def _day(args: Args) -> exp.Expression:
+    return sql("CAST({0} AS DATE)", [_moment(args)])
+
+
+SNOWFLAKE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+    # AS_INTEGER(x): the integer of a variant that is one, else NULL
+    "AS_INTEGER(value)": _kind(_WHOLE, "BIGINT"),
+    "AS_DOUBLE(value)": _kind(_NUMBER, "DOUBLE"),
+    "AS_REAL(value)": _kind(_NUMBER, "DOUBLE"),
+    "AS_BOOLEAN(value)": _kind("json_type({0}) = 'BOOLEAN'", "BOOLEAN"),
+    "AS_VARCHAR(value)": "CASE WHEN json_type({0}) = 'VARCHAR' THEN {0} ->> '$' END",
+    "AS_CHAR(value)": "CASE WHEN json_type({0}) = 'VARCHAR' THEN {0} ->> '$' END",
+    "AS_ARRAY(value)": "CASE WHEN json_type({0}) = 'ARRAY' THEN {0} END",
+    "AS_OBJECT(value)": "CASE WHEN json_type({0}) = 'OBJECT' THEN {0} END",
+    "IS_INTEGER(value)": _WHOLE,
+    "IS_DECIMAL(value)": _NUMBER,
+    "IS_DOUBLE(value)": _NUMBER,
+    "IS_REAL(value)": _NUMBER,
+    "IS_BOOLEAN(value)": "json_type({0}) = 'BOOLEAN'",
+    "IS_VARCHAR(value)": "json_type({0}) = 'VARCHAR'",
+    "IS_CHAR(value)": "json_type({0}) = 'VARCHAR'",
+    "IS_OBJECT(value)": "json_type({0}) = 'OBJECT'",
+    # TYPEOF(PARSE_JSON('null')) is NULL_VALUE
+    "TYPEOF(value)": (
+        "CASE json_type(to_json({0})) WHEN 'BIGINT' THEN 'INTEGER' WHEN 'UBIGINT' THEN 'INTEGER'"
+        " WHEN 'DOUBLE' THEN 'DECIMAL' WHEN 'NULL' THEN 'NULL_VALUE' ELSE json_type(to_json({0})) END"
+    ),
+    # ARRAY_SIZE(PARSE_JSON('[1, 2]')) is 2, and that of another value NULL
+    "ARRAY_SIZE(array)": (
+        "CASE json_type(to_json({0})) WHEN 'ARRAY' THEN CAST(json_array_length(to_json({0})) AS BIGINT) END"
+    ),
+    # HAVERSINE(40.7127, -74.0059, 34.0500, -118.2500) is 3936.385096389 kilometres
+    "HAVERSINE(lat1, lon1, lat2, lon2)": (
+        "2 * 6371 * asin(sqrt(pow(sin(radians({2} - {0}) / 2), 2)"
+        " + cos(radians({0})) * cos(radians({2})) * pow(sin(radians({3} - {1}) / 2), 2)))"
+    ),
+    # OBJECT_CONSTRUCT('a', 1, 'b', 'BBBB', 'c', NULL) is {"a": 1, "b": "BBBB"}
+    "OBJECT_CONSTRUCT(...)": object_members.made,
+    "OBJECT_CONSTRUCT_KEEP_NULL(...)": object_members.made_with_nulls,
+    "OBJECT_DELETE(object, key, ...)": object_members.without,
+    "OBJECT_PICK(object, key, ...)": object_members.picked,
+    # OBJECT_INSERT(OBJECT_CONSTRUCT('a', 1), 'c', 3) is {"a": 1, "c": 3}; a member that is there is an error
+    "OBJECT_INSERT(object, key, value)": (
+        f"CASE WHEN list_contains(json_keys({{0}}), {{1}}) THEN {_IS_THERE}"
+        " ELSE json_merge_patch({0}, json_object({1}, {2})) END"
+    ),
+    "OBJECT_INSERT(object, key, value, update)": (
+        f"CASE WHEN list_contains(json_keys({{0}}), {{1}}) AND NOT {{3}} THEN {_IS_THERE} ELSE"
+        " json_merge_patch(json_merge_patch({0}, json_object({1}, NULL)), json_object({1}, {2})) END"
+    ),
+    # REGR_VALX(NULL, 10) is NULL, and REGR_VALX(1, 10) is 10
+    "REGR_VALX(y, x)": "CASE WHEN {0} IS NOT NULL THEN CAST({1} AS DOUBLE) END",
+    "REGR_VALY(y, x)": "CASE WHEN {1} IS NOT NULL THEN CAST({0} AS DOUBLE) END",
+    # TO_BOOLEAN('yes') is true, TO_BOOLEAN(0) false
+    "TO_BOOLEAN(value)": _truth,
+    # TO_TIMESTAMP_NTZ(40 * 365.25 * 86400) is 2010-01-01 00:00:00
+    "TO_TIMESTAMP(value)": _moment,
+    "TO_TIMESTAMP_NTZ(value)": _moment,
+    # TO_DATE('31536000000') is 1971-01-01
+    "TO_DATE(value)": _day,
+    "TO_VARIANT(value)": "to_json({0})",
+}
+
+
+def snowflake_node(node: exp.Expression) -> exp.Expression:
+    """A node's meaning, or the node itself."""
+    match node:
+        case exp.Struct(expressions=members):
+            pairs = [(_name(member.this), member.expression) for member in members]
+            return object_members.made([part for pair in pairs for part in pair])
+        case exp.ArrayContains(expression=value) | exp.ArrayPosition(expression=value) if _is_variant(value):
+            found = node.copy()
+            found.set("expression", value.this.copy())
+            return found
+        case exp.ObjectAgg() if not _is_filtered(node):
+            return _without_nulls(node)
+    return node
+
+
+def _name(node: exp.Expression) -> exp.Expression:
+    return exp.Literal.string(node.name) if isinstance(node, exp.Identifier) else node
+
+
+def _is_variant(node: exp.Expression) -> bool:
+    """Whether the node is a value that is cast to a variant, which an array's element is not here."""
+    return isinstance(node, exp.Cast) and node.to.this is exp.DType.VARIANT
+
+
+def _is_filtered(node: exp.Expression) -> bool:
+    return isinstance(node.parent, exp.Filter)
+
+
+def _without_nulls(node: exp.ObjectAgg) -> exp.Expression:
+    """OBJECT_AGG, which omits a member whose name or value is NULL."""
+    there = [
+        exp.Not(this=exp.Is(this=part.copy(), expression=exp.Null())) for part in (node.this, node.expression)
+    ]
+    return exp.Filter(this=node.copy(), expression=exp.Where(this=exp.and_(*there)))

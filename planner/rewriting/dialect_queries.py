@@ -1,0 +1,118 @@
+"""What a dialect leaves out or names in its own way: RECURSIVE, the columns of VALUES and UNPIVOT, digits.
+
+WITH t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t)   →  WITH RECURSIVE t AS ...
+FROM (VALUES (1, 'a'))                                    →  FROM (VALUES (1, 'a')) AS v(column1, column2)
+UNPIVOT (sold FOR month IN (jan))                         →  UNPIVOT (sold FOR month IN (jan AS "JAN"))
+"""
+
+from __future__ import annotations
+
+from sqlglot import exp
+
+from planner.errors import Unsupported
+from planner.positions import fail
+
+_RECURRING = frozenset({"oracle", "snowflake"})
+"""Systems in which a query in WITH is recursive if it names itself behind UNION ALL."""
+_VALUES = {
+    **dict.fromkeys(("databricks", "spark", "spark2"), ("col", 1)),
+    **dict.fromkeys(("doris", "mysql", "singlestore", "starrocks"), ("column_", 0)),
+    **dict.fromkeys(("snowflake", "sqlite"), ("column", 1)),
+    **dict.fromkeys(("athena", "presto", "trino"), ("_col", 0)),
+}
+"""The columns of VALUES before their number, and the number of the first."""
+_DECIMALS = {"bigquery": (38, 9), "databricks": (10, 0), "redshift": (18, 0), "spark": (10, 0)}
+"""The digits of a NUMERIC without any, where they are others than here."""
+_ORDER_BY_ALL = frozenset({"databricks", "snowflake", "spark"})
+_UPPER = frozenset({"oracle", "snowflake"})
+"""Systems that write names without quotes in upper case."""
+
+
+def dialect_query(node: exp.Expression, dialect: str) -> exp.Expression | None:
+    """The node in the words of all dialects; None for any other node."""
+    match node:
+        case exp.With() if dialect in _RECURRING and not node.args.get("recursive"):
+            return _recursive(node)
+        case exp.Values() if dialect in _VALUES:
+            return _with_columns(node, *_VALUES[dialect])
+        case exp.Pivot() if dialect in _UPPER and node.args.get("unpivot"):
+            return _with_labels(node)
+        case exp.Ordered(this=exp.Column() as column) if dialect in _ORDER_BY_ALL and _is_all(column):
+            found = node.copy()
+            found.set("this", exp.var("ALL"))
+            return found
+        case exp.Select() if str(node.args.get("kind")).upper() == "STRUCT":
+            fail(Unsupported("SELECT AS STRUCT is not supported", "select the columns themselves"), node)
+        case exp.DataType(this=exp.DType.DECIMAL, expressions=[]) if dialect in _DECIMALS:
+            digits = [exp.DataTypeParam(this=exp.Literal.number(number)) for number in _DECIMALS[dialect]]
+            return exp.DataType(this=exp.DType.DECIMAL, expressions=digits)
+        case exp.Column(this=exp.Parameter()):
+            fail(Unsupported("a column by its place in its table is not supported", "write its name"), node)
+    return None
+
+
+def _is_all(column: exp.Column) -> bool:
+    name = column.this
+    return (
+        isinstance(name, exp.Identifier)
+        and not column.table
+        and not name.quoted
+        and name.name.upper() == "ALL"
+    )
+
+
+def _recursive(node: exp.With) -> exp.With | None:
+    if not any(_recurs(cte) for cte in node.expressions):
+        return None
+    found = node.copy()
+    found.set("recursive", True)
+    return found
+
+
+def _recurs(cte: exp.CTE) -> bool:
+    """Whether the query is a UNION ALL whose second side alone reads the query itself."""
+    query = cte.this
+    if not isinstance(query, exp.Union) or query.args.get("distinct"):
+        return False
+    first, second = (_names(side) for side in (query.this, query.expression))
+    return cte.alias.lower() in second - first
+
+
+def _names(query: exp.Expression) -> set[str]:
+    return {table.name.lower() for table in query.find_all(exp.Table) if not table.args.get("db")}
+
+
+def _with_columns(node: exp.Values, name: str, first: int) -> exp.Values | None:
+    """VALUES in FROM with names for its columns, unless it has some."""
+    holder = node if isinstance(node.parent, exp.From | exp.Join) else node.parent
+    if not isinstance(holder, exp.Values | exp.Subquery | exp.Table) or not node.expressions:
+        return None
+    if not isinstance(holder.parent, exp.From | exp.Join):
+        return None
+    alias = node.args.get("alias") or holder.args.get("alias")
+    if alias is not None and alias.columns:
+        return None
+    row = node.expressions[0]
+    width = len(row.expressions) if isinstance(row, exp.Tuple) else 1
+    columns = [exp.to_identifier(f"{name}{place}") for place in range(first, first + width)]
+    target = node.copy()
+    named = alias.this.copy() if alias is not None else exp.to_identifier("values")
+    if alias is not None and not node.args.get("alias"):
+        alias.set("columns", columns)  # of the parentheses around it
+        return None
+    target.set("alias", exp.TableAlias(this=named, columns=columns))
+    return target
+
+
+def _with_labels(node: exp.Pivot) -> exp.Pivot | None:
+    """UNPIVOT with the labels of columns without quotes in upper case."""
+    found = node.copy()
+    for field in found.args.get("fields") or ():
+        for part in list(field.expressions):
+            name = part.args.get("alias") if isinstance(part, exp.PivotAlias) else part.this
+            if not isinstance(name, exp.Identifier) or name.args.get("quoted"):
+                continue
+            column = part.this if isinstance(part, exp.PivotAlias) else part
+            label = exp.to_identifier(name.name.upper(), quoted=True)
+            part.replace(exp.PivotAlias(this=column.copy(), alias=label))
+    return found
