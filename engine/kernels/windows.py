@@ -17,7 +17,7 @@ from engine.kernels.floats import to_word
 from engine.kernels.layers import layer
 from engine.kernels.lookup import find_ranges
 from engine.kernels.prefixes import PARTS
-from engine.kernels.reduce import grow
+from engine.kernels.reduce import INT64_HIGH, grow
 from engine.kernels.regions import (
     PEERS,
     are_peers,
@@ -29,7 +29,6 @@ from engine.kernels.regions import (
     sums_before,
 )
 from engine.kernels.runs import AFTER, BATCH, BEFORE, CURSOR, ROW, RUN
-from engine.kernels.slot_sums import INT64_HIGH
 from engine.kernels.top import decoded
 from engine.kernels.words import NULL
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.kernels.slot_sums import FINISH, WIDE
+from engine.kernels.reduce import FINISH, WIDE
 from engine.operators.failure_log import FailureLog
 from engine.operators.operator import Step
 from engine.operators.slots import Finish, finished

@@ -15,13 +15,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from engine.kernels.clamps import CLAMP_DISTINCT, CLAMP_POSITIVE, threshold
 from engine.kernels.floatmoments import reduce_pairs
 from engine.kernels.floatsums import reduce_floats
 from engine.kernels.parallel import threads
 from engine.kernels.parallel.divided_sort import keys_of
+from engine.kernels.reduce import CLAMP_DISTINCT, CLAMP_POSITIVE, reduce_sums, threshold
 from engine.kernels.rounds import distinct_rows, group_keys
-from engine.kernels.slot_sums import reduce_sums
 from engine.kernels.stepping import opcodes
 from engine.operators.arrangement import Arrangement
 from engine.operators.failure_log import FailureLog

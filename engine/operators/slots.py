@@ -16,7 +16,7 @@ import numpy as np
 from engine.codec.numerals import is_wide, number_of, word_of
 from engine.codec.values import float_word
 from engine.kernels import arrange as slots
-from engine.kernels import slot_sums as kernels
+from engine.kernels import reduce as kernels
 from engine.kernels.limbs import LIMB
 from engine.kernels.moments import PRODUCT_LIMBS
 from engine.kernels.words import NULL
@@ -30,7 +30,7 @@ BASE = 2**64 - 1
 Slot = tuple[int, int, int]
 """A kind, and the two words that it adds up; a kind of one word has that word twice."""
 Finish = tuple[int, ...]
-"""How an aggregate follows from the slots: a line of `engine.kernels.slot_sums.reduce_sums`."""
+"""How an aggregate follows from the slots: a line of `engine.kernels.reduce.reduce_sums`."""
 
 
 class SlotLayout:

@@ -6,12 +6,11 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.arrange import arrange, arrange_sums, distinct_keys
-from engine.kernels.clamps import threshold
 from engine.kernels.join import join
 from engine.kernels.layers import rows_at
 from engine.kernels.ordered import arrange_ordered
+from engine.kernels.reduce import FINISH, reduce_sums, threshold
 from engine.kernels.rounds import distinct_rows, group_deltas, group_keys
-from engine.kernels.slot_sums import FINISH, reduce_sums
 from engine.kernels.stepping.arena import (
     CURRENT_ROUND,
     REFUSED,
