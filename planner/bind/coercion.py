@@ -50,7 +50,7 @@ _TEXTUAL = frozenset({Kind.ENUM, Kind.JSON})  # kinds whose values compare with 
 _MOMENTS = (DATE, TIMESTAMP, TIMESTAMPTZ)
 _LITERALS_APART = frozenset({"bigquery"})
 """Those of them in which a text that is written is no number either."""
-_NUMERALS = frozenset({"redshift", "snowflake"})
+_NUMERALS = frozenset({"databricks", "redshift", "snowflake"})
 """Other dialects in which a text that is written beside a number is a number."""
 _KINDS_APART = frozenset({"athena", "bigquery", "materialize", "postgres", "presto", "risingwave", "trino"})
 """Dialects without operators between a text, a boolean and a value of another type."""
