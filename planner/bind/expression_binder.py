@@ -113,6 +113,11 @@ _CONSTRUCTS: dict[type[exp.Expression], str] = {
 _PLAIN_NUMBER = re.compile(r"\d{1,18}(\.\d{1,18})?")
 _WHOLE, _WHOLE_AVERAGES = "CAST(trunc({0}) AS BIGINT)", frozenset({"redshift"})
 """An average without its fraction, as some dialects have it for whole numbers."""
+_CUT = frozenset({"databricks", "spark"})
+"""Dialects in which a whole number of another is that number without its fraction."""
+_STRICT = frozenset({"bigquery", "databricks", "redshift"})
+"""Dialects in which a text with a fraction is no whole number, and is not rounded."""
+_WHOLE_TEXT = "CASE WHEN contains({0}, '.') THEN {0} || ' is not whole' ELSE {0} END"
 _BETWEEN_TIMES = "to_microseconds(epoch_us({0}) - epoch_us({1}))"
 
 Queries = Callable[[exp.Expression, NameScope], Bound]
@@ -420,6 +425,9 @@ class ExpressionBinder:
             return Foreign("{0} || {1}", (left, right), TEXT)  # type: ignore[arg-type]
         if op is Op.DIV and node.args.get("typed") and left.type.is_whole and right.type.is_whole:
             op = Op.INTDIV
+        is_whole = left.type.is_integer and right.type.is_integer
+        if isinstance(node, exp.IntDiv) and self.session.dialect in _CUT and not is_whole:
+            return foreign("CAST(trunc({0} / {1}) AS BIGINT)", [left, right], node, self.session.dialect)
         known = {id(node.this): left, id(node.expression): right}
         return bind_arithmetic(op, left, right) or self._function(node, known)
 
@@ -535,6 +543,11 @@ class ExpressionBinder:
         is_variant = self.session.dialect in VARIANTS and not is_native(node)
         if is_variant and Kind.JSON in (value.type.kind, type.kind):
             return cast_of_variant(value, type, isinstance(node, exp.TryCast))
+        is_fraction = value.type is not UNTYPED and value.type.is_numeric and not value.type.is_integer
+        if is_fraction and type.is_integer and self.session.dialect in _CUT and not is_native(node):
+            value = foreign("trunc({0})", [value], node, self.session.dialect)
+        if value.type == TEXT and type.is_integer and self.session.dialect in _STRICT and not is_native(node):
+            value = Foreign(_WHOLE_TEXT, (value,), TEXT)  # type: ignore[arg-type]
         if not is_native(node) and (decoded := self._decoded(value, type)) is not None:
             return decoded
         return explicit_cast(value, type, isinstance(node, exp.TryCast))

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 
 from planner.dialects.printf import printed
+from planner.dialects.trying import tried, try_binary
 from planner.native.templates import sql
 
 Args = Sequence[exp.Expression]
@@ -27,18 +28,9 @@ _OFFSET = (
 )
 
 
-def _tried(operator: Callable[..., exp.Expression]) -> Callable[[Args], exp.Expression]:
-    """The operation, or NULL if it fails."""
-    return lambda args: _try(operator(this=args[0].copy(), expression=args[1].copy()))
-
-
 def _element(array: exp.Expression, place: exp.Expression) -> exp.Expression:
     """An element of an array, which is an error if there is none."""
     return exp.Bracket(this=array.copy(), expressions=[place], offset=1)
-
-
-def _try(node: exp.Expression) -> exp.Expression:
-    return exp.Anonymous(this="TRY", expressions=[node.copy()])
 
 
 BIGQUERY: Mapping[str, str | Callable[[Args], exp.Expression]] = {
@@ -75,10 +67,10 @@ BIGQUERY: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "PARSE_NUMERIC(text)": "CAST({0} AS DECIMAL(38, 9))",
     # RANGE_BUCKET(20, [0, 10, 20, 30, 40]) is 3
     "RANGE_BUCKET(point, array)": "CAST(len(list_filter({1}, lambda bound: bound <= {0})) AS BIGINT)",
-    "SAFE_ADD(a, b)": _tried(exp.Add),
-    "SAFE_MULTIPLY(a, b)": _tried(exp.Mul),
-    "SAFE_SUBTRACT(a, b)": _tried(exp.Sub),
-    "SAFE_NEGATE(a)": lambda args: _try(exp.Neg(this=exp.paren(args[0].copy()))),
+    "SAFE_ADD(a, b)": try_binary(exp.Add),
+    "SAFE_MULTIPLY(a, b)": try_binary(exp.Mul),
+    "SAFE_SUBTRACT(a, b)": try_binary(exp.Sub),
+    "SAFE_NEGATE(a)": lambda args: tried(exp.Neg(this=exp.paren(args[0].copy()))),
     # STRING(JSON '"purple"') is purple
     "STRING(value)": (
         "CASE typeof({0}) WHEN 'JSON' THEN CAST({0} AS VARCHAR) ->> '$' ELSE CAST({0} AS VARCHAR) END"
@@ -95,7 +87,7 @@ def bigquery_node(node: exp.Expression) -> exp.Expression:
     """A node's meaning, or the node itself."""
     match node:
         case exp.SafeFunc():
-            return _try(node.this)
+            return tried(node.this)
         case exp.In(args={"unnest": exp.Unnest(expressions=[array])}):
             return exp.EQ(this=node.this.copy(), expression=exp.Any(this=exp.paren(array.copy())))
         case exp.ArrayAgg(this=exp.Limit(this=inner, expression=count)):

@@ -184,6 +184,9 @@ SPARK: Table = {
     "FROM_UNIXTIME(n)": "strftime(make_timestamp(CAST({0} AS BIGINT) * 1000000), '%Y-%m-%d %H:%M:%S')",
     "DATE_FROM_UNIX_DATE(n)": "DATE '1970-01-01' + CAST({0} AS INTEGER)",
     "MAKE_DATE(year, month, day)": "make_date({0}, {1}, {2})",
+    "CONVERT_TIMEZONE(source, target, at)": _BETWEEN_ZONES,
+    "FROM_UTC_TIMESTAMP(at, zone)": "timezone({1}, timezone('UTC', CAST({0} AS TIMESTAMP)))",
+    "TO_UTC_TIMESTAMP(at, zone)": "timezone('UTC', timezone({1}, CAST({0} AS TIMESTAMP)))",
 }
 MYSQL: Table = {
     **_MORE_FIELDS,

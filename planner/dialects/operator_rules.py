@@ -17,6 +17,8 @@ _FAILS_BY_ZERO = frozenset({"bigquery", "databricks", "oracle", "snowflake", "sp
 """Dialects in which `/` never divides as integers and fails if the divisor is zero."""
 _BEFORE_TEXTS = frozenset({"materialize", "postgres", "redshift", "risingwave"})
 """Dialects in which a negative start of a substring is a place before the text, not one from its end."""
+_FROM_ZERO = frozenset({"bigquery", "databricks", "spark"})
+"""Dialects in which a substring from 0 is one from 1."""
 _FAILS_OUTSIDE = frozenset({"bigquery", "redshift", "snowflake"})
 """Dialects in which a root of a negative number, and a logarithm of zero, are errors."""
 _ESCAPES = frozenset({"bigquery", "databricks", "spark", "materialize", "postgres", "redshift", "risingwave"})
@@ -24,7 +26,7 @@ _ESCAPES = frozenset({"bigquery", "databricks", "spark", "materialize", "postgre
 _TEXTS = (exp.RegexpReplace, exp.Replace, exp.Substring, exp.Translate, exp.Trim, exp.Pad)
 _QUOTIENT = "CASE WHEN {1} = 0 THEN CAST(1 % CAST({1} AS BIGINT) AS DOUBLE) ELSE {0} / {1} END"
 """For a zero divisor, the remainder fails where the quotient would be infinite."""
-_DONE = "empty_is_null"
+_DONE = "is_done"
 
 
 def rule(node: exp.Expression, dialect: str) -> exp.Expression:
@@ -46,6 +48,8 @@ def rule(node: exp.Expression, dialect: str) -> exp.Expression:
             return sql("unnest({0})", [node.this])  # in a select list, a struct's fields
         case exp.Sqrt() | exp.Ln() if dialect in _FAILS_OUTSIDE and not _is_number(node.this):
             return _inside(node)
+        case exp.Substring() if dialect in _FROM_ZERO and _may_begin_before(node) and _DONE not in node.meta:
+            return _substring_from_zero(node)
         case exp.Substring() if dialect in _BEFORE_TEXTS and _may_begin_before(node):
             return _substring(node)
         case exp.Try():
@@ -78,6 +82,14 @@ def _like_each(node: exp.Like | exp.ILike) -> exp.Expression:
         one.meta.update(node.meta)
     joined = exp.or_ if isinstance(node.expression, exp.Any) else exp.and_
     return exp.paren(joined(*each, copy=False), copy=False)
+
+
+def _substring_from_zero(node: exp.Substring) -> exp.Expression:
+    """A substring whose start 0 is the first character too."""
+    found = node.copy()
+    found.meta[_DONE] = True
+    found.set("start", sql("CASE WHEN {0} = 0 THEN 1 ELSE {0} END", [node.args["start"]]))
+    return found
 
 
 def _may_begin_before(node: exp.Substring) -> bool:
