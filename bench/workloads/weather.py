@@ -43,7 +43,7 @@ class Weather:
 
     def __init__(self, size: Size, view: View, corrected: str) -> None:
         self.title = f"W8 {view.name}, {size.flights:,} flights, {corrected} corrected"
-        self.views = (view,)
+        self.views: tuple[View, ...] = (view,)
         self.phases = size.phases
         self._rng = np.random.default_rng(SEED)
         self._corrected = corrected
