@@ -12,7 +12,7 @@ from engine.codec.numerals import is_wide, word_of
 from engine.kernels import bests as best_words
 from engine.kernels.bests import best_rows
 from engine.kernels.chains import PUBLISHED, existing_rows
-from engine.kernels.layers import table_of
+from engine.kernels.narrow.narrow_rows import Batch, as_matrix, table_of
 from engine.kernels.ordered import merge_ordered
 from engine.kernels.prefixes import prefix_sums
 from engine.kernels.regions import PEERS
@@ -55,9 +55,9 @@ class PlaceFigures:
         self.functions = functions
         self.codes = codes
         self._key = key
-        self._known: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+        self._known: dict[int, tuple[Batch, np.ndarray, np.ndarray]] = {}
 
-    def tables(self, batches: Sequence[np.ndarray], words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def tables(self, batches: Sequence[Batch], words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Tables of the prefix sums and of the best rows of each batch, valid until the next call; `words`
         are the dictionary's by entry number."""
         known = self._known
@@ -66,10 +66,10 @@ class PlaceFigures:
             [best for *_, best in known.values()]
         )
 
-    def _of(self, batch: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        functions = self.functions
-        sums = prefix_sums(batch, functions.summed, self.codes, words)
-        return batch, sums, best_rows(batch, self._key, functions.extremes, self.codes, words)
+    def _of(self, batch: Batch, words: np.ndarray) -> tuple[Batch, np.ndarray, np.ndarray]:
+        functions, rows = self.functions, as_matrix(batch)
+        sums = prefix_sums(rows, functions.summed, self.codes, words)
+        return batch, sums, best_rows(rows, self._key, functions.extremes, self.codes, words)
 
 
 class WindowOperator(GroupOperator):
@@ -150,9 +150,10 @@ class WindowOperator(GroupOperator):
 def _existing(groups: Groups, codes: np.ndarray, ends: np.ndarray, arena: np.ndarray) -> Groups:
     """The chains `groups` with rows that are never there a negative number of times."""
     width = len(codes)
-    for batch in groups.batches[: groups.published]:
+    batches = [as_matrix(batch) for batch in groups.batches]
+    for batch in batches[: groups.published]:
         batch[:, width] = PUBLISHED
-    batches = sorted(groups.batches, key=len)
+    batches.sort(key=len)
     if not batches:
         return groups
     merged = reduce(lambda a, b: merge_ordered(a, b, width, PUBLISHED, codes, ends, arena), batches)
