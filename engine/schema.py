@@ -14,6 +14,8 @@ A row is one int64 word a column. `Type` says how a word is read:
 | TIMESTAMP | microseconds since 1970-01-01T00:00:00 |
 | TIMESTAMPTZ | microseconds since 1970-01-01T00:00:00Z |
 | ENUM | the label's position among the type's labels |
+| TINYINT, UTINYINT, USMALLINT, UINTEGER | as that of SMALLINT, INTEGER or BIGINT, within a range (`WHOLES`) |
+| UBIGINT, HUGEINT | as that of NUMERIC, within a range |
 | INTERVAL, BYTEA, UUID, JSON | as TEXT, of a text that sorts as the value does (`engine.codec`) |
 | arrays, STRUCT, MAP | likewise |
 
@@ -69,6 +71,15 @@ INTEGER_RANGES: dict[Kind, tuple[int, int]] = {
 }
 FLOATS = frozenset({Kind.REAL, Kind.DOUBLE})
 INTEGERS = frozenset(INTEGER_RANGES)
+WHOLES: dict[str, tuple[Kind, int, int]] = {
+    "TINYINT": (Kind.SMALLINT, -(2**7), 2**7 - 1),
+    "UTINYINT": (Kind.SMALLINT, 0, 2**8 - 1),
+    "USMALLINT": (Kind.INTEGER, 0, 2**16 - 1),
+    "UINTEGER": (Kind.BIGINT, 0, 2**32 - 1),
+    "UBIGINT": (Kind.NUMERIC, 0, 2**64 - 1),
+    "HUGEINT": (Kind.NUMERIC, -(10**38) + 1, 10**38 - 1),
+}
+"""Types of whole numbers by name: the kind that has their words, the least and the greatest number."""
 NESTED = frozenset({Kind.ARRAY, Kind.STRUCT, Kind.MAP})
 """Kinds whose values are made of other values."""
 INTERNED = frozenset({Kind.TEXT, Kind.INTERVAL, Kind.BYTEA, Kind.UUID, Kind.JSON}) | NESTED
@@ -88,8 +99,9 @@ class Type:
     """A column's type.
 
     `precision` and `scale`, in digits, belong to NUMERIC; `labels`, in their order, to ENUM; `element` to
-    ARRAY; `fields` to STRUCT, and to MAP, whose fields are an entry's key and value. A NUMERIC has up to 38
-    digits; one with more than 18 is not its own word (`may_be_wide`).
+    ARRAY; `fields` to STRUCT, and to MAP, whose fields are an entry's key and value. `whole` names a type of
+    whole numbers that is a range of its kind. A NUMERIC has up to 38 digits; one with more than 18 is not its
+    own word (`may_be_wide`).
     """
 
     kind: Kind
@@ -98,6 +110,7 @@ class Type:
     labels: tuple[str, ...] = ()
     element: Type | None = None
     fields: tuple[Field, ...] = ()
+    whole: str = ""
 
     def __post_init__(self) -> None:
         if (self.kind is Kind.NUMERIC) != (self.precision is not None and self.scale is not None):
@@ -113,6 +126,8 @@ class Type:
             raise PlanError(f"{self.kind.value} and the fields {', '.join(names)} do not fit")
 
     def __str__(self) -> str:
+        if self.whole:
+            return self.whole
         match self.kind:
             case Kind.NUMERIC:
                 return f"NUMERIC({self.precision}, {self.scale})"
@@ -133,6 +148,11 @@ class Type:
         return self.kind in INTEGERS
 
     @property
+    def is_whole(self) -> bool:
+        """Whether the type has whole numbers alone: an integer type, or one of `WHOLES`."""
+        return self.is_integer or bool(self.whole)
+
+    @property
     def is_float(self) -> bool:
         return self.kind in FLOATS
 
@@ -140,6 +160,16 @@ class Type:
     def may_be_wide(self) -> bool:
         """Whether this is a NUMERIC whose numbers may have more digits than fit into a word."""
         return (self.precision or 0) > WORD_DIGITS
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The least and the greatest number of an integer type, or of a NUMERIC, times 10**scale."""
+        if self.whole:
+            return WHOLES[self.whole][1:]
+        if self.kind is Kind.NUMERIC:
+            limit: int = 10 ** (self.precision or 0) - 1
+            return -limit, limit
+        return INTEGER_RANGES[self.kind]
 
     @property
     def is_interned(self) -> bool:
@@ -183,6 +213,14 @@ JSON = Type(Kind.JSON)
 def numeric(precision: int, scale: int) -> Type:
     """The type NUMERIC(precision, scale)."""
     return Type(Kind.NUMERIC, precision, scale)
+
+
+def whole(name: str) -> Type:
+    """The type of whole numbers of this name, one of `WHOLES`."""
+    kind, _, high = WHOLES[name]
+    if kind is Kind.NUMERIC:
+        return Type(kind, len(str(high)), 0, whole=name)
+    return Type(kind, whole=name)
 
 
 def enumeration(*labels: str) -> Type:

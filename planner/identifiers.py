@@ -63,3 +63,12 @@ def column_of(names: list[exp.Identifier]) -> exp.Column:
     """The column with a dotted name of at most four names."""
     keys = ("this", "table", "db", "catalog")
     return exp.Column(**{key: name.copy() for key, name in zip(keys, reversed(names), strict=False)})
+
+
+def field_path(names: list[exp.Identifier]) -> exp.Expression:
+    """The field of a struct that is a column: `(first).second`, and so on."""
+    first, *inner = names
+    found: exp.Expression = exp.Paren(this=exp.Column(this=first.copy()))
+    for name in inner:
+        found = exp.Dot(this=found, expression=name.copy())
+    return found

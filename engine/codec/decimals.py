@@ -82,15 +82,16 @@ def decimal_words(decimals: pa.Array, type: Type, dictionary: Dictionary) -> tup
         return np.zeros(0, np.int64), np.zeros(0, bool)
     halves = np.frombuffer(decimals.buffers()[1], np.int64).reshape(-1, 2)[decimals.offset :][: len(decimals)]
     words = halves[:, 0].copy()
-    limit = min(10 ** (type.precision or 0), FIRST_NUMERAL)
-    lost = (halves[:, 1] != words >> 63) | (words <= -limit) | (words >= limit)
+    low, high = type.bounds
+    least, most = max(low, 1 - FIRST_NUMERAL), min(high, FIRST_NUMERAL - 1)
+    lost = (halves[:, 1] != words >> 63) | (words < least) | (words > most)
     valid = decimals.is_valid().to_numpy(zero_copy_only=False)
     words[~valid] = NULL
     lost &= valid
     if type.may_be_wide:
         for row in np.flatnonzero(lost).tolist():
             number = int.from_bytes(halves[row].tobytes(), "little", signed=True)
-            if abs(number) < 10 ** (type.precision or 0):
+            if low <= number <= high:
                 words[row] = word_of(number, dictionary)
                 lost[row] = False
     return words, lost

@@ -21,7 +21,7 @@ from engine.codec.values import Encoder, decimal_text, encoder
 from engine.errors import InvalidValue
 from engine.kernels.floats import floats_of
 from engine.kernels.words import NULL
-from engine.schema import INTEGER_RANGES, Column, Kind, Schema, Type
+from engine.schema import Column, Kind, Schema, Type
 from engine.state.dictionary import Dictionary
 
 _FEW = 8  # up to this many rows, value by value is faster than column by column
@@ -60,7 +60,7 @@ def _encode_column(
 
 
 def _integers(values: list[object], type: Type) -> np.ndarray:
-    low, high = INTEGER_RANGES[type.kind]
+    low, high = type.bounds
     try:
         words = np.array(values, np.int64)
     except OverflowError:

@@ -33,6 +33,7 @@ MAX_DIGITS = 38  # of a NUMERIC
 
 _SPECIAL_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _NUMBER = re.compile(r"([+-]?)(?=\.?[0-9])0*([0-9]*)\.?([0-9]*)([eE][+-]?[0-9]+)?")
+_WHOLE = re.compile("-?[0-9]{1,19}")
 _NO_TEXTS = Dictionary()  # for encoders that need none
 _FLOAT64, _INT64 = struct.Struct("<d"), struct.Struct("<q")
 _MAX_FLOAT32 = float(np.finfo(np.float32).max)
@@ -104,11 +105,14 @@ def _struct_text(type: Type) -> Text:
 def _map_text(type: Type) -> Text:
     """The text of a dict, or of pairs in a list."""
     of_key, of_value = map(text_of, type.parts)
+    has_whole_keys = type.parts[0].is_integer
 
     def text(value: object) -> str:
         entries = list(value.items()) if isinstance(value, dict) else value
         if not isinstance(entries, list | tuple) or not all(map(_is_pair, entries)):
             raise invalid(value, type)
+        if isinstance(value, dict) and has_whole_keys:  # which JSON writes as texts
+            entries = [(int(k) if isinstance(k, str) and _WHOLE.fullmatch(k) else k, v) for k, v in entries]
         keys = [None if key is None else of_key(key) for key, _ in entries]
         return map_text(keys, [None if each is None else of_value(each) for _, each in entries], type)
 
@@ -147,7 +151,7 @@ def _enumeration(type: Type) -> Encoder:
 
 
 def _integer(type: Type) -> Encoder:
-    low, high = INTEGER_RANGES[type.kind]
+    low, high = type.bounds
 
     def encode(value: object, dictionary: Dictionary) -> int:
         if value.__class__ is int and low <= value <= high:  # type: ignore[operator]
@@ -174,7 +178,7 @@ def _numeric(type: Type) -> Encoder:
 def _number(type: Type) -> Callable[[object], int]:
     """The function from a value of a NUMERIC to the number times 10**scale."""
     scale = type.scale or 0
-    limit = 10 ** (type.precision or 0)
+    low, high = type.bounds
     factor = 10**scale
 
     def read(value: object) -> int:
@@ -184,7 +188,7 @@ def _number(type: Type) -> Callable[[object], int]:
             number = _decimal(value, type)  # type: ignore[arg-type]
         else:
             number = _exact(value, type)
-        if not -limit < number < limit:
+        if not low <= number <= high:
             raise invalid(value, type, "out of range")
         return number
 

@@ -29,6 +29,8 @@ _AS_TEXT = frozenset({Kind.UUID, Kind.JSON, Kind.ENUM})  # kinds that Arrow, unl
 
 def type_name(type: Type) -> str:
     """DuckDB's name of the type."""
+    if type.whole:
+        return type.whole
     if type.kind is Kind.NUMERIC:
         return f"DECIMAL({type.precision},{type.scale})"
     match type.kind:
@@ -46,8 +48,10 @@ def type_name(type: Type) -> str:
 
 
 def differs_in_arrow(type: Type) -> bool:
-    """Whether Arrow's form of the type is another type to DuckDB: text, or a struct for a row."""
-    return type.kind in _AS_TEXT or is_anonymous(type) or any(map(differs_in_arrow, type.parts))
+    """Whether Arrow's form of the type is another type to DuckDB: text, a wider number, or a struct for a
+    row."""
+    differs = type.kind in _AS_TEXT or bool(type.whole) or is_anonymous(type)
+    return differs or any(map(differs_in_arrow, type.parts))
 
 
 def as_typed(name: str, type: Type) -> str:

@@ -41,6 +41,8 @@ _BOUNDED = (
 )
 _SATURATED = {date.min, date.max, datetime.min, datetime.max}  # what Python has for infinities
 
+_OWN_FAILURE = "error('"
+"""The call by which a template fails with a message of its own."""
 Explain = Callable[[np.ndarray, str], str]
 """The words of a failed row's arguments, and DuckDB's reason → the message."""
 
@@ -172,7 +174,10 @@ class DuckExpression:
             words, wrong = self._words(duck.column(self._over_columns, table))
         except duck.DuckRefusal:
             # A list of the one value distinguishes a row that fails from a value that is NULL.
-            lists = duck.column(f"TRY([{self._over_columns}])", table)
+            try:
+                lists = duck.column(f"TRY([{self._over_columns}])", table)
+            except duck.DuckRefusal:  # error() cannot stand inside TRY: the rows go one by one
+                return self._apart(rows, np.full(rows.shape[1], NULL), range(rows.shape[1]))
             wrong = lists.is_null().to_numpy(zero_copy_only=False)
             words = np.full(wrong.size, NULL)
             good = np.flatnonzero(~wrong)
@@ -194,7 +199,8 @@ class DuckExpression:
             words, wrong = self._words(pc.if_else(large, pa.scalar(None, results.type), results))
             return words, wrong | large
         if self._type.kind is Kind.NUMERIC:
-            return decimal_words(results, self._type, self._dictionary)
+            decimals = results.cast(pa.decimal128(38, self._type.scale or 0)) if self._type.whole else results
+            return decimal_words(decimals, self._type, self._dictionary)
         if self._type.kind is Kind.BIGINT:
             words = results.fill_null(NULL).to_numpy().copy()
         else:
@@ -221,7 +227,12 @@ def foreign(
     remote = DuckExpression(template, args, type, dictionary)
     columns = remote.columns
     memo = Memo(len(columns), remote.compute, dictionary)
-    message = explain or (lambda row, reason: f"{remote.show(row)}: {reason}")
+    says_all = _OWN_FAILURE in template
+
+    def shown(row: np.ndarray, reason: str) -> str:
+        return reason if says_all else f"{remote.show(row)}: {reason}"
+
+    message = explain or shown
 
     def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
         count = batch.shape[1]

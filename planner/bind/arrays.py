@@ -9,17 +9,22 @@ from sqlglot import exp
 from engine.plan.expressions import Literal, Op
 from engine.schema import INTEGER, TEXT, Kind, array_of
 from planner.bind.coercion import bind_arithmetic, cast_of_variant, coerce
-from planner.bind.maps import value_at
+from planner.bind.nested_values import field_at, value_at
 from planner.bind.scalar_functions import foreign
-from planner.bind.structs import field_at
 from planner.dialects.variants import VARIANTS
 from planner.errors import TypeMismatch, Unsupported
 from planner.ir import Expression
 from planner.native.subscripts import first_of
+from planner.native.templates import is_native
 from planner.positions import fail
 
 Bind = Callable[[exp.Expression], Expression]
 
+_STRICT = frozenset({"bigquery", "databricks"})
+"""Dialects in which a subscript beyond the array is an error."""
+_ELEMENT = (
+    "CASE WHEN {1} NOT BETWEEN 1 AND len({0}) THEN error('a subscript is beyond its array') ELSE {0}[{1}] END"
+)
 _EACH = "list_transform({1}, lambda each: {0} OPERATOR each)"
 _UNKNOWN = "WHEN {1} IS NULL OR list_count(EACH) < len(EACH) THEN NULL"
 _ANY = f"CASE WHEN list_contains(EACH, true) THEN true {_UNKNOWN} ELSE false END"
@@ -48,7 +53,9 @@ def subscript(node: exp.Bracket, bind: Bind, dialect: str) -> Expression:
             return value_at(value, number, node, dialect)
     if not number.type.is_integer:
         fail(TypeMismatch(f"a subscript is a number, not {number.type}"), node)
-    return foreign("{0}[{1}]", [value, _plus(number, 1 - first_of(node))], node, dialect)
+    is_strict = dialect in _STRICT and not node.args.get("safe") and not is_native(node)
+    form = _ELEMENT if is_strict else "{0}[{1}]"
+    return foreign(form, [value, _plus(number, 1 - first_of(node))], node, dialect)
 
 
 def _plus(number: Expression, more: int) -> Expression:

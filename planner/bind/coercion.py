@@ -201,7 +201,7 @@ def bind_comparison(op: Op, left: Expression, right: Expression, dialect: str = 
     """The comparison; intervals compare by length, with months of 30 days. Raises TypeMismatch if the
     `dialect` cannot compare the types."""
     if has(dialect, Trait.KEEPS_KINDS_APART):
-        _check_texts(left, right)
+        _check_texts(left, right, has(dialect, Trait.READS_NO_NUMERALS))
         _check_booleans(left, right)
     if dialect in VARIANTS and {left.type.kind, right.type.kind} == {Kind.JSON, Kind.TEXT}:
         left, right = (cast_of_variant(side, JSON) if side.type == TEXT else side for side in (left, right))
@@ -211,13 +211,15 @@ def bind_comparison(op: Op, left: Expression, right: Expression, dialect: str = 
     return Call(op, sides, BOOLEAN)  # type: ignore[arg-type]
 
 
-def _check_texts(left: Expression, right: Expression) -> None:
-    """Raise TypeMismatch for a text, other than a literal, beside a value of another type; and for a literal
-    with a fraction beside a whole number, which DuckDB would round."""
+def _check_texts(left: Expression, right: Expression, strict: bool) -> None:
+    """Raise TypeMismatch for a text beside a value of another type: if it is no literal, or with `strict` if
+    the other value is a number; and for a literal with a fraction beside a whole number, which DuckDB would
+    round."""
     for text, other in ((left, right), (right, left)):
         _check_whole(text, other.type)
         is_other = other.type is not UNTYPED and other.type != TEXT and other.type.kind not in _TEXTUAL
-        if text.type == TEXT and not isinstance(text, Literal) and is_other:
+        is_free = not isinstance(text, Literal) or (strict and other.type.is_numeric)
+        if text.type == TEXT and is_free and is_other:
             raise TypeMismatch(
                 f"{left.type} and {right.type} cannot be compared",
                 f"cast the text to {other.type.kind.value}, or the other value to TEXT",
@@ -249,8 +251,11 @@ def _normalized(interval: Expression) -> Expression:
     return Foreign("normalized_interval({0})", (interval,), INTERVAL)  # type: ignore[arg-type]
 
 
-def condition(expression: Expression, where: str) -> Expression:
-    """The expression as a BOOLEAN. Raises TypeMismatch with `where`, the place of the expression."""
+def condition(expression: Expression, where: str, dialect: str = "") -> Expression:
+    """The expression as a BOOLEAN. Raises TypeMismatch with `where`, the place of the expression; also for a
+    whole number, if it is no truth value in the `dialect`."""
+    if expression.type.is_integer and has(dialect, Trait.KEEPS_KINDS_APART):
+        raise TypeMismatch(f"{where} is {expression.type}, not BOOLEAN", "compare it with 0")
     if expression.type in (BOOLEAN, UNTYPED) or expression.type.is_integer:
         return coerce(expression, BOOLEAN)
     raise TypeMismatch(f"{where} is {expression.type}, not BOOLEAN")
@@ -270,6 +275,8 @@ def as_operands(op: Op, left: Expression, right: Expression, dialect: str) -> tu
     written beside a number is a number, and one that is subtracted from a moment a moment. Raises
     TypeMismatch."""
     if not (has(dialect, Trait.KEEPS_KINDS_APART) or has(dialect, Trait.READS_NUMERALS)):
+        return left, right
+    if has(dialect, Trait.READS_NO_NUMERALS) and (left.type.is_numeric or right.type.is_numeric):
         return left, right
     return _as_operand(op, left, right), _as_operand(op, right, left)
 
@@ -317,7 +324,7 @@ def _operand(op: Op, side: Expression, result: Type) -> Expression:
 
 
 def _result(op: Op, args: Sequence[Expression], type: Type) -> Type:
-    if op is Op.MUL and type.kind is Kind.NUMERIC:
+    if op is Op.MUL and type.kind is Kind.NUMERIC and not type.whole:
         return numeric(type.precision or 0, sum(arg.type.scale or 0 for arg in args))
     return type
 

@@ -12,7 +12,18 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 
 from engine.plan.expressions import Call, Case, Cast, Foreign, Literal, Op
-from engine.schema import BOOLEAN, INTEGER, NESTED, TEXT, TIME, Kind, Type, without_names
+from engine.schema import (
+    BIGINT,
+    BOOLEAN,
+    INTEGER,
+    INTERVAL,
+    NESTED,
+    TEXT,
+    TIME,
+    Kind,
+    Type,
+    without_names,
+)
 from planner.bind.aggregate_calls import aggregate_call, is_aggregate
 from planner.bind.aggregate_uses import Collector, bind_aggregate
 from planner.bind.arrays import concatenated, each, subscript
@@ -33,20 +44,27 @@ from planner.bind.coercion import (
 )
 from planner.bind.documents import along_path, contains, has_key
 from planner.bind.lists import LISTS, SelectLists, series
-from planner.bind.maps import subscript_of_map, written_map
 from planner.bind.members import any_of
 from planner.bind.name_scope import NameScope
+from planner.bind.nested_values import (
+    compare_rows,
+    compare_values,
+    constructed,
+    field_of,
+    subscript_of_map,
+    whole_row,
+    written_map,
+)
 from planner.bind.now import time_of_epoch
-from planner.bind.row_values import compare_rows, compare_values
 from planner.bind.scalar_functions import bind_function, foreign
 from planner.bind.session import Bound, Session
 from planner.bind.statistics import moment
-from planner.bind.structs import constructed, field_of, whole_row
 from planner.bind.subqueries import exists, member, quantified, scalar
 from planner.bind.window_uses import WindowUses
 from planner.dialects import translated
 from planner.dialects.overloads import Overload, overload
 from planner.dialects.row_comparisons import row_parts
+from planner.dialects.text_lengths import BYTES_AS_TEXTS
 from planner.dialects.traits import Trait, has
 from planner.dialects.variants import VARIANTS
 from planner.errors import (
@@ -65,6 +83,7 @@ from planner.limits import check_time
 from planner.native.reference import fill_places, literal_text
 from planner.native.templates import Whole, called, is_native, shared, whole_of
 from planner.positions import fail, position
+from planner.rewriting.interval_sums import is_spread, of_intervals
 from planner.sql_types import UNTYPED, data_type
 
 SELECT_LIST = "the select list"
@@ -92,6 +111,13 @@ _CONSTRUCTS: dict[type[exp.Expression], str] = {
     exp.Collate: "COLLATE",
 }
 _PLAIN_NUMBER = re.compile(r"\d{1,18}(\.\d{1,18})?")
+_WHOLE, _WHOLE_AVERAGES = "CAST(trunc({0}) AS BIGINT)", frozenset({"redshift"})
+"""An average without its fraction, as some dialects have it for whole numbers."""
+_CUT = frozenset({"databricks", "spark"})
+"""Dialects in which a whole number of another is that number without its fraction."""
+_STRICT = frozenset({"bigquery", "databricks", "redshift"})
+"""Dialects in which a text with a fraction is no whole number, and is not rounded."""
+_WHOLE_TEXT = "CASE WHEN contains({0}, '.') THEN {0} || ' is not whole' ELSE {0} END"
 _BETWEEN_TIMES = "to_microseconds(epoch_us({0}) - epoch_us({1}))"
 
 Queries = Callable[[exp.Expression, NameScope], Bound]
@@ -140,7 +166,7 @@ class ExpressionBinder:
 
     def predicate(self, node: exp.Expression) -> Expression:
         try:
-            bound = condition(self.bind(node), self.clause)
+            bound = condition(self.bind(node), self.clause, self.session.dialect)
             if not isinstance(node, exp.And):
                 self.session.provenance.condition(bound, node)
             return bound
@@ -165,12 +191,12 @@ class ExpressionBinder:
         if isinstance(node, exp.Grouping | exp.GroupingId):
             return self._grouping(node)
         if is_aggregate(node):
-            return self._aggregate(node)
+            return self._of_intervals(node) or self._aggregate(node)
         match node:
             case exp.Column():
                 return self._column(node)
             case exp.Window():
-                return self._window(node)
+                return self._of_intervals(node) or self._window(node)
             case exp.Paren() | exp.Alias():
                 return self.bind(node.this)
             case exp.Anonymous() if is_attempt(node):
@@ -222,13 +248,16 @@ class ExpressionBinder:
             case exp.And() | exp.Or():
                 op = Op.AND if isinstance(node, exp.And) else Op.OR
                 parts = list(flat(node))
-                sides = [condition(self.bind(part), f"an operand of {op.name}") for part in parts]
+                sides = [
+                    condition(self.bind(part), f"an operand of {op.name}", self.session.dialect)
+                    for part in parts
+                ]
                 if op is Op.AND:
                     for side, part in zip(sides, parts, strict=True):
                         self.session.provenance.condition(side, part)
                 return conjoin(sides) if op is Op.AND else disjoin(sides)
             case exp.Not():
-                return negate(condition(self.bind(node.this), "the operand of NOT"))
+                return negate(condition(self.bind(node.this), "the operand of NOT", self.session.dialect))
             case exp.Is():
                 return self._is(node)
             case exp.Between():
@@ -394,8 +423,11 @@ class ExpressionBinder:
             return foreign(_BETWEEN_TIMES, [left, right], node, self.session.dialect)
         if op is Op.ADD and has(self.session.dialect, Trait.ADDS_TEXTS) and left.type == right.type == TEXT:
             return Foreign("{0} || {1}", (left, right), TEXT)  # type: ignore[arg-type]
-        if op is Op.DIV and node.args.get("typed") and left.type.is_integer and right.type.is_integer:
+        if op is Op.DIV and node.args.get("typed") and left.type.is_whole and right.type.is_whole:
             op = Op.INTDIV
+        is_whole = left.type.is_integer and right.type.is_integer
+        if isinstance(node, exp.IntDiv) and self.session.dialect in _CUT and not is_whole:
+            return foreign("CAST(trunc({0} / {1}) AS BIGINT)", [left, right], node, self.session.dialect)
         known = {id(node.this): left, id(node.expression): right}
         return bind_arithmetic(op, left, right) or self._function(node, known)
 
@@ -418,6 +450,8 @@ class ExpressionBinder:
             return value
         if not value.type.is_numeric:
             return self._function(node, {id(node.this): value})
+        if value.type.whole and not value.type.bounds[0]:
+            return call(Op.SUB, coerce(Literal(0, INTEGER), value.type), value, type=value.type)
         return call(Op.NEG, value, type=value.type)
 
     def _is(self, node: exp.Is) -> Expression:
@@ -425,7 +459,11 @@ class ExpressionBinder:
         if isinstance(node.expression, exp.Null):
             result: Expression = call(Op.IS_NULL, value)
         elif isinstance(node.expression, exp.Boolean):
-            result = call(Op.NOT_DISTINCT, condition(value, "the operand of IS"), self.bind(node.expression))
+            result = call(
+                Op.NOT_DISTINCT,
+                condition(value, "the operand of IS", self.session.dialect),
+                self.bind(node.expression),
+            )
         else:
             return self._function(node, {id(node.this): value})
         return negate(result) if node.args.get("negate") else result
@@ -472,7 +510,7 @@ class ExpressionBinder:
         operand = node.this if isinstance(node, exp.Case) else None
         subject = self.bind(operand) if operand is not None else None
         conditions = [
-            condition(self.bind(when.this), "the condition of CASE")
+            condition(self.bind(when.this), "the condition of CASE", self.session.dialect)
             if subject is None
             else self._compared(Op.EQ, subject, self.bind(when.this))
             for when in whens
@@ -505,7 +543,22 @@ class ExpressionBinder:
         is_variant = self.session.dialect in VARIANTS and not is_native(node)
         if is_variant and Kind.JSON in (value.type.kind, type.kind):
             return cast_of_variant(value, type, isinstance(node, exp.TryCast))
+        is_fraction = value.type is not UNTYPED and value.type.is_numeric and not value.type.is_integer
+        if is_fraction and type.is_integer and self.session.dialect in _CUT and not is_native(node):
+            value = foreign("trunc({0})", [value], node, self.session.dialect)
+        if value.type == TEXT and type.is_integer and self.session.dialect in _STRICT and not is_native(node):
+            value = Foreign(_WHOLE_TEXT, (value,), TEXT)  # type: ignore[arg-type]
+        if not is_native(node) and (decoded := self._decoded(value, type)) is not None:
+            return decoded
         return explicit_cast(value, type, isinstance(node, exp.TryCast))
+
+    def _decoded(self, value: Expression, type: Type) -> Expression | None:
+        """Bytes as a text, or a text as bytes, where the dialect has its own form of them; else None."""
+        forms = BYTES_AS_TEXTS.get(self.session.dialect)
+        kinds = (value.type.kind, type.kind)
+        if forms is None or set(kinds) != {Kind.TEXT, Kind.BYTEA}:
+            return None
+        return Foreign(forms[kinds[0] is Kind.TEXT], (value,), type)  # type: ignore[arg-type]
 
     def _aggregate(self, node: exp.Expression) -> Expression:
         call = aggregate_call(node, self.session.dialect)
@@ -513,7 +566,7 @@ class ExpressionBinder:
             written = node.sql(self.session.dialect)
             hint = "write the condition in HAVING" if self.clause == "WHERE" else ""
             fail(InvalidQuery(f"{self.clause} cannot contain an aggregate: {written}", hint), node)
-        inside = ExpressionBinder(self.session, self.scope, self.queries, "an aggregate's argument")
+        inside = self._inside()
         only = self._filter(call.only)
         derived = moment(call, inside.bind, only)
         uses = (bind_aggregate(call, inside.bind, only),) if derived is None else derived.uses
@@ -522,7 +575,20 @@ class ExpressionBinder:
             fail(Unsupported("an aggregate over an outer query's columns is not supported"), node)
         with self.session.provenance.noting(node):
             columns = [self.collector.column(use, call.name).ref for use in uses]
+        if self._is_whole_average(call.name, uses[0].arguments):
+            return Foreign(_WHOLE, (columns[0],), BIGINT)  # type: ignore[arg-type]
         return columns[0] if derived is None else derived.value(columns)
+
+    def _of_intervals(self, node: exp.Expression) -> Expression | None:
+        """A sum or an average of intervals, also over a window; None for anything else."""
+        if not is_spread(node, self.session.dialect):
+            return None
+        inside = self if isinstance(node, exp.Window) else self._inside()
+        parts = of_intervals(node, lambda value: inside.bind(value).type == INTERVAL)
+        return None if parts is None else self.bind(parts)
+
+    def _inside(self) -> ExpressionBinder:
+        return ExpressionBinder(self.session, self.scope, self.queries, "an aggregate's argument")
 
     def _filter(self, condition: exp.Expression | None) -> Expression | None:
         if condition is None:
@@ -553,7 +619,14 @@ class ExpressionBinder:
             )
         inside = ExpressionBinder(self.session, self.scope, self.queries, "a window function", self.collector)
         with self.session.provenance.noting(node):
-            return self.windows.column(node, inside.bind, inside.predicate).ref
+            value = self.windows.column(node, inside.bind, inside.predicate).ref
+        averaged = [inside.bind(node.this.this)] if isinstance(node.this, exp.Avg) else []
+        return Foreign(_WHOLE, (value,), BIGINT) if self._is_whole_average("avg", averaged) else value  # type: ignore[arg-type]
+
+    def _is_whole_average(self, name: str, values: Sequence[Expression]) -> bool:
+        """Whether the average of these values is a whole number in the dialect."""
+        is_average = name == "avg" and self.session.dialect in _WHOLE_AVERAGES
+        return is_average and bool(values) and values[0].type.is_integer
 
     def _quantified(self, node: exp.Expression, quantifier: exp.Any | exp.All) -> Expression:
         """A comparison with ANY or ALL of a query's rows or of an array's elements."""

@@ -160,7 +160,9 @@ class FromBinder:
         source.set("pivots", earlier)
         source.set("joins", None)
         names = [column.name for column in self._alone(source, before).scope.star]
-        bound = self.bind_query(self.session, pivoted(source, pivot, names), self.environment)
+        bound = self.bind_query(
+            self.session, pivoted(source, pivot, names, self.session.dialect), self.environment
+        )
         return self._named(pivot, bound, node.alias_or_name)
 
     def _parenthesised(self, node: exp.Subquery, before: NameScope) -> From:

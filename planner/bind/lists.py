@@ -15,10 +15,10 @@ from engine.plan.expressions import Foreign, Literal, Op
 from engine.plan.list_elements import MOST_ELEMENTS
 from engine.schema import BIGINT, INTERVAL, TIMESTAMP, TIMESTAMPTZ, Kind, Type, array_of
 from planner.bind.coercion import coerce, typed
+from planner.bind.nested_values import extracted
 from planner.bind.refuse import refuse_unsupported
 from planner.bind.scalar_functions import foreign
 from planner.bind.session import Bound, Session
-from planner.bind.structs import extracted
 from planner.dialects.traits import Trait, has
 from planner.errors import TypeMismatch
 from planner.identifiers import fold

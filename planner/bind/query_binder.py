@@ -82,7 +82,7 @@ def _query(session: Session, node: exp.Expression, environment: Environment) -> 
                 exp.select("*").from_(node.this.copy())
             )
             names = [column.name for column in tables.scope.star]
-            return _bind(session, pivoted(node.this, node, names), environment)
+            return _bind(session, pivoted(node.this, node, names, session.dialect), environment)
         case exp.SetOperation():
             return _placed(session, node, _set_operation(session, node, environment), environment)
         case exp.Values():

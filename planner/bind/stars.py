@@ -8,13 +8,13 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from engine.plan.expressions import ColumnRef
-from planner.bind.column_choices import PATTERNS, chosen, expanded, matching
 from planner.bind.name_scope import NameScope
 from planner.bind.refuse import refuse_unsupported
 from planner.errors import InvalidQuery, UnknownColumn
 from planner.identifiers import column_of, fold, parts_of
 from planner.ir import Attribute, Expression
 from planner.limits import check_columns
+from planner.native.column_choices import PATTERNS, chosen, expanded, matching
 from planner.positions import fail
 from planner.suggestions import did_you_mean
 

@@ -88,6 +88,14 @@ def _as(type: str, sign: int) -> Meaning:
     return meaning
 
 
+def _datetime(call: DateCall) -> exp.Expression:
+    """A moment in a zone, or a day and a time of day."""
+    zone = call["zone"]
+    if isinstance(zone, exp.Literal) and zone.is_string:
+        return call.sql("timezone({1}, CAST({0} AS TIMESTAMPTZ))", "at", "zone")
+    return call.sql("CAST({0} AS DATE) + CAST({1} AS TIME)", "at", "zone")
+
+
 def _only_interval(sign: int) -> Meaning:
     def meaning(call: DateCall) -> exp.Expression:
         if not isinstance(call["by"], exp.Interval):
@@ -130,6 +138,10 @@ MEANINGS: Mapping[str, Meaning] = {
     "truncate_moment": truncation.truncate_moment,
     "truncate_or_number": _truncate_or_number,
     "truncate_zoned": truncation.truncate_zoned,
+    "datetime": _datetime,
+    "time_boundaries": differences.time_boundaries,
+    "truncate_there": truncation.truncate_there,
+    "truncate_time": truncation.truncate_time,
     "week": parts.week,
     "year_and_week": parts.year_and_week,
     "zoned_shift_back_by": _as("TIMESTAMPTZ", -1),
@@ -211,5 +223,7 @@ def interval_sum(node: exp.Expression, dialect: str) -> exp.Expression:
     if not isinstance(by, exp.Interval) or isinstance(at, exp.Interval):
         return node
     sign = -1 if isinstance(node, exp.Sub) else 1
+    if family == "bigquery":  # DATE + INTERVAL is a DATETIME
+        at = call_of(f"{PREFIX}moment", [at], "the sum")
     call = DateCall("the sum", {"at": at, "by": by}, node, dialect, family)
     return adding.shift_by(call, sign)

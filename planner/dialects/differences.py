@@ -38,6 +38,13 @@ def boundaries(call: DateCall) -> exp.Expression:
     return call.sql(f"date_diff('{unit.lower()}', {_A}, {_B})", "a", "b")
 
 
+def time_boundaries(call: DateCall) -> exp.Expression:
+    """The same of two times of day."""
+    at = "(DATE '1970-01-01' + CAST({{{0}}} AS TIME))"
+    a, b = at.format(0), at.format(1)
+    return call.sql(f"date_diff('{call.unit().lower()}', {a}, {b})", "a", "b")
+
+
 def days(call: DateCall) -> exp.Expression:
     """The days from the day of `a` to the day of `b`."""
     return call.sql(f"date_diff('day', {_A}, {_B})", "a", "b")

@@ -15,14 +15,18 @@ _NULL_BY_ZERO = frozenset({"mysql", "sqlite", "hive"})
 """Dialects in which a division by zero gives NULL."""
 _FAILS_BY_ZERO = frozenset({"bigquery", "databricks", "oracle", "snowflake", "spark"})
 """Dialects in which `/` never divides as integers and fails if the divisor is zero."""
+_BEFORE_TEXTS = frozenset({"materialize", "postgres", "redshift", "risingwave"})
+"""Dialects in which a negative start of a substring is a place before the text, not one from its end."""
+_FROM_ZERO = frozenset({"bigquery", "databricks", "spark"})
+"""Dialects in which a substring from 0 is one from 1."""
 _FAILS_OUTSIDE = frozenset({"bigquery", "redshift", "snowflake"})
 """Dialects in which a root of a negative number, and a logarithm of zero, are errors."""
-_ESCAPES = frozenset({"materialize", "postgres", "redshift", "risingwave"})
+_ESCAPES = frozenset({"bigquery", "databricks", "spark", "materialize", "postgres", "redshift", "risingwave"})
 """Dialects in which a backslash escapes in a pattern of LIKE, unless ESCAPE says otherwise."""
 _TEXTS = (exp.RegexpReplace, exp.Replace, exp.Substring, exp.Translate, exp.Trim, exp.Pad)
 _QUOTIENT = "CASE WHEN {1} = 0 THEN CAST(1 % CAST({1} AS BIGINT) AS DOUBLE) ELSE {0} / {1} END"
 """For a zero divisor, the remainder fails where the quotient would be infinite."""
-_DONE = "empty_is_null"
+_DONE = "is_done"
 
 
 def rule(node: exp.Expression, dialect: str) -> exp.Expression:
@@ -32,14 +36,22 @@ def rule(node: exp.Expression, dialect: str) -> exp.Expression:
             return sql(_QUOTIENT, [node.this, node.expression])
         case exp.Div() | exp.Mod() | exp.IntDiv() if dialect in _NULL_BY_ZERO and not _divisor_is_done(node):
             return _divided(node)
+        case exp.Like() | exp.ILike() if isinstance(node.expression, exp.Any | exp.All) and _patterns(node):
+            return _like_each(node)
         case exp.Like() if dialect == "sqlite":
             return exp.ILike(this=node.this.copy(), expression=node.expression.copy())
         case exp.Like() | exp.ILike() if dialect in _ESCAPES and not isinstance(node.parent, exp.Escape):
             return _escaped(node)
-        case exp.Like() | exp.ILike() if isinstance(node.expression, exp.Any | exp.All) and _patterns(node):
-            return _like_each(node)
+        case exp.ToMap(this=exp.Struct(expressions=[])):
+            return sql("map([], [])", [])
+        case exp.Dot(expression=exp.Star()):
+            return sql("unnest({0})", [node.this])  # in a select list, a struct's fields
         case exp.Sqrt() | exp.Ln() if dialect in _FAILS_OUTSIDE and not _is_number(node.this):
             return _inside(node)
+        case exp.Substring() if dialect in _FROM_ZERO and _may_begin_before(node) and _DONE not in node.meta:
+            return _substring_from_zero(node)
+        case exp.Substring() if dialect in _BEFORE_TEXTS and _may_begin_before(node):
+            return _substring(node)
         case exp.Try():
             return exp.Anonymous(this="TRY", expressions=[node.this.copy()])
         case exp.Concat() if dialect == "redshift":
@@ -70,6 +82,30 @@ def _like_each(node: exp.Like | exp.ILike) -> exp.Expression:
         one.meta.update(node.meta)
     joined = exp.or_ if isinstance(node.expression, exp.Any) else exp.and_
     return exp.paren(joined(*each, copy=False), copy=False)
+
+
+def _substring_from_zero(node: exp.Substring) -> exp.Expression:
+    """A substring whose start 0 is the first character too."""
+    found = node.copy()
+    found.meta[_DONE] = True
+    found.set("start", sql("CASE WHEN {0} = 0 THEN 1 ELSE {0} END", [node.args["start"]]))
+    return found
+
+
+def _may_begin_before(node: exp.Substring) -> bool:
+    """Whether a substring may begin before the first character."""
+    start = node.args.get("start")
+    is_inside = isinstance(start, exp.Literal) and (start.is_string or start.name.strip("0") != "")
+    return start is not None and not is_inside
+
+
+def _substring(node: exp.Substring) -> exp.Expression:
+    """A substring whose length counts from its start, also where that is before the first character."""
+    start, length = node.args["start"], node.args.get("length")
+    if length is None:
+        return sql("substring({0}, greatest({1}, 1))", [node.this, start])
+    shorter = "CASE WHEN {1} < 1 THEN greatest({2} + {1} - 1, 0) ELSE {2} END"
+    return sql(f"substring({{0}}, greatest({{1}}, 1), {shorter})", [node.this, start, length])
 
 
 def _inside(node: exp.Sqrt | exp.Ln) -> exp.Expression:

@@ -15,6 +15,9 @@ from inspect import signature
 from sqlglot import Dialect, exp
 from sqlglot.parser import Parser
 
+from planner.dialects.bigquery import BIGQUERY, bigquery_node
+from planner.dialects.databricks import DATABRICKS, databricks_node
+from planner.dialects.redshift import REDSHIFT, redshift_node
 from planner.dialects.snowflake import SNOWFLAKE, snowflake_node
 from planner.errors import Unsupported
 from planner.native.templates import sql
@@ -24,8 +27,18 @@ Args = Sequence[exp.Expression]
 Builder = Callable[..., exp.Expression]
 Meaning = str | Callable[[Args], exp.Expression]
 
-_TABLES: Mapping[str, Mapping[str, Meaning]] = {"snowflake": SNOWFLAKE}
-_NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {"snowflake": snowflake_node}
+_TABLES: Mapping[str, Mapping[str, Meaning]] = {
+    "bigquery": BIGQUERY,
+    "databricks": DATABRICKS,
+    "redshift": REDSHIFT,
+    "snowflake": SNOWFLAKE,
+}
+_NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
+    "bigquery": bigquery_node,
+    "databricks": databricks_node,
+    "redshift": redshift_node,
+    "snowflake": snowflake_node,
+}
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Casts to texts of a length: CAST('abc' AS VARCHAR(2)).
+"""Casts to texts of a length, and of bytes: CAST('abc' AS VARCHAR(2)), CAST(b'abc' AS STRING).
 
 Redshift    →  the first two characters
 Snowflake, BigQuery  →  an error; NULL for TRY_CAST and SAFE_CAST
@@ -10,6 +10,15 @@ from sqlglot import exp
 
 from planner.native.templates import sql
 
+_UTF8, _HEX = ("decode({0})", "encode({0})"), ("hex({0})", "unhex({0})")
+BYTES_AS_TEXTS = {
+    "bigquery": _UTF8,
+    "databricks": _UTF8,
+    "redshift": _UTF8,
+    "snowflake": _HEX,
+    "spark": _UTF8,
+}
+"""What a cast of bytes to a text gives, and one of a text to bytes, by dialect."""
 _CUT = frozenset({"redshift"})
 _FAIL = frozenset({"bigquery", "snowflake"})
 _UNLIMITED = 1_000_000

@@ -23,6 +23,8 @@ class Trait(Enum):
     """There are no operators between texts or truth values and values of other kinds."""
     READS_NUMERALS = auto()
     """A text that is written beside a number is a number, although kinds are not kept apart."""
+    READS_NO_NUMERALS = auto()
+    """Kinds are kept apart, and a text that is written beside a number is no number either."""
     CASTS_STRUCTS_BY_NAME = auto()
     """A cast of a struct pairs fields by their names; elsewhere their order counts."""
     PERCENTILE_INTERPOLATES = auto()
@@ -45,6 +47,8 @@ class Trait(Enum):
     """WITH OFFSET, which counts from 0, stands for WITH ORDINALITY."""
     ADDS_TEXTS = auto()
     """`+` concatenates texts."""
+    AVERAGES_PARTS_OF_INTERVALS = auto()
+    """An average of intervals divides their months, days and time one after the other."""
     LIKE_COPIES_RULES = auto()
     """CREATE TABLE LIKE copies constraints and defaults too."""
     HAS_WORKING_TABLE = auto()
@@ -67,7 +71,8 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.CLAUSES_IN_ANY_ORDER: frozenset({"teradata"}),
     Trait.MERGES_IN_PLACE: frozenset({"clickhouse", "duckdb", "sqlite"}),
     Trait.KEEPS_KINDS_APART: _APART,
-    Trait.READS_NUMERALS: frozenset({"redshift", "snowflake"}),
+    Trait.READS_NUMERALS: frozenset({"databricks", "redshift", "snowflake"}),
+    Trait.READS_NO_NUMERALS: frozenset({"bigquery"}),
     Trait.CASTS_STRUCTS_BY_NAME: frozenset({"duckdb", "snowflake"}),
     Trait.PERCENTILE_INTERPOLATES: _SPARK,
     Trait.LISTAGG_JOINS_CLOSELY: frozenset({"databricks", "oracle", "redshift", "snowflake", "spark"}),
@@ -79,6 +84,7 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.EXPLODES_MAPS: _SPARK,
     Trait.OFFSETS_FROM_ZERO: frozenset({"bigquery"}),
     Trait.ADDS_TEXTS: frozenset({"tsql"}),
+    Trait.AVERAGES_PARTS_OF_INTERVALS: _POSTGRES,
     Trait.LIKE_COPIES_RULES: frozenset({"mysql"}),
     Trait.HAS_WORKING_TABLE: frozenset({"duckdb", "postgres"}),
     Trait.STEPS_READ_ANYTHING: _DUCKDB,

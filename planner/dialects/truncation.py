@@ -71,6 +71,21 @@ def truncate_zoned(call: DateCall) -> exp.Expression:
     return call.sql(f"date_trunc('{unit.lower()}', CAST({{0}} AS TIMESTAMPTZ))", "at")
 
 
+def truncate_there(call: DateCall) -> exp.Expression:
+    """A moment truncated to a unit of a zone's local time."""
+    there = call.sql("timezone({1}, CAST({0} AS TIMESTAMPTZ))", "at", "zone")
+    begun = truncate_moment(
+        DateCall(call.name, {**call.args, "at": there}, call.node, call.dialect, call.family)
+    )
+    return sql("timezone({1}, CAST({0} AS TIMESTAMP))", [begun, call["zone"]])
+
+
+def truncate_time(call: DateCall) -> exp.Expression:
+    """A time of day truncated to a unit."""
+    unit = call.unit().lower()
+    return call.sql(f"CAST(date_trunc('{unit}', DATE '1970-01-01' + CAST({{0}} AS TIME)) AS TIME)", "at")
+
+
 def truncate_day(call: DateCall) -> exp.Expression:
     """The day of `at` truncated to a format; in Oracle, a clock format gives a moment."""
     unit = _FORMATS[call.family.upper()].get(word(call["unit"]))

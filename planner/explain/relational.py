@@ -142,13 +142,14 @@ class _Walk:
         raise TypeError(f"{type(operator).__name__} cannot be shown")
 
     def _windowed(self, item: WindowItem) -> str:
-        given = [self.columns[a] if isinstance(a, int) else shown_literal(a) for a in item.arguments]
+        given = [self.columns[a] if isinstance(a, int) else shown_literal(a) for a in item.given]
+        frame = item.frame.text([self.columns[a] for a in item.distances if isinstance(a, int)])
         if isinstance(item.function, GeneralAggregate):
-            return self._assigned(item.attribute, item.function.text(given, f" over {item.frame}"))
+            return self._assigned(item.attribute, item.function.text(given, f" over {frame}"))
         arguments = ", ".join(given) or ("*" if item.function is Function.COUNT else "")
         call = f"{item.function.value}({'DISTINCT ' if item.distinct else ''}{arguments})"
         nulls = " ignore nulls" if item.ignores_nulls else ""
-        return self._assigned(item.attribute, f"{call}{nulls} over {item.frame}")
+        return self._assigned(item.attribute, f"{call}{nulls} over {frame}")
 
     def _elements(self, elements: UnnestedList) -> str:
         return elements_text([self.columns[id] for id in elements.arguments], elements.exclusive)

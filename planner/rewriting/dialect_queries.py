@@ -1,4 +1,4 @@
-"""What a dialect leaves out or names in its own way: RECURSIVE, the columns of VALUES, those of UNPIVOT, ALL.
+"""What a dialect leaves out or names in its own way: RECURSIVE, the columns of VALUES and UNPIVOT, digits.
 
 WITH t AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM t)   →  WITH RECURSIVE t AS ...
 FROM (VALUES (1, 'a'))                                    →  FROM (VALUES (1, 'a')) AS v(column1, column2)
@@ -14,8 +14,15 @@ from planner.positions import fail
 
 _RECURRING = frozenset({"oracle", "snowflake"})
 """Systems in which a query in WITH is recursive if it names itself behind UNION ALL."""
-_VALUES = {"databricks": "col", "snowflake": "column", "spark": "col"}
-"""The columns of VALUES, before their number from 1."""
+_VALUES = {
+    **dict.fromkeys(("databricks", "spark", "spark2"), ("col", 1)),
+    **dict.fromkeys(("doris", "mysql", "singlestore", "starrocks"), ("column_", 0)),
+    **dict.fromkeys(("snowflake", "sqlite"), ("column", 1)),
+    **dict.fromkeys(("athena", "presto", "trino"), ("_col", 0)),
+}
+"""The columns of VALUES before their number, and the number of the first."""
+_DECIMALS = {"bigquery": (38, 9), "databricks": (10, 0), "redshift": (18, 0), "spark": (10, 0)}
+"""The digits of a NUMERIC without any, where they are others than here."""
 _ORDER_BY_ALL = frozenset({"databricks", "snowflake", "spark"})
 _UPPER = frozenset({"oracle", "snowflake"})
 """Systems that write names without quotes in upper case."""
@@ -27,13 +34,18 @@ def dialect_query(node: exp.Expression, dialect: str) -> exp.Expression | None:
         case exp.With() if dialect in _RECURRING and not node.args.get("recursive"):
             return _recursive(node)
         case exp.Values() if dialect in _VALUES:
-            return _with_columns(node, _VALUES[dialect])
+            return _with_columns(node, *_VALUES[dialect])
         case exp.Pivot() if dialect in _UPPER and node.args.get("unpivot"):
             return _with_labels(node)
         case exp.Ordered(this=exp.Column() as column) if dialect in _ORDER_BY_ALL and _is_all(column):
             found = node.copy()
             found.set("this", exp.var("ALL"))
             return found
+        case exp.Select() if str(node.args.get("kind")).upper() == "STRUCT":
+            fail(Unsupported("SELECT AS STRUCT is not supported", "select the columns themselves"), node)
+        case exp.DataType(this=exp.DType.DECIMAL, expressions=[]) if dialect in _DECIMALS:
+            digits = [exp.DataTypeParam(this=exp.Literal.number(number)) for number in _DECIMALS[dialect]]
+            return exp.DataType(this=exp.DType.DECIMAL, expressions=digits)
         case exp.Column(this=exp.Parameter()):
             fail(Unsupported("a column by its place in its table is not supported", "write its name"), node)
     return None
@@ -70,7 +82,7 @@ def _names(query: exp.Expression) -> set[str]:
     return {table.name.lower() for table in query.find_all(exp.Table) if not table.args.get("db")}
 
 
-def _with_columns(node: exp.Values, name: str) -> exp.Values | None:
+def _with_columns(node: exp.Values, name: str, first: int) -> exp.Values | None:
     """VALUES in FROM with names for its columns, unless it has some."""
     holder = node if isinstance(node.parent, exp.From | exp.Join) else node.parent
     if not isinstance(holder, exp.Values | exp.Subquery | exp.Table) or not node.expressions:
@@ -82,7 +94,7 @@ def _with_columns(node: exp.Values, name: str) -> exp.Values | None:
         return None
     row = node.expressions[0]
     width = len(row.expressions) if isinstance(row, exp.Tuple) else 1
-    columns = [exp.to_identifier(f"{name}{place}") for place in range(1, width + 1)]
+    columns = [exp.to_identifier(f"{name}{place}") for place in range(first, first + width)]
     target = node.copy()
     named = alias.this.copy() if alias is not None else exp.to_identifier("values")
     if alias is not None and not node.args.get("alias"):

@@ -100,6 +100,9 @@ class _Hierarchy:
 
     def query(self) -> exp.Select:
         select, connect = self.select, self.select.args["connect"]
+        for column in own(connect, exp.Column):
+            if not column.table and column.name.lower() == "rownum":
+                fail(Unsupported("ROWNUM in CONNECT BY is not supported", "write LEVEL"), column)
         no_cycle = bool(connect.args.get("nocycle"))
         self._siblings()
         self._pseudocolumns()

@@ -11,6 +11,7 @@ Rows of a bag have no numbers, so a number needs an order.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 from sqlglot import exp
@@ -19,6 +20,7 @@ from planner.errors import InvalidQuery, Unsupported
 from planner.positions import fail
 from planner.rewriting.enclosed_rows import alone, conjuncts, enclose, hide, own, where_of
 from planner.rewriting.hierarchies import SIBLINGS
+from planner.rewriting.ordered_rows import terms_of_result
 
 _NUMBER = "rownum#"
 _SHAPES = ("group", "having", "distinct", "order", "limit", "offset", "qualify")
@@ -70,15 +72,16 @@ def _most(condition: exp.Expr) -> exp.Expr:
     right: exp.Expr = condition.args.get("expression") or exp.Null()
     if kind in _TURNED and next(_numbers(right), None) is not None:
         kind, left, right = _TURNED[kind], right, left  # type: ignore[assignment]
-    is_bound = isinstance(left, exp.Column) and right.find(exp.Column, exp.Query) is None
-    if is_bound and kind is exp.LTE:
-        return right.copy()
-    if is_bound and kind is exp.LT:
-        if isinstance(right, exp.Literal) and right.is_int:
-            return exp.Literal.number(max(0, int(right.this) - 1))
-        return exp.Paren(this=exp.Sub(this=right.copy(), expression=exp.Literal.number(1)))
-    if is_bound and kind is exp.EQ and right.is_int and right.name == "1":
-        return exp.Literal.number(1)
+    if isinstance(left, exp.Column) and right.find(exp.Column, exp.Query) is None:
+        bound = float(right.this) if isinstance(right, exp.Literal) and not right.is_string else None
+        if right.find(exp.Null):
+            return exp.Literal.number(0)
+        if kind is exp.LT and bound is not None:
+            return exp.Literal.number(max(0, math.ceil(bound) - 1))
+        if kind is exp.LTE:
+            return right.copy() if bound is None else exp.Literal.number(math.floor(bound))
+        if kind is exp.EQ and bound == 1:
+            return exp.Literal.number(1)
     hint = f"write ROWNUM <= n; {_ORDER_FIRST}, and compare the number outside"
     fail(InvalidQuery("this condition on ROWNUM does not keep the first rows", hint), condition)
 
@@ -110,7 +113,7 @@ def _number(query: exp.Select, ordered: exp.Query | None, most: exp.Expr | None)
             Unsupported("ROWNUM of rows without an order is not supported", _ORDER_FIRST),
             next(_numbers(query)),
         )
-    terms, added = _terms(ordered)
+    terms, added = terms_of_result(ordered, "ROWNUM")
     number = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=terms))
     rows = exp.select(exp.Star(), exp.alias_(number, _NUMBER)).from_(ordered.copy().subquery("ordered#"))
     ordered.replace(rows)
@@ -123,26 +126,3 @@ def _number(query: exp.Select, ordered: exp.Query | None, most: exp.Expr | None)
         column.replace(exp.column(_NUMBER))
     if most is not None:
         query.where(exp.LTE(this=exp.column(_NUMBER), expression=most), copy=False)
-
-
-def _terms(query: exp.Query) -> tuple[list[exp.Expr], list[str]]:
-    """The query's order over columns of its result, and the names of those that it gets for that."""
-    terms: list[exp.Expr] = []
-    added: list[str] = []
-    names = {item.alias_or_name.lower(): item.alias_or_name for item in query.selects}
-    for ordered in query.args["order"].expressions:
-        term, node = ordered.copy(), ordered.this
-        if node.is_int:
-            name = query.selects[int(node.name) - 1].alias_or_name
-        elif isinstance(node, exp.Column) and not node.table and node.name.lower() in names:
-            name = names[node.name.lower()]
-        elif isinstance(query, exp.Select) and not query.args.get("distinct"):
-            name = f"by{len(added)}#"
-            query.append("expressions", exp.alias_(node.copy(), name))
-            added.append(name)
-        else:
-            hint = "order by the columns of the result"
-            fail(Unsupported("ROWNUM in this order is not supported", hint), node)
-        term.set("this", exp.column(name))
-        terms.append(term)
-    return terms, added

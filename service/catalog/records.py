@@ -163,6 +163,8 @@ def _dump_type(type: Type) -> dict[str, object]:
     }
     if type.labels:
         document["labels"] = type.labels
+    if type.whole:
+        document["whole"] = type.whole
     if type.element is not None:
         document["element"] = _dump_type(type.element)
     if type.fields:
@@ -179,6 +181,7 @@ def _load_type(document: dict) -> Type:
         tuple(document.get("labels", ())),
         None if element is None else _load_type(element),
         tuple(Field(field["name"], _load_type(field)) for field in document.get("fields", ())),
+        document.get("whole", ""),
     )
 
 

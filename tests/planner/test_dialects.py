@@ -126,7 +126,10 @@ def test_a_first_row_as_a_value_is_one_top_by_the_key() -> None:
         ("SELECT *COLUMNS('a') FROM t", "stands for arguments of a call"),
         ("SELECT nullif(*COLUMNS('a|b'), 1) FROM t", "a call with a fixed number of arguments"),
         ("SELECT a, a FROM t UNION BY NAME SELECT a FROM u", "occurs twice"),
-        ("SELECT a FROM t LIMIT 10%", "a LIMIT in percent"),
+        ("SELECT a FROM t LIMIT 150%", "between 0 and 100"),
+        ("SELECT a FROM t LIMIT -5%", "between 0 and 100"),
+        ("SELECT DISTINCT a FROM t ORDER BY c LIMIT 10%", "a limit in percent in this order"),
+        ("SELECT a FROM t JOIN u USING (a) USING SAMPLE 10 PERCENT (bernoulli, 3)", "a sample of a join"),
     ],
 )
 def test_what_is_wrong(sql: str, message: str) -> None:

@@ -139,6 +139,9 @@ def random_value(rng: random.Random, column: Column, table: Table) -> object:
     if column.nullable and rng.random() < 0.15:
         return None
     kind = column.type
+    if kind.whole:
+        low, high = (-(10**36), 10**36) if kind.whole == "HUGEINT" else kind.bounds  # DuckDB's ends elsewhere
+        return rng.choice((low, 0, 1, 1, 2, 3, 7, high))
     if kind.is_integer:
         if table.extreme and rng.random() < 0.2:
             return rng.choice(INTEGER_RANGES[kind.kind])

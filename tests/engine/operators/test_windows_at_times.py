@@ -16,10 +16,14 @@ LARGE = 2**62
 PARTS = {"epochs": (), "several coordinates": ("version", "epoch")}
 
 
-def summed(rows: Collection) -> Collection:
-    """Running sums of each k, by x."""
-    total = Windowed(WindowFunction.SUM, 1, BIGINT, name="s")
-    return Collection(rows.flow, Window(rows.node, (0,), (Ordering(1),), 0, (total,)))
+SUM = Windowed(WindowFunction.SUM, 1, BIGINT, name="s")
+NUMBER = Windowed(WindowFunction.ROW_NUMBER, None, BIGINT, name="n")
+LAG = Windowed(WindowFunction.VALUE, 1, BIGINT, -1, -1, name="p")
+
+
+def windowed(rows: Collection, *functions: Windowed) -> Collection:
+    """Functions over the rows of each k, by x."""
+    return Collection(rows.flow, Window(rows.node, (0,), (Ordering(1),), 0, functions))
 
 
 @pytest.mark.parametrize("names", PARTS.values(), ids=PARTS)
@@ -29,7 +33,7 @@ def test_an_overflow_in_a_later_round_is_an_error_until_its_cause_goes(names: tu
 
     def body(it: Collection) -> Collection:
         moved = it.join(edges, (["k"], ["a"]), lambda r, e: {"k": e.b, "x": r.x})
-        return summed(moved.concat(rows).distinct()).select("k", "x")
+        return windowed(moved.concat(rows).distinct(), SUM).select("k", "x")
 
     output = rows.iterate(body).output()
     times = [(0, epoch) if names else epoch for epoch in range(4)]
@@ -50,18 +54,38 @@ def test_an_overflow_in_a_later_round_is_an_error_until_its_cause_goes(names: tu
     assert output.at(times[2]) == Counter({**alone, (2, 5): 1})
 
 
-def test_a_row_that_is_less_than_not_there_does_not_count() -> None:
-    """Two removals are known before the time at which both have happened is complete."""
+def test_a_row_that_comes_and_goes_at_once_does_not_end_a_region() -> None:
+    """At (2, 1) the row 3 is in two batches, and the row 4 comes behind it."""
     flow = Dataflow("version", "epoch")
     rows = flow.input("rows", k=int, x=int)
-    output = summed(rows).output()
+    output = windowed(rows, NUMBER, LAG).output()
+    rows.update_all([((1, 1), 1)], (0, 0))
+    rows.update_all([((1, 3), 1)], (0, 1))
+    rows.update_all([((1, 3), -1), ((1, 4), 1)], (2, 1))
+    flow.advance((0, 3), (2, 0))
+    flow.advance((0, 3), (3, 0))
+    assert output.at((1, 1)) == {(1, 1, 1, None): 1, (1, 3, 2, 1): 1}
+    assert output.at((2, 0)) == {(1, 1, 1, None): 1}
+    assert output.at((2, 1)) == {(1, 1, 1, None): 1, (1, 4, 2, 1): 1}
+
+
+def test_a_row_that_is_less_than_not_there_does_not_count() -> None:
+    """Two removals of the row 5 are known before (1, 1), where both have happened, is complete. A group's
+    times are swept along the coordinate with the most values: first the epochs, then the versions."""
+    flow = Dataflow("version", "epoch")
+    rows = flow.input("rows", k=int, x=int)
+    output = windowed(rows, SUM).output()
     rows.update_all([((1, 5), 1), ((1, 7), 1)], (0, 0))
     rows.update_all([((1, 5), -1)], (0, 1))
+    rows.update_all([((1, 8), 1)], (0, 2))
     rows.update_all([((1, 5), -1)], (1, 0))
-    flow.advance((0, 2), (1, 1), (2, 0))
-    assert output.at((0, 0)) == {(1, 5, 5): 1, (1, 7, 12): 1}
-    assert output.at((0, 1)) == output.at((1, 0)) == {(1, 7, 7): 1}
-    rows.update_all([((1, 5), 2), ((1, 6), 1)], (1, 1))
-    flow.advance((3, 0), (0, 3))
-    assert output.at((1, 1)) == {(1, 5, 5): 1, (1, 6, 11): 1, (1, 7, 18): 1}
-    assert output.at((0, 1)) == output.at((1, 0)) == {(1, 7, 7): 1}
+    flow.advance((0, 3), (1, 1), (2, 0))
+    assert output.at((0, 2)) == {(1, 7, 7): 1, (1, 8, 15): 1}
+    assert output.at((1, 0)) == {(1, 7, 7): 1}
+    rows.update_all([((1, 5), 1)], (1, 1))
+    for version in (2, 3, 4):
+        rows.update_all([((1, 9), 1)], (version, 0))
+    flow.advance((5, 0), (0, 5))
+    assert output.at((1, 1)) == {(1, 7, 7): 1}
+    assert output.at((1, 2)) == {(1, 7, 7): 1, (1, 8, 15): 1}
+    assert output.at((2, 2)) == {(1, 7, 7): 1, (1, 8, 15): 1, (1, 9, 24): 1}

@@ -8,8 +8,7 @@ from fnmatch import fnmatchcase
 
 from sqlglot import exp
 
-from planner.bind.refuse import refuse_unsupported
-from planner.errors import InvalidQuery, PlannerError, UnknownColumn
+from planner.errors import InvalidQuery, PlannerError, UnknownColumn, Unsupported
 from planner.native.reference import constant
 from planner.positions import fail
 from planner.suggestions import did_you_mean
@@ -22,7 +21,7 @@ def matching(node: exp.Expression, names: Sequence[str]) -> frozenset[str]:
     """The names that match the pattern on the right of the operator."""
     pattern = node.expression
     if not (isinstance(pattern, exp.Literal) and pattern.is_string):
-        refuse_unsupported("* LIKE a pattern that is not a constant", pattern)
+        fail(Unsupported("* LIKE a pattern that is not a constant is not supported"), pattern)
     test = _test(node, pattern)
     wanted = not node.args.get("negate")
     found = frozenset(name for name in names if test(name) == wanted)
@@ -66,7 +65,8 @@ def chosen(node: exp.Columns, names: Sequence[str]) -> frozenset[str]:
             found = frozenset(name for name in names if _holds(body, parameter, name))
             what = "meets the condition of COLUMNS"
         case _:
-            refuse_unsupported("COLUMNS of anything but *, a pattern, a list of names or a lambda", node)
+            what = "COLUMNS of anything but *, a pattern, a list of names or a lambda"
+            fail(Unsupported(f"{what} is not supported"), node)
     if not found:
         fail(InvalidQuery(f"no column's name {what}"), node)
     return found
@@ -93,7 +93,8 @@ def _holds(body: exp.Expression, parameter: exp.Expression, name: str) -> bool:
     except PlannerError as error:
         fail(error, body)
     if not known:
-        refuse_unsupported("this condition of COLUMNS", body, "compare the name with constants")
+        hint = "compare the name with constants"
+        fail(Unsupported("this condition of COLUMNS is not supported", hint), body)
     return value is True
 
 

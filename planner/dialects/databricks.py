@@ -1,0 +1,194 @@
+"""Databricks' functions that sqlglot and DuckDB do not have, or have with another meaning.
+
+Examples are the manual's, https://docs.databricks.com/aws/en/sql/language-manual/. A variant is JSON here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from sqlglot import exp
+
+from planner.dialects.printf import printed
+from planner.dialects.trying import tried, try_binary
+from planner.errors import Unsupported
+from planner.native.templates import sql
+from planner.positions import fail
+
+Args = Sequence[exp.Expression]
+
+_MASKED = (
+    "translate({0}, 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789', "
+    f"'{'X' * 26}{'x' * 26}{'n' * 10}')"
+)
+_FIRSTS = "list_filter(ARRAY, lambda each, place: list_position(ARRAY, each) = place)"
+"""The first of equal elements, in their order."""
+_HAS_NULL = "list_count({0}) < len({0})"
+_UNKNOWN = f"WHEN {{0}} IS NULL OR {_HAS_NULL} THEN NULL"
+_ANY = f"CASE WHEN list_contains({{0}}, true) THEN true {_UNKNOWN} ELSE false END"
+_EVERY = f"CASE WHEN list_contains({{0}}, false) THEN false {_UNKNOWN} ELSE true END"
+_TYPES = {
+    **dict.fromkeys(("int", "integer"), "INTEGER"),
+    **dict.fromkeys(("bigint", "long"), "BIGINT"),
+    **dict.fromkeys(("string", "varchar"), "VARCHAR"),
+    "double": "DOUBLE",
+    "boolean": "BOOLEAN",
+    "date": "DATE",
+    "timestamp": "TIMESTAMPTZ",
+}
+"""Types by Databricks' names, as DuckDB has them."""
+_NAMES = {
+    "INTEGER": "int",
+    "VARCHAR": "string",
+    "FLOAT": "float",
+    "BLOB": "binary",
+    "TIMESTAMP": "timestamp_ntz",
+    "TIMESTAMP WITH TIME ZONE": "timestamp",
+    "JSON": "variant",
+}
+_TYPE_NAMES = " ".join(f"WHEN '{name}' THEN '{there}'" for name, there in _NAMES.items())
+
+
+def _of_each(template: str, array: exp.Expression, test: exp.Expression) -> exp.Expression:
+    """Whether a test holds for some element, or for every one; NULL if only a NULL could decide."""
+    return sql(template, [exp.Transform(this=array.copy(), expression=test.copy())])
+
+
+def _series(args: Args) -> exp.Expression:
+    """SEQUENCE(5, 1): the numbers from one to the other, up or down."""
+    step = sql("CASE WHEN {0} <= {1} THEN 1 ELSE -1 END", args)
+    return exp.GenerateSeries(start=args[0].copy(), end=args[1].copy(), step=step)
+
+
+def _element(args: Args) -> exp.Expression:
+    """ELEMENT_AT(array, place): from 1, or from the end if the place is negative; an error beyond."""
+    place = sql("CASE WHEN {1} < 0 THEN len({0}) + {1} + 1 ELSE {1} END", args)
+    return exp.Bracket(this=args[0].copy(), expressions=[place], offset=1)
+
+
+def _variant(args: Args) -> exp.Expression:
+    """VARIANT_GET(variant, '$.a', 'int')."""
+    name = args[2].name.lower() if isinstance(args[2], exp.Literal) else ""
+    if name not in _TYPES:
+        known = ", ".join(_TYPES)
+        fail(Unsupported("variant_get to this type is not supported", f"types are {known}"), args[2])
+    return sql(f"CAST(json_extract_string({{0}}, {{1}}) AS {_TYPES[name]})", args[:2])
+
+
+def _grouped(args: Args) -> exp.Expression:
+    """FORMAT_NUMBER(12332.123456, 4): digits in groups, and so many behind the point."""
+    digits = args[1].name if isinstance(args[1], exp.Literal) and not args[1].is_string else ""
+    if not digits.isdigit():
+        fail(
+            Unsupported("format_number takes a number of digits", "formats of numbers are not written"),
+            args[1],
+        )
+    return sql(f"printf('%,.{int(digits)}f', CAST({{0}} AS DOUBLE))", args[:1])
+
+
+DATABRICKS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+    # ARRAY_CONTAINS(ARRAY(1, NULL, 3), 2) is NULL
+    "ARRAY_CONTAINS(array, value)": (
+        f"CASE WHEN list_contains({{0}}, {{1}}) THEN true WHEN {{0}} IS NULL OR {{1}} IS NULL OR {_HAS_NULL}"
+        " THEN NULL ELSE false END"
+    ),
+    "ARRAY_DISTINCT(array)": _FIRSTS.replace("ARRAY", "{0}"),
+    "ARRAY_EXCEPT(a, b)": (
+        "list_filter({0}, lambda each, place: list_position({0}, each) = place"
+        " AND list_position({1}, each) IS NULL)"
+    ),
+    "ARRAY_INTERSECT(a, b)": (
+        "list_filter({0}, lambda each, place: list_position({0}, each) = place"
+        " AND list_position({1}, each) IS NOT NULL)"
+    ),
+    # ARRAY_POSITION(ARRAY(3, 1), 9) is 0
+    "ARRAY_POSITION(array, value)": (
+        "CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN coalesce(list_position({0}, {1}), 0) END"
+    ),
+    # ARRAY_REMOVE keeps NULL
+    "ARRAY_REMOVE(array, value)": (
+        "CASE WHEN {1} IS NOT NULL THEN list_filter({0}, lambda each: each IS DISTINCT FROM {1}) END"
+    ),
+    "ARRAY_REPEAT(value, count)": "list_transform(range({1}), lambda place: {0})",
+    "ARRAY_UNION(a, b)": _FIRSTS.replace("ARRAY", "list_concat({0}, {1})"),
+    "ARRAYS_OVERLAP(a, b)": (
+        "CASE WHEN list_has_any({0}, {1}) THEN true WHEN {0} IS NULL OR {1} IS NULL THEN NULL"
+        " WHEN len({0}) > 0 AND len({1}) > 0 AND (list_count({0}) < len({0}) OR list_count({1}) < len({1}))"
+        " THEN NULL ELSE false END"
+    ),
+    "BIT_COUNT(value)": "bit_count({0} & 9223372036854775807) + CAST({0} < 0 AS INTEGER)",
+    "BROUND(value, digits)": "round_even({0}, {1})",
+    "BTRIM(text)": "trim({0})",
+    "BTRIM(text, signs)": "trim({0}, {1})",
+    "CONCAT_WS(separator)": "CASE WHEN {0} IS NOT NULL THEN '' END",
+    "E()": "exp(1)",
+    "ELEMENT_AT(array, place)": _element,
+    "TRY_ELEMENT_AT(array, place)": "CASE WHEN {1} <> 0 THEN list_extract({0}, {1}) END",
+    "EXPM1(value)": "exp({0}) - 1",
+    "FORALL(array, test)": lambda args: _of_each(_EVERY, *args),
+    "FORMAT_NUMBER(value, digits)": _grouped,
+    "FORMAT_STRING(pattern, ...)": printed,
+    "PRINTF(pattern, ...)": printed,
+    # GET(ARRAY(1, 2, 3), 0) is 1, GET(ARRAY(1, 2, 3), 3) is NULL
+    "GET(array, place)": "CASE WHEN {1} >= 0 THEN list_extract({0}, {1} + 1) END",
+    "GETBIT(value, place)": "({0} >> {1}) & 1",
+    "HYPOT(a, b)": "sqrt({0} * {0} + {1} * {1})",
+    "IS_VARIANT_NULL(variant)": "coalesce(json_type({0}) = 'NULL', false)",
+    # JSON_ARRAY_LENGTH('[1,2') is NULL
+    "JSON_ARRAY_LENGTH(json)": (
+        "CASE WHEN json_valid({0}) THEN CASE json_type({0}) WHEN 'ARRAY' THEN json_array_length({0}) END END"
+    ),
+    # LN(0) is NULL
+    "LN(value)": "CASE WHEN {0} > 0 THEN ln({0}) END",
+    "LOG(value)": "CASE WHEN {0} > 0 THEN ln({0}) END",
+    "LOG(base, value)": "CASE WHEN {0} > 0 AND {1} > 0 THEN log({0}, {1}) END",
+    "LOG10(value)": "CASE WHEN {0} > 0 THEN log10({0}) END",
+    "LOG1P(value)": "CASE WHEN {0} > -1 THEN ln(1 + {0}) END",
+    "LOG2(value)": "CASE WHEN {0} > 0 THEN log2({0}) END",
+    "MASK(text)": _MASKED,
+    "NANVL(value, other)": "CASE WHEN isnan(CAST({0} AS DOUBLE)) THEN {1} ELSE {0} END",
+    "NEGATIVE(value)": "-{0}",
+    "NULLIFZERO(value)": "nullif({0}, 0)",
+    "POSITIVE(value)": "{0}",
+    "REPLACE(text, part)": "replace({0}, {1}, '')",
+    "RINT(value)": "round_even(CAST({0} AS DOUBLE), 0)",
+    "SEQUENCE(start, stop)": _series,
+    "TRY_ADD(a, b)": try_binary(exp.Add),
+    "TRY_MOD(a, b)": try_binary(exp.Mod),
+    "TRY_MULTIPLY(a, b)": try_binary(exp.Mul),
+    "TRY_PARSE_JSON(text)": "TRY_CAST({0} AS JSON)",
+    "TRY_SUBTRACT(a, b)": try_binary(exp.Sub),
+    # TYPEOF(1) is int
+    "TYPEOF(value)": f"CASE typeof({{0}}) {_TYPE_NAMES} ELSE lower(typeof({{0}})) END",
+    "VARIANT_GET(variant, path, type)": _variant,
+    "TRY_VARIANT_GET(variant, path, type)": lambda args: tried(_variant(args)),
+    "ZEROIFNULL(value)": "coalesce({0}, 0)",
+}
+
+
+def databricks_node(node: exp.Expression) -> exp.Expression:
+    """A node's meaning, or the node itself."""
+    match node:
+        case exp.Exists(expression=exp.Lambda() as test):
+            return _of_each(_ANY, node.this, test)
+        case exp.Kurtosis():  # of the whole population
+            return exp.Anonymous(this="kurtosis_pop", expressions=[node.this.copy()])
+        case exp.Skewness() if _IS_SAMPLE not in node.meta:
+            return _skewness(node)
+    return node
+
+
+_IS_SAMPLE = "is_sample"
+
+
+def _skewness(node: exp.Skewness) -> exp.Expression:
+    """The skewness of the whole population, from that of a sample."""
+    if isinstance(node.parent, exp.Filter | exp.Window):
+        fail(
+            Unsupported("skewness with FILTER or OVER is not supported", "write it in a query of its own"),
+            node,
+        )
+    sample = node.copy()
+    sample.meta[_IS_SAMPLE] = True
+    count = exp.Count(this=node.this.copy())
+    return sql("{0} * ({1} - 2) / sqrt({1} * ({1} - 1))", [sample, count])

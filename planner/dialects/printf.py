@@ -1,0 +1,57 @@
+"""FORMAT and its relatives: patterns with percent signs, as DuckDB's printf has them.
+
+FORMAT('%d of %s', 1, 'x')   →  printf('%d of %s', 1, 'x')
+FORMAT("%'d", 1234)          →  printf('%,d', 1234)
+FORMAT('%t', x)              →  printf('%s', x as text)
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from planner.errors import Unsupported
+from planner.native.templates import sql
+from planner.positions import fail
+
+_PART = re.compile(r"%(%|[-+ 0#']*\d*(?:\.\d+)?[a-zA-Z])?")
+_KNOWN = re.compile(r"([-+ 0#']*)(\d*(?:\.\d+)?)([diuosxXeEfFgGt])")
+
+
+def printed(args: Sequence[exp.Expression]) -> exp.Expression:
+    """The text of a pattern and its values. Raises Unsupported for a pattern that is computed, or has parts
+    without a translation."""
+    pattern, *values = args
+    if not isinstance(pattern, exp.Literal) or not pattern.is_string:
+        fail(
+            Unsupported("a pattern that is not constant is not supported", "concatenate the values"), pattern
+        )
+    kinds: list[str] = []
+
+    def translated(part: re.Match[str]) -> str:
+        if part[1] == "%":
+            return "%%"
+        known = _KNOWN.fullmatch(part[1] or "")
+        if known is None:
+            fail(Unsupported(f"{part[0]} in a pattern is not supported", "concatenate the values"), pattern)
+        flags, size, letter = known.groups()
+        kinds.append(letter)
+        letter = {"i": "d", "u": "d", "t": "s", "F": "f"}.get(letter, letter)
+        return f"%{flags.replace(chr(39), ',')}{size}{letter}"
+
+    text = _PART.sub(translated, pattern.name)
+    if len(kinds) != len(values):
+        fail(Unsupported("a pattern whose values are more or fewer than its parts is not supported"), pattern)
+    places = ", ".join(["{0}", *(_place(kind, place) for place, kind in enumerate(kinds, 1))])
+    return sql(f"printf({places})", [exp.Literal.string(text), *values])
+
+
+def _place(kind: str, place: int) -> str:
+    """The value as printf takes it."""
+    if kind == "t":
+        return f"coalesce(CAST({{{place}}} AS VARCHAR), 'NULL')"
+    if kind == "s":
+        return f"CAST({{{place}}} AS VARCHAR)"
+    return f"CAST({{{place}}} AS {'DOUBLE' if kind in 'eEfFgG' else 'BIGINT'})"
