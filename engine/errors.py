@@ -68,8 +68,8 @@ class JoinTooLarge(EngineError):
         """The error of a step that would make `pairs` pairs, where `most` are allowed."""
         return cls(
             f"a join would make {pairs} pairs of rows at once; for inputs of this size the limit is {most}",
-            "join by more columns, or by a period too: ASOF JOIN pairs each row of its left input with all "
-            "rows of its right input that have the same key",
+            "join by more columns, or by a period too; ASOF JOIN finds the nearest row without pairs, if its "
+            "condition has equalities and one inequality",
         )
 
 

@@ -14,7 +14,10 @@ A row is one int64 word a column. `Type` says how a word is read:
 | TIMESTAMP | microseconds since 1970-01-01T00:00:00 |
 | TIMESTAMPTZ | microseconds since 1970-01-01T00:00:00Z |
 | ENUM | the label's position among the type's labels |
-| INTERVAL, BYTEA, UUID, JSON, arrays | as TEXT, of a text that sorts as the value does (`engine.codec`) |
+| TINYINT, UTINYINT, USMALLINT, UINTEGER | as that of SMALLINT, INTEGER or BIGINT, within a range (`WHOLES`) |
+| UBIGINT, HUGEINT | as that of NUMERIC, within a range |
+| INTERVAL, BYTEA, UUID, JSON | as TEXT, of a text that sorts as the value does (`engine.codec`) |
+| arrays, STRUCT, MAP | likewise |
 
 `NULL` is the least int64, in every kind. So rows need no null mask: equality, hashing and order (nulls first)
 of rows are those of plain words. The price is that the BIGINT -2**63 cannot be stored; encoding it is an
@@ -24,6 +27,8 @@ error.
 from __future__ import annotations
 
 import enum
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -53,6 +58,8 @@ class Kind(enum.Enum):
     JSON = "JSON"
     ENUM = "ENUM"
     ARRAY = "ARRAY"
+    STRUCT = "STRUCT"
+    MAP = "MAP"
 
 
 WORD_DIGITS = 18
@@ -64,8 +71,27 @@ INTEGER_RANGES: dict[Kind, tuple[int, int]] = {
 }
 FLOATS = frozenset({Kind.REAL, Kind.DOUBLE})
 INTEGERS = frozenset(INTEGER_RANGES)
-INTERNED = frozenset({Kind.TEXT, Kind.INTERVAL, Kind.BYTEA, Kind.UUID, Kind.JSON, Kind.ARRAY})
+WHOLES: dict[str, tuple[Kind, int, int]] = {
+    "TINYINT": (Kind.SMALLINT, -(2**7), 2**7 - 1),
+    "UTINYINT": (Kind.SMALLINT, 0, 2**8 - 1),
+    "USMALLINT": (Kind.INTEGER, 0, 2**16 - 1),
+    "UINTEGER": (Kind.BIGINT, 0, 2**32 - 1),
+    "UBIGINT": (Kind.NUMERIC, 0, 2**64 - 1),
+    "HUGEINT": (Kind.NUMERIC, -(10**38) + 1, 10**38 - 1),
+}
+"""Types of whole numbers by name: the kind that has their words, the least and the greatest number."""
+NESTED = frozenset({Kind.ARRAY, Kind.STRUCT, Kind.MAP})
+"""Kinds whose values are made of other values."""
+INTERNED = frozenset({Kind.TEXT, Kind.INTERVAL, Kind.BYTEA, Kind.UUID, Kind.JSON}) | NESTED
 """Kinds whose words come from the dictionary. Their texts sort as their values do; their words do not."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A named part of a STRUCT. Names compare without case, as those of columns do."""
+
+    name: str
+    type: Type
 
 
 @dataclass(frozen=True)
@@ -73,7 +99,9 @@ class Type:
     """A column's type.
 
     `precision` and `scale`, in digits, belong to NUMERIC; `labels`, in their order, to ENUM; `element` to
-    ARRAY. A NUMERIC has up to 38 digits; one with more than 18 is not its own word (`may_be_wide`).
+    ARRAY; `fields` to STRUCT, and to MAP, whose fields are an entry's key and value. `whole` names a type of
+    whole numbers that is a range of its kind. A NUMERIC has up to 38 digits; one with more than 18 is not its
+    own word (`may_be_wide`).
     """
 
     kind: Kind
@@ -81,6 +109,8 @@ class Type:
     scale: int | None = None
     labels: tuple[str, ...] = ()
     element: Type | None = None
+    fields: tuple[Field, ...] = ()
+    whole: str = ""
 
     def __post_init__(self) -> None:
         if (self.kind is Kind.NUMERIC) != (self.precision is not None and self.scale is not None):
@@ -91,8 +121,13 @@ class Type:
             raise PlanError(f"{self.kind.value} and the labels {', '.join(self.labels)} do not fit")
         if (self.kind is Kind.ARRAY) != (self.element is not None):
             raise PlanError(f"{self.kind.value} and elements of {self.element} do not fit")
+        names = [field.name.lower() for field in self.fields]
+        if (self.kind in (Kind.STRUCT, Kind.MAP)) != bool(names) or len(set(names)) < len(names):
+            raise PlanError(f"{self.kind.value} and the fields {', '.join(names)} do not fit")
 
     def __str__(self) -> str:
+        if self.whole:
+            return self.whole
         match self.kind:
             case Kind.NUMERIC:
                 return f"NUMERIC({self.precision}, {self.scale})"
@@ -101,11 +136,21 @@ class Type:
                 return f"ENUM({', '.join(quoted)})"
             case Kind.ARRAY:
                 return f"{self.element}[]"
+            case Kind.STRUCT:
+                fields = (f"{_written_name(field.name)} {field.type}" for field in self.fields)
+                return f"STRUCT({', '.join(fields)})"
+            case Kind.MAP:
+                return f"MAP({', '.join(str(field.type) for field in self.fields)})"
         return self.kind.value
 
     @property
     def is_integer(self) -> bool:
         return self.kind in INTEGERS
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the type has whole numbers alone: an integer type, or one of `WHOLES`."""
+        return self.is_integer or bool(self.whole)
 
     @property
     def is_float(self) -> bool:
@@ -117,12 +162,35 @@ class Type:
         return (self.precision or 0) > WORD_DIGITS
 
     @property
+    def bounds(self) -> tuple[int, int]:
+        """The least and the greatest number of an integer type, or of a NUMERIC, times 10**scale."""
+        if self.whole:
+            return WHOLES[self.whole][1:]
+        if self.kind is Kind.NUMERIC:
+            limit: int = 10 ** (self.precision or 0) - 1
+            return -limit, limit
+        return INTEGER_RANGES[self.kind]
+
+    @property
     def is_interned(self) -> bool:
         return self.kind in INTERNED
 
     @property
+    def parts(self) -> tuple[Type, ...]:
+        """The types that values of this type are made of: of elements, or of fields."""
+        return tuple(field.type for field in self.fields) if self.element is None else (self.element,)
+
+    @property
     def is_numeric(self) -> bool:
         return self.is_integer or self.is_float or self.kind is Kind.NUMERIC
+
+
+_PLAIN_NAME = re.compile("[a-z_][a-z0-9_]*")
+
+
+def _written_name(name: str) -> str:
+    """A field's name as SQL writes it."""
+    return name if _PLAIN_NAME.fullmatch(name) else '"' + name.replace('"', '""') + '"'
 
 
 BOOLEAN = Type(Kind.BOOLEAN)
@@ -147,6 +215,14 @@ def numeric(precision: int, scale: int) -> Type:
     return Type(Kind.NUMERIC, precision, scale)
 
 
+def whole(name: str) -> Type:
+    """The type of whole numbers of this name, one of `WHOLES`."""
+    kind, _, high = WHOLES[name]
+    if kind is Kind.NUMERIC:
+        return Type(kind, len(str(high)), 0, whole=name)
+    return Type(kind, whole=name)
+
+
 def enumeration(*labels: str) -> Type:
     """The ENUM type with these labels, in this order."""
     return Type(Kind.ENUM, labels=labels)
@@ -155,6 +231,39 @@ def enumeration(*labels: str) -> Type:
 def array_of(element: Type) -> Type:
     """The type of arrays of `element`."""
     return Type(Kind.ARRAY, element=element)
+
+
+def struct_of(fields: Iterable[tuple[str, Type]]) -> Type:
+    """The type of structs with these fields, in this order."""
+    return Type(Kind.STRUCT, fields=tuple(Field(name, type) for name, type in fields))
+
+
+def row_of(types: Iterable[Type]) -> Type:
+    """The type of rows without names: their fields are called f1, f2, ..."""
+    return struct_of((f"f{place}", type) for place, type in enumerate(types, 1))
+
+
+def map_of(key: Type, value: Type) -> Type:
+    """The type of maps from keys to values."""
+    return Type(Kind.MAP, fields=(Field("key", key), Field("value", value)))
+
+
+def without_names(type: Type) -> Type:
+    """The type with rows for all structs in it."""
+    parts = [without_names(part) for part in type.parts]
+    match type.kind:
+        case Kind.ARRAY:
+            return array_of(*parts)
+        case Kind.STRUCT:
+            return row_of(parts)
+        case Kind.MAP:
+            return map_of(*parts)
+    return type
+
+
+def is_anonymous(type: Type) -> bool:
+    """Whether the type is that of rows without names."""
+    return type.kind is Kind.STRUCT and type == row_of(type.parts)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from freshet.contract.operation_descriptions import (
     RoleDescription,
     SinkDescription,
     SourceDescription,
+    TranslationDescription,
 )
 from freshet.operations import NamedRelation
 
@@ -94,6 +95,9 @@ class AsyncOperations:
 
     async def check_view(self, view: str, by: str = "rebuild") -> CheckDescription:
         return await self.run(operation_calls.check_view(view, by))
+
+    async def translate(self, sql: str, *, dialect: str) -> TranslationDescription:
+        return await self.run(operation_calls.translate(sql, dialect))
 
     async def create_source(
         self, name: str, table: str, format: str, path: str, **wishes: object

@@ -18,6 +18,7 @@ from freshet.contract.operation_descriptions import (
     RoleDescription,
     SinkDescription,
     SourceDescription,
+    TranslationDescription,
 )
 
 T = TypeVar("T")
@@ -115,6 +116,10 @@ class Operations:
     def check_view(self, view: str, by: str = "rebuild") -> CheckDescription:
         """Compares a view with a new computation of it, by the engine or by `duckdb`, beside the service."""
         return self.run(operation_calls.check_view(view, by))
+
+    def translate(self, sql: str, *, dialect: str) -> TranslationDescription:
+        """A query of any dialect in DuckDB's SQL, with notes on what changes meaning."""
+        return self.run(operation_calls.translate(sql, dialect))
 
     def create_source(
         self, name: str, table: str, format: str, path: str, **wishes: object

@@ -51,3 +51,24 @@ def column_name(node: exp.Expression) -> str:
         case exp.Ordered() | exp.Paren() if node.this is not None:
             return column_name(node.this)
     fail(InvalidQuery(f"{node.sql()} is not the name of a column"), node)
+
+
+def parts_of(node: exp.Column) -> list[exp.Identifier]:
+    """The names in a dotted name, from left to right."""
+    found = (node.args.get(part) for part in ("catalog", "db", "table", "this"))
+    return [name for name in found if isinstance(name, exp.Identifier)]
+
+
+def column_of(names: list[exp.Identifier]) -> exp.Column:
+    """The column with a dotted name of at most four names."""
+    keys = ("this", "table", "db", "catalog")
+    return exp.Column(**{key: name.copy() for key, name in zip(keys, reversed(names), strict=False)})
+
+
+def field_path(names: list[exp.Identifier]) -> exp.Expression:
+    """The field of a struct that is a column: `(first).second`, and so on."""
+    first, *inner = names
+    found: exp.Expression = exp.Paren(this=exp.Column(this=first.copy()))
+    for name in inner:
+        found = exp.Dot(this=found, expression=name.copy())
+    return found

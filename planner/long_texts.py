@@ -27,6 +27,7 @@ from planner.relation import Catalog
 from planner.statements.row_statements import is_query
 from planner.statements.statement_reader import parse_statement
 from planner.statements.statements import Select
+from planner.translation import Translation, translate
 
 T = TypeVar("T")
 LONG = 1 << 15
@@ -43,6 +44,13 @@ def plan_text(
     if len(sql) < LONG:
         return plan_query(sql, catalog, dialect, limits, named)
     return _apart(limits, plan_query, sql, catalog, dialect, limits, named)
+
+
+def translate_text(sql: str, dialect: str, limits: PlanningLimits) -> Translation:
+    """The same as `translate`."""
+    if len(sql) < LONG:
+        return translate(sql, dialect, limits)
+    return _apart(limits, translate, sql, dialect, limits)
 
 
 def is_long_query(piece: Piece) -> bool:

@@ -15,8 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.codec.arrow_texts import ARROW as INTERNED
-from engine.codec.arrow_texts import array_of_texts, fits, is_list, is_text, texts_of
+from engine.codec.arrow_texts import array_of_texts, fits, is_text, may_nest, nested_type, texts_of
 from engine.codec.decimals import decode_decimals, encode_decimals
+from engine.codec.interned import Numbers
+from engine.codec.numerals import numbers_of, words_of_numbers
 from engine.codec.refusals import invalid
 from engine.codec.schemas import per_schema
 from engine.codec.timestamps import DAY
@@ -24,7 +26,7 @@ from engine.codec.values import encoder
 from engine.errors import InvalidValue
 from engine.kernels.floats import floats_of, words_of
 from engine.kernels.words import NULL
-from engine.schema import Column, Kind, Schema, Type
+from engine.schema import NESTED, Column, Kind, Schema, Type
 from engine.state.dictionary import Dictionary
 
 _ARROW = {
@@ -49,9 +51,7 @@ def arrow_type(type: Type) -> pa.DataType:
     """Arrow's type for the values of `type`."""
     if type.kind is Kind.NUMERIC:
         return pa.decimal128(type.precision, type.scale)
-    if type.element is not None:
-        return pa.list_(arrow_type(type.element))
-    return _ARROW[type.kind]
+    return nested_type(type, arrow_type) or _ARROW[type.kind]
 
 
 _arrow_schema = per_schema(
@@ -70,12 +70,20 @@ def decode_column(words: np.ndarray, type: Type, dictionary: Dictionary) -> pa.A
     if type.kind in _AS_TEXTS:
         return dictionary.array(words)
     if type.is_interned:
-        return array_of_texts(dictionary.texts(words), type, _plain_column)
+        return array_of_texts(dictionary.texts(words), type, _column_of_numbers)
     return _plain_column(words, type, dictionary)
 
 
-def _plain_column(words: np.ndarray, type: Type, dictionary: Dictionary | None = None) -> pa.Array:
-    """The same for a kind that is not interned; without a dictionary, numbers must not be wide."""
+def _column_of_numbers(numbers: Numbers, type: Type) -> pa.Array:
+    if type.may_be_wide:
+        some = Dictionary()
+        return _plain_column(words_of_numbers(numbers, some), type, some)
+    words = [NULL if number is None else number for number in numbers]
+    return _plain_column(np.array(words, np.int64), type, _NO_TEXTS)
+
+
+def _plain_column(words: np.ndarray, type: Type, dictionary: Dictionary) -> pa.Array:
+    """The same as `decode_column` for a kind that is not interned."""
     null = words == NULL
     if type.kind is Kind.ENUM:
         places = pa.array(np.where(null, 0, words).astype(np.int32), mask=null)
@@ -140,12 +148,21 @@ def encode_column(array: pa.Array | pa.ChunkedArray, column: Column, dictionary:
     if array.null_count == len(array):
         return np.full(len(array), NULL)
     if column.type.is_interned:
-        return dictionary.intern(texts_of(array, column.type, _plain_words))
+        return dictionary.intern(texts_of(array, column.type, _numbers))
     return _plain_words(array, column.type, dictionary)
 
 
-def _plain_words(array: pa.Array, type: Type, dictionary: Dictionary | None = None) -> np.ndarray:
-    """The words of an array that fits a kind that is not interned; without a dictionary, none may be wide."""
+def _numbers(array: pa.Array, type: Type) -> Numbers:
+    """The numbers of an array that fits a kind that is not interned."""
+    if type.may_be_wide:
+        some = Dictionary()
+        return numbers_of(_plain_words(array, type, some), some)
+    words = _plain_words(array, type, _NO_TEXTS).tolist()
+    return [None if word == NULL else word for word in words]
+
+
+def _plain_words(array: pa.Array, type: Type, dictionary: Dictionary) -> np.ndarray:
+    """The words of an array that fits a kind that is not interned."""
     plain = array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
     is_numeric = type.kind is Kind.NUMERIC
     words = encode_decimals(plain, type, dictionary) if is_numeric else _encode(plain, type)
@@ -165,8 +182,8 @@ def fits_column(source: pa.DataType, target: Type) -> bool:
     match target.kind:
         case Kind.ENUM | Kind.TEXT:
             return False
-        case Kind.ARRAY if target.element is not None:
-            return is_list(source) and fits_column(source.value_type, target.element)
+        case kind if kind in NESTED:
+            return may_nest(source, target, fits_column)
         case kind if target.is_interned:
             return fits(source, kind)
         case Kind.BOOLEAN:
@@ -229,6 +246,11 @@ def _encode_integers(array: pa.Array, type: Type) -> np.ndarray:
     words = array.fill_null(0).to_numpy().astype(np.int64)
     if array.type == pa.int64() and (words == NULL).any():
         raise invalid(int(NULL), type, "out of range")
+    if type.whole:
+        low, high = type.bounds
+        outside = (words < low) | (words > high)
+        if outside.any():
+            raise invalid(int(words[outside.argmax()]), type, "out of range")
     return words
 
 

@@ -1,7 +1,7 @@
 """Columns of NUMERIC: words to Arrow's decimals and back.
 
 A decimal128 has two halves of 64 bits. If a number is not wide (`engine.codec.numerals`), its word is the
-lower half, and the upper half is its sign. Without a dictionary no number may be wide; this is so in arrays.
+lower half, and the upper half is its sign.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from engine.state.dictionary import Dictionary
 _WIDEST = 38  # digits of a decimal128
 
 
-def decode_decimals(words: np.ndarray, type: Type, dictionary: Dictionary | None) -> pa.Buffer:
+def decode_decimals(words: np.ndarray, type: Type, dictionary: Dictionary) -> pa.Buffer:
     """The halves of the numbers of words int64[n]; KeyError for an unknown numeral."""
     halves = np.stack((words, words >> 63), axis=1)
-    if dictionary is not None and type.may_be_wide:
+    if type.may_be_wide:
         for row in np.flatnonzero(is_wide(words)).tolist():
             number = number_of(int(words[row]), dictionary)
             halves[row] = np.frombuffer(number.to_bytes(16, "little", signed=True), np.int64)
     return pa.py_buffer(halves)
 
 
-def encode_decimals(array: pa.Array, type: Type, dictionary: Dictionary | None) -> np.ndarray:
+def encode_decimals(array: pa.Array, type: Type, dictionary: Dictionary) -> np.ndarray:
     """The words int64[n] of an array of numbers; InvalidValue for one that does not fit exactly."""
     if array.null_count == len(array):
         return np.zeros(len(array), np.int64)
@@ -73,9 +73,7 @@ def _written_out(text: str, type: Type) -> str:
     return format(number, "f")
 
 
-def decimal_words(
-    decimals: pa.Array, type: Type, dictionary: Dictionary | None
-) -> tuple[np.ndarray, np.ndarray]:
+def decimal_words(decimals: pa.Array, type: Type, dictionary: Dictionary) -> tuple[np.ndarray, np.ndarray]:
     """The words int64[n] of a decimal128 array of the type's scale, and bool[n]: which have too many digits.
 
     The word is NULL if the array is null there, and undefined if there are too many digits.
@@ -84,15 +82,16 @@ def decimal_words(
         return np.zeros(0, np.int64), np.zeros(0, bool)
     halves = np.frombuffer(decimals.buffers()[1], np.int64).reshape(-1, 2)[decimals.offset :][: len(decimals)]
     words = halves[:, 0].copy()
-    limit = min(10 ** (type.precision or 0), FIRST_NUMERAL)
-    lost = (halves[:, 1] != words >> 63) | (words <= -limit) | (words >= limit)
+    low, high = type.bounds
+    least, most = max(low, 1 - FIRST_NUMERAL), min(high, FIRST_NUMERAL - 1)
+    lost = (halves[:, 1] != words >> 63) | (words < least) | (words > most)
     valid = decimals.is_valid().to_numpy(zero_copy_only=False)
     words[~valid] = NULL
     lost &= valid
-    if dictionary is not None and type.may_be_wide:
+    if type.may_be_wide:
         for row in np.flatnonzero(lost).tolist():
             number = int.from_bytes(halves[row].tobytes(), "little", signed=True)
-            if abs(number) < 10 ** (type.precision or 0):
+            if low <= number <= high:
                 words[row] = word_of(number, dictionary)
                 lost[row] = False
     return words, lost

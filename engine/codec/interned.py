@@ -17,8 +17,7 @@ import orjson
 from engine.codec.durations import duration, interval_of
 from engine.codec.ordered_text import interval_text, text_elements, text_interval, text_word
 from engine.codec.refusals import invalid
-from engine.kernels.words import NULL
-from engine.schema import Kind, Type
+from engine.schema import NESTED, Kind, Type
 
 Texts = list[str | None]
 """The texts of values, None for NULL."""
@@ -116,15 +115,38 @@ PYTHON_VALUES: Readers = {
 }
 
 
+Numbers = list[int | None]
+"""Words, and the numbers of NUMERIC, which may be longer than a word; None for NULL."""
+
+
 def values_of(
-    texts: Texts, type: Type, readers: Readers, of_words: Callable[[list[int], Type], list]
+    texts: Texts, type: Type, readers: Readers, of_numbers: Callable[[Numbers, Type], list]
 ) -> list:
-    """The values of texts, None for NULL; `of_words` maps words to values, for arrays of kinds in words."""
-    if type.element is not None:
-        lengths, elements = split_arrays(texts)
-        return regrouped(values_of(elements, type.element, readers, of_words), lengths)
+    """The values of texts, None for NULL; `of_numbers` maps numbers to values, for parts of kinds in words.
+
+    A STRUCT is a dict. So is a MAP whose keys are texts; any other is a list of pairs.
+    """
+
+    def inner(texts: Texts, type: Type) -> list:
+        return values_of(texts, type, readers, of_numbers)
+
+    match type.kind:
+        case Kind.ARRAY if type.element is not None:
+            lengths, elements = split_arrays(texts)
+            return regrouped(inner(elements, type.element), lengths)
+        case Kind.STRUCT:
+            names = [field.name for field in type.fields]
+            rows = zip(*map(inner, split_structs(texts, type), type.parts), strict=True)
+            made = (dict(zip(names, row, strict=True)) for row in rows)
+            return [None if text is None else next(made) for text in texts]
+        case Kind.MAP:
+            lengths, entries = split_arrays(texts)
+            pairs = zip(*map(inner, split_structs(entries, type), type.parts), strict=True)
+            maps = regrouped(map(list, pairs), lengths)
+            is_object = type.parts[0].kind is Kind.TEXT
+            return [None if each is None else dict(each) for each in maps] if is_object else maps
     if not type.is_interned:
-        return of_words([NULL if text is None else text_word(text) for text in texts], type)
+        return of_numbers([None if text is None else text_word(text) for text in texts], type)
     read = readers.get(type.kind)
     return list(texts) if read is None else [None if text is None else read(text) for text in texts]
 
@@ -141,6 +163,13 @@ def split_arrays(texts: Texts) -> tuple[list[int | None], Texts]:
     return lengths, elements
 
 
+def split_structs(texts: Texts, type: Type) -> list[Texts]:
+    """For each field, its texts in all structs (or entries of maps) that are not NULL."""
+    _, parts = split_arrays(texts)
+    count = len(type.fields)
+    return [parts[place::count] for place in range(count)]
+
+
 def regrouped(values: Iterable, lengths: Iterable[int | None]) -> list:
     """The values as lists of these lengths; None for a length of None."""
     rest = iter(values)
@@ -148,9 +177,9 @@ def regrouped(values: Iterable, lengths: Iterable[int | None]) -> list:
 
 
 def field_value(text: str, type: Type) -> object:
-    """The value of a field in a text format: parsed JSON for JSON and arrays, the text itself for other
-    types."""
-    if type.kind not in (Kind.JSON, Kind.ARRAY):
+    """The value of a field in a text format: parsed JSON for JSON and nested kinds, the text itself for
+    others."""
+    if type.kind is not Kind.JSON and type.kind not in NESTED:
         return text
     try:
         return orjson.loads(text)

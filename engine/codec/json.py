@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from engine.codec.interned import JSON_VALUES, values_of
+from engine.codec.interned import JSON_VALUES, Numbers, values_of
 from engine.codec.numerals import is_wide, numbers_of
 from engine.codec.refusals import invalid
 from engine.codec.schemas import per_schema
@@ -21,7 +21,7 @@ from engine.codec.values import Encoder, decimal_text, encoder
 from engine.errors import InvalidValue
 from engine.kernels.floats import floats_of
 from engine.kernels.words import NULL
-from engine.schema import INTEGER_RANGES, Column, Kind, Schema, Type
+from engine.schema import Column, Kind, Schema, Type
 from engine.state.dictionary import Dictionary
 
 _FEW = 8  # up to this many rows, value by value is faster than column by column
@@ -60,7 +60,7 @@ def _encode_column(
 
 
 def _integers(values: list[object], type: Type) -> np.ndarray:
-    low, high = INTEGER_RANGES[type.kind]
+    low, high = type.bounds
     try:
         words = np.array(values, np.int64)
     except OverflowError:
@@ -134,10 +134,15 @@ def _numeric_decoder(type: Type) -> Decoder:
 
 def _interned_decoder(type: Type) -> Decoder:
     def decode(words: np.ndarray, dictionary: Dictionary) -> list:
-        def of_words(words: list[int], type: Type) -> list:
+        def of_numbers(numbers: Numbers, type: Type) -> list:
+            if type.kind is Kind.NUMERIC:
+                return [
+                    None if number is None else decimal_text(number, type.scale or 0) for number in numbers
+                ]
+            words = [NULL if number is None else number for number in numbers]
             return _decoder(type)(np.array(words, np.int64), dictionary)
 
-        return values_of(dictionary.texts(words), type, JSON_VALUES, of_words)
+        return values_of(dictionary.texts(words), type, JSON_VALUES, of_numbers)
 
     return decode
 

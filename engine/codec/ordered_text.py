@@ -4,12 +4,16 @@ The dictionary stores values that need more than a word under such texts, so tha
 these values. A text and a UUID are their own texts; a BYTEA has its hexadecimal digits; JSON is minified, and
 its order means nothing. The others:
 
-- A word has 16 hexadecimal digits, those of the word plus 2**63.
+- A word has 16 hexadecimal digits, those of the word plus 2**63. A number beyond 64 bits, which only a
+  NUMERIC has, begins with `g`, or `-` if it is negative; its number of digits and its digits follow,
+  complemented in a negative one.
 - An INTERVAL has 20 digits of its length in microseconds, with months of 30 days, then 8 digits of its months
   and 8 of its days, each plus half of its range. So intervals of equal length are distinct but adjacent.
 - An array has its elements one after another: `\\x01`, the element's text, `\\x00`. NULL is `\\x02`, and so
   greater than all elements; a prefix sorts first. In an element's text, `\\x00` is written `\\x01\\x01` and
   `\\x01` is `\\x01\\x02`, so that `\\x00` ends it, and is less than anything else that could follow.
+- A STRUCT is the array of its fields, and a MAP the array of its entries, each of which is a STRUCT of its
+  key and its value.
 """
 
 from __future__ import annotations
@@ -23,6 +27,8 @@ _MONTH = 30 * DAY
 _WORDS = 1 << 63
 _LENGTHS = 1 << 79
 _HALVES = 1 << 31
+_DIGITS = 100  # more than any number has
+_COMPLEMENT = str.maketrans("0123456789", "9876543210")
 
 _ESCAPES = {"\x00": "\x01\x01", "\x01": "\x01\x02"}
 _PLAIN = {escape: mark for mark, escape in _ESCAPES.items()}
@@ -43,12 +49,22 @@ class Interval(NamedTuple):
 
 
 def word_text(word: int) -> str:
-    """The text of a word, which sorts as the word does."""
-    return f"{word + _WORDS:016x}"
+    """The text of a word or of a larger number, which sorts as the number does."""
+    if -_WORDS < word < _WORDS:
+        return f"{word + _WORDS:016x}"
+    digits = str(abs(word))
+    if word > 0:
+        return f"g{len(digits):02}{digits}"
+    return f"-{_DIGITS - len(digits):02}{digits.translate(_COMPLEMENT)}"
 
 
 def text_word(text: str) -> int:
-    """The word of such a text."""
+    """The word or number of such a text."""
+    match text[0]:
+        case "g":
+            return int(text[3:])
+        case "-":
+            return -int(text[3:].translate(_COMPLEMENT))
     return int(text, 16) - _WORDS
 
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 from engine.codec.decimals import decimal_words
 from engine.kernels.floats import words_of
 from engine.kernels.words import NULL
-from engine.schema import INTEGER_RANGES, Kind, Type
+from engine.schema import Kind, Type
 from engine.state.buffers import buffers
 from engine.state.dictionary import Dictionary
 
@@ -77,7 +77,7 @@ def _integers(texts: pa.Array, type: Type, dictionary: Dictionary) -> np.ndarray
     if not _is_whole(texts):
         return None
     words = texts.cast(pa.int64()).fill_null(0).to_numpy().astype(np.int64)
-    low, high = INTEGER_RANGES[type.kind]
+    low, high = type.bounds
     return words if low <= words.min() and words.max() <= high else None
 
 

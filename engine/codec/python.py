@@ -1,7 +1,7 @@
 """Rows of Python values to words and back, a row at a time: for functions written in Python.
 
 Values are bool, int, Decimal, float, str, date, time, datetime (in UTC for TIMESTAMPTZ), Interval, bytes,
-UUID, JSON values, and lists of them; NULL is None.
+UUID, JSON values, and lists and dicts of them (`engine.codec.interned.values_of`); NULL is None.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Context, Decimal
 
-from engine.codec.interned import PYTHON_VALUES, values_of
+from engine.codec.interned import PYTHON_VALUES, Numbers, values_of
 from engine.codec.numerals import number_of
 from engine.codec.schemas import per_schema
 from engine.codec.timestamps import EPOCH, EPOCH_DAY, EPOCH_UTC
@@ -49,8 +49,7 @@ def encode_row(values: Sequence[object], schema: Schema, dictionary: Dictionary)
 
 def _decoder(type: Type) -> Decoder:
     if type.kind is Kind.NUMERIC:
-        scale = type.scale or 0
-        return lambda word, dictionary: Decimal(number_of(word, dictionary)).scaleb(-scale, _EXACT)
+        return lambda word, dictionary: _numeric(number_of(word, dictionary), type)
     if type.kind is Kind.ENUM:
         return lambda word, dictionary: type.labels[word]
     if type.kind in _DECODERS:
@@ -60,13 +59,19 @@ def _decoder(type: Type) -> Decoder:
 
 def _interned_decoder(type: Type) -> Decoder:
     def decode(word: int, dictionary: Dictionary) -> object:
-        def of_words(words: list[int], type: Type) -> list:
+        def of_numbers(numbers: Numbers, type: Type) -> list:
+            if type.kind is Kind.NUMERIC:
+                return [None if number is None else _numeric(number, type) for number in numbers]
             one = _decoder(type)
-            return [None if word == NULL else one(word, dictionary) for word in words]
+            return [None if word is None else one(word, dictionary) for word in numbers]
 
-        return values_of([dictionary.text(word)], type, PYTHON_VALUES, of_words)[0]
+        return values_of([dictionary.text(word)], type, PYTHON_VALUES, of_numbers)[0]
 
     return decode
+
+
+def _numeric(number: int, type: Type) -> Decimal:
+    return Decimal(number).scaleb(-(type.scale or 0), _EXACT)
 
 
 def _date(word: int, dictionary: Dictionary) -> date:

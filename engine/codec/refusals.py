@@ -10,6 +10,7 @@ from engine.errors import InvalidValue
 from engine.kernels.words import NULL
 from engine.schema import Kind, Type
 
+_SPECIAL = frozenset({"nan", "inf", "infinity", "-inf", "-infinity"})
 _RESERVED = str(int(NULL))
 
 
@@ -17,7 +18,9 @@ def invalid(value: object, type: Type | Kind, why: str = "") -> InvalidValue:
     """The error that refuses a value for a type, for the reason `why`."""
     name = type.value if isinstance(type, Kind) else str(type)
     if why and name == Kind.BIGINT.value and str(value) == _RESERVED:
-        why = "this value is reserved, because NULL is stored as it"
+        why = "this value is reserved, because NULL is stored as it; a HUGEINT takes it"
+    if not why and name.startswith(Kind.NUMERIC.value) and str(value).lower() in _SPECIAL:
+        why = "NUMERIC has neither NaN nor infinities here; DOUBLE PRECISION has them"
     return InvalidValue(f"{abbreviated(value)} is not a valid {name}" + (f": {why}" if why else ""))
 
 

@@ -15,11 +15,12 @@ from decimal import Decimal, InvalidOperation
 
 import numpy as np
 
-from engine.codec.interned import TEXTS, Text
+from engine.codec.interned import TEXTS, Text, Texts
 from engine.codec.numerals import word_of
 from engine.codec.ordered_text import array_text, word_text
 from engine.codec.refusals import invalid
 from engine.codec.timestamps import date_word, time_word, timestamp_word, timestamptz_word
+from engine.errors import InvalidValue
 from engine.kernels.floats import NAN_WORD
 from engine.kernels.hashing import FIRST_NUMERAL
 from engine.kernels.words import NULL
@@ -32,6 +33,7 @@ MAX_DIGITS = 38  # of a NUMERIC
 
 _SPECIAL_FLOATS = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _NUMBER = re.compile(r"([+-]?)(?=\.?[0-9])0*([0-9]*)\.?([0-9]*)([eE][+-]?[0-9]+)?")
+_WHOLE = re.compile("-?[0-9]{1,19}")
 _NO_TEXTS = Dictionary()  # for encoders that need none
 _FLOAT64, _INT64 = struct.Struct("<d"), struct.Struct("<q")
 _MAX_FLOAT32 = float(np.finfo(np.float32).max)
@@ -52,30 +54,82 @@ def encoder(type: Type) -> Encoder:
 
 def text_of(type: Type) -> Text:
     """The function from a JSON or Python value, not None, to its text, which sorts as the value does."""
-    if type.element is None:
-        return TEXTS.get(type.kind) or _word_text(type)
-    element_text = text_of(type.element)
+    match type.kind:
+        case Kind.ARRAY:
+            return _array_text(type)
+        case Kind.STRUCT:
+            return _struct_text(type)
+        case Kind.MAP:
+            return _map_text(type)
+        case Kind.NUMERIC:
+            number = _number(type)
+            return lambda value: word_text(number(value))
+    return TEXTS.get(type.kind) or _word_text(type)
 
-    def of_array(value: object) -> str:
+
+def _word_text(type: Type) -> Text:
+    """The text of a value that is a word."""
+    encode = encoder(type)
+    return lambda value: word_text(encode(value, _NO_TEXTS))
+
+
+def _array_text(type: Type) -> Text:
+    (element_text,) = map(text_of, type.parts)
+
+    def text(value: object) -> str:
         if not isinstance(value, list | tuple):
             raise invalid(value, type)
         return array_text([None if element is None else element_text(element) for element in value])
 
-    return of_array
+    return text
 
 
-def _word_text(type: Type) -> Text:
-    """The text of a value that is a word. A number in an array cannot be a numeral."""
-
-    encode = encoder(type)
+def _struct_text(type: Type) -> Text:
+    """The text of a dict, in which fields may be missing, or of a tuple of all fields."""
+    fields = {field.name: text_of(field.type) for field in type.fields}
 
     def text(value: object) -> str:
-        word = encode(value, _NO_TEXTS)
-        if type.may_be_wide and abs(word) >= FIRST_NUMERAL:
-            raise invalid(value, type, "an element of an array has at most 18 digits")
-        return word_text(word)
+        if isinstance(value, tuple) and len(value) == len(fields):
+            value = dict(zip(fields, value, strict=True))
+        if not isinstance(value, dict):
+            raise invalid(value, type)
+        unknown = value.keys() - fields.keys()
+        if unknown:
+            raise invalid(value, type, f"there is no field {min(map(str, unknown))}")
+        parts = ((value.get(name), of_field) for name, of_field in fields.items())
+        return array_text([None if part is None else of_field(part) for part, of_field in parts])
 
     return text
+
+
+def _map_text(type: Type) -> Text:
+    """The text of a dict, or of pairs in a list."""
+    of_key, of_value = map(text_of, type.parts)
+    has_whole_keys = type.parts[0].is_integer
+
+    def text(value: object) -> str:
+        entries = list(value.items()) if isinstance(value, dict) else value
+        if not isinstance(entries, list | tuple) or not all(map(_is_pair, entries)):
+            raise invalid(value, type)
+        if isinstance(value, dict) and has_whole_keys:  # which JSON writes as texts
+            entries = [(int(k) if isinstance(k, str) and _WHOLE.fullmatch(k) else k, v) for k, v in entries]
+        keys = [None if key is None else of_key(key) for key, _ in entries]
+        return map_text(keys, [None if each is None else of_value(each) for _, each in entries], type)
+
+    return text
+
+
+def map_text(keys: Texts, values: Texts, type: Type) -> str:
+    """The text of a map, given those of its keys and values. Raises InvalidValue if these are no keys."""
+    if None in keys:
+        raise InvalidValue(f"a key of a {type} cannot be NULL")
+    if len(set(keys)) < len(keys):
+        raise InvalidValue(f"a {type} cannot have a key twice")
+    return array_text(map(array_text, zip(keys, values, strict=True)))
+
+
+def _is_pair(entry: object) -> bool:
+    return isinstance(entry, list | tuple) and len(entry) == 2
 
 
 def _interned(text: Text) -> Encoder:
@@ -97,7 +151,7 @@ def _enumeration(type: Type) -> Encoder:
 
 
 def _integer(type: Type) -> Encoder:
-    low, high = INTEGER_RANGES[type.kind]
+    low, high = type.bounds
 
     def encode(value: object, dictionary: Dictionary) -> int:
         if value.__class__ is int and low <= value <= high:  # type: ignore[operator]
@@ -110,24 +164,35 @@ def _integer(type: Type) -> Encoder:
 
 
 def _numeric(type: Type) -> Encoder:
-    scale = type.scale or 0
-    limit = 10 ** (type.precision or 0)
-    factor = 10**scale
+    read = _number(type)
 
     def encode(value: object, dictionary: Dictionary) -> int:
         if value is None:
             return NULL
+        number = read(value)
+        return number if -FIRST_NUMERAL < number < FIRST_NUMERAL else word_of(number, dictionary)
+
+    return encode
+
+
+def _number(type: Type) -> Callable[[object], int]:
+    """The function from a value of a NUMERIC to the number times 10**scale."""
+    scale = type.scale or 0
+    low, high = type.bounds
+    factor = 10**scale
+
+    def read(value: object) -> int:
         if value.__class__ is int:
             number = value * factor  # type: ignore[operator]
         elif value.__class__ is str:
             number = _decimal(value, type)  # type: ignore[arg-type]
         else:
             number = _exact(value, type)
-        if not -limit < number < limit:
+        if not low <= number <= high:
             raise invalid(value, type, "out of range")
-        return number if -FIRST_NUMERAL < number < FIRST_NUMERAL else word_of(number, dictionary)
+        return number
 
-    return encode
+    return read
 
 
 def _decimal(text: str, type: Type) -> int:

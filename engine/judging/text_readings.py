@@ -15,7 +15,7 @@ from engine.codec.interned import field_value
 from engine.codec.refusals import invalid
 from engine.codec.values import encoder
 from engine.errors import InvalidValue
-from engine.schema import Kind, Type
+from engine.schema import NESTED, Kind, Type
 from engine.state.dictionary import Dictionary
 
 TextReader = Callable[[str, Dictionary], int]
@@ -127,9 +127,11 @@ def _field(type: Type) -> TextReader:
 
     def read(text: str, dictionary: Dictionary) -> int:
         value = field_value(text, type)
-        if type.kind is Kind.ARRAY and not isinstance(value, list):
+        if value is not None:
+            return encode(value, dictionary)
+        if type.kind is not Kind.JSON:
             raise invalid(text, type)
-        return encode(value, dictionary) if value is not None else dictionary.word("null")
+        return dictionary.word("null")
 
     return read
 
@@ -159,5 +161,5 @@ _READERS: dict[Kind, Callable[[Type], TextReader]] = {
     Kind.BYTEA: _trimmed,
     Kind.UUID: _uuid,
     Kind.JSON: _field,
-    Kind.ARRAY: _field,
+    **dict.fromkeys(NESTED, _field),
 }

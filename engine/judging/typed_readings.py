@@ -15,10 +15,10 @@ import orjson
 import pyarrow as pa
 
 from engine.codec.arrow import encode_column, fits_column
-from engine.codec.arrow_texts import is_binary, is_list, is_text
+from engine.codec.arrow_texts import is_binary, is_list, is_text, may_nest
 from engine.errors import InvalidValue
 from engine.kernels.words import NULL
-from engine.schema import Column, Kind, Type
+from engine.schema import NESTED, Column, Kind, Type
 from engine.state.dictionary import Dictionary
 
 REFUSED = (InvalidValue, pa.ArrowInvalid, pa.ArrowNotImplementedError)
@@ -34,8 +34,8 @@ def may_fit(source: pa.DataType, type: Type) -> bool:
             return pa.types.is_nested(source) or pa.types.is_boolean(source) or pa.types.is_integer(source)
         case Kind.UUID:
             return is_binary(source)
-        case Kind.ARRAY if type.element is not None:
-            return is_list(source) and may_fit(source.value_type, type.element)
+        case kind if kind in NESTED:
+            return may_nest(source, type, may_fit)
         case Kind.TIMESTAMP | Kind.DATE:
             return pa.types.is_timestamp(source) or pa.types.is_date(source)
     return fits_column(source, type)

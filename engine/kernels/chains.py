@@ -17,8 +17,8 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.compiled import kernel
-from engine.kernels.layers import layer
-from engine.kernels.reduce import grow, later_visits, strictness
+from engine.kernels.layers import compare, layer
+from engine.kernels.reduce import grow, later_visits, parity, strictness
 from engine.kernels.times import join_times
 
 # A chain: its group; which coordinate it sweeps; the time without that; where changes begin, in the swept
@@ -58,6 +58,8 @@ def _group_times(table, old, m, width, rounds, lows, highs, times):
 @njit
 def _axis(times, masks):
     """The coordinate with the most values, the first of them."""
+    if masks.shape[0] == 1:
+        return 0
     most = axis = 0
     for c in range(masks.shape[0]):
         values = np.unique(times & masks[c]).shape[0]
@@ -166,56 +168,121 @@ def list_chains(keys, table, old, rounds, width, masks, lows, highs):
 
 
 @njit
-def _write_row(chain, batch, j, width, strict, bits, time, rows, n):
-    """Write row j of a batch as a row of a chain."""
-    rows[n, 0] = chain
+def _corners(bits, sign):
+    """The corners of this sign; of sign 0 there is one, all rows."""
+    if sign == 0:
+        return np.zeros(1, np.int64)
+    every = np.arange(1 << bits)
+    return every[np.array([parity(s) == sign for s in every])]
+
+
+@njit
+def _write_row(number, batch, j, width, strict, rounds, time, rows, n):
+    """Write row j of a batch as a row of a group with this number; returns the rows, perhaps enlarged."""
+    if n == rows.shape[0]:
+        rows = grow(rows)
+    rows[n, 0] = number
     for w in range(width):
         rows[n, 1 + w] = batch[j, w]
-    for bit in range(bits):
+    for bit in range(rounds):
         rows[n, 1 + width + bit] = int(strict & (1 << bit) == 0)
-    rows[n, 1 + width + bits] = time
-    diffs = rows.shape[1] - 2 - width - bits
+    lead = 1 + width + rounds
+    rows[n, lead] = time
+    diffs = rows.shape[1] - lead - 1
     for k in range(diffs):
-        rows[n, 2 + width + bits + k] = batch[j, batch.shape[1] - diffs + k]
-    return n + 1
+        rows[n, lead + 1 + k] = batch[j, batch.shape[1] - diffs + k]
+    return rows
 
 
 @kernel(
     "Tuple((int64[:,::1], int64[:,::1], int64[:,::1]))"
-    "(int64[:,::1], int64[:,::1], int64, int64[::1], int64, int64[::1], int64[:,::1], int64[:,::1], int64)"
+    "(int64[:,::1], int64[:,::1], int64, int64[::1], int64, int64[::1], int64[:,::1], int64[:,::1], int64,"
+    "int64)"
 )
-def unroll_chains(chains, table, old, rounds, width, masks, lows, highs, bits):
+def unroll_chains(chains, table, old, rounds, width, masks, lows, highs, bits, sign):
     """The rows of `chains`, in the form of `list_chains`: those before their starts, and the others.
 
-    A row has the chain's number, the `width` words, `bits` rounds, the time and the diffs. Rows are in the
-    order of the table's batches, and within a batch sorted as there. Returns also the ends [2, L] of batches.
+    With sign 0 a row has the chain's number, the `width` words, `bits` rounds, the time and the diffs. With
+    another sign each corner s of that sign is a group: a row that counts for it has the number
+    c << `bits` | s for chain c, and no rounds. Rows are in the order of the table's batches, and within a
+    batch sorted as there. Returns also the ends [2, L] of batches.
     """
     depth = rounds.shape[0]
-    columns = bits + 1
+    kept = bits if sign == 0 else 0
+    columns = kept + 1
     if table.shape[0] > 0:
         columns += layer(table, 0).shape[1] - depth
     before = np.empty((chains[:, BEFORE].sum(), columns), np.int64)
     after = np.empty((chains[:, FROM].sum(), columns), np.int64)
     ends = np.empty((2, table.shape[0]), np.int64)
+    corners = _corners(bits, sign)
     b = a = 0
     for index in range(table.shape[0]):
         batch = layer(table, index)
         for c in range(chains.shape[0]):
             m, axis, fixed = chains[c, GROUP], chains[c, AXIS], chains[c, FIXED]
+            if lows[index, m] == highs[index, m]:
+                continue
             others = np.concatenate((masks[:axis], masks[axis + 1 :]))
-            for j in range(lows[index, m], highs[index, m]):
-                mask = strictness(batch, j, width, depth, rounds)
-                time = batch[j, width + depth]
-                outer = _strictly_below(time, fixed, others)
-                if mask < 0 or outer < 0:
-                    continue
-                strict = mask | outer << depth
-                if index < old and chains[c, IS_OLD] == 1:
-                    strict |= 1 << (bits - 1)
-                position = time & masks[axis]
-                if position < chains[c, START]:
-                    b = _write_row(c, batch, j, width, strict, bits, fixed | position, before, b)
-                else:
-                    a = _write_row(c, batch, j, width, strict, bits, fixed | position, after, a)
+            for s in corners:
+                number = c << (bits - kept) | s
+                for j in range(lows[index, m], highs[index, m]):
+                    mask = strictness(batch, j, width, depth, rounds)
+                    time = batch[j, width + depth]
+                    outer = _strictly_below(time, fixed, others)
+                    if mask < 0 or outer < 0:
+                        continue
+                    strict = mask | outer << depth
+                    if index < old and chains[c, IS_OLD] == 1:
+                        strict |= 1 << (bits - 1)
+                    if s & strict != s:
+                        continue
+                    position = time & masks[axis]
+                    time = fixed | position
+                    if position < chains[c, START]:
+                        before = _write_row(number, batch, j, width, strict, kept, time, before, b)
+                        b += 1
+                    else:
+                        after = _write_row(number, batch, j, width, strict, kept, time, after, a)
+                        a += 1
         ends[0, index], ends[1, index] = b, a
-    return before, after, ends
+    return before[:b], after[:a], ends
+
+
+PUBLISHED = -1
+"""The time of rows that were there before a chain begins."""
+
+
+@kernel("UniTuple(int64[:,::1], 2)(int64[:,::1], int64)")
+def existing_rows(batch, width):
+    """The same rows of `width` words, with counts for which no row is ever there less than 0 times.
+
+    Equal rows of the batch lie together; its times are those of a chain, or PUBLISHED. Returns the published
+    rows and the others.
+    """
+    n = batch.shape[0]
+    before = np.empty_like(batch)
+    after = np.empty_like(batch)
+    b = a = 0
+    start = 0
+    while start < n:
+        end = start + 1
+        while end < n and compare(batch, start, batch, end, width) == 0:
+            end += 1
+        there = shown = 0
+        lines = start + np.argsort(batch[start:end, width], kind="mergesort")
+        for i in range(lines.shape[0]):
+            time = batch[lines[i], width]
+            there += batch[lines[i], width + 1]
+            is_last = i + 1 == lines.shape[0] or batch[lines[i + 1], width] != time
+            if not is_last or max(there, 0) == shown:
+                continue
+            rows, place = (before, b) if time == PUBLISHED else (after, a)
+            rows[place] = batch[start]
+            rows[place, width] = time
+            rows[place, width + 1] = max(there, 0) - shown
+            shown = max(there, 0)
+            b += time == PUBLISHED
+            a += time != PUBLISHED
+        start = end
+    return before[:b], after[:a]

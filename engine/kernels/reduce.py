@@ -237,6 +237,15 @@ def equal_from(lines, first, i, j):
     return True
 
 
+@njit(inline="always")
+def equal_until(lines, last, i, j):
+    """Whether two lines are equal before column `last`."""
+    for c in range(last):
+        if lines[i, c] != lines[j, c]:
+            return False
+    return True
+
+
 @njit
 def value_delta(keys, lines, written):
     """Lines of group, epoch, diff and value as a delta [P + 1 + 2, n]."""

@@ -212,6 +212,8 @@ def read_region(
         rows += 1
         changes += run[CHANGES]
         before, after = run[BEFORE], run[AFTER]
+        if run[CHANGES] > 0:
+            since = 0
         if before == 0 and after == 0:
             wasted += published
             continue

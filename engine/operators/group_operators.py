@@ -26,6 +26,7 @@ from engine.operators.arrangement import Arrangement
 from engine.operators.failure_log import FailureLog
 from engine.operators.finishing import Finishing
 from engine.operators.interesting_times import Groups, at_chains
+from engine.operators.linear import consolidated
 from engine.operators.operator import Deferred, Instruction, Operator, Step, StepScope
 from engine.operators.slots import Finish
 from engine.plan.nodes import Clamp
@@ -38,6 +39,9 @@ Result = TypeVar("Result")
 
 class GroupOperator(Operator):
     """What all reduces share: finding the groups to look at in a step. `key` words lead the arrangement."""
+
+    knows_rounds = True
+    """Whether `_changes` takes groups with rounds; otherwise it is given their corners one by one."""
 
     def __init__(self, source: Arrangement, key: int) -> None:
         super().__init__([source])
@@ -63,11 +67,14 @@ class GroupOperator(Operator):
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[list[np.ndarray], np.ndarray]:
         """The deltas of the groups `keys` [m, P], and lines (rounds, key) to visit in later rounds."""
         groups = self._groups(keys, step)
-        if not len(step.masks):
+        if not len(step.masks) and (self.knows_rounds or not step.rounds):
             delta, later = self._changes(groups, step)
             return [delta], later
-        parts, later = at_chains(groups, self.source.width, step.masks)
-        return [self._changes(part, step)[0][1:] for part in parts], later
+        parts, later = at_chains(groups, self.source.width, step.masks, not self.knows_rounds)
+        deltas = [self._changes(part, step)[0][1:] for part in parts]
+        if deltas and not self.knows_rounds:
+            deltas = [consolidated(np.ascontiguousarray(np.concatenate(deltas, axis=1)))]
+        return deltas, later
 
     def _groups(self, keys: np.ndarray, step: Step) -> Groups:
         """The groups `keys`, as kernels read them."""
@@ -109,7 +116,7 @@ class GroupOperator(Operator):
 
 def _by_part(kernel: Callable[..., Result], groups: Groups, *arguments: object) -> list[Result]:
     """What a kernel returns for each part of the groups; `arguments` follow those on the groups."""
-    keys, table, published, rounds, _ = groups
+    keys, table, published, rounds, *_ = groups
 
     def reduce(part: slice) -> Result:
         return kernel(keys[part], table, published, len(rounds), rounds, *arguments)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from engine.kernels.states import FROM, GROUP, NONE, SIGN, UNTIL, group_states
+from engine.kernels.states import FROM, GROUP, NONE, UNTIL, group_states
 from engine.operators.arrangement import Arrangement
 from engine.operators.failure_log import FailureLog
 from engine.operators.group_operators import GroupOperator
@@ -19,6 +19,7 @@ from engine.scalar.questions import Question
 class GroupQueryOperator(GroupOperator):
     """The answers to a question; the differences are those between the answers for a group's states."""
 
+    knows_rounds = False
     pairs_changes = True
 
     def __init__(
@@ -31,37 +32,31 @@ class GroupQueryOperator(GroupOperator):
         self.failures = failures
 
     def _changes(self, groups: Groups, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        width = groups.keys.shape[1]
-        deltas = [np.empty((width + self._words + 2, 0), np.int64)]
-        later = [np.empty((0, groups.depth + width), np.int64)]
-        for keys, table, published, rounds, _ in groups.blocks():
-            states, rows, visits = group_states(
-                keys, table, published, len(rounds), rounds, self.source.width - self.key
-            )
-            later.append(visits)
+        deltas = [np.empty((groups.keys.shape[1] + self._words + 2, 0), np.int64)]
+        for block in groups.blocks():
+            states, rows = group_states(*block[:3], self.source.width - self.key)
             if len(rows):
-                deltas += self._answered(keys, states, rows, step)
-        delta = np.ascontiguousarray(np.concatenate(deltas, axis=1))
-        return consolidated(delta), np.ascontiguousarray(np.concatenate(later))
+                deltas += self._answered(block, states, rows, step)
+        return consolidated(np.ascontiguousarray(np.concatenate(deltas, axis=1))), groups.no_visits
 
     def _answered(
-        self, keys: np.ndarray, states: np.ndarray, rows: np.ndarray, step: Step
+        self, groups: Groups, states: np.ndarray, rows: np.ndarray, step: Step
     ) -> Iterator[np.ndarray]:
         """The answers that appear with the states, and those that disappear with them."""
         answers = self._question.ask(rows[:, 0], rows[:, 1], rows[:, 2:].T)
         failed = np.array(sorted(answers.reasons), np.int64)
-        for edge, sign in ((FROM, 1), (UNTIL, -1)):
-            happens, times = _edges(states[answers.groups], edge, sign)
-            groups = states[answers.groups[happens], GROUP]
-            yield np.concatenate((keys[groups].T, answers.words[:, happens], times))
-            happens, times = _edges(states[failed], edge, sign)
+        for edge, diff in ((FROM, groups.sign), (UNTIL, -groups.sign)):
+            happens, times = _edges(states[answers.groups], edge, diff)
+            keys = groups.keys[states[answers.groups[happens], GROUP]]
+            yield np.concatenate((keys.T, answers.words[:, happens], times))
+            happens, times = _edges(states[failed], edge, diff)
             if happens.any():
                 reasons = [answers.reasons[state] for state in failed[happens].tolist()]
                 self.failures.add(reasons, times, step)
 
 
-def _edges(states: np.ndarray, edge: int, sign: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which states have this edge, and their epochs there with the diffs, [2, n]."""
+def _edges(states: np.ndarray, edge: int, diff: int) -> tuple[np.ndarray, np.ndarray]:
+    """Which states have this edge, and their epochs there with the diff, [2, n]."""
     happens = states[:, edge] != NONE
     of = states[happens]
-    return happens, np.stack((of[:, edge], sign * of[:, SIGN]))
+    return happens, np.stack((of[:, edge], np.full(len(of), diff)))

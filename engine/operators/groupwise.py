@@ -1,8 +1,6 @@
 """Any function of a group's rows, re-evaluated at the group's interesting times.
 
-As in `engine.kernels.reduce`, a group's output changes by the Möbius sum of the function over the corners of
-the box below a time. Rows are swept once along their times, while every corner accumulates the rows below it;
-the function is called again only for corners that changed.
+Rows are swept once along their epochs; the function is called again at each of them that has new rows.
 """
 
 from __future__ import annotations
@@ -26,35 +24,11 @@ Reducer = Callable[[Words, Answer], Iterable[tuple[Words, int]]]
 """Maps a group's key and its rows, at least one, to result rows with counts."""
 
 
-class Corner:
-    """The rows accumulated at one corner, and the function's answer for them."""
-
-    def __init__(self) -> None:
-        self.rows: Answer = {}
-        self.answer: Answer = {}
-
-    def add(self, row: Words, diff: int) -> None:
-        """Add a row's diff."""
-        count = self.rows.pop(row, 0) + diff
-        if count:
-            self.rows[row] = count
-
-    def refresh(self, key: Words, reducer: Reducer) -> Answer:
-        """Call the function again; returns the change of its answer."""
-        before = self.answer
-        answer: Answer = {}
-        for row, count in reducer(key, self.rows) if self.rows else ():
-            answer[row] = answer.get(row, 0) + count
-        self.answer = answer
-        change = dict(answer)
-        for row, count in before.items():
-            change[row] = change.get(row, 0) - count
-        return change
-
-
 class GeneralOperator(GroupOperator):
     """Any function of a group's rows. Reads the whole group, and calls the function at each interesting
     time."""
+
+    knows_rounds = False
 
     def __init__(self, source: Arrangement, key: int, reducer: Reducer, words: int) -> None:
         """`words` is the number of words in a result, without the key."""
@@ -64,53 +38,40 @@ class GeneralOperator(GroupOperator):
 
     def _changes(self, groups: Groups, step: Step) -> tuple[np.ndarray, np.ndarray]:
         results: list[Words] = []
-        visits = [np.empty((0, groups.depth + groups.keys.shape[1]), np.int64)]
         for block in groups.blocks():
-            keys, table, published, rounds, _ = block
-            lines, later = group_lines(
-                keys, table, published, len(rounds), rounds, self.source.width - self.key
-            )
-            visits.append(later)
-            names = [tuple(key) for key in keys.tolist()]
+            lines = group_lines(*block[:3], self.source.width - self.key)
+            names = [tuple(key) for key in block.keys.tolist()]
             for group, rows in groupby(lines.tolist(), key=itemgetter(0)):
-                results += self._swept(names[group], rows, block.depth)
+                results += self._swept(names[group], rows, block.sign)
         width = groups.keys.shape[1] + self._words + 2
         delta = np.array(results, np.int64).reshape(-1, width).T
-        return np.ascontiguousarray(delta), np.concatenate(visits)
+        return np.ascontiguousarray(delta), groups.no_visits
 
-    def _swept(self, key: Words, rows: Iterable[list[int]], depth: int) -> Iterator[Words]:
-        """The changes of a group, from its lines of `group_lines`."""
-        sweep = Sweep(depth, key[len(key) - self.key :], self._reducer)
-        for epoch, at in groupby(rows, key=itemgetter(1)):
-            for _, _, strict, diff, *words in at:
-                sweep.add(tuple(words), diff, strict)
-            change = sweep.refresh()
+    def _swept(self, name: Words, lines: Iterable[list[int]], sign: int) -> Iterator[Words]:
+        """The changes of a group with this name, times `sign`, from its lines of `group_lines`."""
+        key = name[len(name) - self.key :]
+        rows: Answer = {}
+        answer: Answer = {}
+        for epoch, changes in groupby(lines, key=itemgetter(1)):
+            for _, _, diff, *words in changes:
+                _add(rows, tuple(words), diff)
+            before, answer = answer, {}
+            for row, count in self._reducer(key, rows) if rows else ():
+                _add(answer, row, count)
             if epoch != NONE:
-                yield from ((*key, *row, epoch, n) for row, n in change.items() if n)
+                yield from ((*name, *row, epoch, sign * n) for row, n in _difference(answer, before))
 
 
-class Sweep:
-    """The corners of a group, while its rows are added one by one; there is one for each subset of rounds."""
+def _add(rows: Answer, row: Words, diff: int) -> None:
+    """Count a row; one that is not there any more goes."""
+    count = rows.pop(row, 0) + diff
+    if count:
+        rows[row] = count
 
-    def __init__(self, depth: int, key: Words, reducer: Reducer) -> None:
-        self._corners = [Corner() for _ in range(1 << depth)]
-        self._touched: set[int] = set()
-        self._key = key
-        self._reducer = reducer
 
-    def add(self, row: Words, diff: int, strict: int) -> None:
-        """Count a row at all corners that it lies below."""
-        for corner, accumulated in enumerate(self._corners):
-            if corner & strict == corner:
-                accumulated.add(row, diff)
-                self._touched.add(corner)
-
-    def refresh(self) -> Answer:
-        """Update the corners that were touched; returns the signed sum of their changes."""
-        total: Answer = {}
-        for corner in self._touched:
-            sign = -1 if corner.bit_count() & 1 else 1
-            for row, count in self._corners[corner].refresh(self._key, self._reducer).items():
-                total[row] = total.get(row, 0) + sign * count
-        self._touched.clear()
-        return total
+def _difference(after: Answer, before: Answer) -> Iterator[tuple[Words, int]]:
+    """The rows that change, with what their counts gain."""
+    for row in {**before, **after}:
+        gain = after.get(row, 0) - before.get(row, 0)
+        if gain:
+            yield row, gain

@@ -103,6 +103,10 @@ class OrderedArrangement(Arrangement):
         self.passed = 0
         """Rows that readers skipped since the last merge."""
 
+    def codes_behind(self, lead: int) -> np.ndarray:
+        """The codes of rows that `lead` more words lead."""
+        return np.vstack((np.tile(AS_IS, (lead, 1)), self.codes)) if lead else self.codes
+
     @property
     def instruction(self) -> Instruction | None:
         if self._texts or self._numbers:
@@ -154,9 +158,8 @@ class TopKOperator(GroupOperator):
 
     def _changes(self, groups: Groups, step: Step) -> tuple[np.ndarray, np.ndarray]:
         source = self._ordered
-        keys, table, published, rounds, _ = groups
-        numbers = [AS_IS] * (keys.shape[1] - self.key)
-        codes = np.vstack((np.array(numbers, np.int64), source.codes)) if numbers else source.codes
+        keys, table, published, rounds, *_ = groups
+        codes = source.codes_behind(keys.shape[1] - self.key)
         _, *texts = source.dictionary.store
         delta, later, passed = reduce_top(
             keys, table, published, len(rounds), rounds, self._offset, self._limit, codes, *texts

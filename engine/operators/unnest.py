@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.codec.interned import split_arrays
+from engine.codec.numerals import words_of_numbers
 from engine.codec.ordered_text import text_word
 from engine.kernels.stepping import opcodes
 from engine.kernels.words import NULL
@@ -158,4 +159,7 @@ class _Arrays:
     def _words(self, texts: list[str | None]) -> np.ndarray:
         if self._element.is_interned:
             return self._dictionary.intern(texts)
-        return np.array([NULL if text is None else text_word(text) for text in texts], np.int64)
+        numbers = [None if text is None else text_word(text) for text in texts]
+        if self._element.may_be_wide:
+            return words_of_numbers(numbers, self._dictionary)
+        return np.array([NULL if number is None else number for number in numbers], np.int64)

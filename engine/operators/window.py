@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
 
 import numpy as np
 
 from engine.codec.numerals import is_wide, word_of
+from engine.kernels import bests as best_words
 from engine.kernels.bests import best_rows
+from engine.kernels.chains import PUBLISHED, existing_rows
 from engine.kernels.layers import table_of
+from engine.kernels.ordered import merge_ordered
 from engine.kernels.prefixes import prefix_sums
-from engine.kernels.windows import HIGH, reduce_windows
+from engine.kernels.regions import PEERS
+from engine.kernels.windows import HIGH, WORD, reduce_windows
 from engine.kernels.words import NULL
 from engine.operators.failure_log import FailureLog
 from engine.operators.group_operators import GroupOperator
@@ -31,26 +36,46 @@ class Functions:
     extremes: np.ndarray
     labels: tuple[str, ...]
 
+    @cached_property
+    def numbered(self) -> Functions:
+        """The same functions of rows that a number leads."""
+        lines, shape, extremes = self.lines.copy(), self.shape.copy(), self.extremes.copy()
+        lines[:, WORD] += 1
+        shape[PEERS] += shape[PEERS] >= 0
+        extremes[:, best_words.WORD] += 1
+        return replace(self, lines=lines, shape=shape, summed=self.summed + 1, extremes=extremes)
 
-class KnownPlaces:
-    """Per-row figures of each published batch, computed when a batch is first read, so that they cost about
-    as much as merges. Figures of batches that no longer exist are dropped."""
 
-    def __init__(self, make: Callable[[np.ndarray], np.ndarray]) -> None:
-        self._make = make
-        self._known: dict[int, tuple[np.ndarray, np.ndarray]] = {}
+class PlaceFigures:
+    """What the kernel needs to know of published batches: figures of each row's place, computed when a batch
+    is first read, so that they cost about as much as merges. Those of batches that no longer exist go."""
 
-    def table(self, batches: tuple[np.ndarray, ...]) -> np.ndarray:
-        """A table of one matrix a batch, valid until the next call."""
+    def __init__(self, functions: Functions, codes: np.ndarray, key: int) -> None:
+        """The batches' rows have such `codes`, and groups have `key` words."""
+        self.functions = functions
+        self.codes = codes
+        self._key = key
+        self._known: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+
+    def tables(self, batches: Sequence[np.ndarray], words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Tables of the prefix sums and of the best rows of each batch, valid until the next call; `words`
+        are the dictionary's by entry number."""
         known = self._known
-        self._known = {id(b): known.get(id(b)) or (b, self._make(b)) for b in batches}
-        return table_of([self._known[id(batch)][1] for batch in batches])
+        self._known = known = {id(batch): known.get(id(batch)) or self._of(batch, words) for batch in batches}
+        return table_of([sums for _, sums, _ in known.values()]), table_of(
+            [best for *_, best in known.values()]
+        )
+
+    def _of(self, batch: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        functions = self.functions
+        sums = prefix_sums(batch, functions.summed, self.codes, words)
+        return batch, sums, best_rows(batch, self._key, functions.extremes, self.codes, words)
 
 
 class WindowOperator(GroupOperator):
-    """The input's rows with their functions' values. It has no rounds: in a loop, `GeneralOperator` is
-    used."""
+    """The input's rows with their functions' values."""
 
+    knows_rounds = False
     pairs_changes = True
 
     def __init__(
@@ -58,12 +83,7 @@ class WindowOperator(GroupOperator):
     ) -> None:
         super().__init__(source, key)
         self._functions = functions
-        self._sums = KnownPlaces(
-            lambda batch: prefix_sums(batch, functions.summed, source.codes, self._words)
-        )
-        self._bests = KnownPlaces(
-            lambda batch: best_rows(batch, key, functions.extremes, source.codes, self._words)
-        )
+        self._figures = PlaceFigures(functions, source.codes, key)
         self.failures = failures
         self.read = 0
         """Rows that the last step read."""
@@ -72,35 +92,40 @@ class WindowOperator(GroupOperator):
     def _ordered(self) -> OrderedArrangement:
         return self.inputs[0]  # type: ignore[return-value]
 
-    @property
-    def _words(self) -> np.ndarray:
-        """The dictionary's words by entry number."""
-        return self._ordered.dictionary.store[1]
+    def _groups(self, keys: np.ndarray, step: Step) -> Groups:
+        return super()._groups(keys, step)._replace(batches=self.source.trace.batches())
 
     def _changes(self, groups: Groups, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        source, functions = self._ordered, self._functions
+        source, figures = self._ordered, self._figures
+        lead = groups.keys.shape[1] - self.key
+        if lead:
+            figures = PlaceFigures(self._functions.numbered, source.codes_behind(lead), self.key + lead)
+        functions = figures.functions
         _, *texts = source.dictionary.store
-        batches = source.trace.batches()
+        if lead and len(step.masks):
+            groups = _existing(groups, figures.codes, *texts[1:])
         delta, failed, self.read, passed = reduce_windows(
             groups.keys,
             groups.table,
             groups.published,
-            self._sums.table(batches),
-            self._bests.table(batches),
+            *figures.tables(groups.batches[: groups.published], texts[0]),
             functions.lines,
             functions.shape,
             functions.summed,
             functions.counted,
             functions.extremes,
-            source.codes,
+            figures.codes,
             *texts,
         )
+        delta[-1] *= groups.sign
+        failed[-1] *= groups.sign
         delta = self._with_numbers(delta)
-        source.passed += passed
+        if not lead:
+            source.passed += passed
         if failed.shape[1]:
             messages = [f"overflow in {functions.labels[f]}" for f in failed[0].tolist()]
             self.failures.add(messages, failed[1:], step)
-        return delta, np.empty((0, self.key), np.int64)
+        return delta, groups.no_visits
 
     def _with_numbers(self, delta: np.ndarray) -> np.ndarray:
         """The delta with sums that came in halves as single words, as `engine.codec.numerals` encodes
@@ -120,3 +145,17 @@ class WindowOperator(GroupOperator):
                 word[line] = word_of((int(high[line]) << 32) + int(low[line]), self.failures.dictionary)
             delta[first + f] = word
         return np.ascontiguousarray(np.delete(delta, slice(len(delta) - 2 - halves, len(delta) - 2), axis=0))
+
+
+def _existing(groups: Groups, codes: np.ndarray, ends: np.ndarray, arena: np.ndarray) -> Groups:
+    """The chains `groups` with rows that are never there a negative number of times."""
+    width = len(codes)
+    for batch in groups.batches[: groups.published]:
+        batch[:, width] = PUBLISHED
+    batches = sorted(groups.batches, key=len)
+    if not batches:
+        return groups
+    merged = reduce(lambda a, b: merge_ordered(a, b, width, PUBLISHED, codes, ends, arena), batches)
+    before, after = existing_rows(merged, width)
+    batches = [rows for rows in (before, after) if len(rows)]
+    return groups._replace(table=table_of(batches), published=int(len(before) > 0), batches=batches)

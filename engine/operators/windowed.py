@@ -1,4 +1,4 @@
-"""Window functions of one group as a plain function, for times that are not a chain, and for floats.
+"""Window functions of one group as a plain function: those that no kernel computes.
 
 The whole group is read and evaluated. Sums of floats are exact until they are rounded, so that an answer is
 retracted exactly as it was given.

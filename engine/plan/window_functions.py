@@ -40,6 +40,7 @@ class WindowFunction(enum.Enum):
 PLACES = frozenset({WindowFunction.ROW_NUMBER, WindowFunction.RANK})
 SUMS = frozenset({WindowFunction.COUNT, WindowFunction.SUM, WindowFunction.AVG})
 EXTREMES = frozenset({WindowFunction.MIN, WindowFunction.MAX})
+ENDS = frozenset({WindowFunction.FIRST, WindowFunction.LAST})
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,8 @@ class Window(Unary):
             raise PlanError(f"{function.function.value} has no argument")
         if function.function is WindowFunction.VALUE and function.start is None:
             raise PlanError("a VALUE has no distance to its row")
+        if function.function in ENDS and function.start is None:
+            raise PlanError(f"a frame of {function.function.value} has no first row")
         if function.peers and (function.start is not None or function.end != 0):
             raise PlanError("a frame with peers begins at the first row and ends at the current one")
 

@@ -15,6 +15,7 @@ from engine.plan.clocked import Temporal, Today
 from engine.plan.group_queries import GroupQuery
 from engine.plan.list_elements import Unnest
 from engine.plan.multijoins import MultiJoin
+from engine.plan.nearest_joins import NearestJoin
 from engine.plan.nodes import (
     Concat,
     Consolidate,
@@ -39,11 +40,12 @@ from engine.plan.window_functions import Window
 from engine.rendering.clock_nodes import ClockNodes
 from engine.rendering.linear_nodes import LinearNodes
 from engine.rendering.loop_nodes import LoopNodes
+from engine.rendering.nearest_nodes import NearestNodes
 from engine.rendering.scopes import LoopScope, Rendered, RenderScope, plain
 from engine.rendering.window_nodes import WindowNodes
 
 
-class Renderer(LinearNodes, LoopNodes, WindowNodes, ClockNodes):
+class Renderer(LinearNodes, LoopNodes, WindowNodes, NearestNodes, ClockNodes):
     """Renders plans into one dataflow."""
 
     def render(self, node: Node) -> Rendered:
@@ -81,6 +83,8 @@ class Renderer(LinearNodes, LoopNodes, WindowNodes, ClockNodes):
                 )
             case Join() | MultiJoin():
                 return self.joined(node, tuple(range(len(node.schema))), scope)
+            case NearestJoin():
+                return self._nearest(node, scope)
             case Reduce():
                 return self._reduce(node, scope)
             case GroupBy():

@@ -1,4 +1,4 @@
-"""Window functions: compiled over sorted traces if times are epochs and no loop is around; else in Python."""
+"""Window functions over sorted traces; those that no kernel computes in Python."""
 
 from __future__ import annotations
 
@@ -23,13 +23,11 @@ class WindowNodes(GroupNodes):
     """A window's rows come with the key first, and are put into the node's column order."""
 
     def _window(self, node: Window, scope: RenderScope) -> Rendered:
-        if not self.times.is_total or scope.depth:
-            return self._window_at_times(node, scope)
         compiled = [is_compiled(f, node.input.schema) for f in node.functions]
         if all(compiled):
             return self._window_in_order(node, scope)
         if not any(compiled):
-            return self._window_at_times(node, scope)
+            return self._window_in_python(node, scope)
         return self._window_in_parts(node, compiled, scope)
 
     def _window_in_parts(self, node: Window, compiled: list[bool], scope: RenderScope) -> Rendered:
@@ -60,7 +58,7 @@ class WindowNodes(GroupNodes):
         columns = (*(places[c] for c in range(width)), *range(width, len(node.schema)))
         return Rendered(operator, columns, len(node.schema))
 
-    def _window_at_times(self, node: Window, scope: RenderScope) -> Rendered:
+    def _window_in_python(self, node: Window, scope: RenderScope) -> Rendered:
         width = len(node.input.schema)
         keys = tuple(dict.fromkeys(node.keys))
         order = key_first(tuple(range(width)), keys)

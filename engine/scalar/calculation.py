@@ -14,7 +14,7 @@ from engine.scalar.duck_literals import sql_text
 from engine.scalar.evaluator import Evaluator, full
 from engine.scalar.row_failures import Failure, Report
 from engine.scalar.wide_numbers import fill_wide_rows
-from engine.schema import INTEGER_RANGES, WORD_DIGITS, Kind, Type
+from engine.schema import WORD_DIGITS, Kind, Type
 from engine.state.dictionary import Dictionary
 
 _CHECKED = {
@@ -40,10 +40,10 @@ OPERATORS = frozenset(_FLOATS) | frozenset(_CHECKED)
 
 def bounds(type: Type) -> tuple[int, int]:
     """The least and greatest number of an integer type, or of a NUMERIC in words."""
+    low, high = type.bounds
     if type.kind is Kind.NUMERIC:
-        limit = 10 ** min(type.precision or 0, WORD_DIGITS) - 1
-        return -limit, limit
-    return INTEGER_RANGES[type.kind]
+        return max(low, 1 - 10**WORD_DIGITS), min(high, 10**WORD_DIGITS - 1)
+    return low, high
 
 
 def arithmetic(op: Op, args: Sequence[Evaluator], type: Type, dictionary: Dictionary) -> Evaluator | None:

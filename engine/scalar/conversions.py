@@ -79,11 +79,10 @@ def _holds_all(source: Type, target: Type) -> bool:
     """Whether all words of the source mean the same in the target."""
     if source.kind is Kind.BOOLEAN:
         return target.is_integer
-    if source.is_integer and target.is_integer:
-        return bounds(source)[1] <= bounds(target)[1]
-    if source.kind is not Kind.NUMERIC or target.kind is not Kind.NUMERIC:
+    is_alike = source.kind is target.kind is Kind.NUMERIC and source.scale == target.scale
+    if not is_alike and not (source.is_integer and target.is_integer):
         return False
-    return source.scale == target.scale and (source.precision or 0) <= (target.precision or 0)
+    return target.bounds[0] <= source.bounds[0] and source.bounds[1] <= target.bounds[1]
 
 
 def _converter(source: Type, target: Type) -> Convert | None:

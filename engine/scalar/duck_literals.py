@@ -13,7 +13,7 @@ from engine.codec.values import decimal_text, word_float
 from engine.kernels.casts import INFINITE_DAY, INFINITE_INSTANT
 from engine.kernels.words import NULL
 from engine.scalar.written import interval_words
-from engine.schema import Kind, Type
+from engine.schema import NESTED, Kind, Type, is_anonymous
 from engine.state.dictionary import Dictionary
 
 _NAMES = {
@@ -29,26 +29,39 @@ _AS_TEXT = frozenset({Kind.UUID, Kind.JSON, Kind.ENUM})  # kinds that Arrow, unl
 
 def type_name(type: Type) -> str:
     """DuckDB's name of the type."""
+    if type.whole:
+        return type.whole
     if type.kind is Kind.NUMERIC:
         return f"DECIMAL({type.precision},{type.scale})"
-    if type.element is not None:
-        return f"{type_name(type.element)}[]"
+    match type.kind:
+        case Kind.ARRAY:
+            (element,) = map(type_name, type.parts)
+            return f"{element}[]"
+        case Kind.STRUCT if is_anonymous(type):
+            return f"TUPLE({', '.join(map(type_name, type.parts))})"
+        case Kind.STRUCT:
+            fields = (f"{quoted_name(field.name)} {type_name(field.type)}" for field in type.fields)
+            return f"STRUCT({', '.join(fields)})"
+        case Kind.MAP:
+            return f"MAP({', '.join(map(type_name, type.parts))})"
     return _NAMES.get(type.kind, str(type))
 
 
-def is_arrow_text(type: Type) -> bool:
-    """Whether Arrow's form of the type is text to DuckDB."""
-    return _scalar(type).kind in _AS_TEXT
+def differs_in_arrow(type: Type) -> bool:
+    """Whether Arrow's form of the type is another type to DuckDB: text, a wider number, or a struct for a
+    row."""
+    differs = type.kind in _AS_TEXT or bool(type.whole) or is_anonymous(type)
+    return differs or any(map(differs_in_arrow, type.parts))
 
 
 def as_typed(name: str, type: Type) -> str:
     """An expression of exactly the type for a column that Arrow gave to DuckDB."""
-    return f"CAST({name} AS {type_name(type)})" if is_arrow_text(type) else name
+    return f"CAST({name} AS {type_name(type)})" if differs_in_arrow(type) else name
 
 
-def _scalar(type: Type) -> Type:
-    """The innermost element type of an array; any other type itself."""
-    return type if type.element is None else _scalar(type.element)
+def quoted_name(name: str) -> str:
+    """A field's name in DuckDB's SQL."""
+    return '"' + name.replace('"', '""') + '"'
 
 
 def sql_text(word: int, type: Type, dictionary: Dictionary) -> str:
@@ -62,10 +75,8 @@ def sql_text(word: int, type: Type, dictionary: Dictionary) -> str:
 
 def _shown_text(text: str, type: Type) -> str:
     match type.kind:
-        case Kind.ARRAY if type.element is not None:
-            element = type.element
-            parts = (_element(part, element, _shown_text, _shown_word) for part in text_elements(text))
-            return f"[{', '.join(parts)}]"
+        case kind if kind in NESTED:
+            return _nested(text, type, _shown_text, _shown_word)
         case Kind.INTERVAL:
             return f"'{duration(text_interval(text))}'"
         case Kind.BYTEA:
@@ -109,10 +120,8 @@ class _Unsaid(Exception):
 
 
 def _literal_text(text: str, type: Type) -> str:
-    if type.element is not None:
-        element = type.element
-        parts = (_element(part, element, _literal_text, _literal_word) for part in text_elements(text))
-        said = f"[{', '.join(parts)}]"
+    if type.kind in NESTED:
+        said = _nested(text, type, _literal_text, _literal_word)
     elif "\0" in text:
         raise _Unsaid
     elif type.kind is Kind.INTERVAL:
@@ -133,13 +142,26 @@ def _literal_word(word: int, type: Type) -> str:
     return f"CAST({said} AS {type_name(type)})"
 
 
-def _element(
-    text: str | None, type: Type, of_text: Callable[[str, Type], str], of_word: Callable[[int, Type], str]
+def _nested(
+    text: str, type: Type, of_text: Callable[[str, Type], str], of_word: Callable[[int, Type], str]
 ) -> str:
-    """An array's element, by one of two functions."""
-    if text is None:
-        return "NULL"
-    return of_text(text, type) if type.is_interned else of_word(text_word(text), type)
+    """A value of a nested kind, with its parts by one of two functions."""
+
+    def part(text: str | None, type: Type) -> str:
+        if text is None:
+            return "NULL"
+        return of_text(text, type) if type.is_interned else of_word(text_word(text), type)
+
+    parts = text_elements(text)
+    match type.kind:
+        case Kind.STRUCT:
+            names = (quoted_name(field.name) for field in type.fields)
+            fields = map(": ".join, zip(names, map(part, parts, type.parts), strict=True))
+            return f"{{{', '.join(fields)}}}"
+        case Kind.MAP:
+            entries = (map(part, text_elements(entry or ""), type.parts) for entry in parts)
+            return f"MAP {{{', '.join(': '.join(entry) for entry in entries)}}}"
+    return f"[{', '.join(part(each, *type.parts) for each in parts)}]"
 
 
 def quoted(text: str) -> str:

@@ -28,14 +28,12 @@ from engine.scalar.evaluator import Evaluator
 from engine.scalar.remembered import Memo
 from engine.scalar.row_failures import Failure, Report
 from engine.scalar.value_sizes import LARGEST, SHORT, is_too_large, shortened, too_large
-from engine.schema import Column, Kind, Type
+from engine.schema import NESTED, Column, Kind, Type
 from engine.state.dictionary import Dictionary
 
 _FEW = 8  # up to this many rows, constants in the text are faster than a table
 _PLACE = re.compile(r"\{(\d+)\}")
-_BY_ARROW = frozenset(
-    {Kind.INTERVAL, Kind.JSON, Kind.ARRAY}
-)  # kinds whose Python values differ from DuckDB's
+_BY_ARROW = NESTED | {Kind.INTERVAL, Kind.JSON}  # kinds whose Python values differ from DuckDB's
 # Arrow counts nanoseconds; longer intervals from DuckDB would wrap around.
 _BOUNDED = (
     "list_transform([INTERVAL], lambda span: CASE WHEN abs(date_part('hour', span)) >= 2562047 "
@@ -43,6 +41,8 @@ _BOUNDED = (
 )
 _SATURATED = {date.min, date.max, datetime.min, datetime.max}  # what Python has for infinities
 
+_OWN_FAILURE = "error('"
+"""The call by which a template fails with a message of its own."""
 Explain = Callable[[np.ndarray, str], str]
 """The words of a failed row's arguments, and DuckDB's reason → the message."""
 
@@ -196,7 +196,8 @@ class DuckExpression:
             words, wrong = self._words(pc.if_else(large, pa.scalar(None, results.type), results))
             return words, wrong | large
         if self._type.kind is Kind.NUMERIC:
-            return decimal_words(results, self._type, self._dictionary)
+            decimals = results.cast(pa.decimal128(38, self._type.scale or 0)) if self._type.whole else results
+            return decimal_words(decimals, self._type, self._dictionary)
         if self._type.kind is Kind.BIGINT:
             words = results.fill_null(NULL).to_numpy().copy()
         else:
@@ -223,7 +224,12 @@ def foreign(
     remote = DuckExpression(template, args, type, dictionary)
     columns = remote.columns
     memo = Memo(len(columns), remote.compute, dictionary)
-    message = explain or (lambda row, reason: f"{remote.show(row)}: {reason}")
+    says_all = _OWN_FAILURE in template
+
+    def shown(row: np.ndarray, reason: str) -> str:
+        return reason if says_all else f"{remote.show(row)}: {reason}"
+
+    message = explain or shown
 
     def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
         count = batch.shape[1]

@@ -31,6 +31,9 @@ def too_large(values: pa.Array) -> np.ndarray | None:
     kind = values.type
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         sizes, most = pc.list_value_length(values), MOST_ELEMENTS
+    elif pa.types.is_map(kind):
+        lengths = np.diff(values.offsets.to_numpy())
+        sizes, most = pa.array(lengths, mask=values.is_null().to_numpy(zero_copy_only=False)), MOST_ELEMENTS
     elif pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind):
         sizes, most = pc.binary_length(values), LARGEST
     else:

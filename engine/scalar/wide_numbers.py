@@ -15,7 +15,7 @@ from engine.codec.values import float_word, word_float
 from engine.kernels.words import NULL
 from engine.plan.expressions import Op
 from engine.scalar.evaluator import full
-from engine.schema import INTEGER_RANGES, Kind, Type
+from engine.schema import Kind, Type
 from engine.state.dictionary import Dictionary
 
 Compute = Callable[..., int | None]
@@ -108,10 +108,10 @@ def _fitting(number: int | None, type: Type, dictionary: Dictionary) -> int | No
     """The word of a number of `type`; None if it is out of range."""
     if number is None:
         return None
-    if type.is_integer:
-        low, high = INTEGER_RANGES[type.kind]
-        return number if low <= number <= high else None
-    return word_of(number, dictionary) if abs(number) < 10 ** (type.precision or 0) else None
+    low, high = type.bounds
+    if not low <= number <= high:
+        return None
+    return number if type.is_integer else word_of(number, dictionary)
 
 
 def _remainder(a: int, b: int) -> int | None:

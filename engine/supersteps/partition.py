@@ -13,6 +13,7 @@ from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
 from engine.operators.equijoin import JoinOperator
 from engine.operators.group_operators import GroupOperator
+from engine.operators.nearest_join import NearestJoinOperator
 from engine.operators.operator import Operator
 from engine.operators.temporal import TemporalOperator
 
@@ -26,7 +27,7 @@ def partition_words(operators: Iterable[Operator], keys: Mapping[Arrangement, in
             groups.setdefault(operator, _Group()).words.append(operator.width)
         elif isinstance(operator, GroupOperator):
             groups.setdefault(_arrangement(operator.source), _Group()).words.append(operator.key)
-        elif isinstance(operator, JoinOperator):
+        elif isinstance(operator, JoinOperator | NearestJoinOperator):
             left, right = (groups.setdefault(_arrangement(side), _Group()) for side in operator.inputs)
             left.union(right).words.append(operator.key)
         elif isinstance(operator, TemporalOperator):

@@ -36,6 +36,9 @@ class Commands(LazyGroup):
             "explain": CommandEntry(
                 "freshet.command.explain_command", "Show how a query is computed.", _DATA
             ),
+            "translate": CommandEntry(
+                "freshet.command.translate_command", "Show what a query of any dialect means.", _DATA
+            ),
             "status": CommandEntry(
                 "freshet.command.status_command", "Show the state of a service.", _OPERATION
             ),

@@ -20,6 +20,7 @@ from freshet.command.connection_options import (
 )
 from freshet.command.printing import chosen, print_rows
 from freshet.command.reporting import report
+from freshet.command.script_text import script_text
 from freshet.command.terminal_text import say
 from freshet.connection import Connection
 from freshet.contract import calls
@@ -60,24 +61,13 @@ def sql(
         if file is None and command is None and sys.stdin.isatty():
             shell = import_module("freshet.command.shell.shell")  # prompt_toolkit takes a while to load
             raise typer.Exit(shell.converse(connection, dialect, as_of))
-        script = command if command is not None else _script(file)
+        script = command if command is not None else script_text(file)
         if script.lstrip().startswith("\\"):
             raise typer.BadParameter(
                 "commands with a backslash are the shell's: call freshet sql alone, on a terminal",
                 param_hint="SQL",
             )
         raise typer.Exit(run_script(connection, script, dialect, as_of, chosen(format)))
-
-
-def _script(file: Path | None) -> str:
-    """The text of a file, or of standard input."""
-    try:
-        if file is None or str(file) == "-":
-            return sys.stdin.read()
-        return file.read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise typer.BadParameter(f"{file} cannot be read: {reason}", param_hint="FILE") from None
 
 
 def run_script(

@@ -21,6 +21,7 @@ from freshet.contract.operation_descriptions import (
     RoleDescription,
     SinkDescription,
     SourceDescription,
+    TranslationDescription,
     read_as,
 )
 
@@ -109,6 +110,10 @@ def check_view(view: str, by: str) -> ApiCall[CheckDescription]:
     return ApiCall(
         "POST", path_of("views", view, "check"), _one(CheckDescription), {"by": by}, repeatable=True
     )
+
+
+def translate(sql: str, dialect: str) -> ApiCall[TranslationDescription]:
+    return post_call(path_of("translate"), {"sql": sql, "dialect": dialect}, _one(TranslationDescription))
 
 
 def begin_export(

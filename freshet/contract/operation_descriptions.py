@@ -110,6 +110,18 @@ class CheckDescription:
 
 
 @dataclass(frozen=True, kw_only=True)
+class TranslationDescription:
+    """A query of any dialect in DuckDB's SQL. The statements `before` are to run first. Each of the `notes`
+    says how a part that would mean something else as it is `written` is `read`, and `why`."""
+
+    dialect: str
+    standing: str
+    sql: str
+    before: Sequence[str]
+    notes: Sequence[Mapping[str, Any]]
+
+
+@dataclass(frozen=True, kw_only=True)
 class SourceDescription:
     """`reason` says why the source has failed, or what it waits for."""
 

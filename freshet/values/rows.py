@@ -135,6 +135,8 @@ def _array(values: list[Any], field: pa.Field, type: str) -> pa.Array:
 
 def _values(column: pa.ChunkedArray, field: pa.Field) -> list[Any]:
     try:
+        values = column.to_pylist(maps_as_pydicts="strict")
+    except TypeError:  # a key of a map that no dict can have
         values = column.to_pylist()
     except (ValueError, OverflowError) as error:
         raise _out_of_range(field, error) from None

@@ -1,12 +1,13 @@
 """Values by their SQL types: from the JSON of the REST contract to Python's and Arrow's.
 
 A value is the same Python value whether it came as Arrow or as JSON: NUMERIC is a Decimal, INTERVAL is
-Arrow's MonthDayNano, JSON is what its text means, UUID and an enumeration's label are texts. A date or time
-that Python cannot hold stays text.
+Arrow's MonthDayNano, JSON is what its text means, UUID and an enumeration's label are texts, STRUCT and MAP
+are dicts. A date or time that Python cannot hold stays text.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from base64 import b64decode
 from collections.abc import Callable
@@ -16,6 +17,8 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+
+from freshet.values.type_parts import TypeParts, parts_of_type
 
 TYPE_KEY = b"freshet.type"
 """The metadata of an Arrow field that has the column's SQL type."""
@@ -80,18 +83,41 @@ _ARROW: dict[str, pa.DataType] = {
 
 def python_value(type: str) -> Convert | None:
     """The function from the JSON of a type's value, not null, to Python's; None if they are the same."""
-    if type.endswith("[]"):
-        element = python_value(type[:-2])
-        if element is None:
-            return None
-        return lambda values: [None if value is None else element(value) for value in values]
-    return _CONVERT.get(_head(type))
+    parts = parts_of_type(type)
+    return _CONVERT.get(_head(type)) if parts is None else _nested_value(parts)
+
+
+def _nested_value(parts: TypeParts) -> Convert | None:
+    """The same for a type made of others; a map is a list of pairs, as Arrow has it."""
+    convert = [_part_value(type) for type in parts.types]
+    match parts.kind:
+        case "ARRAY":
+            (element,) = convert
+            return lambda values: [element(value) for value in values]
+        case "STRUCT":
+            fields = dict(zip(parts.names, convert, strict=True))
+            return lambda row: {name: read(row.get(name)) for name, read in fields.items()}
+    key, value = convert
+    return lambda entries: [
+        (key(each), value(other))
+        for each, other in (entries.items() if isinstance(entries, dict) else entries)
+    ]
+
+
+def _part_value(type: str) -> Convert:
+    """The function for a value that may be null, inside of another. JSON is text there."""
+    convert = (lambda value: json.dumps(value, ensure_ascii=False)) if type == "JSON" else python_value(type)
+    return lambda value: value if value is None or convert is None else convert(value)
 
 
 def arrow_type_of(type: str) -> pa.DataType:
     """Arrow's type for the values of an SQL type; text for JSON and whatever else is written as text."""
-    if type.endswith("[]"):
-        return pa.list_(arrow_type_of(type[:-2]))
+    parts = parts_of_type(type)
+    if parts is not None:
+        types = list(map(arrow_type_of, parts.types))
+        if parts.kind == "STRUCT":
+            return pa.struct(list(zip(parts.names, types, strict=True)))
+        return pa.map_(*types) if parts.kind == "MAP" else pa.list_(*types)
     if type.startswith("NUMERIC"):
         precision, scale = (int(part) for part in re.findall(r"\d+", type)) if "(" in type else (38, 0)
         return pa.decimal128(precision, scale)

@@ -33,7 +33,6 @@ _SQL: tuple[tuple[Callable[[pa.DataType], bool], str], ...] = (
     (lambda type: pa.types.is_string(type) or pa.types.is_large_string(type), "TEXT"),
     (pa.types.is_string_view, "TEXT"),
     (lambda type: pa.types.is_binary(type) or pa.types.is_large_binary(type), "BYTEA"),
-    (lambda type: pa.types.is_struct(type) or pa.types.is_map(type), "JSON"),
 )
 
 
@@ -69,8 +68,15 @@ def _column(name: str, type: str) -> dict[str, Any]:
 
 
 def _of_field(field: pa.Field) -> dict[str, Any]:
-    name = '"' + field.name.replace('"', '""') + '"'
-    return {"name": name, "type": sql_type_of(field) or _sql(field.type), "nullable": field.nullable}
+    return {
+        "name": _quoted(field.name),
+        "type": sql_type_of(field) or _sql(field.type),
+        "nullable": field.nullable,
+    }
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
 
 
 def _sql(type: pa.DataType) -> str:
@@ -80,6 +86,10 @@ def _sql(type: pa.DataType) -> str:
         return f"NUMERIC({type.precision}, {type.scale})"
     if pa.types.is_list(type) or pa.types.is_large_list(type):
         return f"{_sql(type.value_type)}[]"
+    if pa.types.is_map(type):
+        return f"MAP({_sql(type.key_type)}, {_sql(type.item_type)})"
+    if pa.types.is_struct(type):
+        return f"STRUCT({', '.join(f'{_quoted(field.name)} {_sql(field.type)}' for field in type)})"
     for belongs, name in _SQL:
         if belongs(type):
             return name

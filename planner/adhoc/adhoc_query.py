@@ -24,7 +24,7 @@ from planner.adhoc.demanded_rows import EVERYTHING, Demand, demands
 from planner.adhoc.enum_labels import with_typed_labels
 from planner.adhoc.from_clauses import Relations, with_plain_names, with_plain_rows
 from planner.adhoc.recursive_queries import check_recursion
-from planner.dialects import in_duckdb
+from planner.dialects import Told, in_duckdb
 from planner.dialects.as_written import written_in
 from planner.errors import InvalidQuery, UnknownTable, Unsupported
 from planner.identifiers import fold, relation_name
@@ -117,6 +117,16 @@ def adhoc_query(
     with_plain_names(query, relations, dialect)
     with_plain_rows(query, dialect)
     with_typed_labels(query, relations, dialect)
+    query = in_plain_duckdb(query)
+    columns = _columns(query)
+    divides = any(division.args.get("typed") for division in query.find_all(exp.Div))
+    references = _references(query, relations, target)
+    return AdhocQuery(query.sql("duckdb", comments=False), references, divides, columns, names)
+
+
+def in_plain_duckdb(query: exp.Expression, told: Told | None = None) -> exp.Expression:
+    """The query in DuckDB's SQL, with folded names and a name for each column; changes the tree. `told` is
+    that of `in_duckdb`."""
     for identifier in query.find_all(exp.Identifier):
         identifier.set("this", fold(identifier))
     for select in query.find_all(exp.Select):
@@ -124,12 +134,9 @@ def adhoc_query(
     for node in list(query.find_all(*_CALLS)):
         if not node.this:
             node.replace(exp.Anonymous(this=_CALLS[type(node)]))
-    query = in_duckdb(query)
+    query = in_duckdb(query, told)
     with_clock_truncation(query)
-    columns = _columns(query)
-    divides = any(division.args.get("typed") for division in query.find_all(exp.Div))
-    references = _references(query, relations, target)
-    return AdhocQuery(query.sql("duckdb", comments=False), references, divides, columns, names)
+    return query
 
 
 def _columns(query: exp.Expression) -> frozenset[str] | None:

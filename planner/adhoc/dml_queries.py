@@ -105,6 +105,9 @@ def assignments(
     pairs = [pair for assignment in nodes for pair in _pairs(assignment)]
     columns: list[int] = []
     for node, _ in pairs:
+        if isinstance(node, exp.Column) and node.table.lower() in map(str.lower, schema.names):
+            hint = "set the whole struct"
+            fail(Unsupported(f"SET of a field is not supported: {node.sql()}", hint), node)
         name = column_name(exp.column(node.this) if isinstance(node, exp.Column) else node)
         position = position_of(name, table, schema, node)
         if position in columns:

@@ -16,10 +16,10 @@ from engine.plan.expressions import ColumnRef
 from engine.plan.nodes import Source
 from engine.schema import Schema
 from planner.bind import bind
-from planner.bind.join_binder import MERGED_IN_PLACE
 from planner.bind.lists import ElementTable, rows_of
 from planner.bind.name_scope import NameScope
 from planner.bind.stars import OutputColumn
+from planner.dialects.traits import Trait, has
 from planner.errors import Unsupported
 from planner.positions import fail
 from planner.relation import Relation
@@ -79,8 +79,6 @@ def _table(rows: ElementTable) -> exp.Expression:
     query = exp.Select(expressions=elements)
     given = rows.node.args.get("alias")
     alias = given.copy() if isinstance(given, exp.TableAlias) else None
-    if alias is not None and rows.named:
-        alias.set("columns", None)
     if rows.node.find(exp.Column, exp.Query) is None:
         return exp.Subquery(this=query, alias=alias)
     return exp.Lateral(this=exp.Subquery(this=query), alias=alias)
@@ -168,7 +166,7 @@ def _qualify(column: exp.Column, scope: NameScope, merged: Mapping[int, tuple[in
 
 def _is_reordered(select: exp.Select, dialect: str) -> bool:
     """Whether the select list has a star over merged columns that DuckDB places elsewhere."""
-    if dialect in MERGED_IN_PLACE:
+    if has(dialect, Trait.MERGES_IN_PLACE):
         return False
     stars = any(part.find(exp.Star) for part in select.expressions)
     clause = [select.args.get("from_"), *(select.args.get("joins") or ())]

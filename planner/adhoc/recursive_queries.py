@@ -12,6 +12,7 @@ from sqlglot import exp
 from planner.bind.recursions.search_cycle import has_clauses
 from planner.bind.references import components
 from planner.bind.working_table import beyond_working_table
+from planner.dialects.traits import Trait, has
 from planner.errors import Unsupported
 from planner.parsing.mutually import declaration_of
 from planner.parsing.table_references import table_names
@@ -26,7 +27,7 @@ def check_recursion(query: exp.Expression, dialect: str) -> None:
         if declaration_of(with_) is not None:
             fail(Unsupported("WITH MUTUALLY RECURSIVE outside a view is not supported", _HINT), with_)
         for cte in with_.expressions:
-            if cte.args.get("key_expressions") and dialect != "duckdb":
+            if cte.args.get("key_expressions") and not has(dialect, Trait.STEPS_READ_ANYTHING):
                 error = Unsupported(f"USING KEY in the dialect {dialect} is not supported", "use duckdb")
                 fail(error, cte.args["alias"])
             if has_clauses(cte):

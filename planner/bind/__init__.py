@@ -32,7 +32,7 @@ class BoundStatement:
 
 def bind(tree: exp.Expression, catalog: Catalog, dialect: str) -> BoundStatement:
     """The program of a query. Raises a PlannerError with the place of the fault."""
-    if not isinstance(tree, exp.Query | exp.Values):
+    if not isinstance(tree, exp.Query | exp.Values | exp.Pivot):
         fail(Unsupported(f"{tree.key.upper()} is not a query"), tree)
     session = Session(catalog, dialect)
     bound = bind_query(session, tree, Environment())

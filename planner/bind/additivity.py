@@ -14,6 +14,7 @@ from planner.ir import (
     Distinct,
     Fixpoint,
     JoinKind,
+    Nearest,
     Over,
     Prioritized,
     Project,
@@ -61,6 +62,7 @@ def vanishes(session: Session, operator: Relational, variables: Variables) -> bo
             return vanishes(session, input, variables)
         case (
             ThetaJoin(kind=JoinKind.INNER, left=left, right=right)
+            | Nearest(kind=JoinKind.INNER, left=left, right=right)
             | SetOp(kind=SetKind.INTERSECT, left=left, right=right)
         ):
             return vanishes(session, left, variables) or vanishes(session, right, variables)
@@ -69,7 +71,7 @@ def vanishes(session: Session, operator: Relational, variables: Variables) -> bo
             | SetOp(kind=SetKind.UNION, left=left, right=right)
         ):
             return vanishes(session, left, variables) and vanishes(session, right, variables)
-        case ThetaJoin(left=left) | SetOp(left=left):
+        case ThetaJoin(left=left) | Nearest(left=left) | SetOp(left=left):
             return vanishes(session, left, variables)
         case Fixpoint():
             return _stays_empty(session, operator, variables)
@@ -111,6 +113,8 @@ class _Additivity:
                 return self.as_set and self.holds(input, variables)
             case ThetaJoin(kind=kind, left=left, right=right):
                 return self._join(kind, left, right, variables)
+            case Nearest(left=left, right=right):
+                return not self.dependence.of(right, variables) and self.holds(left, variables)
             case SetOp(kind=SetKind.UNION, left=left, right=right):
                 return self.holds(left, variables) and self.holds(right, variables)
             case Fixpoint(bindings=bindings):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from planner.allowed.open_functions import AGGREGATES
+from planner.dialects.traits import Trait, has
 from planner.errors import InvalidQuery, Unsupported
 from planner.positions import fail
 
@@ -93,10 +94,6 @@ _ALIASES: dict[str, str] = {
 }
 _OWN = frozenset({"geomean", "weighted_avg"})
 """Functions for which DuckDB has a macro of several aggregates, not an aggregate."""
-_INTERPOLATED = frozenset({"spark", "spark2", "databricks", "hive"})
-"""Dialects whose PERCENTILE interpolates."""
-_CLOSE = frozenset({"snowflake", "redshift", "oracle", "spark", "databricks"})
-"""Dialects whose LISTAGG has no separator by default."""
 _WRAPPERS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)
 
 
@@ -153,7 +150,8 @@ def aggregate_call(node: exp.Expression, dialect: str) -> AggregateCall:
     call = AggregateCall(node, name, (), False, within, only, skips_nulls)
     for argument in _arguments(inner):
         call = _with_argument(call, argument)
-    if name == "string_agg" and len(call.arguments) == 1 and dialect in _CLOSE:
+    is_close = name == "string_agg" and has(dialect, Trait.LISTAGG_JOINS_CLOSELY)
+    if is_close and len(call.arguments) == 1:
         call = replace(call, arguments=(*call.arguments, exp.Literal.string("")))
     return _as_known(call)
 
@@ -163,7 +161,7 @@ def _name(node: exp.Expression, dialect: str) -> str:
         name = node.name.lower()
         return _ALIASES.get(name, name)
     if type(node) is exp.Quantile:
-        return "quantile_cont" if dialect in _INTERPOLATED else "quantile_disc"
+        return "quantile_cont" if has(dialect, Trait.PERCENTILE_INTERPOLATES) else "quantile_disc"
     if type(node) not in _CLASSES:
         name = node.sql("postgres").split("(")[0].lower()
         fail(Unsupported(f"aggregate function {name} is not supported"), node)

@@ -9,7 +9,9 @@ from sqlglot import exp
 from engine.plan.expressions import Literal, Op
 from engine.schema import INTEGER, TEXT, Kind, array_of
 from planner.bind.coercion import bind_arithmetic, cast_of_variant, coerce
+from planner.bind.nested_values import field_at, value_at
 from planner.bind.scalar_functions import foreign
+from planner.dialects.traits import Trait, has
 from planner.dialects.variants import VARIANTS
 from planner.errors import TypeMismatch, Unsupported
 from planner.ir import Expression
@@ -19,8 +21,6 @@ from planner.positions import fail
 
 Bind = Callable[[exp.Expression], Expression]
 
-_STRICT = frozenset({"bigquery", "databricks"})
-"""Dialects in which a subscript beyond the array is an error."""
 _ELEMENT = (
     "CASE WHEN {1} NOT BETWEEN 1 AND len({0}) THEN error('a subscript is beyond its array') ELSE {0}[{1}] END"
 )
@@ -31,7 +31,8 @@ _ALL = f"CASE WHEN list_contains(EACH, false) THEN false {_UNKNOWN} ELSE true EN
 
 
 def subscript(node: exp.Bracket, bind: Bind, dialect: str) -> Expression:
-    """`array[i]`, `array[i:j]`, or a member of JSON. The first element of an array has number 1."""
+    """`array[i]`, `array[i:j]`, or a part of JSON, a struct or a map. The first element of an array has
+    number 1."""
     if len(node.expressions) != 1:
         fail(Unsupported(f"several subscripts at once are not supported: {node.sql(dialect)}"), node)
     value = bind(node.this)
@@ -42,11 +43,16 @@ def subscript(node: exp.Bracket, bind: Bind, dialect: str) -> Expression:
         between = ":".join(numbers.get(part, "") for part in ("this", "expression"))
         return foreign(f"{{0}}[{between}]", [value, *ends.values()], node, dialect)
     number = bind(place)
-    if value.type.kind is Kind.JSON:
-        return foreign("{0} -> {1}", [value, number], node, dialect)
+    match value.type.kind:
+        case Kind.JSON:
+            return foreign("{0} -> {1}", [value, number], node, dialect)
+        case Kind.STRUCT:
+            return field_at(value, number, first_of(node), node, dialect)
+        case Kind.MAP:
+            return value_at(value, number, node, dialect)
     if not number.type.is_integer:
         fail(TypeMismatch(f"a subscript is a number, not {number.type}"), node)
-    is_strict = dialect in _STRICT and not node.args.get("safe") and not is_native(node)
+    is_strict = has(dialect, Trait.SUBSCRIPTS_FAIL) and not node.args.get("safe") and not is_native(node)
     form = _ELEMENT if is_strict else "{0}[{1}]"
     return foreign(form, [value, _plus(number, 1 - first_of(node))], node, dialect)
 

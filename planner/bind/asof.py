@@ -1,22 +1,29 @@
 """ASOF JOIN: pairs each row of the left with the nearest row of the right in an order.
 
 The condition has equalities and one inequality between the sides. The match is the nearest row that meets it;
-the row's columns in turn break ties.
+the row's columns in turn break ties. Conditions of one side are filters of that side. If there is another
+condition between the sides, or the right one depends on the left, it is the first of all rows that meet it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
 from sqlglot import exp
 
-from engine.plan.expressions import Call, Op
+from engine.plan.expressions import Call, Case, ColumnRef, Literal, Op
 from engine.plan.nodes import Ordering
+from engine.schema import BOOLEAN, DATE, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ
 from planner.bind.row_limits import complete
 from planner.bind.session import Session
 from planner.errors import InvalidQuery
 from planner.ir import (
     Attribute,
     Expression,
+    Item,
     JoinKind,
+    Nearest,
     Project,
     Relational,
     Selection,
@@ -24,11 +31,30 @@ from planner.ir import (
     Top,
     references,
 )
+from planner.ir.conditions import Condition, parts_of
+from planner.ir.nullability import known_columns
 from planner.ir.rewrite import identity
-from planner.ir.scalars import TRUE, conjuncts
+from planner.ir.scalars import TRUE, TURNED, call, conjoin, conjuncts, may_be_null, negate
 from planner.positions import fail
 
-_TURNED = {Op.GE: Op.LE, Op.GT: Op.LT, Op.LE: Op.GE, Op.LT: Op.GT}
+_LOOKING_BACK = (Op.GE, Op.GT)
+_STRICT = (Op.GT, Op.LT)
+_SORTED = (BOOLEAN, DATE, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ)
+"""Types, beside those of numbers, whose words or bytes are in the order of their values."""
+
+
+@dataclass(frozen=True)
+class _Nearness:
+    """The inequality: how a value of the left compares with one of the right."""
+
+    op: Op
+    left: Expression
+    right: Expression
+
+    @property
+    def is_sorted(self) -> bool:
+        type = self.left.type
+        return type == self.right.type and (type.is_numeric or type in _SORTED)
 
 
 def asof_join(
@@ -39,27 +65,101 @@ def asof_join(
     right: Relational,
     columns: tuple[Attribute, ...],
     condition: Expression,
-) -> ThetaJoin:
+) -> Relational:
     """Return the join; `columns` are those of the right side, in the order that breaks ties."""
-    nearness = [part for part in (_nearness(p, left, right) for p in conjuncts(condition)) if part]
-    if len(nearness) != 1:
+    found = [near for near in (_nearness(p, left, right) for p in conjuncts(condition)) if near]
+    if len(found) != 1:
         fail(
             InvalidQuery("ASOF JOIN needs one inequality between a value of the left and one of the right"),
             node,
         )
-    op, value = nearness[0]
-    place = session.attribute("place", value.type, True)
-    placed = Project(right, (*identity(right.columns), (place, value)))
-    order = complete((Ordering(place.id, op in (Op.GE, Op.GT)),), columns)
-    nearest = Top(Selection(placed, condition), (), order, 1)
+    (near,) = found
+    parts = parts_of(condition, left.ids, right.ids)
+    if len(parts.rest) == 1 and near.is_sorted and not right.free & left.ids:
+        return _searched(
+            session, node, kind, _Side(session, left), _Side(session, right), columns, parts, near
+        )
+    place = session.attribute("place", near.right.type, True)
+    placed = Project(right, (*identity(right.columns), (place, near.right)))
+    nearest = Top(Selection(placed, condition), (), _order(near, place.id, columns), 1)
     return ThetaJoin(kind, left, Project(nearest, identity(right.columns)), TRUE)
 
 
-def _nearness(part: Expression, left: Relational, right: Relational) -> tuple[Op, Expression] | None:
-    """The comparison of a left value with a right value in `part`, and the right value; else None."""
-    if not isinstance(part, Call) or part.op not in _TURNED:
+def _order(near: _Nearness, place: int, columns: tuple[Attribute, ...]) -> tuple[Ordering, ...]:
+    return complete((Ordering(place, near.op in _LOOKING_BACK),), columns)
+
+
+@dataclass
+class _Side:
+    """A side with computed columns."""
+
+    session: Session
+    rows: Relational
+    computed: list[Item] = field(default_factory=list)
+
+    def column(self, value: Expression) -> int:
+        """The number of a column with this value."""
+        if isinstance(value, ColumnRef):
+            return value.index
+        nullable = may_be_null(value, known_columns(self.rows))
+        attribute = self.session.attribute("place", value.type, nullable)
+        self.computed.append((attribute, value))
+        return attribute.id
+
+    def filtered(self, predicates: Iterable[Expression]) -> None:
+        kept = list(predicates)
+        if kept:
+            self.rows = Selection(self.rows, conjoin(kept))
+
+    def whole(self) -> Relational:
+        if not self.computed:
+            return self.rows
+        return Project(self.rows, (*identity(self.rows.columns), *self.computed))
+
+
+def _searched(
+    session: Session,
+    node: exp.Join,
+    kind: JoinKind,
+    left: _Side,
+    right: _Side,
+    columns: tuple[Attribute, ...],
+    parts: Condition,
+    near: _Nearness,
+) -> Relational:
+    """The join as a search by place."""
+    shown = (*left.rows.columns, *right.rows.columns)
+    strict = [equality.right for equality in parts.equalities if not equality.null_safe]
+    known = known_columns(right.rows)
+    right.filtered(parts.rights)
+    right.filtered(negate(call(Op.IS_NULL, v)) for v in (*strict, near.right) if may_be_null(v, known))
+    value = near.left
+    if kind is JoinKind.INNER:
+        left.filtered(parts.lefts)
+    elif parts.lefts:
+        value = Case(((conjoin(parts.lefts), value),), Literal(None, value.type), value.type)  # type: ignore[arg-type]
+    keys = [(left.column(e.left), right.column(e.right)) for e in parts.equalities]
+    place, other = left.column(value), right.column(near.right)
+    session.provenance.order((place, other), node)
+    join = Nearest(
+        kind,
+        left.whole(),
+        right.whole(),
+        tuple(key for key, _ in keys),
+        tuple(key for _, key in keys),
+        place,
+        _order(near, other, columns),
+        near.op in _STRICT,
+    )
+    wanted = {column.id for column in shown}
+    return Project(join, identity(tuple(column for column in join.columns if column.id in wanted)))
+
+
+def _nearness(part: Expression, left: Relational, right: Relational) -> _Nearness | None:
+    """The comparison of a left value with a right value in `part`, if it is one."""
+    if not isinstance(part, Call) or part.op not in (*_LOOKING_BACK, Op.LE, Op.LT):
         return None
-    for op, (a, b) in ((part.op, part.args), (_TURNED[part.op], part.args[::-1])):
+    for op, (a, b) in ((part.op, part.args), (TURNED[part.op], part.args[::-1])):
         if references(a) and references(b) and references(a) <= left.ids and references(b) <= right.ids:
-            return op, b
+            return _Nearness(op, a, b)
     return None

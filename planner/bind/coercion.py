@@ -20,6 +20,7 @@ from engine.schema import (
     INTEGER,
     INTERVAL,
     JSON,
+    NESTED,
     TEXT,
     TIME,
     TIMESTAMP,
@@ -28,6 +29,7 @@ from engine.schema import (
     Type,
     numeric,
 )
+from planner.dialects.traits import Trait, has
 from planner.dialects.variants import AS_TEXT, AS_VARIANT, VARIANTS
 from planner.errors import TypeMismatch
 from planner.ir import Expression
@@ -38,6 +40,7 @@ from planner.native.reference import (
     common_type,
     constant,
     constants,
+    fill_places,
     interval_constant,
     literal_text,
     quoted,
@@ -48,17 +51,31 @@ from planner.sql_types import MAX_PRECISION, UNTYPED, duckdb_type, storable
 _EXACT = Context(prec=2 * MAX_PRECISION)
 _TEXTUAL = frozenset({Kind.ENUM, Kind.JSON})  # kinds whose values compare with texts as texts
 _MOMENTS = (DATE, TIMESTAMP, TIMESTAMPTZ)
-_LITERALS_APART = frozenset({"bigquery"})
-"""Those of them in which a text that is written is no number either."""
-_NUMERALS = frozenset({"databricks", "redshift", "snowflake"})
-"""Other dialects in which a text that is written beside a number is a number."""
-_KINDS_APART = frozenset({"athena", "bigquery", "materialize", "postgres", "presto", "risingwave", "trino"})
-"""Dialects without operators between a text, a boolean and a value of another type."""
 
 
 def argument(expression: Expression) -> Argument:
-    """The argument that DuckDB types: a literal's text, else the type."""
-    return literal_text(expression) if isinstance(expression, Literal) else expression.type
+    """The argument that DuckDB types: a literal's text, else the type; a nested value as it was made, because
+    a literal in it takes its type from its context too."""
+    if isinstance(expression, Literal):
+        return literal_text(expression)
+    if isinstance(expression, Foreign) and expression.type.kind in NESTED:
+        return _written(expression)
+    return expression.type
+
+
+def _written(expression: Expression) -> str:
+    """A nested value in DuckDB's SQL, with NULLs of their types for what is not constant."""
+    match expression:
+        case Literal():
+            return literal_text(expression)
+        case Foreign() if expression.type.kind in NESTED:
+            return f"({fill_places(expression.template, [_written(arg) for arg in expression.args])})"  # type: ignore[arg-type]
+    return f"CAST(NULL AS {duckdb_type(expression.type)})"
+
+
+def as_part(expression: Expression) -> Expression:
+    """A value as a part of a nested one: an untyped NULL is a text, which can become anything."""
+    return Literal(None, TEXT) if expression.type is UNTYPED else expression
 
 
 def coerce(expression: Expression, type: Type) -> Expression:
@@ -169,7 +186,7 @@ def _comparison_type(left: Expression, right: Expression) -> Type:
             if fits and literal.type.is_integer and other.type.is_integer:
                 return other.type
         return _common(left, right, argument(left), argument(right))
-    return _common(left, right, left.type, right.type)
+    return _common(left, right, argument(left), argument(right))
 
 
 def _common(left: Expression, right: Expression, a: Argument, b: Argument) -> Type:
@@ -183,8 +200,8 @@ def _common(left: Expression, right: Expression, a: Argument, b: Argument) -> Ty
 def bind_comparison(op: Op, left: Expression, right: Expression, dialect: str = "") -> Expression:
     """The comparison; intervals compare by length, with months of 30 days. Raises TypeMismatch if the
     `dialect` cannot compare the types."""
-    if dialect in _KINDS_APART:
-        _check_texts(left, right, dialect in _LITERALS_APART)
+    if has(dialect, Trait.KEEPS_KINDS_APART):
+        _check_texts(left, right, has(dialect, Trait.READS_NO_NUMERALS))
         _check_booleans(left, right)
     if dialect in VARIANTS and {left.type.kind, right.type.kind} == {Kind.JSON, Kind.TEXT}:
         left, right = (cast_of_variant(side, JSON) if side.type == TEXT else side for side in (left, right))
@@ -234,8 +251,12 @@ def _normalized(interval: Expression) -> Expression:
     return Foreign("normalized_interval({0})", (interval,), INTERVAL)  # type: ignore[arg-type]
 
 
-def condition(expression: Expression, where: str) -> Expression:
-    """The expression as a BOOLEAN. Raises TypeMismatch with `where`, the place of the expression."""
+def condition(expression: Expression, where: str, dialect: str = "") -> Expression:
+    """The expression as a BOOLEAN. Raises TypeMismatch with `where`, the place of the expression; also for a
+    whole number, if it is no truth value in the `dialect`."""
+    is_number = expression.type.is_integer and expression.type is not UNTYPED
+    if is_number and has(dialect, Trait.KEEPS_KINDS_APART):
+        raise TypeMismatch(f"{where} is {expression.type}, not BOOLEAN", "compare it with 0")
     if expression.type in (BOOLEAN, UNTYPED) or expression.type.is_integer:
         return coerce(expression, BOOLEAN)
     raise TypeMismatch(f"{where} is {expression.type}, not BOOLEAN")
@@ -254,9 +275,9 @@ def as_operands(op: Op, left: Expression, right: Expression, dialect: str) -> tu
     """The sides of an operator: in dialects without operators between texts and other values, a text that is
     written beside a number is a number, and one that is subtracted from a moment a moment. Raises
     TypeMismatch."""
-    if dialect not in _KINDS_APART | _NUMERALS:
+    if not (has(dialect, Trait.KEEPS_KINDS_APART) or has(dialect, Trait.READS_NUMERALS)):
         return left, right
-    if dialect in _LITERALS_APART and (left.type.is_numeric or right.type.is_numeric):
+    if has(dialect, Trait.READS_NO_NUMERALS) and (left.type.is_numeric or right.type.is_numeric):
         return left, right
     return _as_operand(op, left, right), _as_operand(op, right, left)
 
@@ -304,7 +325,7 @@ def _operand(op: Op, side: Expression, result: Type) -> Expression:
 
 
 def _result(op: Op, args: Sequence[Expression], type: Type) -> Type:
-    if op is Op.MUL and type.kind is Kind.NUMERIC:
+    if op is Op.MUL and type.kind is Kind.NUMERIC and not type.whole:
         return numeric(type.precision or 0, sum(arg.type.scale or 0 for arg in args))
     return type
 
@@ -330,7 +351,7 @@ def case_values(values: Sequence[Expression], dialect: str) -> tuple[list[Expres
 
 
 def _as_alternatives(values: Sequence[Expression], type: Type, dialect: str) -> list[Expression]:
-    if dialect in _KINDS_APART:
+    if has(dialect, Trait.KEEPS_KINDS_APART):
         for value in values:
             _check_whole(value, type)
     return [coerce(value, type) for value in values]

@@ -15,6 +15,7 @@ from planner.bind.recursive_names import bind_mutual, bind_recursive
 from planner.bind.references import components
 from planner.bind.refuse import check_clauses
 from planner.bind.session import BindQuery, Bound, Entry, Environment, Session
+from planner.dialects.traits import Trait, has
 from planner.errors import InvalidQuery, Unsupported
 from planner.identifiers import fold
 from planner.limits import count_relation
@@ -70,7 +71,7 @@ def _check_plain(ctes: Iterable[exp.CTE]) -> None:
 
 def _recurring(session: Session, name: str, cte: exp.CTE) -> frozenset[str]:
     """The name itself if its query reads all its rows so far, as DuckDB can."""
-    reads = session.dialect == "duckdb" and recurring_nodes(name, cte.this)
+    reads = has(session.dialect, Trait.STEPS_READ_ANYTHING) and recurring_nodes(name, cte.this)
     return frozenset({name}) if reads else frozenset()
 
 

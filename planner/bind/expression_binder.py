@@ -12,7 +12,18 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 
 from engine.plan.expressions import Call, Case, Cast, Foreign, Literal, Op
-from engine.schema import BIGINT, BOOLEAN, INTEGER, TEXT, TIME, Kind, Type
+from engine.schema import (
+    BIGINT,
+    BOOLEAN,
+    INTEGER,
+    INTERVAL,
+    NESTED,
+    TEXT,
+    TIME,
+    Kind,
+    Type,
+    without_names,
+)
 from planner.bind.aggregate_calls import aggregate_call, is_aggregate
 from planner.bind.aggregate_uses import Collector, bind_aggregate
 from planner.bind.arrays import concatenated, each, subscript
@@ -32,11 +43,20 @@ from planner.bind.coercion import (
     text_literal,
 )
 from planner.bind.documents import along_path, contains, has_key
+from planner.bind.interval_sums import is_spread, of_intervals
 from planner.bind.lists import LISTS, SelectLists, series
 from planner.bind.members import any_of
 from planner.bind.name_scope import NameScope
+from planner.bind.nested_values import (
+    compare_rows,
+    compare_values,
+    constructed,
+    field_of,
+    subscript_of_map,
+    whole_row,
+    written_map,
+)
 from planner.bind.now import time_of_epoch
-from planner.bind.row_values import compare_rows
 from planner.bind.scalar_functions import bind_function, foreign
 from planner.bind.session import Bound, Session
 from planner.bind.statistics import moment
@@ -44,7 +64,9 @@ from planner.bind.subqueries import exists, member, quantified, scalar
 from planner.bind.window_uses import WindowUses
 from planner.dialects import translated
 from planner.dialects.overloads import Overload, overload
+from planner.dialects.row_comparisons import row_parts
 from planner.dialects.text_lengths import BYTES_AS_TEXTS
+from planner.dialects.traits import Trait, has
 from planner.dialects.variants import VARIANTS
 from planner.errors import (
     InvalidQuery,
@@ -54,6 +76,7 @@ from planner.errors import (
     Unsupported,
     UnsupportedType,
 )
+from planner.identifiers import parts_of
 from planner.ir import Expression, references
 from planner.ir.failing import check_constant
 from planner.ir.scalars import call, conjoin, disjoin, negate
@@ -85,18 +108,10 @@ _ARITHMETIC: dict[type[exp.Expression], Op] = {
 }
 _CONSTRUCTS: dict[type[exp.Expression], str] = {
     exp.Lambda: "a lambda",
-    exp.Struct: "a struct",
-    exp.Dot: "a field of a struct",
     exp.Collate: "COLLATE",
 }
-
 _PLAIN_NUMBER = re.compile(r"\d{1,18}(\.\d{1,18})?")
-_WHOLE, _WHOLE_AVERAGES = "CAST(trunc({0}) AS BIGINT)", frozenset({"redshift"})
-"""An average without its fraction, as some dialects have it for whole numbers."""
-_CUT = frozenset({"databricks", "spark"})
-"""Dialects in which a whole number of another is that number without its fraction."""
-_STRICT = frozenset({"bigquery", "databricks", "redshift"})
-"""Dialects in which a text with a fraction is no whole number, and is not rounded."""
+_WHOLE = "CAST(trunc({0}) AS BIGINT)"
 _WHOLE_TEXT = "CASE WHEN contains({0}, '.') THEN {0} || ' is not whole' ELSE {0} END"
 _BETWEEN_TIMES = "to_microseconds(epoch_us({0}) - epoch_us({1}))"
 
@@ -146,7 +161,7 @@ class ExpressionBinder:
 
     def predicate(self, node: exp.Expression) -> Expression:
         try:
-            bound = condition(self.bind(node), self.clause)
+            bound = condition(self.bind(node), self.clause, self.session.dialect)
             if not isinstance(node, exp.And):
                 self.session.provenance.condition(bound, node)
             return bound
@@ -171,12 +186,12 @@ class ExpressionBinder:
         if isinstance(node, exp.Grouping | exp.GroupingId):
             return self._grouping(node)
         if is_aggregate(node):
-            return self._aggregate(node)
+            return self._of_intervals(node) or self._aggregate(node)
         match node:
             case exp.Column():
                 return self._column(node)
             case exp.Window():
-                return self._window(node)
+                return self._of_intervals(node) or self._window(node)
             case exp.Paren() | exp.Alias():
                 return self.bind(node.this)
             case exp.Anonymous() if is_attempt(node):
@@ -195,6 +210,16 @@ class ExpressionBinder:
                 return self._cast(node)
             case exp.Interval():
                 return interval_literal(self._function(node))
+            case exp.Tuple() | exp.Struct():
+                return constructed(node, self.bind, self.session.dialect)
+            case exp.Anonymous() if row_parts(node, self.session.dialect) is not None:
+                return constructed(node, self.bind, self.session.dialect)
+            case exp.Dot(expression=exp.Identifier() as name):
+                return field_of(self.bind(node.this), name.this, node, self.session.dialect)
+            case exp.ToMap(this=exp.Struct()):
+                return written_map(node, self.bind, self.session.dialect)
+            case exp.ToMap(this=exp.Bracket(this=exp.Struct())):
+                return self.bind(subscript_of_map(node))
             case exp.Bracket():
                 return subscript(node, self.bind, self.session.dialect)
             case exp.DPipe():
@@ -218,13 +243,16 @@ class ExpressionBinder:
             case exp.And() | exp.Or():
                 op = Op.AND if isinstance(node, exp.And) else Op.OR
                 parts = list(flat(node))
-                sides = [condition(self.bind(part), f"an operand of {op.name}") for part in parts]
+                sides = [
+                    condition(self.bind(part), f"an operand of {op.name}", self.session.dialect)
+                    for part in parts
+                ]
                 if op is Op.AND:
                     for side, part in zip(sides, parts, strict=True):
                         self.session.provenance.condition(side, part)
                 return conjoin(sides) if op is Op.AND else disjoin(sides)
             case exp.Not():
-                return negate(condition(self.bind(node.this), "the operand of NOT"))
+                return negate(condition(self.bind(node.this), "the operand of NOT", self.session.dialect))
             case exp.Is():
                 return self._is(node)
             case exp.Between():
@@ -240,6 +268,8 @@ class ExpressionBinder:
             case exp.Greatest() | exp.Least():
                 op = Op.GREATEST if isinstance(node, exp.Greatest) else Op.LEAST
                 return self._alternatives(op, [node.this, *node.expressions])
+            case exp.ArraySize(this=this) if not node.args.get("expression"):
+                return self._size(node, self.bind(this))
             case exp.Nullif():
                 value = self.bind(node.this)
                 if value.type is UNTYPED:
@@ -258,6 +288,12 @@ class ExpressionBinder:
         nodes."""
         bound = known or {}
         return bind_function(node, lambda n: bound.get(id(n)) or self.bind(n), self.session.dialect)
+
+    def _size(self, node: exp.ArraySize, value: Expression) -> Expression:
+        """The number of an array's elements or of a map's entries."""
+        if value.type.kind is Kind.MAP:
+            return foreign("cardinality({0})", [value], node, self.session.dialect)
+        return self._function(node, {id(node.this): value})
 
     def _attempt(self, node: exp.Anonymous) -> Expression:
         """A TRY, inside which constants may fail."""
@@ -305,14 +341,30 @@ class ExpressionBinder:
     def _column(self, node: exp.Column) -> Expression:
         name = node.name.lower()
         alias = self.scope.aliases.get(name) if not node.table and name not in self._expanding else None
-        first = self.scope.chain()[:1] if alias is not None and self.session.dialect == "duckdb" else None
+        hides = alias is not None and has(self.session.dialect, Trait.ALIASES_BEFORE_OUTER_COLUMNS)
+        first = self.scope.chain()[:1] if hides else None
         for scope in first or self.scope.chain():
             attribute = scope.local(node)
             if attribute is not None:
                 return attribute.ref
+            path = scope.path(node)
+            if path is not None:
+                return self._fields(path[0].ref, path[1], node)
         if alias is not None:
             return self._alias(name, alias)
+        row = self.scope.row(node)
+        if row is not None:
+            return whole_row(row, node, self.session.dialect)
+        names = parts_of(node)
+        if len(names) > 1 and names[0].name.lower() in self.scope.aliases:
+            return self._fields(self._column(exp.Column(this=names[0])), names[1:], node)
         fail(self._early(node) or self.scope.missing(node, self.session.catalog), node)
+
+    def _fields(self, value: Expression, names: list[exp.Identifier], node: exp.Column) -> Expression:
+        """A field of a struct, or of a struct inside it."""
+        for name in names:
+            value = field_of(value, name.this, node, self.session.dialect)
+        return value
 
     def _early(self, node: exp.Column) -> UnknownColumn | None:
         """The error for a name of the select list that this clause cannot see yet."""
@@ -336,9 +388,12 @@ class ExpressionBinder:
         quantifier = quantifier_of(node.expression)
         if quantifier is not None:
             return self._quantified(node, quantifier)
-        left, right = unwrapped(node.this), unwrapped(node.expression)
-        if isinstance(left, exp.Tuple) and isinstance(right, exp.Tuple):
-            return self._row_comparison(node, left, right)
+        left, right = (
+            row_parts(node.this, self.session.dialect),
+            row_parts(node.expression, self.session.dialect),
+        )
+        if left is not None and right is not None:
+            return self._rows_compared(COMPARISONS[type(node)], left, right)
         try:
             return self._compared(COMPARISONS[type(node)], self.bind(node.this), self.bind(node.expression))
         except UnsupportedType:
@@ -347,9 +402,13 @@ class ExpressionBinder:
     def _compared(self, op: Op, left: Expression, right: Expression) -> Expression:
         return bind_comparison(op, left, right, self.session.dialect)
 
-    def _row_comparison(self, node: exp.Expression, left: exp.Tuple, right: exp.Tuple) -> Expression:
-        a, b = ([self.bind(part) for part in side.expressions] for side in (left, right))
-        return compare_rows(COMPARISONS[type(node)], a, b, self.session.dialect)
+    def _rows_compared(
+        self, op: Op, left: Sequence[exp.Expression], right: Sequence[exp.Expression]
+    ) -> Expression:
+        """A comparison of rows without names. In DuckDB a row is a value, and NULL in it one too."""
+        a, b = ([self.bind(part) for part in side] for side in (left, right))
+        compare = compare_values if self.session.dialect == "duckdb" else compare_rows
+        return compare(op, a, b, self.session.dialect)
 
     def _arithmetic(self, node: exp.Expression) -> Expression:
         left, right = self.bind(node.this), self.bind(node.expression)
@@ -357,12 +416,12 @@ class ExpressionBinder:
         left, right = as_operands(op, left, right, self.session.dialect)
         if op is Op.SUB and left.type == right.type == TIME:
             return foreign(_BETWEEN_TIMES, [left, right], node, self.session.dialect)
-        if op is Op.ADD and self.session.dialect == "tsql" and left.type == right.type == TEXT:
+        if op is Op.ADD and has(self.session.dialect, Trait.ADDS_TEXTS) and left.type == right.type == TEXT:
             return Foreign("{0} || {1}", (left, right), TEXT)  # type: ignore[arg-type]
-        if op is Op.DIV and node.args.get("typed") and left.type.is_integer and right.type.is_integer:
+        if op is Op.DIV and node.args.get("typed") and left.type.is_whole and right.type.is_whole:
             op = Op.INTDIV
         is_whole = left.type.is_integer and right.type.is_integer
-        if isinstance(node, exp.IntDiv) and self.session.dialect in _CUT and not is_whole:
+        if isinstance(node, exp.IntDiv) and has(self.session.dialect, Trait.CUTS_FRACTIONS) and not is_whole:
             return foreign("CAST(trunc({0} / {1}) AS BIGINT)", [left, right], node, self.session.dialect)
         known = {id(node.this): left, id(node.expression): right}
         return bind_arithmetic(op, left, right) or self._function(node, known)
@@ -386,6 +445,8 @@ class ExpressionBinder:
             return value
         if not value.type.is_numeric:
             return self._function(node, {id(node.this): value})
+        if value.type.whole and not value.type.bounds[0]:
+            return call(Op.SUB, coerce(Literal(0, INTEGER), value.type), value, type=value.type)
         return call(Op.NEG, value, type=value.type)
 
     def _is(self, node: exp.Is) -> Expression:
@@ -393,7 +454,11 @@ class ExpressionBinder:
         if isinstance(node.expression, exp.Null):
             result: Expression = call(Op.IS_NULL, value)
         elif isinstance(node.expression, exp.Boolean):
-            result = call(Op.NOT_DISTINCT, condition(value, "the operand of IS"), self.bind(node.expression))
+            result = call(
+                Op.NOT_DISTINCT,
+                condition(value, "the operand of IS", self.session.dialect),
+                self.bind(node.expression),
+            )
         else:
             return self._function(node, {id(node.this): value})
         return negate(result) if node.args.get("negate") else result
@@ -418,19 +483,12 @@ class ExpressionBinder:
 
     def _any_of(self, value: exp.Expression, candidates: list[exp.Expression]) -> Expression:
         """Whether `value` (or a row of values) equals one of the candidates."""
-        rows = [unwrapped(candidate) for candidate in candidates]
-        row = unwrapped(value)
-        if isinstance(row, exp.Tuple):
-            columns = [self.bind(part) for part in row.expressions]
-            if any(not isinstance(r, exp.Tuple) or len(r.expressions) != len(columns) for r in rows):
-                fail(InvalidQuery(f"IN compares rows of {len(columns)} values"), value)
-            return disjoin(
-                conjoin(
-                    self._compared(Op.EQ, a, self.bind(b))
-                    for a, b in zip(columns, r.expressions, strict=True)
-                )
-                for r in rows
-            )
+        rows = [row_parts(candidate, self.session.dialect) for candidate in candidates]
+        row = row_parts(value, self.session.dialect)
+        if row is not None and None not in rows:
+            if any(len(each or ()) != len(row) for each in rows):
+                fail(InvalidQuery(f"IN compares rows of {len(row)} values"), value)
+            return disjoin(self._rows_compared(Op.EQ, row, each or ()) for each in rows)
         return any_of(self.bind(value), [self._listed(each) for each in candidates], self.session.dialect)
 
     def _listed(self, node: exp.Expression) -> Expression:
@@ -447,7 +505,7 @@ class ExpressionBinder:
         operand = node.this if isinstance(node, exp.Case) else None
         subject = self.bind(operand) if operand is not None else None
         conditions = [
-            condition(self.bind(when.this), "the condition of CASE")
+            condition(self.bind(when.this), "the condition of CASE", self.session.dialect)
             if subject is None
             else self._compared(Op.EQ, subject, self.bind(when.this))
             for when in whens
@@ -471,6 +529,8 @@ class ExpressionBinder:
             return self._function(node)
         type: Type = data_type(node.to, self.session.dialect)
         value = self.bind(node.this)
+        if value.type.kind in NESTED and not has(self.session.dialect, Trait.CASTS_STRUCTS_BY_NAME):
+            value = coerce(value, without_names(value.type))
         if value.type is UNTYPED:
             value = Literal(None, type)
         elif value.type == type and not isinstance(value, Literal):
@@ -479,9 +539,19 @@ class ExpressionBinder:
         if is_variant and Kind.JSON in (value.type.kind, type.kind):
             return cast_of_variant(value, type, isinstance(node, exp.TryCast))
         is_fraction = value.type is not UNTYPED and value.type.is_numeric and not value.type.is_integer
-        if is_fraction and type.is_integer and self.session.dialect in _CUT and not is_native(node):
+        if (
+            is_fraction
+            and type.is_integer
+            and has(self.session.dialect, Trait.CUTS_FRACTIONS)
+            and not is_native(node)
+        ):
             value = foreign("trunc({0})", [value], node, self.session.dialect)
-        if value.type == TEXT and type.is_integer and self.session.dialect in _STRICT and not is_native(node):
+        if (
+            value.type == TEXT
+            and type.is_integer
+            and has(self.session.dialect, Trait.ROUNDS_NO_TEXTS)
+            and not is_native(node)
+        ):
             value = Foreign(_WHOLE_TEXT, (value,), TEXT)  # type: ignore[arg-type]
         if not is_native(node) and (decoded := self._decoded(value, type)) is not None:
             return decoded
@@ -501,7 +571,7 @@ class ExpressionBinder:
             written = node.sql(self.session.dialect)
             hint = "write the condition in HAVING" if self.clause == "WHERE" else ""
             fail(InvalidQuery(f"{self.clause} cannot contain an aggregate: {written}", hint), node)
-        inside = ExpressionBinder(self.session, self.scope, self.queries, "an aggregate's argument")
+        inside = self._inside()
         only = self._filter(call.only)
         derived = moment(call, inside.bind, only)
         uses = (bind_aggregate(call, inside.bind, only),) if derived is None else derived.uses
@@ -513,6 +583,17 @@ class ExpressionBinder:
         if self._is_whole_average(call.name, uses[0].arguments):
             return Foreign(_WHOLE, (columns[0],), BIGINT)  # type: ignore[arg-type]
         return columns[0] if derived is None else derived.value(columns)
+
+    def _of_intervals(self, node: exp.Expression) -> Expression | None:
+        """A sum or an average of intervals, also over a window; None for anything else."""
+        if not is_spread(node, self.session.dialect):
+            return None
+        inside = self if isinstance(node, exp.Window) else self._inside()
+        parts = of_intervals(node, lambda value: inside.bind(value).type == INTERVAL)
+        return None if parts is None else self.bind(parts)
+
+    def _inside(self) -> ExpressionBinder:
+        return ExpressionBinder(self.session, self.scope, self.queries, "an aggregate's argument")
 
     def _filter(self, condition: exp.Expression | None) -> Expression | None:
         if condition is None:
@@ -549,7 +630,7 @@ class ExpressionBinder:
 
     def _is_whole_average(self, name: str, values: Sequence[Expression]) -> bool:
         """Whether the average of these values is a whole number in the dialect."""
-        is_average = name == "avg" and self.session.dialect in _WHOLE_AVERAGES
+        is_average = name == "avg" and has(self.session.dialect, Trait.AVERAGES_ARE_WHOLE)
         return is_average and bool(values) and values[0].type.is_integer
 
     def _quantified(self, node: exp.Expression, quantifier: exp.Any | exp.All) -> Expression:
@@ -568,8 +649,7 @@ class ExpressionBinder:
 
     def _row(self, node: exp.Expression) -> list[Expression]:
         """The values of a row, or the one value."""
-        row = unwrapped(node)
-        return [self.bind(part) for part in (row.expressions if isinstance(row, exp.Tuple) else [node])]
+        return [self.bind(part) for part in row_parts(node, self.session.dialect) or [node]]
 
 
 def quantifier_of(node: exp.Expression) -> exp.Any | exp.All | None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from planner.errors import InvalidQuery, Unsupported
+from planner.errors import InvalidQuery
 from planner.ir import Edge, Frame, FrameSide, Unit
 from planner.ir.window_items import CURRENT, END, RUNNING, START, WHOLE
 from planner.positions import fail
@@ -66,17 +66,12 @@ def frame_of(spec: exp.WindowSpec | None, is_ordered: bool) -> Frame:
     if spec is None:
         return RUNNING if is_ordered else WHOLE
     unit = Unit[str(spec.args["kind"]).upper()]
-    start = _edge(spec, "start")
-    end = _edge(spec, "end") if spec.args.get("end") else CURRENT
+    varying = [id(node) for node in distances(spec)]
+    start = _edge(spec, "start", varying)
+    end = _edge(spec, "end", varying) if spec.args.get("end") else CURRENT
     exclude = spec.args.get("exclude")
     words = exclude.name.lower() if isinstance(exclude, exp.Expression) else str(exclude or "").lower()
-    if unit is Unit.ROWS and words in ("group", "ties"):
-        # Rows are numbered in a total order, in which no two are peers.
-        if (start, end) != (START, END):
-            error = Unsupported(
-                f"EXCLUDE {words.upper()} of a frame of ROWS is not supported", "use GROUPS or RANGE"
-            )
-            fail(error, spec)
+    if unit is Unit.ROWS and words in ("group", "ties") and (start, end) == (START, END):
         unit = Unit.RANGE
     frame = Frame(unit, start, end, "" if words == "no others" else words)
     return frame if is_ordered else _unordered(frame)
@@ -91,18 +86,23 @@ def _unordered(frame: Frame) -> Frame:
     return frame
 
 
-def _edge(spec: exp.WindowSpec, part: str) -> Edge:
+def distances(spec: exp.WindowSpec | None) -> list[exp.Expression]:
+    """The ends of a frame whose distance depends on the row."""
+    ends = [spec.args.get(part) for part in ("start", "end")] if spec is not None else []
+    return [
+        end for end in ends if isinstance(end, exp.Expression) and end.find(exp.Column, exp.Query, exp.Func)
+    ]
+
+
+def _edge(spec: exp.WindowSpec, part: str, varying: Sequence[int]) -> Edge:
     value = spec.args[part]
     side = str(spec.args.get(f"{part}_side") or "").lower()
     if not isinstance(value, exp.Expression):
         return CURRENT if str(value).upper().startswith("CURRENT") else Edge(FrameSide(side))
+    if id(value) in varying:
+        return Edge(FrameSide(side), f"{{{varying.index(id(value))}}}")
     while isinstance(value, exp.Paren):
         value = value.this
-    if any(value.find_all(exp.Column, exp.Query, exp.Func)):
-        fail(
-            Unsupported("a frame that depends on the row is not supported", "write a constant"),
-            value,
-        )
     if isinstance(value, exp.Literal) and not value.is_string and len(value.this) > _MOST_DIGITS:
         fail(InvalidQuery("a frame's distance is too large", "write UNBOUNDED"), value)
     return Edge(FrameSide(side), value.sql("duckdb"))

@@ -13,11 +13,12 @@ from sqlglot import exp
 
 from planner.bind.expression_binder import ExpressionBinder
 from planner.bind.join_binder import From, JoinBinder
-from planner.bind.lists import ElementTable, bound_list, rows_of, with_places
+from planner.bind.lists import ElementTable, bound_list, rows_of, spread, with_places
 from planner.bind.name_scope import FromTable, NameScope
 from planner.bind.pivot import pivoted
 from planner.bind.refuse import check_clauses, refuse_unsupported
 from planner.bind.session import BindQuery, Bound, Entry, Environment, Session
+from planner.dialects.traits import Trait, has
 from planner.errors import InvalidQuery, UnknownTable, Unsupported
 from planner.identifiers import fold, relation_name
 from planner.ir import UNIT, Attribute, Relational, TableScan
@@ -129,7 +130,7 @@ class FromBinder:
                 return self._parenthesised(node, before)
             case exp.Subquery() | exp.Values():
                 around = self.environment
-                if self.session.dialect == "duckdb":  # every query in FROM sees the items on its left
+                if has(self.session.dialect, Trait.QUERIES_ARE_LATERAL):
                     around = replace(around, outer=before)
                 return self._named(node, self.bind_query(self.session, node, around), "")
         refuse_unsupported(f"{node.sql(self.session.dialect)} in FROM", node)
@@ -143,8 +144,14 @@ class FromBinder:
         bind = ExpressionBinder(self.session, scope, queries, "UNNEST").bind
         lists = [bound_list(node, bind, self.session.dialect) for node in rows.lists]
         bound = with_places(self.session, input, lists, rows)
-        columns = bound.columns if rows.named else _renamed(rows.node, bound.columns)
-        return From(bound.operator, NameScope.of(FromTable(rows.node.alias, columns), self.environment.outer))
+        bound, whole = spread(self.session, bound, lists)
+        alias, columns = rows.node.alias, bound.columns
+        if whole is not None and has(self.session.dialect, Trait.OFFSETS_FROM_ZERO):
+            alias = next(iter(rows.node.alias_column_names), alias)
+        else:
+            columns = _renamed(rows.node, columns)
+        table = FromTable(alias, columns, whole)
+        return From(bound.operator, NameScope.of(table, self.environment.outer))
 
     def _pivoted(self, node: exp.Expression, before: NameScope) -> From:
         """A table with the PIVOTs and UNPIVOTs behind it, applied in order."""

@@ -19,6 +19,7 @@ from planner.bind.expression_binder import ExpressionBinder
 from planner.bind.name_scope import NameScope
 from planner.bind.refuse import refuse_unsupported
 from planner.bind.session import BindQuery, Bound, Environment, Session
+from planner.dialects.traits import Trait, has
 from planner.errors import AmbiguousColumn, InvalidQuery, TypeMismatch, UnknownColumn
 from planner.ir import Attribute, Exists, Expression, JoinKind, Project, Relational, Selection, ThetaJoin
 from planner.ir.rewrite import identity
@@ -28,7 +29,6 @@ from planner.suggestions import did_you_mean
 
 Pair = tuple[Attribute, Attribute]
 """The columns, one of each side, that USING merges."""
-MERGED_IN_PLACE = frozenset({"clickhouse", "duckdb", "sqlite"})
 """Dialects whose `*` leaves a merged column at its place in the left table."""
 
 
@@ -123,7 +123,7 @@ class JoinBinder:
         else:
             merged = [b if node.side == "RIGHT" else a for a, b in pairs]
         lefts, rights = {a.id: place for place, (a, _) in enumerate(pairs)}, {b.id for _, b in pairs}
-        if self.session.dialect in MERGED_IN_PLACE:
+        if has(self.session.dialect, Trait.MERGES_IN_PLACE):
             star = [merged[lefts[c.id]] if c.id in lefts else c for c in left.scope.star]
         else:
             star = [*merged, *(c for c in left.scope.star if c.id not in lefts)]

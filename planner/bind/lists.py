@@ -6,7 +6,7 @@ row and unnested side by side, as in PostgreSQL.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
@@ -15,8 +15,11 @@ from engine.plan.expressions import Foreign, Literal, Op
 from engine.plan.list_elements import MOST_ELEMENTS
 from engine.schema import BIGINT, INTERVAL, TIMESTAMP, TIMESTAMPTZ, Kind, Type, array_of
 from planner.bind.coercion import coerce, typed
+from planner.bind.nested_values import extracted
 from planner.bind.refuse import refuse_unsupported
+from planner.bind.scalar_functions import foreign
 from planner.bind.session import Bound, Session
+from planner.dialects.traits import Trait, has
 from planner.errors import TypeMismatch
 from planner.identifiers import fold
 from planner.ir import Attribute, Expression, Project, Relational, UnnestedList, UnnestLists
@@ -37,17 +40,21 @@ _ARRAY_SERIES = (
     " ELSE SERIES({0}, {1}, {2}) END"
 )
 Bind = Callable[[exp.Expression], Expression]
-LISTS = (exp.Unnest, exp.Explode, exp.Posexplode, exp.ExplodingGenerateSeries)
+LISTS = (exp.Unnest, exp.Explode, exp.Posexplode, exp.Inline, exp.ExplodingGenerateSeries)
 """Nodes that stand for rows of elements."""
 _SERIES_NODES = (exp.GenerateSeries, exp.ExplodingGenerateSeries)
 
 
 @dataclass(frozen=True)
 class Bounded:
-    """A list with its parts bound: an array, or the start, stop and step of a series of numbers."""
+    """A list with its parts bound: an array, or the start, stop and step of a series of numbers.
+
+    With `spread`, each field of its elements becomes a column in FROM.
+    """
 
     arguments: tuple[Expression, ...]
     exclusive: bool = False
+    spread: bool = False
 
     @property
     def element(self) -> Type:
@@ -60,8 +67,7 @@ class ElementTable:
     """Lists unnested in FROM, and the names of their columns.
 
     `place` names the ordinal column, if there is one, which counts from `first` and comes before the others
-    if `leads`. With `outer`, empty lists have a row. With `named`, the columns keep their names whatever the
-    alias lists.
+    if `leads`. With `outer`, empty lists have a row.
     """
 
     node: exp.Expression
@@ -71,7 +77,6 @@ class ElementTable:
     first: int = 1
     leads: bool = False
     outer: bool = False
-    named: bool = False
 
 
 def rows_of(node: exp.Expression, dialect: str) -> ElementTable | None:
@@ -85,7 +90,7 @@ def rows_of(node: exp.Expression, dialect: str) -> ElementTable | None:
     else:
         return None
     names = tuple(map(_name, lists))
-    if node.alias and len(names) == 1 and dialect != "duckdb":
+    if node.alias and len(names) == 1 and not has(dialect, Trait.ELEMENTS_KEEP_THEIR_NAME):
         names = (node.alias,)
     rows = ElementTable(node, lists, names, outer=bool(node.args.get("outer")))
     if isinstance(this, exp.Explode | exp.Posexplode):
@@ -93,22 +98,20 @@ def rows_of(node: exp.Expression, dialect: str) -> ElementTable | None:
     place = node.args.get("ordinality") or (this is not None and this.args.get("offset"))
     if not place:
         return rows
-    name, first = ("offset", 0) if dialect == "bigquery" else ("ordinality", 1)
+    name, first = ("offset", 0) if has(dialect, Trait.OFFSETS_FROM_ZERO) else ("ordinality", 1)
     return replace(rows, place=fold(place) if isinstance(place, exp.Identifier) else name, first=first)
 
 
 def _lists(node: exp.Expression) -> list[exp.Expression]:
     if isinstance(node, exp.Unnest):
         return list(node.expressions)
-    if isinstance(node, exp.Explode | exp.Posexplode):
-        return [node.this.expression if isinstance(node.this, exp.Kwarg) else node.this]
+    if isinstance(node, exp.Explode | exp.Posexplode | exp.Inline):
+        return [node.this]
     return [node]
 
 
 def _exploded(rows: ElementTable, node: exp.Explode | exp.Posexplode) -> ElementTable:
-    """The lists with Spark's names for the columns, or Snowflake's, which writes `input => list`."""
-    if isinstance(node.this, exp.Kwarg):
-        return replace(rows, names=("value",), place="index", first=0, leads=True, named=True)
+    """The lists with Spark's names for the columns."""
     rows = replace(rows, names=("col",))
     return replace(rows, place="pos", first=0, leads=True) if isinstance(node, exp.Posexplode) else rows
 
@@ -121,9 +124,13 @@ def bound_list(node: exp.Expression, bind: Bind, dialect: str) -> Bounded:
     """A list with its parts bound: a series of numbers, or an array."""
     if not isinstance(node, _SERIES_NODES):
         value = bind(node)
-        if value.type.kind is not Kind.ARRAY:
-            fail(TypeMismatch(f"UNNEST takes arrays, not {value.type}"), node)
-        return Bounded((value,))
+        is_map = value.type.kind is Kind.MAP
+        if is_map:
+            value = foreign("map_entries({0})", [value], node, dialect)
+        if value.type.element is None:
+            fail(TypeMismatch(f"UNNEST takes arrays and maps, not {value.type}"), node)
+        is_inline = isinstance(node.parent, exp.Inline)
+        return Bounded((value,), spread=is_map or is_inline or has(dialect, Trait.SPREADS_STRUCTS))
     step = node.args.get("step") or exp.Literal.number(1)
     exclusive = bool(node.args.get("is_end_exclusive"))
     start, stop, by = (typed(bind(part)) for part in (node.args["start"], node.args["end"], step))
@@ -134,6 +141,26 @@ def bound_list(node: exp.Expression, bind: Bind, dialect: str) -> Bounded:
         if not part.type.is_integer:
             fail(TypeMismatch(f"generate_series takes whole numbers or timestamps, not {part.type}"), node)
     return Bounded(tuple(coerce(part, BIGINT) for part in parts), exclusive)
+
+
+def spread(session: Session, bound: Bound, lists: Sequence[Bounded]) -> tuple[Bound, Attribute | None]:
+    """The rows with a column for each field in the place of elements that are structs; and, of a single list,
+    the column of its elements."""
+    structs = [c for c in bound.columns if c.type.kind is Kind.STRUCT and any(each.spread for each in lists)]
+    if not structs:
+        return bound, None
+    items = list(identity(bound.operator.columns))
+    columns: list[Attribute] = []
+    for column in bound.columns:
+        made = [
+            (session.attribute(field.name, field.type, True), extracted(column.ref, field))
+            for field in (column.type.fields if column in structs else ())
+        ]
+        items += made
+        columns += [attribute for attribute, _ in made] or [column]
+    return Bound(Project(bound.operator, tuple(items)), tuple(columns)), structs[0] if len(
+        lists
+    ) == 1 else None
 
 
 def series(node: exp.GenerateSeries, bind: Bind) -> Expression:
@@ -209,7 +236,11 @@ class SelectLists:
         """The column of the elements that `node` unnests."""
         if isinstance(node, exp.Posexplode) or len(_lists(node)) > 1:
             refuse_unsupported("more than one list in one place of the select list", node, "write it in FROM")
+        if isinstance(node, exp.Inline):
+            refuse_unsupported("inline in the select list", node, "write it in FROM, or in a LATERAL VIEW")
         each = bound_list(_lists(node)[0], bind, self.session.dialect)
+        if each.spread and has(self.session.dialect, Trait.EXPLODES_MAPS):
+            refuse_unsupported("explode of a map in the select list", node, "write it in a LATERAL VIEW")
         if each not in self.found:
             self.found[each] = self.session.attribute("unnest", each.element, True)
         return self.found[each]

@@ -26,6 +26,7 @@ from planner.ir import (
     Distinct,
     Expression,
     JoinKind,
+    Nearest,
     Over,
     Prioritized,
     Project,
@@ -187,6 +188,8 @@ class _Check:
                 return counted
             case Top():
                 raise _refusal("LIMIT or DISTINCT ON")
+            case Nearest():
+                raise _refusal("ASOF JOIN")
             case SetOp():
                 raise _refusal("EXCEPT or INTERSECT")
             case Over():

@@ -79,18 +79,18 @@ def _unpivoted(source: exp.Expression, pivot: exp.Pivot, columns: Sequence[str])
         label, values, listed = into.this.name, [v.name for v in into.expressions], pivot.expressions
     else:
         field = pivot.args["fields"][0]
-        label, values, listed = field.this.name, [v.name for v in pivot.expressions], field.expressions
-    if len(values) != 1 or any(isinstance(part.unalias(), exp.Tuple) for part in listed):
-        refuse_unsupported("UNPIVOT into several columns", pivot)
-    taken = {
-        part.name.lower() if not isinstance(part, exp.PivotAlias) else part.this.name.lower()
-        for part in listed
-    }
+        names = [v for e in pivot.expressions for v in (e.expressions if isinstance(e, exp.Tuple) else [e])]
+        label, values, listed = field.this.name, [v.name for v in names], field.expressions
+    if len(listed) == 1 and isinstance(listed[0], exp.Columns) and listed[0].this.is_star:
+        listed = [_column(column) for column in columns]
+    if any(len(_sources(part)) != len(values) for part in listed):
+        fail(InvalidQuery(f"UNPIVOT into {len(values)} columns lists that many each time"), pivot)
+    taken = {source.name.lower() for part in listed for source in _sources(part)}
     missing = taken - {column.lower() for column in columns}
     if missing:
         fail(InvalidQuery(f'UNPIVOT names column "{min(missing)}", which does not exist'), pivot)
     kept = [column for column in columns if column.lower() not in taken]
-    parts = [_row(source, part, kept, label, values[0], pivot) for part in listed]
+    parts = [_row(source, part, kept, label, values, pivot) for part in listed]
     query: exp.Select | exp.Union = parts[0]
     for part in parts[1:]:
         query = exp.union(query, part, distinct=False, copy=False)
@@ -107,19 +107,31 @@ def _with_values_first(query: exp.Select | exp.Union) -> exp.Select | exp.Union:
 
 
 def _row(
-    source: exp.Expression, part: exp.Expression, kept: list[str], label: str, value: str, pivot: exp.Pivot
+    source: exp.Expression,
+    part: exp.Expression,
+    kept: list[str],
+    label: str,
+    values: Sequence[str],
+    pivot: exp.Pivot,
 ) -> exp.Select:
-    """The rows of one column."""
-    column = part.this if isinstance(part, exp.PivotAlias) else part
-    name = exp.Literal.string(part.alias or column.name)
+    """The rows of one column, or of several side by side."""
+    taken = _sources(part)
+    name = exp.Literal.string(part.alias or "_".join(column.name for column in taken))
     query = exp.select(
         *map(_column, kept),
         exp.alias_(name, label, quoted=True),
-        exp.alias_(column.copy(), value, quoted=True),
+        *(exp.alias_(column.copy(), value, quoted=True) for column, value in zip(taken, values, strict=True)),
     ).from_(source.copy())
     if pivot.args.get("include_nulls"):
         return query
-    return query.where(exp.Not(this=exp.Is(this=column.copy(), expression=exp.Null())))
+    tests = (exp.Not(this=exp.Is(this=column.copy(), expression=exp.Null())) for column in taken)
+    return query.where(exp.and_(*tests))
+
+
+def _sources(part: exp.Expression) -> list[exp.Expression]:
+    """The columns that one part of UNPIVOT lists."""
+    column = part.this if isinstance(part, exp.PivotAlias | exp.Alias) else part
+    return column.expressions if isinstance(column, exp.Tuple) else [column]
 
 
 def _column(name: str) -> exp.Column:

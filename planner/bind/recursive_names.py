@@ -29,6 +29,7 @@ from planner.bind.recursions.using_key import KEPT, NEW, check_unique, keyed_row
 from planner.bind.session import BindQuery, Bound, Entry, Environment, Recursion, Session
 from planner.bind.working_loop import ACCUMULATED, keyed_loop, sides_of, working_loop
 from planner.bind.working_table import beyond_working_table, body_of, has_working_table, is_set
+from planner.dialects.traits import Trait, has
 from planner.errors import InvalidQuery, InvalidSyntax, TypeMismatch, Unsupported
 from planner.identifiers import fold
 from planner.ir import Attribute, Expression, Fixpoint, Project, RecursiveBinding, Relational
@@ -85,7 +86,7 @@ def bind_recursive(
 def _traversed(session: Session, ctes: Mapping[str, exp.CTE], known: _Known) -> dict[str, exp.CTE]:
     """The one name without its SEARCH and CYCLE, which its columns then hold."""
     ((name, cte),) = ctes.items()
-    if session.dialect != "postgres":
+    if not has(session.dialect, Trait.SEARCHES_AND_CYCLES):
         error = Unsupported(
             f"SEARCH or CYCLE in the dialect {session.dialect} is not supported",
             "create it in the dialect postgres, or keep the path in an array column",
@@ -219,7 +220,7 @@ class _Group:
     def _keyed(self, cte: exp.CTE, binding: RecursiveBinding, known: _Known) -> tuple[RecursiveBinding, ...]:
         """The loop of a name with USING KEY."""
         beyond = beyond_working_table(binding.name, cte, "duckdb")
-        if self.session.dialect != "duckdb" or beyond is not None:
+        if not has(self.session.dialect, Trait.STEPS_READ_ANYTHING) or beyond is not None:
             fail(
                 Unsupported("USING KEY is supported in the dialect duckdb, for base UNION step"),
                 cte.args["alias"],
@@ -295,7 +296,7 @@ class _Group:
             name: Recursion(self.variables[name], self._attributes(columns), name in current)
             for name, columns in known.items()
         }
-        if len(known) == 1 and self.session.dialect == "duckdb":
+        if len(known) == 1 and has(self.session.dialect, Trait.STEPS_READ_ANYTHING):
             for name, columns in known.items():
                 every = Recursion(self.accumulated, self._attributes(columns))
                 entries[f"recurring.{name}"] = every

@@ -51,7 +51,7 @@ _NAMES = {
     "exclude": "EXCLUDE",
 }
 _HINTS = {
-    "sample": "a sample is not deterministic",
+    "sample": "a sample is a function of its rows with a seed: REPEATABLE (1)",
     "version": "a view follows the newest state: read the past in a query",
     "when": "a view follows the newest state: read the past in a query",
 }

@@ -22,6 +22,7 @@ from planner.allowed.check import REFERENCE, check
 from planner.allowed.open_functions import AGGREGATES, PASSING, PURE, PURE_BY_TOPIC, SESSION
 from planner.allowed.parse_tree import Closed, known_functions
 from planner.bind.coercion import argument, cast_of_variant, typed
+from planner.dialects.other_systems import written_here
 from planner.dialects.variants import VARIANTS
 from planner.errors import PlannerError, UnknownFunction, Unsupported, UnsupportedType
 from planner.ir import Expression
@@ -113,8 +114,7 @@ def foreign(template: str, arguments: Sequence[Expression], node: exp.Expression
         fail(UnsupportedType(f"{error.message}: {node.sql(dialect)}", error.hint), node)
     except UnknownFunction:
         name = _written_name(node).lower()
-        hint = did_you_mean(name, _known_functions(dialect) - {name}, REFERENCE)
-        fail(UnknownFunction(f'unknown function "{name}"', hint), node)
+        fail(UnknownFunction(f'unknown function "{name}"', _instead(name, node, dialect)), node)
     except PlannerError as error:
         fail(error, node)
     if type is UNTYPED:
@@ -217,10 +217,10 @@ def _check_names(template: str, node: exp.Expression, dialect: str) -> None:
     try:
         check(f"SELECT {re.sub(PLACE, 'x', template)}", PURE)
     except Closed as found:
-        fail(_refused(found, dialect), node)
+        fail(_refused(found, node, dialect), node)
 
 
-def _refused(found: Closed, dialect: str) -> PlannerError:
+def _refused(found: Closed, node: exp.Expression, dialect: str) -> PlannerError:
     """The error for a function that a view may not call."""
     name = found.function
     if name in PASSING or name in SESSION:
@@ -228,6 +228,11 @@ def _refused(found: Closed, dialect: str) -> PlannerError:
     if name in AGGREGATES:
         return Unsupported(f"aggregate function {name} is not supported")
     if isinstance(found.error, UnknownFunction):
-        hint = did_you_mean(name, _known_functions(dialect) - {name}, REFERENCE)
-        return UnknownFunction(found.error.message, hint)
+        return UnknownFunction(found.error.message, _instead(name, node, dialect))
     return found.error
+
+
+def _instead(name: str, node: exp.Expression, dialect: str) -> str:
+    """The hint for a function that is not known: another system's call in this dialect, or a near name."""
+    found = written_here(node, name, dialect) if _written_name(node).lower() == name else ""
+    return found or did_you_mean(name, _known_functions(dialect) - {name}, REFERENCE)

@@ -28,7 +28,7 @@ from planner.bind.refuse import check_clauses
 from planner.bind.round_priority import prioritized
 from planner.bind.row_limits import RowLimits, complete, limited, limits_of, placed
 from planner.bind.session import BindQuery, Bound, Environment, Session
-from planner.bind.stars import OutputColumn, SelectList, select_list
+from planner.bind.stars import OutputColumn, SelectList, every, select_list
 from planner.bind.window_uses import Rewrite, WindowUses
 from planner.errors import InvalidQuery, InvalidSyntax
 from planner.ir import Aggregate, Attribute, Distinct, Expression, Project, Relational, Selection, Top
@@ -118,7 +118,7 @@ class _SelectBinder:
         where = self.node.args.get("where")
         if where is None:
             return source.operator
-        return Selection(source.operator, self._binder(scope, "WHERE").predicate(where.this))
+        return Selection(source.operator, self._binder(scope, "WHERE").predicate(every(where.this, scope)))
 
     def _sets(self, scope: NameScope, outputs: list[OutputColumn]) -> list[list[Expression]]:
         """The grouping sets; one set without keys if there is no GROUP BY."""

@@ -17,7 +17,7 @@ from engine.schema import BIGINT, Type
 from planner.bind.aggregate_calls import aggregate_call, is_aggregate
 from planner.bind.aggregate_uses import bind_aggregate
 from planner.bind.coercion import argument, coerce, typed
-from planner.bind.frames import frame_of, specification
+from planner.bind.frames import distances, frame_of, specification
 from planner.bind.session import Session
 from planner.errors import InvalidQuery, PlannerError, Unsupported
 from planner.ir import (
@@ -29,6 +29,7 @@ from planner.ir import (
     PlaceFunction,
     Project,
     Relational,
+    Unit,
     WindowItem,
     function_name,
     references,
@@ -80,6 +81,7 @@ class WindowUse:
     type: Type
     distinct: bool = False
     ignores_nulls: bool = False
+    distances: tuple[Expression, ...] = ()
 
     @property
     def columns(self) -> tuple[Expression, ...]:
@@ -87,7 +89,7 @@ class WindowUse:
         argument."""
         first = 0 if self.function is PlaceFunction.NTILE else 1
         given = (e for i, e in enumerate(self.arguments) if i < first or not isinstance(e, Literal))
-        return (*self.keys, *(expression for expression, _, _ in self.order), *given)
+        return (*self.keys, *(expression for expression, _, _ in self.order), *given, *self.distances)
 
 
 @dataclass
@@ -119,8 +121,9 @@ class WindowUses:
             if not isinstance(value, Literal)
         )
         frame = frame_of(spec.frame, bool(order))
+        far = tuple(typed(bind(distance)) for distance in distances(spec.frame))
         if spec.frame is not None:
-            _check_frame(frame, order)
+            _check_frame(frame, order, far)
         function, ignores_nulls = _nulls(node.this)
         if type(function) in _PLACES:
             use = _places(function, bind, keys, order, frame)
@@ -132,7 +135,9 @@ class WindowUses:
         else:
             name = function.sql("postgres").split("(")[0].lower()
             fail(Unsupported(f"window function {name} is not supported"), node)
-        return replace(use, ignores_nulls=ignores_nulls)
+        if frame.unit is Unit.ROWS and frame.exclude in ("group", "ties"):
+            _check_peers(use, node)
+        return replace(use, ignores_nulls=ignores_nulls, distances=far)
 
     def over(
         self, operator: Relational, above: Rewrite, node: exp.Expression, others: Iterable[Expression]
@@ -193,9 +198,13 @@ def _places(
     node: exp.Expression, bind: Bind, keys: tuple[Expression, ...], order: Sort, frame: Frame
 ) -> WindowUse:
     function = _PLACES[type(node)]
-    if isinstance(node.this, exp.Order | exp.Distinct):
-        inside = "ORDER BY" if isinstance(node.this, exp.Order) else "DISTINCT"
-        fail(Unsupported(f"{function.value} with {inside} inside is not supported"), node)
+    inside = next(
+        (part for part in node.iter_expressions() if isinstance(part, exp.Order | exp.Distinct)), None
+    )
+    if inside is not None:
+        what = "ORDER BY" if isinstance(inside, exp.Order) else "DISTINCT"
+        hint = "give OVER only PARTITION BY" if isinstance(inside, exp.Order) else ""
+        fail(Unsupported(f"{function.value} with {what} inside is not supported here", hint), node)
     if node.args.get("expressions"):
         fail(InvalidQuery(f"{function.value} takes no arguments", "write what orders it in OVER"), node)
     if node.args.get("from_first") is False:
@@ -213,13 +222,19 @@ def _places(
     return WindowUse(keys, order, function, tuple(values), frame, type_)
 
 
-def _check_frame(frame: Frame, order: Sort) -> None:
+def _check_frame(frame: Frame, order: Sort, distances: tuple[Expression, ...]) -> None:
     """Raise a PlannerError with DuckDB's reason if the frame is invalid in this order."""
     by = ", ".join(f"{{{i}}}" for i in range(len(order)))
-    type_of(
-        f"count(*) OVER ({f'ORDER BY {by}' if order else ''} {frame})",
-        tuple(argument(e) for e, _, _ in order),
-    )
+    written = frame.text([f"{{{i}}}" for i in range(len(order), len(order) + len(distances))])
+    values = (*(e for e, _, _ in order), *distances)
+    type_of(f"count(*) OVER ({f'ORDER BY {by}' if order else ''} {written})", tuple(map(argument, values)))
+
+
+def _check_peers(use: WindowUse, node: exp.Expression) -> None:
+    """Refuse a function that `partition_queries` cannot compute of a frame of ROWS without peers."""
+    if isinstance(use.function, GeneralAggregate):
+        error = f"EXCLUDE {use.frame.exclude.upper()} of a frame of ROWS is not supported for this aggregate"
+        fail(Unsupported(error, "use GROUPS or RANGE"), node)
 
 
 def _rewritten(use: WindowUse, above: Callable[[Expression], Expression]) -> WindowUse:
@@ -228,6 +243,7 @@ def _rewritten(use: WindowUse, above: Callable[[Expression], Expression]) -> Win
         keys=tuple(map(above, use.keys)),
         order=tuple((above(e), descending, first) for e, descending, first in use.order),
         arguments=tuple(map(above, use.arguments)),
+        distances=tuple(map(above, use.distances)),
     )
 
 
@@ -235,4 +251,5 @@ def _item(use: WindowUse, column: Attribute, columns: Mapping[Expression, int]) 
     arguments = tuple(
         e if isinstance(e, Literal) and e not in use.columns else columns[e] for e in use.arguments
     )
+    arguments += tuple(columns[e] for e in use.distances)
     return WindowItem(column, use.function, arguments, use.frame, use.distinct, use.ignores_nulls)

@@ -15,6 +15,7 @@ from sqlglot import exp
 from planner.bind.additivity import is_additive
 from planner.bind.determined_limits import check_determined
 from planner.bind.session import Session
+from planner.dialects.traits import Trait, has
 from planner.errors import Unsupported
 from planner.ir import Relational
 from planner.parsing.table_references import recurring_nodes, table_nodes
@@ -26,9 +27,6 @@ _HINT = (
 )
 
 
-_SYSTEMS = frozenset({"postgres", "duckdb"})
-
-
 def has_working_table(session: Session, cte: exp.CTE, step: Relational, variable: int) -> bool:
     """Whether a recursive query that its system runs needs a working table: `step` is its bound step.
 
@@ -38,7 +36,7 @@ def has_working_table(session: Session, cte: exp.CTE, step: Relational, variable
     name, body = cte.alias.lower(), body_of(cte)
     if not recurring_nodes(name, body) and is_additive(session, step, variable, is_set(cte)):
         return False
-    if session.dialect not in _SYSTEMS:
+    if not has(session.dialect, Trait.HAS_WORKING_TABLE):
         error = Unsupported(
             f'the step of recursive "{name}" is not supported in the dialect {session.dialect}: the rows of '
             "the last round and all rows so far give different answers",
@@ -61,7 +59,7 @@ def beyond_working_table(name: str, cte: exp.CTE, dialect: str) -> tuple[str, ex
     before = references(name, body.this)
     if before:
         return "a reference before its UNION", before[0]
-    if dialect == "duckdb":
+    if has(dialect, Trait.STEPS_READ_ANYTHING):
         return ("BY NAME", body) if body.args.get("by_name") else None
     found = references(name, body.expression)
     if len(found) > 1:

@@ -5,6 +5,6 @@
 lacks is refused. Where the meaning depends on a type, the function becomes an overload (`overloads`).
 """
 
-from planner.dialects.meaning import in_duckdb, translated
+from planner.dialects.meaning import Told, in_duckdb, translated
 
-__all__ = ["in_duckdb", "translated"]
+__all__ = ["Told", "in_duckdb", "translated"]

@@ -88,6 +88,19 @@ FORMS: Mapping[str, Forms] = {
         **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMPTZ"), "CAST({0} AS DATE)"),
         "NUMBER": "trunc({0})",
     },
+    "flat_values": {
+        "JSON": "CASE json_type({0}) WHEN 'ARRAY' THEN json_extract({0}, '$[*]') "
+        "WHEN 'OBJECT' THEN json_extract({0}, '$.' || '*') END",
+        "ARRAY": "{0}",
+    },
+    "flat_keys": {
+        "JSON": "CASE json_type({0}) WHEN 'OBJECT' THEN json_keys({0}) END",
+        "ARRAY": "CAST([] AS VARCHAR[])",
+    },
+    "flat_places": {
+        "JSON": "CASE json_type({0}) WHEN 'ARRAY' THEN range(CAST(json_array_length({0}) AS BIGINT)) END",
+        "ARRAY": "range(CAST(len({0}) AS BIGINT))",
+    },
     "truth_of_snowflake": {"NUMBER": "{0} <> 0", "TEXT": _TRUTH},
     "moment_of_snowflake": {
         "DATE": _FULL,
@@ -108,5 +121,6 @@ FORMS: Mapping[str, Forms] = {
 
 With `_clock` and `_moment` a DATE becomes a moment; with `_strictly` there is no form for it. `truncated` is
 `date_trunc`; `week_begun` is the first day of weeks that begin `{1}` days before Monday.
-`clock_` takes a part of a moment or of a time of day.
+`flat_values` are the members of an object or the elements of an array; the former have `flat_keys`, the
+latter `flat_places`. `clock_` takes a part of a moment or of a time of day.
 """

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from planner.dialects.as_written import dialect_of
@@ -19,6 +21,7 @@ from planner.native.templates import is_native
 
 _FROM_ONE = "{0} + CAST(typeof({1}) <> 'JSON' AS INTEGER)"
 """A place counted from 0 as DuckDB counts: arrays from 1, and JSON, like everyone, from 0."""
+Told = Callable[[exp.Expression, exp.Expression], None]
 _TRANSLATIONS = (formatted, cast_to_length, own_meaning, date_call, interval_sum, function, rule)
 
 
@@ -43,8 +46,9 @@ def _place(found: exp.Expression, node: exp.Expression) -> None:
             new.meta.update(mark)
 
 
-def in_duckdb(query: exp.Expression) -> exp.Expression:
-    """The query with every marked node translated from its dialect, outer nodes first."""
+def in_duckdb(query: exp.Expression, told: Told | None = None) -> exp.Expression:
+    """The query with every marked node translated from its dialect, outer nodes first. `told` gets each node
+    that another takes the place of, and that one, before its inner nodes are translated."""
     waiting = [query]
     while waiting:
         node = waiting.pop()
@@ -54,6 +58,8 @@ def in_duckdb(query: exp.Expression) -> exp.Expression:
             found = expanded_comparison(node, dialect)
             found = translated(node, dialect) if found is node else found
             found = cast_variant(found, dialect)
+        if found is not node and told is not None:
+            told(node, found)
         if node is query:
             query = found
         elif found is not node:

@@ -42,6 +42,10 @@ def rule(node: exp.Expression, dialect: str) -> exp.Expression:
             return exp.ILike(this=node.this.copy(), expression=node.expression.copy())
         case exp.Like() | exp.ILike() if dialect in _ESCAPES and not isinstance(node.parent, exp.Escape):
             return _escaped(node)
+        case exp.ToMap(this=exp.Struct(expressions=[])):
+            return sql("map([], [])", [])
+        case exp.Dot(expression=exp.Star()):
+            return sql("unnest({0})", [node.this])  # in a select list, a struct's fields
         case exp.Sqrt() | exp.Ln() if dialect in _FAILS_OUTSIDE and not _is_number(node.this):
             return _inside(node)
         case exp.Substring() if dialect in _FROM_ZERO and _may_begin_before(node) and _DONE not in node.meta:

@@ -22,15 +22,23 @@ _DUCKDB = {
     "TIME": "TIME",
     "BYTES": "BLOB",
     "NUMBER": "DOUBLE",
+    "JSON": "JSON",
 }
+_ELEMENTS = (
+    "BOOLEAN SMALLINT INTEGER BIGINT FLOAT DOUBLE VARCHAR DATE TIME TIMESTAMP TIMESTAMPTZ INTERVAL UUID BLOB"
+)
+"""Types whose arrays a macro takes as they are; it takes others as JSON."""
 _KINDS = {
     Kind.DATE: "DATE",
     Kind.TIMESTAMP: "TIMESTAMP",
     Kind.TIMESTAMPTZ: "TIMESTAMPTZ",
     Kind.TEXT: "TEXT",
     Kind.TIME: "TIME",
+    Kind.JSON: "JSON",
+    Kind.ARRAY: "ARRAY",
     Kind.BYTEA: "BYTES",
 }
+_OF_DATES = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TEXT", "TIME")
 PREFIX = "dialect_"
 
 
@@ -45,10 +53,11 @@ class Overload:
     def macro(self) -> str:
         """The statement that creates its macro; the macro fails for a type without a form."""
         names = [f"p{place}" for place in range(self.arity)]
-        refused = "error('a date function of this dialect does not take this type')"
+        refused = "error('this function of the dialect does not take this type')"
         of_types = ", ".join(
-            f"({', '.join([f'{names[0]} {_DUCKDB[type]}', *names[1:]])}) AS {_filled(form, names)}"
-            for type, form in {**dict.fromkeys(_KINDS.values(), refused), **self.forms}.items()
+            f"({', '.join([f'{names[0]} {type}', *names[1:]])}) AS {_filled(form, names)}"
+            for kind, form in {**dict.fromkeys(_OF_DATES, refused), **self.forms}.items()
+            for type in _duckdb_types(kind)
         )
         return f"CREATE OR REPLACE MACRO {PREFIX}{self.name}{of_types}"
 
@@ -58,6 +67,11 @@ class Overload:
             return next(iter(self.forms.values()))
         kind = "NUMBER" if type.is_numeric else _KINDS.get(type.kind, "")
         return self.forms.get(kind)
+
+
+def _duckdb_types(kind: str) -> list[str]:
+    """The types of the parameters that take a kind of argument."""
+    return [f"{each}[]" for each in _ELEMENTS.split()] if kind == "ARRAY" else [_DUCKDB[kind]]
 
 
 def _filled(form: str, names: list[str]) -> str:

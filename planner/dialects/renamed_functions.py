@@ -11,7 +11,7 @@ from sqlglot import exp
 from planner.dialects.overloads import PREFIX
 from planner.dialects.pattern_matches import first_match
 from planner.errors import Unsupported
-from planner.native.templates import call_of, sql
+from planner.native.templates import call_of, sql, whole
 from planner.positions import fail
 
 _CALLS = {
@@ -77,7 +77,7 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
     if called is not node:
         return called
     if dialect in _POSTGRES:
-        for translation in (_postgres_part, first_match):
+        for translation in (_postgres_part, first_match, _json_of_rows):
             found = translation(node)
             if found is not node:
                 return found
@@ -102,7 +102,8 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
         case exp.Format(this=exp.Literal() as pattern) if dialect in ("postgres", "materialize"):
             return _formatted(node, pattern.this)
         case exp.SimilarTo(this=text, expression=exp.Literal() as pattern):
-            return sql("regexp_full_match({0}, {1})", [text, exp.Literal.string(_regular(pattern.this))])
+            shape = pattern.this if dialect == "duckdb" else _regular(pattern.this)
+            return sql("regexp_full_match({0}, {1})", [text, exp.Literal.string(shape)])
         case exp.Substring(this=text, args={"start": exp.Literal(is_string=True) as pattern}):
             group = exp.Literal.number(int("(" in pattern.this))
             return sql(
@@ -125,6 +126,46 @@ def _postgres_part(node: exp.Expression) -> exp.Expression:
             node,
         )
     return node
+
+
+def _json_of_rows(node: exp.Expression) -> exp.Expression:
+    """A function that makes JSON, with PostgreSQL's names f1, f2, ... in the rows that are its arguments."""
+    if not isinstance(node, exp.Func):
+        return node
+    name = node.name.lower() if isinstance(node, exp.Anonymous) else node.sql_name().lower()
+    if name in ("row_to_json", "to_json", "to_jsonb") and node.expressions and _is_row(node.expressions[0]):
+        return _row_as_json(node.expressions[0])
+    is_aggregate = isinstance(node, exp.JSONArrayAgg) or name == "jsonb_agg"
+    if not is_aggregate or not any(map(_is_row, _aggregated(node))):
+        return node
+    found = node.copy()
+    for argument in _aggregated(found):
+        if _is_row(argument):
+            argument.replace(_row_as_json(argument))
+    return found
+
+
+def _aggregated(node: exp.Expression) -> list[exp.Expression]:
+    """The arguments of an aggregate, without the clauses around them."""
+    clauses = (exp.Order, exp.Distinct)
+    return [part.this if isinstance(part, clauses) else part for part in node.iter_expressions()]
+
+
+def _is_row(node: exp.Expression) -> bool:
+    return isinstance(node, exp.Anonymous) and node.name.upper() == "ROW"
+
+
+def _row_as_json(row: exp.Expression) -> exp.Expression:
+    parts: list[exp.Expression] = []
+
+    def written(node: exp.Expression) -> str:
+        if not _is_row(node):
+            parts.append(node)
+            return f"{{{len(parts) - 1}}}"
+        pairs = (f"f{place} := {written(part)}" for place, part in enumerate(node.expressions, 1))
+        return f"struct_pack({', '.join(pairs)})"
+
+    return whole(f"to_json({written(row)})", *parts)
 
 
 def _interval(node: exp.MakeInterval) -> exp.Expression:

@@ -31,26 +31,26 @@ def expanded_comparison(node: exp.Expression, dialect: str) -> exp.Expression:
         return node
     match node:
         case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
-            found = _compared(node)
+            found = _compared(node, dialect)
             return _guarded(node) if found is node else found
         case exp.CountIf():
             one = exp.Case(ifs=[exp.If(this=node.this.copy(), true=exp.Literal.number(1))])
             return exp.Count(this=one)  # DuckDB's is NULL if there is nothing to count
-        case exp.In() if _row(node.this) and not node.args.get("query"):
-            row = _row(node.this)
-            among = [_row(candidate) for candidate in node.expressions]
+        case exp.In() if row_parts(node.this, dialect) and not node.args.get("query"):
+            row = row_parts(node.this, dialect)
+            among = [row_parts(candidate, dialect) for candidate in node.expressions]
             if row is None or any(each is None or len(each) != len(row) for each in among):
                 return node
             return _either([_all_equal(row, each) for each in among if each is not None])
-        case exp.Between(this=this) if _row(this):
+        case exp.Between(this=this) if row_parts(this, dialect):
             low = exp.GTE(this=this.copy(), expression=node.args["low"].copy())
             high = exp.LTE(this=this.copy(), expression=node.args["high"].copy())
-            return exp.paren(exp.And(this=_compared(low), expression=_compared(high)))
+            return exp.paren(exp.And(this=_compared(low, dialect), expression=_compared(high, dialect)))
     return node
 
 
-def _compared(node: exp.Expression) -> exp.Expression:
-    left, right = _row(node.this), _row(node.expression)
+def _compared(node: exp.Expression, dialect: str) -> exp.Expression:
+    left, right = row_parts(node.this, dialect), row_parts(node.expression, dialect)
     if left is not None and isinstance(node.expression, exp.Any | exp.All) and not isinstance(node, exp.EQ):
         fail(
             Unsupported("a comparison of rows with ANY or ALL is not supported here", "write it in a view"),
@@ -100,8 +100,16 @@ def _either(parts: list[exp.Expression]) -> exp.Expression:
     return exp.paren(reduce(lambda one, other: exp.Or(this=one, expression=other), parts))
 
 
-def _row(node: exp.Expression) -> list[exp.Expression] | None:
-    """The values of a row literal; None for any other node."""
+def row_parts(node: exp.Expression, dialect: str) -> list[exp.Expression] | None:
+    """The values of a row without names: `(a, b)`, `ROW(a, b)`; None for any other node."""
     while isinstance(node, exp.Paren):
         node = node.this
-    return list(node.expressions) if isinstance(node, exp.Tuple) else None
+    match node:
+        case exp.Tuple():
+            return list(node.expressions)
+        case exp.Anonymous() if node.name.upper() == "ROW":
+            return list(node.expressions)
+        case exp.Struct() if dialect != "bigquery" and node.expressions:
+            is_named = any(isinstance(part, exp.PropertyEQ | exp.Alias) for part in node.expressions)
+            return None if is_named else list(node.expressions)
+    return None

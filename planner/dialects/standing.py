@@ -13,11 +13,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from sqlglot.dialects import Dialects
 
 FOLDER = Path(__file__).with_name("bars")
-PROVEN, READ = "proven", "read"
+PROVEN: Literal["proven"] = "proven"
+READ: Literal["read"] = "read"
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,7 @@ class Standing:
     `system` says, differ by decision, or are refused."""
 
     dialect: str
-    standing: str = READ
+    standing: Literal["proven", "read"] = READ
     system: str = ""
     expressions: int = 0
     queries: int = 0

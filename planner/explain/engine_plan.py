@@ -7,6 +7,7 @@ from engine.plan.expressions import Literal
 from engine.plan.group_queries import GroupQuery
 from engine.plan.list_elements import Unnest
 from engine.plan.multijoins import MultiJoin
+from engine.plan.nearest_joins import NearestJoin
 from engine.plan.nodes import (
     AggregateSpec,
     Concat,
@@ -27,7 +28,7 @@ from engine.plan.nodes import (
 from engine.plan.window_functions import Window
 from planner.explain.list_texts import elements_text
 from planner.explain.listing import Listing, ListingStep
-from planner.explain.ordering import partition_details, top_details
+from planner.explain.ordering import nearest_details, partition_details, top_details
 from planner.explain.path_texts import multijoin_text
 from planner.ir.scalar_text import ScalarText, shown_literal
 from planner.ir.scalars import conjuncts
@@ -98,6 +99,9 @@ def _described(node: Node, inputs: tuple[str, ...]) -> tuple[str, list[str]]:
             return "join" if left_keys else "cross join", [f"{left}.#{a} = {right}.#{b}" for a, b in pairs]
         case MultiJoin():
             return multijoin_text(node, inputs)
+        case NearestJoin(pads=pads):
+            sides = [f"{name}.#{{}}".format for name in inputs]
+            return f"nearest join{' padded' if pads else ''}", nearest_details(node, *sides)
         case Reduce(keys=keys, aggregates=aggregates):
             by = ["by " + ", ".join(f"#{key}" for key in keys)] if keys else []
             return "reduce", by + [

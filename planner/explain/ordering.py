@@ -1,10 +1,12 @@
-"""The texts of EXPLAIN for the first rows of groups, in the relational and the dataflow listing."""
+"""The texts of EXPLAIN for operators that order rows, in the relational and the dataflow listing."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from engine.plan.nearest_joins import NearestJoin
 from engine.plan.nodes import Ordering
+from planner.ir import Nearest
 
 
 def top_details(
@@ -28,6 +30,18 @@ def partition_details(
     placed, then = (", ".join(ordering_text(o, name) for o in part) for part in (order, ties))
     parts = {"by": by, "order": placed, "ties by": then}
     return [f"{what} {text}" for what, text in parts.items() if text]
+
+
+def nearest_details(
+    join: Nearest | NearestJoin, left: Callable[[int], str], right: Callable[[int], str]
+) -> list[str]:
+    """The conditions of a nearest join, and the columns that break ties; the functions give names."""
+    first, *ties = join.order
+    comparison = (">" if first.descending else "<") + ("" if join.is_strict else "=")
+    then = ", ".join(ordering_text(tie, right) for tie in ties)
+    keys = zip(join.left_keys, join.right_keys, strict=True)
+    nearest = f"nearest {left(join.place)} {comparison} {right(first.column)}"
+    return [*(f"{left(a)} = {right(b)}" for a, b in keys), nearest, *([f"ties by {then}"] if then else [])]
 
 
 def ordering_text(ordering: Ordering, name: Callable[[int], str]) -> str:

@@ -13,7 +13,7 @@ from engine.plan.nodes import Function, OnLimit, Ordering
 from engine.schema import Column
 from planner.explain.list_texts import elements_text
 from planner.explain.listing import Listing, ListingStep
-from planner.explain.ordering import partition_details, top_details
+from planner.explain.ordering import nearest_details, partition_details, top_details
 from planner.ir import (
     Aggregate,
     Attribute,
@@ -21,6 +21,7 @@ from planner.ir import (
     Distinct,
     Fixpoint,
     GeneralAggregate,
+    Nearest,
     Over,
     Prioritized,
     Project,
@@ -119,6 +120,9 @@ class _Walk:
                 return "distinct", []
             case Top(keys=keys, order=order, limit=limit, offset=offset):
                 return "top", top_details(keys, order, limit, offset, self.columns.__getitem__)
+            case Nearest(kind=kind):
+                named = self.columns.__getitem__
+                return f"{kind.value} nearest join", nearest_details(operator, named, named)
             case UnnestLists(lists=lists, place=place, outer=outer):
                 made = [self._assigned(e.attribute, self._elements(e)) for e in lists]
                 made += [self._assigned(place, "place")] if place is not None else []
@@ -138,13 +142,14 @@ class _Walk:
         raise TypeError(f"{type(operator).__name__} cannot be shown")
 
     def _windowed(self, item: WindowItem) -> str:
-        given = [self.columns[a] if isinstance(a, int) else shown_literal(a) for a in item.arguments]
+        given = [self.columns[a] if isinstance(a, int) else shown_literal(a) for a in item.given]
+        frame = item.frame.text([self.columns[a] for a in item.distances if isinstance(a, int)])
         if isinstance(item.function, GeneralAggregate):
-            return self._assigned(item.attribute, item.function.text(given, f" over {item.frame}"))
+            return self._assigned(item.attribute, item.function.text(given, f" over {frame}"))
         arguments = ", ".join(given) or ("*" if item.function is Function.COUNT else "")
         call = f"{item.function.value}({'DISTINCT ' if item.distinct else ''}{arguments})"
         nulls = " ignore nulls" if item.ignores_nulls else ""
-        return self._assigned(item.attribute, f"{call}{nulls} over {item.frame}")
+        return self._assigned(item.attribute, f"{call}{nulls} over {frame}")
 
     def _elements(self, elements: UnnestedList) -> str:
         return elements_text([self.columns[id] for id in elements.arguments], elements.exclusive)

@@ -53,7 +53,7 @@ from planner.ir.core import (
     references,
     subqueries,
 )
-from planner.ir.orders import Top
+from planner.ir.orders import Nearest, Top
 from planner.ir.programs import (
     Context,
     Fixpoint,
@@ -84,6 +84,7 @@ __all__ = [
     "GeneralAggregate",
     "Item",
     "JoinKind",
+    "Nearest",
     "Now",
     "Over",
     "PlaceFunction",

@@ -6,6 +6,7 @@ literals are tried. DuckDB's other functions, long expressions and expressions o
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 import numpy as np
@@ -14,11 +15,12 @@ from sqlglot import exp
 from engine.errors import EngineError
 from engine.plan.expressions import Call, Cast, Foreign, Literal
 from engine.scalar.program import ScalarProgram
-from engine.schema import INTERVAL
+from engine.schema import INTERVAL, Kind
 from engine.state.dictionary import Dictionary
 from planner.errors import InvalidQuery, TypeMismatch
 from planner.ir import Expression
 
+_SPECIAL = re.compile(r"'\s*(nan|[-+]?inf(inity)?)\s*'", re.IGNORECASE)
 _MOST = 16  # parts of a constant that is tried
 
 
@@ -39,7 +41,10 @@ def check_constant(expression: Expression, node: exp.Expr, dialect: str) -> None
     written = node.sql(dialect)
     if isinstance(expression, Call):
         raise InvalidQuery(f"{written} always fails: {reason}", "write NULL, or a value that can be computed")
-    raise TypeMismatch(f"{written} always fails: {reason}", "write a value of the type, or NULL")
+    hint = "write a value of the type, or NULL"
+    if expression.type.kind is Kind.NUMERIC and _SPECIAL.search(written):
+        hint = "NUMERIC has neither NaN nor infinities here: use DOUBLE PRECISION"
+    raise TypeMismatch(f"{written} always fails: {reason}", hint)
 
 
 def _is_short(expression: Expression) -> bool:

@@ -10,6 +10,7 @@ from planner.ir import (
     Distinct,
     Expression,
     JoinKind,
+    Nearest,
     Over,
     Prioritized,
     Project,
@@ -45,6 +46,10 @@ def known_columns(operator: Relational) -> Columns:
         case ThetaJoin(kind=JoinKind.SEMI, left=left, condition=condition):
             return _held(known_columns(left), condition)
         case ThetaJoin(kind=JoinKind.LEFT | JoinKind.ANTI | JoinKind.MARK, left=left):
+            return {**{column.id: column for column in operator.columns}, **known_columns(left)}
+        case Nearest(kind=JoinKind.INNER, left=left, right=right):
+            return {**known_columns(left), **known_columns(right)}
+        case Nearest(left=left):
             return {**{column.id: column for column in operator.columns}, **known_columns(left)}
         case _:
             return {column.id: column for column in operator.columns}

@@ -19,6 +19,7 @@ from planner.ir import (
     Context,
     Distinct,
     Expression,
+    Nearest,
     Project,
     Relational,
     Selection,
@@ -203,6 +204,8 @@ def _ordering(operator: Relational) -> tuple[int, ...]:
     match operator:
         case Top(keys=keys, order=order):
             return (*keys, *(ordering.column for ordering in order))
+        case Nearest(place=place, order=order):
+            return (place, order[0].column)
         case Aggregate(keys=keys):
             return keys
         case Distinct():

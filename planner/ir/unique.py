@@ -15,6 +15,7 @@ from planner.ir import (
     Distinct,
     Expression,
     JoinKind,
+    Nearest,
     Over,
     Prioritized,
     Project,
@@ -91,6 +92,8 @@ def _keys(operator: Relational) -> Iterable[Ids]:
             sides = unique_keys(left), unique_keys(right)
             return _joined(*sides, *equated(condition, left.ids, right.ids), kind is JoinKind.LEFT)
         case ThetaJoin(kind=JoinKind.SEMI | JoinKind.ANTI | JoinKind.MARK, left=left):
+            return unique_keys(left)
+        case Nearest(left=left):
             return unique_keys(left)
         case SetOp(kind=SetKind.EXCEPT | SetKind.INTERSECT, left=left, columns=columns, lefts=lefts):
             names = {id: column.id for column, id in zip(columns, lefts, strict=True)}

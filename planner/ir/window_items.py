@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from engine.plan.expressions import Literal
@@ -30,7 +31,8 @@ class FrameSide(enum.Enum):
 class Edge:
     """The start or end of a frame: a distance to one side of the current row, or unbounded.
 
-    `offset` is a constant as DuckDB reads it: `2`, `INTERVAL '1' DAY`.
+    `offset` is a constant as DuckDB reads it (`2`, `INTERVAL '1' DAY`), or `{n}`: the n-th distance that the
+    row itself has.
     """
 
     side: FrameSide
@@ -72,6 +74,15 @@ class Frame:
         text = f"{self.unit.value} between {self.start} and {self.end}"
         return f"{text} exclude {self.exclude}" if self.exclude else text
 
+    @property
+    def varying(self) -> int:
+        """The number of distances that depend on the row."""
+        return sum((edge.offset or "").startswith("{") for edge in (self.start, self.end))
+
+    def text(self, distances: Sequence[str]) -> str:
+        """The frame with the texts of the distances that the row has."""
+        return str(self).format(*distances) if distances else str(self)
+
 
 WHOLE = Frame(Unit.ROWS, START, END)
 RUNNING = Frame(Unit.RANGE, START, CURRENT)
@@ -99,7 +110,10 @@ Argument = ColumnNumber | Literal
 
 @dataclass(frozen=True)
 class WindowItem(Record):
-    """`function` of the rows of `frame`: of all values or, for an aggregate, of the distinct ones."""
+    """`function` of the rows of `frame`: of all values or, for an aggregate, of the distinct ones.
+
+    The last arguments are the distances of the frame that depend on the row.
+    """
 
     attribute: Attribute
     function: PlaceFunction | Function | GeneralAggregate
@@ -107,6 +121,16 @@ class WindowItem(Record):
     frame: Frame
     distinct: bool = False
     ignores_nulls: bool = False
+
+    @property
+    def given(self) -> tuple[Argument, ...]:
+        """The arguments of the function itself."""
+        return self.arguments[: len(self.arguments) - self.frame.varying]
+
+    @property
+    def distances(self) -> tuple[Argument, ...]:
+        """The columns of the frame's distances."""
+        return self.arguments[len(self.arguments) - self.frame.varying :]
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,21 @@ functions of a frame's first or last value, and floats are summed in the order o
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from engine.plan.group_queries import GROUPS, GroupQuery
 from engine.plan.nodes import Function
 from engine.schema import Column, Schema
-from planner.ir import Frame, GeneralAggregate, Over, PlaceFunction, Unit, WindowItem
+from planner.ir import Frame, GeneralAggregate, Over, PlaceFunction, Unit, WindowItem, function_name
 from planner.ir.scalar_text import shown_literal
 from planner.lower.lowered import Lowered, taken
 
 _OF_ROWS = frozenset({PlaceFunction.NTILE, PlaceFunction.LAG, PlaceFunction.LEAD})
 """Functions without a frame."""
 _OF_FRAMES = frozenset({PlaceFunction.FIRST_VALUE, PlaceFunction.LAST_VALUE, PlaceFunction.NTH_VALUE})
+_OF_PEERS = frozenset({"group", "ties"})
+_PEERS, _PLACE = "p_peers", "p_place"
+"""Columns of a row's group of peers, and of its place."""
 _FLOATS = {Function.SUM: "fsum", Function.AVG: "favg"}
 
 
@@ -33,7 +37,9 @@ def asked(window: Over, rows: Lowered, items: Sequence[WindowItem]) -> Lowered:
     listed = ", ".join(["g", *(f"c{i}" for i in range(len(others))), *map(text.item, items)])
     columns = [rows.node.schema.columns[position] for position in others]
     results = [Column(item.attribute.name, item.attribute.type, item.attribute.nullable) for item in items]
-    node = GroupQuery(rows.node, keys, f"SELECT {listed} FROM {GROUPS}", Schema((*columns, *results)))
+    node = GroupQuery(
+        rows.node, keys, f"SELECT {listed} FROM {text.source(items)}", Schema((*columns, *results))
+    )
     ids = tuple(rows.ids[position] for position in (*keys, *others))
     nullable = tuple(rows.nullable[position] for position in (*keys, *others))
     return Lowered(
@@ -58,10 +64,12 @@ class _Text:
         self.order = ", ".join(peers.get(id, names[id]) for id in {**peers, **every})
 
     def item(self, item: WindowItem) -> str:
-        over = self._over(item.frame if item.function not in _OF_ROWS else None)
+        if item.frame.unit is Unit.ROWS and item.frame.exclude in _OF_PEERS and item.function not in _OF_ROWS:
+            return self._without_peers(item)
+        over = self._over(item, item.frame if item.function not in _OF_ROWS else None)
         if isinstance(item.function, GeneralAggregate):
-            return item.function.text([self._argument(a) for a in item.arguments], f" {over}")
-        arguments = ", ".join(self._argument(a) for a in item.arguments)
+            return item.function.text([self._argument(a) for a in item.given], f" {over}")
+        arguments = ", ".join(self._argument(a) for a in item.given)
         if item.function in _FLOATS and self._is_float(item):
             distinct = "DISTINCT " if item.distinct else ""
             return (
@@ -73,12 +81,45 @@ class _Text:
         distinct = "DISTINCT " if item.distinct else ""
         return f"{item.function.value}({distinct}{arguments or '*'}{nulls}) {over}"
 
-    def _over(self, frame: Frame | None) -> str:
+    def _without_peers(self, item: WindowItem) -> str:
+        """A function of a frame of ROWS without the row's peers: rows have a total order, in which no two are
+        peers, so the values come with their places among the groups of peers."""
+        column = self._argument(item.given[0]) if item.given else "1"
+        over = self._over(item, replace(item.frame, exclude=""))
+        kept = f"e.p <> {_PEERS}" + (f" OR e.n = {_PLACE}" if item.frame.exclude == "ties" else "")
+        kept = f"({kept}) AND e.v IS NOT NULL" if item.ignores_nulls else kept
+        rows = f"list({{'v': {column}, 'p': {_PEERS}, 'n': {_PLACE}}}) {over}"
+        values = f"list_transform(list_filter({rows}, lambda e: {kept}), lambda e: e.v)"
+        match item.function:
+            case PlaceFunction.FIRST_VALUE:
+                return f"{values}[1]"
+            case PlaceFunction.LAST_VALUE:
+                return f"{values}[-1]"
+            case PlaceFunction.NTH_VALUE:
+                return f"{values}[{self._argument(item.arguments[1])}]"
+        values = f"list_distinct({values})" if item.distinct else values
+        if item.function in _FLOATS and self._is_float(item):
+            return f"list_aggregate(list_sort({values}), '{_FLOATS[item.function]}')"  # type: ignore[index]
+        none = "coalesce({}, 0)" if item.function is Function.COUNT else "{}"
+        return none.format(f"list_aggregate({values}, '{function_name(item.function)}')")
+
+    def source(self, items: Sequence[WindowItem]) -> str:
+        """The rows of the groups, with their places where an item excludes peers."""
+        if not any(item.frame.exclude in _OF_PEERS and item.frame.unit is Unit.ROWS for item in items):
+            return GROUPS
+        peers = f"ORDER BY {self.peers}" if self.peers else ""
+        places = f"row_number() OVER (PARTITION BY g ORDER BY {self.order}) AS {_PLACE}"
+        return f"(SELECT *, dense_rank() OVER (PARTITION BY g {peers}) AS {_PEERS}, {places} FROM {GROUPS})"
+
+    def _over(self, item: WindowItem, frame: Frame | None) -> str:
         """The window; if the frame depends on peers, its order is that of the peers alone."""
+        text = (
+            frame.text([self._argument(distance) for distance in item.distances]) if frame is not None else ""
+        )
         if frame is None or frame.unit is Unit.ROWS:
-            return f"OVER (PARTITION BY g ORDER BY {self.order} {frame or ''})"
+            return f"OVER (PARTITION BY g ORDER BY {self.order} {text})"
         order = f"ORDER BY {self.peers} " if self.peers else ""
-        return f"OVER (PARTITION BY g {order}{frame})"
+        return f"OVER (PARTITION BY g {order}{text})"
 
     def _argument(self, argument: object) -> str:
         if not isinstance(argument, int):
@@ -86,7 +127,7 @@ class _Text:
         return self.names[argument]
 
     def _is_float(self, item: WindowItem) -> bool:
-        argument = item.arguments[0]
+        argument = item.given[0]
         return (
             isinstance(argument, int) and self.rows.node.schema.types[self.rows.position(argument)].is_float
         )

@@ -21,6 +21,7 @@ from planner.ir import (
     Distinct,
     Fixpoint,
     JoinKind,
+    Nearest,
     Over,
     Prioritized,
     Project,
@@ -40,7 +41,7 @@ from planner.ir.scalars import conjuncts
 from planner.limits import check_time
 from planner.lower.aggregate import lower_aggregate
 from planner.lower.equi_joins import lower_join
-from planner.lower.first_rows import lower_top
+from planner.lower.first_rows import lower_nearest, lower_top
 from planner.lower.leaves import lower_scan, lower_values, variable
 from planner.lower.list_rows import lower_unnest
 from planner.lower.lowered import NOBODY, Lowered, distinct, lowered, projected, taken
@@ -139,6 +140,8 @@ class _Lowering:
                 return lower_unnest(operator, self.lower(input))
             case Top(input=input):
                 return lower_top(operator, self.lower(input))
+            case Nearest(left=left, right=right):
+                return lower_nearest(operator, self.lower(left), self.lower(right))
             case SetOp(left=left, right=right):
                 return lower_set_operation(operator, self.lower(left), self.lower(right))
             case Context(input=input, renaming=renaming):

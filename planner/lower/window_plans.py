@@ -101,6 +101,8 @@ class _Lowering:
         return tuple(dict.fromkeys((*self.keys, *(ordering.column for ordering in self.window.order))))
 
     def _value(self, item: WindowItem) -> Expression:
+        if item.frame.varying:
+            return self._asked(item)
         if isinstance(item.function, Function | GeneralAggregate):
             return self._aggregate(item)
         number = Windowed(WindowFunction.ROW_NUMBER, None, BIGINT)

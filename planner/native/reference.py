@@ -22,7 +22,7 @@ from engine.errors import InvalidValue
 from engine.plan.expressions import Literal
 from engine.scalar.sealed import interrupted_after, sealed
 from engine.scalar.written import readable
-from engine.schema import Kind, Type
+from engine.schema import BOOLEAN, DATE, Kind, Type, is_anonymous
 from planner.allowed.check import check, is_small
 from planner.allowed.open_functions import IN_VIEWS
 from planner.allowed.parse_tree import Closed
@@ -200,8 +200,10 @@ _SAMPLES = {
     Kind.TIMESTAMPTZ: "2000-01-01 00:00:00+00",
     Kind.INTERVAL: "1 day",
     Kind.UUID: "00000000-0000-0000-0000-000000000000",
-    Kind.ARRAY: "[]",
 }
+
+
+_NEVER = [(BOOLEAN, DATE)]
 
 
 @cache
@@ -209,6 +211,30 @@ def castable(source: Type, target: Type) -> bool:
     """Whether values of `source` can be cast to `target` at all (a single value may still fail)."""
     if source is UNTYPED or source.kind in (Kind.TEXT, Kind.JSON) or target.kind is Kind.TEXT:
         return True
-    written = source.labels[0] if source.labels else _SAMPLES.get(source.kind, "1")
-    sample = f"CAST({quoted(written)} AS {duckdb_type(source)})"
-    return constant(f"CAST({sample} AS {duckdb_type(target)})")[0]
+    if source.kind is target.kind and source.parts:
+        return all(castable(a, b) for a, b in _paired(source, target))
+    return constant(f"CAST({_sample(source)} AS {duckdb_type(target)})")[0]
+
+
+def _paired(source: Type, target: Type) -> list[tuple[Type, Type]]:
+    """The parts of a nested value that become parts of another in a cast. A pair that none can become, if
+    there are none."""
+    if source.kind is not Kind.STRUCT or is_anonymous(source) or is_anonymous(target):
+        pairs = list(zip(source.parts, target.parts, strict=False))
+        return pairs if len(source.parts) == len(target.parts) else _NEVER
+    fields = {field.name.lower(): field.type for field in source.fields}
+    return [(fields[f.name.lower()], f.type) for f in target.fields if f.name.lower() in fields] or _NEVER
+
+
+def _sample(type: Type) -> str:
+    """A value of the type in DuckDB's SQL."""
+    match type.kind:
+        case Kind.ARRAY:
+            said = "[]"
+        case Kind.STRUCT:
+            said = f"row({', '.join(map(_sample, type.parts))})"
+        case Kind.MAP:
+            said = f"MAP {{ {': '.join(map(_sample, type.parts))} }}"
+        case _:
+            said = quoted(type.labels[0] if type.labels else _SAMPLES.get(type.kind, "1"))
+    return f"CAST({said} AS {duckdb_type(type)})"

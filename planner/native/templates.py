@@ -49,11 +49,11 @@ def shared(node: exp.Expr) -> int | None:
     return node.meta.get(_SHARED)
 
 
-def sql(template: str, args: Sequence[exp.Expression]) -> exp.Expression:
+def sql(template: str, args: Sequence[exp.Expr]) -> exp.Expression:
     """DuckDB's SQL with these nodes in its places."""
     numbers = [next(_numbers) for _ in args]
 
-    def given(node: exp.Expression) -> exp.Expression:
+    def given(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and node.name.startswith(_PLACE):
             place = int(node.name.removeprefix(_PLACE))
             copy = args[place].copy()

@@ -1,10 +1,11 @@
 """The canonical text of a statement: PostgreSQL's, with the explicit recursion, the hints and the PIVOT that
-PostgreSQL lacks, and without comments."""
+PostgreSQL lacks, and without comments; and the same in DuckDB's SQL."""
 
 from __future__ import annotations
 
 from sqlglot import exp
 from sqlglot.generator import Generator
+from sqlglot.generators.duckdb import DuckDBGenerator
 from sqlglot.generators.postgres import PostgresGenerator
 
 from engine.schema import Type
@@ -13,8 +14,8 @@ from planner.parsing.mutually import declaration_of
 from planner.parsing.recursion_clauses import clauses_text
 
 
-class _Canonical(PostgresGenerator):
-    TRANSFORMS = {k: f for k, f in PostgresGenerator.TRANSFORMS.items() if k is not exp.Pivot}  # noqa: RUF012
+class _OwnClauses(Generator):
+    """The clauses that are ours. A mixin that comes before a system's generator among the bases."""
 
     def select_sql(self, expression: exp.Select) -> str:
         priority = priority_of(expression)
@@ -49,7 +50,20 @@ class _Canonical(PostgresGenerator):
         return f"{self.sql(alias.this)}({columns}) AS ({self.sql(cte.this)})"
 
 
+class _Canonical(_OwnClauses, PostgresGenerator):
+    TRANSFORMS = {k: f for k, f in PostgresGenerator.TRANSFORMS.items() if k is not exp.Pivot}  # noqa: RUF012
+
+
+class _InDuckDB(_OwnClauses, DuckDBGenerator):
+    """DuckDB's SQL with our clauses."""
+
+
 def sql_text(tree: exp.Expression, copy: bool = True) -> str:
     """The canonical text of a statement. Without a `copy` the tree is changed."""
     generator: Generator = _Canonical(dialect="postgres", comments=False)
     return generator.generate(tree, copy=copy)
+
+
+def duckdb_text(tree: exp.Expression) -> str:
+    """A statement of DuckDB's functions, over several lines."""
+    return _InDuckDB(dialect="duckdb", comments=False, pretty=True).generate(tree)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from sqlglot.tokens import Token, TokenType
 
+from planner.dialects.traits import Trait, has
 from planner.errors import InvalidSyntax
 
 _RANKS = {
@@ -28,13 +29,12 @@ _ENDS = frozenset(
 )
 _BEFORE_NAMES = frozenset({TokenType.DOT, TokenType.ALIAS, TokenType.DISTINCT})
 """Tokens after which a clause's word is a name, or the FROM of IS DISTINCT FROM."""
-_ANY_ORDER = frozenset({"teradata"})
 _HINT = "the order is SELECT, FROM, WHERE, GROUP BY, HAVING, QUALIFY, ORDER BY, LIMIT"
 
 
 def check_order(tokens: Iterable[Token], dialect: str) -> None:
     """Raise InvalidSyntax, with its place, for a clause that follows one that must come after it."""
-    if dialect in _ANY_ORDER:
+    if has(dialect, Trait.CLAUSES_IN_ANY_ORDER):
         return
     last: list[Token | None] = [None]  # the latest clause of the SELECT in each open parenthesis
     before: Token | None = None

@@ -19,23 +19,19 @@ from sqlglot.tokens import Token, TokenType
 
 from planner.dialects.as_written import keeping_dates
 from planner.dialects.own_calls import keeping_own
+from planner.dialects.traits import Trait, has
 from planner.formats import keeping_formats
 from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
 from planner.parsing.hints import PriorityHints
+from planner.parsing.json_columns import JsonColumns
 from planner.parsing.mutually import MutualRecursion
 from planner.parsing.parameters import mark
 from planner.parsing.recursion_clauses import RecursionClauses
+from planner.parsing.version_clauses import VersionClauses
 from planner.parsing.window_calls import WindowCalls
 from planner.rewriting import rewritten
 
-_UNCONDITIONAL = frozenset(
-    {"clickhouse", "databricks", "doris", "hive", "mysql", "singlestore", "snowflake", "spark", "spark2"}
-    | {"sqlite", "starrocks"}
-)
-"""Dialects in which a JOIN needs neither ON nor USING."""
-_ARROWS = frozenset({"postgres", "redshift", "materialize", "risingwave", "mysql", "singlestore", "sqlite"})
-"""Dialects without lambdas: in `f(doc -> 'a')` the arrow is JSON's."""
 _CONDITIONS = ("on", "using", "method", "match_condition")
 """Parts of a join that determine which rows it pairs."""
 
@@ -63,9 +59,18 @@ def _parser_class(dialect: str) -> type[Parser]:
     base = keeping_formats(Dialect.get_or_raise(dialect).parser_class, dialect)
     base = keeping_own(keeping_dates(base, dialect), dialect)
     own: dict[str, Any] = {"name": dialect}
-    if dialect in _ARROWS:
+    if has(dialect, Trait.ARROWS_ARE_OF_JSON):
         own["LAMBDAS"] = {kind: read for kind, read in base.LAMBDAS.items() if kind is not TokenType.ARROW}
-    return type("Parser", (WindowCalls, _Joins, MutualRecursion, RecursionClauses, PriorityHints, base), own)
+    ours = (
+        WindowCalls,
+        JsonColumns,
+        VersionClauses,
+        _Joins,
+        MutualRecursion,
+        RecursionClauses,
+        PriorityHints,
+    )
+    return type("Parser", (*ours, base), own)
 
 
 class _Joins:
@@ -141,7 +146,8 @@ class _Joins:
         if join.kind not in ("", "INNER", "OUTER"):
             return
         makes_rows = isinstance(join.this, exp.Unnest | exp.Lateral)  # for each row of the left side
-        if not makes_rows and type(self.dialect).__name__.lower() not in _UNCONDITIONAL:
+        dialect = type(self.dialect).__name__.lower()
+        if not makes_rows and not has(dialect, Trait.JOINS_WITHOUT_CONDITION):
             self.raise_error("a JOIN needs ON or USING", start)
         if join.side:
             join.set("on", exp.true())

@@ -26,14 +26,16 @@ _SYSTEM = "pg_catalog"
 @dataclass(frozen=True)
 class Namespace:
     """`path` has schemas in the order of the search, `schemas` those that exist, `relations` the full names
-    of the tables and views that may be meant, and `types` those of the named types. `temporary` is the schema
-    of the session's temporary tables, which is searched first; None if it has none."""
+    of the tables and views that may be meant, `types` and `functions` those of the named types and of the
+    functions. `temporary` is the schema of the session's temporary tables, which is searched first; None if
+    it has none."""
 
     path: SearchPath = DEFAULT_PATH
     schemas: Collection[str] = field(default=DEFAULT_PATH, compare=False)
     relations: Collection[str] = field(default=(), compare=False)
     types: Collection[str] = field(default=(), compare=False)
     temporary: str | None = None
+    functions: Collection[str] = field(default=(), compare=False)
 
     @property
     def is_default(self) -> bool:

@@ -6,41 +6,63 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.errors import InvalidQuery, UnknownTable
-from planner.identifiers import fold, relation_name, schema_name
+from planner.errors import InvalidQuery
+from planner.identifiers import fold, parts_of, relation_name
 from planner.positions import fail
-from planner.relation_names import PUBLIC, full_name
+from planner.relation_names import ALIASES, DATABASE, full_name
 
 _SCOPES = (exp.Select, exp.Insert, exp.Update, exp.Delete, exp.Merge)
 
 
 def without_schemas(tree: exp.Expression) -> exp.Expression:
-    """Leaves out the schemas of columns. Raises UnknownTable or InvalidQuery for one that is no table's."""
+    """Leaves out the schemas of columns. Raises InvalidQuery for one that is not the table's.
+
+    A name that begins with no schema of a table is left as it is: it may be that of a struct's field.
+    """
     if isinstance(tree, exp.Comment):
         return tree
-    for column in tree.find_all(exp.Column):
+    for column in list(tree.find_all(exp.Column)):
         if column.args.get("db") is not None:
-            _check(column)
-            column.set("db", None)
-            column.set("catalog", None)
+            _resolve(column)
     return tree
 
 
-def _check(column: exp.Column) -> None:
-    """Raises an error unless the nearest table of the column's name is the one that it means."""
-    meant = full_name(schema_name(column) or PUBLIC, fold(column.args["table"]))
+def _resolve(column: exp.Column) -> None:
+    """Leaves out the schema of a column, if it has one."""
+    names = parts_of(column)
+    after = names[1:] if len(names) == 4 and fold(names[0]) == DATABASE else names
+    schema = fold(after[0])
+    meant = full_name(ALIASES.get(schema, schema), fold(after[1]))
+    tables = _visible(column)
+    nearest = next((t for t in tables if t.alias_or_name.lower() == after[1].name.lower()), None)
+    if nearest is not None and not nearest.alias and relation_name(nearest) == meant:
+        _shorten(column, after[1:])
+    elif nearest is not None and all(t.alias_or_name.lower() != names[0].name.lower() for t in tables):
+        name = nearest.alias_or_name
+        hint = f"{name} is {'an alias' if nearest.alias else relation_name(nearest)} here: write {name} alone"
+        fail(InvalidQuery(f"{column.sql()} names a table that FROM does not have", hint), column)
+
+
+def _shorten(column: exp.Column, names: list[exp.Identifier]) -> None:
+    """Makes the column that of a table, or a field of it, by these names."""
+    table, name, *fields = names
+    for part, value in (("catalog", None), ("db", None), ("table", table), ("this", name)):
+        column.set(part, value)
+    whole: exp.Expression = column.copy()
+    for field in fields:
+        whole = exp.Dot(this=whole, expression=field)
+    if fields:
+        column.replace(whole)
+
+
+def _visible(column: exp.Column) -> list[exp.Table]:
+    """The tables around a column, the nearest first."""
+    found: list[exp.Table] = []
     scope = column.find_ancestor(*_SCOPES)
     while scope is not None:
-        for table in _tables(scope):
-            if table.alias_or_name.lower() != column.table.lower():
-                continue
-            if not table.alias and relation_name(table) == meant:
-                return
-            name = table.alias_or_name
-            hint = f"{name} is {'an alias' if table.alias else relation_name(table)} here: write {name} alone"
-            fail(InvalidQuery(f"{column.sql()} names a table that FROM does not have", hint), column)
+        found += _tables(scope)
         scope = scope.find_ancestor(*_SCOPES)
-    fail(UnknownTable(f'no table "{meant}" is visible here', "name the table in FROM"), column)
+    return found
 
 
 def _tables(scope: exp.Expr) -> list[exp.Table]:

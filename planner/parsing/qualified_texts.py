@@ -9,7 +9,8 @@ from sqlglot import exp
 from planner.errors import PlannerError
 from planner.parsing.namespace import Namespace, added_schema
 from planner.parsing.parse import parse_query
-from planner.parsing.script import Excerpt, place_of
+from planner.parsing.rewritten_text import place_of
+from planner.parsing.script import Excerpt
 
 
 def qualified_text(excerpt: Excerpt, dialect: str, names: Namespace) -> Excerpt:
@@ -26,11 +27,21 @@ def qualified_text(excerpt: Excerpt, dialect: str, names: Namespace) -> Excerpt:
     text = excerpt.text
     for start, schema in reversed(places):
         text = text[:start] + schema + text[start:]
-    added, inserted = 0, []
+    inserted = [
+        (line, column + _length(places, excerpt.text, line, column), n)
+        for line, column, n in excerpt.inserted
+    ]
+    added = 0
     for start, schema in places:
         inserted.append((*place_of(text, start + added), len(schema)))
         added += len(schema)
     return replace(excerpt, text=text, inserted=tuple(inserted))
+
+
+def _length(places: list[tuple[int, str]], text: str, line: int, column: int) -> int:
+    """The length of the schemas that go before a place in its line."""
+    before = ((*place_of(text, start), len(schema)) for start, schema in places)
+    return sum(length for at, c, length in before if at == line and c <= column)
 
 
 def _before(schema: str, dialect: str) -> str:

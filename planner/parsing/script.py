@@ -28,6 +28,7 @@ from planner.parsing.long_names import notices, with_short_names
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.parameters import NO_PARAMETERS, Parameters, check_used, with_values
 from planner.parsing.qualified_columns import without_schemas
+from planner.parsing.rewritten_text import RewrittenText, place_of
 
 _NAMING = frozenset({"SELECT", "RETURNING", "TABLE"})
 """Words of an INSERT that has more columns to name than the rows of its VALUES."""
@@ -72,6 +73,8 @@ class Piece:
     names: Namespace = DEFAULT
     in_utc: bool = True
     """Whether moments without an offset are those of UTC's clock."""
+    rewritten: RewrittenText | None = None
+    """How the script differs from the one that was sent, whose lines and columns places are."""
 
     @property
     def source(self) -> str:
@@ -98,7 +101,10 @@ class Piece:
 
     def place(self, token: int = 0) -> tuple[int, int]:
         """Line and column of the beginning of a token."""
-        return place_of(self.script, self.tokens[token].start)
+        start, written = self.tokens[token].start, self.rewritten
+        if written is None:
+            return place_of(self.script, start)
+        return place_of(written.original, written.offset(start))
 
     def find(self, word: str, near: exp.Expression | None = None) -> int:
         """The first token that begins with `word`, not before the beginning of `near`; 0 if there is none."""
@@ -112,8 +118,11 @@ class Piece:
 
     def excerpt(self, first: int) -> Excerpt:
         """The text from token `first` to the end of the statement."""
-        text = self.script[self.tokens[first].start : self.tokens[-1].end + 1]
-        return Excerpt(text, *self.place(first))
+        start = self.tokens[first].start
+        text = self.script[start : self.tokens[-1].end + 1]
+        grown = () if self.rewritten is None else self.rewritten.grown
+        inserted = tuple((*place_of(text, at - start), by) for at, by in grown if at >= start)
+        return Excerpt(text, *self.place(first), inserted)
 
     def from_token(self, first: int) -> Piece:
         """The rest of the statement, from token `first` on."""
@@ -127,7 +136,7 @@ class Piece:
 
     def template(self) -> exp.Expression:
         """The tree without values for its parameters, and without marks of the dialect."""
-        trees = checked_trees(_spelled_out(self.tokens), self.script, self.dialect)
+        trees = checked_trees(self.tokens, self.script, self.dialect)
         if len(trees) != 1:
             raise self.failure("the statement is empty")
         return self._resolved(trees[0])
@@ -175,14 +184,6 @@ def split(
     check_used(parameters, (token for piece in pieces for token in piece.tokens))
     own = replace(parameters, alone=len(pieces) == 1)
     return tuple(replace(piece, parameters=own, names=names) for piece in pieces)
-
-
-def place_of(script: str, offset: int) -> tuple[int, int]:
-    """Line and column of a character of the script."""
-    return script.count("\n", 0, offset) + 1, offset - script.rfind("\n", 0, offset)
-
-
-_VERSIONS = (TokenType.NUMBER, TokenType.STRING, TokenType.PARAMETER, TokenType.PLACEHOLDER, TokenType.COLON)
 
 
 def _tokens(script: str, dialect: Dialect) -> list[Token]:
@@ -235,25 +236,9 @@ def _unclosed(script: str, dialect: Dialect) -> int:
     return offset
 
 
-def _spelled_out(tokens: tuple[Token, ...]) -> list[Token]:
-    """The tokens with FOR before VERSION AS OF and TIMESTAMP AS OF, a form that every dialect parses."""
-    result: list[Token] = []
-    for i, token in enumerate(tokens):
-        if token.text.upper() in ("VERSION", "TIMESTAMP") and _is_as_of(tokens, i):
-            result.append(Token(TokenType.FOR, "FOR", token.line, token.col, token.start, token.end))
-        result.append(token)
-    return result
-
-
 def _is_kept(tree: exp.Expression) -> bool:
     """Whether a statement defines what is kept, so that it has no parameters. Rows that CREATE TABLE AS
     selects are not part of the table's definition."""
     if isinstance(tree, exp.Create):
         return tree.expression is None
     return isinstance(tree, exp.Alter | exp.Comment)
-
-
-def _is_as_of(tokens: tuple[Token, ...], i: int) -> bool:
-    follows = [t.text.upper() for t in tokens[i + 1 : i + 3]] == ["AS", "OF"]
-    literal = i + 3 < len(tokens) and tokens[i + 3].token_type in _VERSIONS
-    return follows and literal and (i == 0 or tokens[i - 1].text.upper() != "FOR")

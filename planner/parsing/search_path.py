@@ -53,6 +53,7 @@ def namespace(
     relations: Callable[[], Collection[str]],
     types: Callable[[], Collection[str]],
     temporary: str | None = None,
+    functions: Callable[[], Collection[str]] = tuple,
 ) -> Namespace:
     """What names mean for a user with a search path. Schemas that do not exist are passed over. `temporary`
     is the schema of the session's temporary tables.
@@ -66,4 +67,4 @@ def namespace(
     if there == DEFAULT_PATH and temporary is None:
         return DEFAULT
     known = frozenset(schemas), relations(), frozenset(types())
-    return Namespace(there or meant, *known, temporary)
+    return Namespace(there or meant, *known, temporary, frozenset(functions()))

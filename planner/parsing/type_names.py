@@ -1,19 +1,15 @@
-"""Named types: where SQL names one, its definition replaces the name.
-
-Parsing happens after that and knows no names, and everything that is stored (a table's columns, a view's
-query) keeps the type's definition, even if the name is changed or dropped.
-"""
+"""Named types: where a text names one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from sqlglot.tokens import Token, TokenType
 
 from engine.schema import Type
 from planner.parsing.namespace import DEFAULT, Namespace
-from planner.parsing.script import Piece, split
+from planner.parsing.rewritten_text import Replaced
+from planner.parsing.script import split
 from planner.relation_names import ALIASES, DATABASE, full_name
 
 Types = Mapping[str, Type]
@@ -24,25 +20,13 @@ _NEW_COLUMN = frozenset({"ADD", "COLUMN", "EXISTS"})
 _NO_COLUMN = frozenset({"CHECK", "CONSTRAINT", "FOREIGN", "LIKE", "PRIMARY", "UNIQUE"})
 
 
-def spelled_out(text: str, dialect: str, types: Types, names: Namespace = DEFAULT) -> str:
-    """The text with the definitions of types instead of their names."""
-    if not types:
-        return text
-    for piece in reversed(split(text, dialect)):
-        for first, last, type in reversed(_named(piece.tokens, types, names)):
-            text = f"{text[: first.start]}{type}{text[last.end + 1 :]}"
-    return text
-
-
-def spelled_out_piece(piece: Piece, types: Types) -> Piece:
-    """The same for one statement of a script."""
-    source = piece.source
-    text = spelled_out(source, piece.dialect, types, piece.names)
-    if text == source:
-        return piece
-    start, end = piece.tokens[0].start, piece.tokens[-1].end + 1
-    script = piece.script[:start] + text + piece.script[end:]
-    return replace(split(script, piece.dialect)[piece.index], parameters=piece.parameters, names=piece.names)
+def named_types(text: str, dialect: str, types: Types, names: Namespace = DEFAULT) -> list[Replaced]:
+    """What takes the places of the names of types in a text, in order."""
+    return [
+        (first.start, last.end, str(type))
+        for piece in split(text, dialect)
+        for first, last, type in _named(piece.tokens, types, names)
+    ]
 
 
 def _named(tokens: Sequence[Token], types: Types, names: Namespace) -> list[tuple[Token, Token, Type]]:

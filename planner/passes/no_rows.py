@@ -15,6 +15,7 @@ from planner.ir import (
     Distinct,
     Expression,
     JoinKind,
+    Nearest,
     Over,
     Prioritized,
     Project,
@@ -68,6 +69,8 @@ def is_empty(operator: Relational) -> bool:
             return is_empty(left) or _never_matches(operator)
         case ThetaJoin(kind=JoinKind.LEFT | JoinKind.ANTI | JoinKind.MARK, left=left):
             return is_empty(left)
+        case Nearest(kind=kind, left=left, right=right):
+            return is_empty(left) or (kind is JoinKind.INNER and is_empty(right))
         case SetOp(kind=SetKind.UNION, left=left, right=right):
             return is_empty(left) and is_empty(right)
         case SetOp(left=left):

@@ -16,6 +16,7 @@ from planner.ir import (
     Distinct,
     Expression,
     JoinKind,
+    Nearest,
     Over,
     Prioritized,
     Project,
@@ -57,6 +58,10 @@ def _needing(operator: Relational, above: Predicates) -> Relational:
             return replace(operator, left=sides[0], right=sides[1])
         case ThetaJoin():
             return _join(_unpadded(operator, above), above)
+        case Nearest(left=left, right=right):
+            drops = any(rejects_null(p, right.ids) for p in above)
+            kind = JoinKind.INNER if drops else operator.kind
+            return replace(operator, kind=kind, left=_needing(left, above), right=_needing(right, []))
         case _:
             return with_inputs(operator, tuple(_needing(i, []) for i in operator.inputs))
 

@@ -10,12 +10,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
+from engine.plan.nodes import Ordering
 from planner.ir import (
     Aggregate,
     Attribute,
     Context,
     Distinct,
     Fixpoint,
+    JoinKind,
+    Nearest,
     Over,
     Prioritized,
     Project,
@@ -34,6 +37,7 @@ from planner.ir import (
     references,
 )
 from planner.ir.rewrite import identity
+from planner.ir.unique import is_unique, unique_keys
 from planner.passes.unneeded_joins import is_unneeded
 
 Ids = frozenset[int]
@@ -78,6 +82,8 @@ class _Pruning:
                 return replace(operator, input=self.pruned(input, needed | operator.used))
             case ThetaJoin():
                 return self._join(operator, needed)
+            case Nearest():
+                return self._nearest(operator, needed)
             case Aggregate():
                 return self._aggregate(operator, needed)
             case Distinct(input=input):
@@ -117,17 +123,23 @@ class _Pruning:
         right = self.exactly(join.right, used & join.right.ids)
         return replace(join, left=left, right=right)
 
+    def _nearest(self, join: Nearest, needed: Ids) -> Relational:
+        if join.kind is JoinKind.LEFT and not needed & join.right.ids:
+            return self.pruned(join.left, needed)
+        place, *ties = join.order
+        if is_unique(unique_keys(join.right), frozenset((*join.right_keys, place.column))):
+            ties = []
+        join = replace(join, order=_deciding((place, *ties), needed | {place.column}))
+        used = needed | join.used
+        left = self.exactly(join.left, used & join.left.ids)
+        return replace(join, left=left, right=self.exactly(join.right, used & join.right.ids))
+
     def _aggregate(self, aggregate: Aggregate, needed: Ids) -> Relational:
         aggregate = replace(aggregate, items=tuple(i for i in aggregate.items if i.attribute.id in needed))
         return replace(aggregate, input=self.exactly(aggregate.input, aggregate.used))
 
     def _top(self, top: Top, needed: Ids) -> Relational:
-        """Last in the order, columns that nothing needs only break ties between rows with equal needed
-        columns: drop them."""
-        order = top.order
-        while order and order[-1].column not in needed:
-            order = order[:-1]
-        top = replace(top, order=order)
+        top = replace(top, order=_deciding(top.order, needed))
         return replace(top, input=self.exactly(top.input, (needed & top.ids) | top.used))
 
     def _window(self, window: Over, needed: Ids) -> Relational:
@@ -155,6 +167,14 @@ class _Pruning:
             lefts,
             rights,
         )
+
+
+def _deciding(order: tuple[Ordering, ...], needed: Ids) -> tuple[Ordering, ...]:
+    """The order without the last columns that nothing needs: these only break ties between rows with equal
+    needed columns."""
+    while order and order[-1].column not in needed:
+        order = order[:-1]
+    return order
 
 
 def _kept(columns: tuple[Attribute, ...], needed: Ids) -> tuple[Attribute, ...]:

@@ -9,46 +9,70 @@ from __future__ import annotations
 from sqlglot import exp
 
 from planner.rewriting.array_queries import array_query
+from planner.rewriting.bit_strings import bit_string
 from planner.rewriting.dialect_queries import dialect_query
+from planner.rewriting.dual_table import dual_table
+from planner.rewriting.flattened import flattened
+from planner.rewriting.hierarchies import hierarchy
 from planner.rewriting.join_marks import joined_by_marks
+from planner.rewriting.json_calls import json_call, with_row_names
+from planner.rewriting.json_tables import json_table
+from planner.rewriting.kept_groups import kept_groups
+from planner.rewriting.open_json import open_json
+from planner.rewriting.ordered_arguments import ordered_argument
 from planner.rewriting.ordered_values import ordered_value
-from planner.rewriting.table_calls import table_call
+from planner.rewriting.percent_limits import percent_limit
+from planner.rewriting.row_counts import counted_rows
+from planner.rewriting.row_samples import row_sample
+from planner.rewriting.table_calls import row_call, table_call
+from planner.rewriting.unequal_constructs import unequal
+from planner.rewriting.value_rows import value_rows
 from planner.rewriting.warehouse_windows import warehouse_window
 from planner.rewriting.window_tables import window_table
 
 _RULES = (
+    bit_string,
+    unequal,
+    value_rows,
+    row_call,
     array_query,
     ordered_value,
+    ordered_argument,
     warehouse_window,
     window_table,
+    flattened,
+    json_call,
+    json_table,
+    open_json,
     table_call,
+    dual_table,
+    row_sample,
+    hierarchy,
+    kept_groups,
+    counted_rows,
+    percent_limit,
     joined_by_marks,
     dialect_query,
 )
-_REWRITTEN = (
-    exp.Array,
-    exp.Window,
-    exp.Table,
-    exp.Lateral,
-    exp.Select,
-    exp.With,
-    exp.Values,
-    exp.Pivot,
-    exp.Ordered,
-    exp.Column,
-    exp.DataType,
+_CHANGED = (
+    *(exp.Array, exp.Window, exp.Table, exp.Lateral, exp.Query, exp.With, exp.Values, exp.DataType),
+    *(exp.Pivot, exp.Ordered, exp.Column, exp.TableFromRows, exp.Anonymous, exp.BitString),
 )
 
 
 def rewritten(tree: exp.Expression, dialect: str) -> exp.Expression:
     """The tree with every construct replaced, inner ones first. Raises Unsupported with the place of
     one that has no equal query."""
-    for node in reversed(list(tree.find_all(*_REWRITTEN))):
+    with_row_names(tree, dialect)
+    for place in reversed(list(tree.find_all(*_CHANGED))):
+        node: exp.Expression = place  # type: ignore[assignment]
         for rule in _RULES:
             found = rule(node, dialect)
-            if found is not None:
-                if node is tree:
-                    tree = found
+            if found is None:
+                continue
+            if node is tree:
+                tree = found
+            else:
                 node.replace(found)
-                break
+            node = found
     return tree

@@ -14,8 +14,13 @@ from planner.positions import fail
 
 _RECURRING = frozenset({"oracle", "snowflake"})
 """Systems in which a query in WITH is recursive if it names itself behind UNION ALL."""
-_VALUES = {"databricks": "col", "snowflake": "column", "spark": "col"}
-"""The columns of VALUES, before their number from 1."""
+_VALUES = {
+    **dict.fromkeys(("databricks", "spark", "spark2"), ("col", 1)),
+    **dict.fromkeys(("doris", "mysql", "singlestore", "starrocks"), ("column_", 0)),
+    **dict.fromkeys(("snowflake", "sqlite"), ("column", 1)),
+    **dict.fromkeys(("athena", "presto", "trino"), ("_col", 0)),
+}
+"""The columns of VALUES before their number, and the number of the first."""
 _DECIMALS = {"bigquery": (38, 9), "databricks": (10, 0), "redshift": (18, 0), "spark": (10, 0)}
 """The digits of a NUMERIC without any, where they are others than here."""
 _ORDER_BY_ALL = frozenset({"databricks", "snowflake", "spark"})
@@ -29,7 +34,7 @@ def dialect_query(node: exp.Expression, dialect: str) -> exp.Expression | None:
         case exp.With() if dialect in _RECURRING and not node.args.get("recursive"):
             return _recursive(node)
         case exp.Values() if dialect in _VALUES:
-            return _with_columns(node, _VALUES[dialect])
+            return _with_columns(node, *_VALUES[dialect])
         case exp.Pivot() if dialect in _UPPER and node.args.get("unpivot"):
             return _with_labels(node)
         case exp.Ordered(this=exp.Column() as column) if dialect in _ORDER_BY_ALL and _is_all(column):
@@ -77,7 +82,7 @@ def _names(query: exp.Expression) -> set[str]:
     return {table.name.lower() for table in query.find_all(exp.Table) if not table.args.get("db")}
 
 
-def _with_columns(node: exp.Values, name: str) -> exp.Values | None:
+def _with_columns(node: exp.Values, name: str, first: int) -> exp.Values | None:
     """VALUES in FROM with names for its columns, unless it has some."""
     holder = node if isinstance(node.parent, exp.From | exp.Join) else node.parent
     if not isinstance(holder, exp.Values | exp.Subquery | exp.Table) or not node.expressions:
@@ -89,7 +94,7 @@ def _with_columns(node: exp.Values, name: str) -> exp.Values | None:
         return None
     row = node.expressions[0]
     width = len(row.expressions) if isinstance(row, exp.Tuple) else 1
-    columns = [exp.to_identifier(f"{name}{place}") for place in range(1, width + 1)]
+    columns = [exp.to_identifier(f"{name}{place}") for place in range(first, first + width)]
     target = node.copy()
     named = alias.this.copy() if alias is not None else exp.to_identifier("values")
     if alias is not None and not node.args.get("alias"):

@@ -7,6 +7,7 @@ nth_value(x, n) FROM LAST OVER (ORDER BY y) →  nth_value(x, n) OVER (ORDER BY 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeGuard
 
 from sqlglot import exp
 
@@ -20,13 +21,13 @@ def ordered_value(node: exp.Expression, dialect: str) -> exp.Expression | None:
     """The call in the standard's words; None for any other. Raises Unsupported where there is none."""
     if not isinstance(node, exp.Window):
         return None
-    if _is_keep(node):
-        value, *terms = _kept(node)
-        if _is_over(node.parent, node):
+    if is_keep(node):
+        if _is_over(node.parent, node) or not _is_extreme(node):
             return None
+        value, *terms = _kept(node)
         return exp.First(this=exp.Order(this=value, expressions=terms))
     inner = node.this
-    if _is_keep(inner):
+    if is_keep(inner) and _is_extreme(inner):
         value, *terms = _kept(inner)
         if node.args.get("order") or node.args.get("spec") or node.args.get("alias"):
             fail(
@@ -42,7 +43,8 @@ def ordered_value(node: exp.Expression, dialect: str) -> exp.Expression | None:
     return None
 
 
-def _is_keep(node: exp.Expr | None) -> bool:
+def is_keep(node: exp.Expr | None) -> TypeGuard[exp.Window]:
+    """Whether the node is an aggregate with KEEP."""
     return isinstance(node, exp.Window) and str(node.args.get("over")).upper() == "KEEP"
 
 
@@ -53,15 +55,20 @@ def _is_over(parent: exp.Expr | None, node: exp.Window) -> bool:
 def _kept(node: exp.Window) -> list[exp.Expression]:
     """The value, and the order in which it is the first."""
     function = node.this
-    if not isinstance(function, exp.Max | exp.Min):
-        hint = "MAX and MIN are; for others, rank the rows in a query inside: rank() OVER (...) = 1"
-        fail(Unsupported(f"{function.key.upper()} with KEEP is not supported", hint), node)
-    terms = [term.copy() for term in node.args["order"].expressions]
-    if not node.args.get("first"):
-        terms = _reversed(terms)
+    terms = kept_order(node)
     value = function.this
     own = exp.Ordered(this=value.copy(), desc=isinstance(function, exp.Max), nulls_first=False)
     return [value.copy(), *terms, own]
+
+
+def kept_order(node: exp.Window) -> list[exp.Expression]:
+    """The order in which the rows that KEEP keeps are the first."""
+    terms = [term.copy() for term in node.args["order"].expressions]
+    return terms if node.args.get("first") else _reversed(terms)
+
+
+def _is_extreme(node: exp.Window) -> bool:
+    return isinstance(node.this, exp.Max | exp.Min)
 
 
 def _reversed(terms: Iterable[exp.Expression]) -> list[exp.Expression]:

@@ -1,4 +1,4 @@
-"""Functions in FROM that give texts split into rows, or one value.
+"""Functions that give texts split into rows, in FROM and in the select list, and in FROM one value.
 
 regexp_split_to_table(s, p) AS x  →  unnest(regexp_split_to_array(s, p)) AS x(x)
 lower(s) AS l(x)                  →  LATERAL (SELECT lower(s)) AS l(x)
@@ -10,12 +10,14 @@ from sqlglot import exp
 
 from planner.allowed.open_functions import PURE_BY_TOPIC
 from planner.dialects.pattern_matches import all_matches
+from planner.dialects.traits import Trait, has
 from planner.native import templates
 
 _SPLITS = {
     "postgres": {
         "regexp_split_to_table": "regexp_split_to_array({0}, {1})",
         "string_to_table": "string_to_array({0}, {1})",
+        "generate_subscripts": "CASE WHEN {1} = 1 THEN generate_series(1, len({0})) END",
     },
     "tsql": {"string_split": "string_split({0}, {1})"},
 }
@@ -23,7 +25,6 @@ _NAMES = {"tsql": "value"}
 """The column of the rows, where it has not the name of the table."""
 _LISTS = frozenset({"generate_series", "range", "repeat", "unnest"})
 _VALUES = frozenset(" ".join(PURE_BY_TOPIC.values()).split()) - _LISTS
-_OF_POSTGRES = frozenset({"materialize", "postgres", "redshift", "risingwave"})
 
 
 def table_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
@@ -31,7 +32,7 @@ def table_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
     call = node.this
     if not isinstance(call, exp.Func):
         return None
-    family = "postgres" if dialect in _OF_POSTGRES else dialect
+    family = "postgres" if has(dialect, Trait.FUNCTIONS_ARE_TABLES) else dialect
     name = (call.name if isinstance(call, exp.Anonymous) else call.sql_name()).lower()
     matches = all_matches(call) if family == "postgres" else None
     if matches is not None:
@@ -43,6 +44,19 @@ def table_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
         query = exp.select(exp.alias_(call.copy(), node.alias or name))
         return _kept(node, exp.Lateral(this=query.subquery()), name, dialect)
     return None
+
+
+def row_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
+    """The elements of a list for a call that gives rows in a select list; None for any other node."""
+    if not isinstance(node, exp.Anonymous) or isinstance(node.parent, exp.Table | exp.Lateral):
+        return None
+    family = "postgres" if has(dialect, Trait.FUNCTIONS_ARE_TABLES) else ""
+    template = _SPLITS.get(family, {}).get(node.name.lower())
+    if template is None or len(node.expressions) != 2:
+        return None
+    rows = exp.Explode(this=templates.sql(template, node.expressions))
+    is_item = isinstance(node.parent, exp.Select) and node.arg_key == "expressions"
+    return exp.Alias(this=rows, alias=exp.to_identifier(node.name.lower())) if is_item else rows
 
 
 def _kept(node: exp.Expression, item: exp.Expression, name: str, dialect: str) -> exp.Expression:

@@ -16,14 +16,16 @@ from planner.statements.alterations import (
     Action,
     AddColumn,
     AddConstraint,
+    AddKey,
     DropColumn,
     DropConstraint,
     RenameColumn,
     RenameTable,
     SetDefault,
     SetNullable,
+    SetSequence,
 )
-from planner.statements.declarations import Declarations
+from planner.statements.declarations import Declarations, sequence_of
 from planner.statements.owner_statements import set_owner
 from planner.statements.statements import AlterTable, RenameView, Statement
 from planner.statements.table_rules import Text
@@ -32,6 +34,10 @@ from planner.statements.word_reader import WordReader
 _HINT = (
     "ALTER TABLE takes ADD and DROP of COLUMN and CONSTRAINT, RENAME, and ALTER COLUMN with SET or DROP "
     "of DEFAULT and NOT NULL"
+)
+_TYPE = (
+    "columns keep the labels that the type had when they were made: DROP TYPE drops the name alone, and "
+    "CREATE TYPE gives it to other labels"
 )
 _SCHEMA = "make another schema, and move the tables to it: ALTER TABLE name SET SCHEMA schema"
 
@@ -44,6 +50,8 @@ def alter(piece: Piece) -> Statement:
     found = set_owner(piece) or _moved(piece)
     if found is not None:
         return found
+    if piece.words(2)[1:] == ("TYPE",):
+        raise piece.unsupported("ALTER TYPE is not supported", _TYPE)
     if piece.words(2)[1:] == ("SCHEMA",):
         raise piece.unsupported("ALTER SCHEMA is not supported", _SCHEMA)
     tree = replace(piece, tokens=_with_names(piece.tokens)).parse()
@@ -160,21 +168,20 @@ def _add_column(piece: Piece, table: str, node: exp.ColumnDef) -> AddColumn:
     return AddColumn(column, declared.rules, exists, declared.comments.get(column.name))
 
 
-def _add_constraint(piece: Piece, table: str, node: exp.Expression) -> AddConstraint:
+def _add_constraint(piece: Piece, table: str, node: exp.Expression) -> AddConstraint | AddKey:
     declared = Declarations(table, piece)
     declared.constraint(node)
     if declared.key is not None:
-        raise piece.unsupported(
-            "ADD PRIMARY KEY is not supported",
-            "add UNIQUE and NOT NULL instead, or copy the table with CREATE TABLE AS",
-            piece.find("PRIMARY"),
-        )
+        return AddKey(declared.key)
     return AddConstraint(declared.rules)
 
 
 def _alter_column(piece: Piece, node: exp.AlterColumn) -> Action:
     name, args = column_name(node.this), node.args
     if args.get("default") is not None:
+        sequence = sequence_of(args["default"], piece.names)
+        if sequence is not None:
+            return SetSequence(name, sequence)
         return SetDefault(name, Text(args["default"].sql(piece.dialect), piece.dialect))
     if args.get("allow_null") is not None:
         return SetNullable(name, bool(args["allow_null"]))

@@ -41,6 +41,21 @@ class AddConstraint:
 
 
 @dataclass(frozen=True)
+class AddKey:
+    """ADD PRIMARY KEY."""
+
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class SetSequence:
+    """SET DEFAULT nextval: the column takes the numbers of a sequence, by its full name."""
+
+    name: str
+    sequence: str
+
+
+@dataclass(frozen=True)
 class DropConstraint:
     name: str
     if_exists: bool = False
@@ -66,6 +81,8 @@ Action = (
     | RenameColumn
     | RenameTable
     | AddConstraint
+    | AddKey
+    | SetSequence
     | DropConstraint
     | SetDefault
     | SetNullable

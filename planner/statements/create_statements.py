@@ -13,6 +13,7 @@ from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokens import TokenType
 
 from engine.schema import enumeration
+from planner.dialects.traits import Trait, has
 from planner.identifiers import column_name, relation_name
 from planner.parsing.namespace import makes_temporary
 from planner.parsing.qualified_texts import qualified_text
@@ -37,16 +38,14 @@ _SELECT_1 = tuple(Dialect().tokenize("SELECT 1"))
 _VIEW_FORM = "CREATE [OR REPLACE] [MATERIALIZED] VIEW name [(column, ...)] AS query"
 _TYPE_FORM = "CREATE TYPE name AS ENUM ('label', ...)"
 _NO_COLUMN = ("a table needs at least one column", "CREATE TABLE name (column type, ...)")
-_OPTIONS = {"replace": "OR REPLACE"}
 _OPTION_HINTS = {
     "AS SELECT": "create the table with its columns, then fill it with INSERT INTO ... SELECT",
-    "OR REPLACE": "drop the table first",
 }
 _TEMPORARY = ("TEMP", "TEMPORARY")
 
 
 def create_table(piece: Piece) -> Statement:
-    piece = _without_scope(piece)
+    piece, append_only = _append_only(_without_scope(piece))
     tree = piece.parse()
     if not isinstance(tree, exp.Create) or tree.kind != "TABLE":
         kind = tree.kind if isinstance(tree, exp.Create) else " ".join(piece.words(2)[1:])
@@ -57,9 +56,17 @@ def create_table(piece: Piece) -> Statement:
     _refuse_options(tree, piece)
     named = isinstance(tree.this, exp.Schema)
     name = relation_name(tree.this.this if named else tree.this)
-    exists = bool(tree.args.get("exists"))
+    exists, replaces = bool(tree.args.get("exists")), bool(tree.args.get("replace"))
+    if exists and replaces:
+        raise piece.failure("OR REPLACE and IF NOT EXISTS exclude each other", DECLARATIONS, 1)
+    if replaces and like is not None:
+        raise piece.unsupported(
+            "CREATE OR REPLACE TABLE with LIKE is not supported", "drop the table first", 1
+        )
     if makes_temporary(tree):
         _check_temporary(name, piece)
+    if append_only and (like is not None or tree.expression is not None):
+        raise piece.unsupported("APPEND ONLY without columns is not supported", "declare the columns")
     if like is not None:
         return CreateTableLike(piece, name, relation_name(like.this), _takes_rules(like, piece), exists)
     parts = tree.this.expressions if named else []
@@ -69,11 +76,20 @@ def create_table(piece: Piece) -> Statement:
                 "AS SELECT after column types is not supported", _OPTION_HINTS["AS SELECT"]
             )
         names = tuple(map(column_name, parts))
-        return CreateTableAs(piece, name, names, tree.expression, _with_data(tree), exists)
+        return CreateTableAs(piece, name, names, tree.expression, _with_data(tree), exists, replaces)
     declared = _declared(name, parts, piece)
-    return CreateTable(
-        piece, name, declared.schema(), declared.key, exists, declared.rules, declared.comments
-    )
+    rules = declared.rules
+    if append_only:
+        rules = replace(rules, append_only=True)
+    columns = declared.schema()
+    return CreateTable(piece, name, columns, declared.key, exists, rules, declared.comments, replaces)
+
+
+def _append_only(piece: Piece) -> tuple[Piece, bool]:
+    """The statement without APPEND ONLY at its end, which sqlglot does not parse, and whether it had it."""
+    if [token.text.upper() for token in piece.tokens[-2:]] != ["APPEND", "ONLY"]:
+        return piece, False
+    return replace(piece, tokens=piece.tokens[:-2]), True
 
 
 def _without_scope(piece: Piece) -> Piece:
@@ -130,7 +146,7 @@ def _takes_rules(like: exp.LikeProperty, piece: Piece) -> bool:
                 "write INCLUDING ALL or no option",
                 piece.find(option.split()[0]),
             )
-    return "INCLUDING ALL" in options or (not options and piece.dialect == "mysql")
+    return "INCLUDING ALL" in options or (not options and has(piece.dialect, Trait.LIKE_COPIES_RULES))
 
 
 def _with_data(create: exp.Create) -> bool:
@@ -149,15 +165,14 @@ class ViewHead:
     if_not_exists: bool
     materialized: bool
     query: int
+    recursive: bool = False
 
 
 def view_head(piece: Piece) -> ViewHead:
-    if "RECURSIVE" in piece.words(4):
-        raise piece.unsupported(
-            "CREATE RECURSIVE VIEW is not supported",
-            "write CREATE VIEW name AS WITH RECURSIVE ...",
-            piece.find("RECURSIVE"),
-        )
+    recursive = "RECURSIVE" in piece.words(5)
+    if recursive:  # sqlglot does not parse the word
+        at = piece.find("RECURSIVE")
+        piece = replace(piece, tokens=(*piece.tokens[:at], *piece.tokens[at + 1 :]))
     query = _query_token(piece)
     tree = replace(piece, tokens=(*piece.tokens[:query], *_SELECT_1)).parse()
     if not isinstance(tree, exp.Create):
@@ -169,13 +184,19 @@ def view_head(piece: Piece) -> ViewHead:
             raise piece.unsupported(f"CREATE VIEW with {word} is not supported", _VIEW_FORM, piece.find(word))
         materialized = True
     named = isinstance(tree.this, exp.Schema)
+    if recursive and not named:
+        raise piece.failure(
+            "a recursive view needs names for its columns",
+            "CREATE RECURSIVE VIEW name (column, ...) AS query",
+        )
     return ViewHead(
         name=relation_name(tree.this.this if named else tree.this),
         column_names=tuple(column_name(c) for c in tree.this.expressions) if named else (),
         or_replace=bool(tree.args.get("replace")),
         if_not_exists=bool(tree.args.get("exists")),
         materialized=materialized,
-        query=query,
+        query=query + recursive,
+        recursive=recursive,
     )
 
 
@@ -227,6 +248,7 @@ def create_view(piece: Piece) -> CreateView:
         head.or_replace,
         head.if_not_exists,
         head.materialized,
+        head.recursive,
     )
 
 
@@ -260,7 +282,7 @@ def _query_token(piece: Piece) -> int:
 
 def _refuse_options(create: exp.Create, piece: Piece) -> None:
     for option, value in create.args.items():
-        if not value or option in ("this", "kind", "exists", "expression"):
+        if not value or option in ("this", "kind", "exists", "expression", "replace"):
             continue
         if option == "properties":
             others = [option for option in value.expressions if not _is_usual(option)]
@@ -268,7 +290,7 @@ def _refuse_options(create: exp.Create, piece: Piece) -> None:
                 continue
             word = others[0].sql(piece.dialect)
         else:
-            word = _OPTIONS.get(option, option.strip("_").upper())
+            word = option.strip("_").upper()
         raise piece.unsupported(
             f"CREATE TABLE with {word} is not supported",
             _OPTION_HINTS.get(word, DECLARATIONS),
@@ -278,6 +300,8 @@ def _refuse_options(create: exp.Create, piece: Piece) -> None:
 
 def _is_usual(option: exp.Expression) -> bool:
     """Whether an option is read elsewhere, or says what holds anyway."""
+    if isinstance(option, exp.UnloggedProperty):
+        return True  # every table is logged
     if isinstance(option, exp.OnCommitProperty):
         return not option.args.get("delete")
     return isinstance(option, exp.WithDataProperty | exp.TemporaryProperty)

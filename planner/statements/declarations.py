@@ -15,6 +15,7 @@ from sqlglot import exp
 from engine.schema import BIGINT, INTEGER, SMALLINT, Column, Schema, Type
 from planner.errors import InvalidQuery, PlannerError
 from planner.identifiers import column_name, fold, relation_name
+from planner.parsing.namespace import Namespace
 from planner.parsing.script import Piece
 from planner.positions import fail
 from planner.relation_names import own_name
@@ -55,8 +56,6 @@ _ACTIONS = {
     "INITIALLY DEFERRED": None,
     "INITIALLY IMMEDIATE": None,
 }
-_COUNTED_BY = {"start": "START WITH", "increment": "INCREMENT BY", "minvalue": "MINVALUE"}
-"""Options of an identity, as sqlglot calls them, that change its numbers unless they are 1."""
 HINT = "use NOT NULL, DEFAULT, GENERATED, PRIMARY KEY, UNIQUE, CHECK or FOREIGN KEY"
 
 
@@ -80,8 +79,17 @@ class Declarations:
         return TableRules(self._defaults, self._generated, self._identities, tuple(self._constraints))
 
     def schema(self) -> Schema:
-        """The columns; those of the key are NOT NULL."""
+        """The columns; those of the key are NOT NULL. Raises Unsupported for a column that takes the numbers
+        of a sequence, but could be NULL too: a row without a value for it gets a number."""
         key = self.key or ()
+        for column in self.columns:
+            identity = self._identities.get(column.name)
+            if identity is not None and identity.sequence and column.nullable and column.name not in key:
+                raise self.piece.unsupported(
+                    f"DEFAULT nextval of column {column.name}, which may be NULL, is not supported",
+                    "add NOT NULL: a NULL takes the next number",
+                    self.piece.find("NEXTVAL"),
+                )
         return Schema(tuple(replace(c, nullable=c.nullable and c.name not in key) for c in self.columns))
 
     def column(self, definition: exp.ColumnDef) -> None:
@@ -120,13 +128,15 @@ class Declarations:
                 self.columns[-1] = replace(self.columns[-1], nullable=nullable)
             case exp.PrimaryKeyColumnConstraint():
                 self._set_key((name,), definition)
+            case exp.DefaultColumnConstraint(this=value) if of := sequence_of(value, self.piece.names):
+                self._identities[name] = Identity(False, len(self._identities), sequence=of)
             case exp.DefaultColumnConstraint(this=value):
                 self._defaults[name] = self._text(value)
             case exp.ComputedColumnConstraint(this=value):
                 self._generated[name] = self._text(value)
             case exp.GeneratedAsIdentityColumnConstraint() as kind if kind.expression is None:
-                self._check_counter(kind, definition)
-                self._identify(name, bool(kind.this))
+                start, increment = self._counting(kind, definition)
+                self._identify(name, bool(kind.this), start, increment)
             case exp.AutoIncrementColumnConstraint():
                 self._identify(name, False)
             case exp.CommentColumnConstraint(this=text):
@@ -182,21 +192,30 @@ class Declarations:
         table = relation_name(to.this if named else to)
         self._add(ForeignKey(name or self._named(columns, "fkey"), columns, table, target, action))
 
-    def _identify(self, name: str, always: bool) -> None:
-        self._identities[name] = Identity(always, len(self._identities))
+    def _identify(self, name: str, always: bool, start: int = 1, increment: int = 1) -> None:
+        self._identities[name] = Identity(always, len(self._identities), start, increment)
         self.columns[-1] = replace(self.columns[-1], nullable=False)
 
-    def _check_counter(self, kind: exp.Expression, definition: exp.ColumnDef) -> None:
-        """Refuse options by which an identity would count otherwise than 1, 2, 3, ..."""
-        for option, words in _COUNTED_BY.items():
-            value = kind.args.get(option)
-            if isinstance(value, exp.Expression) and value.sql() != "1":
-                near = [self.piece.find(word, definition) for word in (words.split()[0], "IDENTITY")]
-                raise self.piece.unsupported(
-                    f"{words} {value.sql()} of an identity is not supported",
-                    "an identity counts 1, 2, 3, ...: leave the option out, or compute others from it",
-                    near[0] or near[1],
-                )
+    def _counting(self, kind: exp.Expression, definition: exp.ColumnDef) -> tuple[int, int]:
+        """The first number of an identity, and the step to the next one. Raises Unsupported for limits other
+        than those of the column's type, and InvalidQuery for what is no number."""
+        start, increment = (
+            1 if kind.args.get(option) in (None, False) else _whole(kind.args[option])
+            for option in ("start", "increment")
+        )
+        if start is None or not increment:
+            fail(
+                InvalidQuery("an identity starts with a whole number, and its increment is not 0"), definition
+            )
+        low = kind.args.get("minvalue")
+        if kind.args.get("cycle") or (isinstance(low, exp.Expression) and _whole(low) != 1):
+            word = "CYCLE" if kind.args.get("cycle") else "MINVALUE"
+            raise self.piece.unsupported(
+                f"{word} of an identity is not supported",
+                "make a sequence, and give the column DEFAULT nextval('name')",
+                self.piece.find(word, definition),
+            )
+        return start, increment
 
     def _set_key(self, columns: tuple[str, ...], node: exp.Expression) -> None:
         if self.key is not None:
@@ -253,6 +272,32 @@ def _check_twice(who: str, columns: tuple[str, ...], node: exp.Expression | None
     for i, name in enumerate(columns):
         if name in columns[:i]:
             fail(InvalidQuery(f"{who} names column {name} twice"), node)
+
+
+def sequence_of(value: exp.Expression, names: Namespace) -> str | None:
+    """The full name of the sequence whose next number an expression is."""
+    if not isinstance(value, exp.Anonymous) or value.name.lower() != "nextval" or len(value.expressions) != 1:
+        return None
+    return sequence_named(value.expressions[0], names)
+
+
+def sequence_named(value: exp.Expression, names: Namespace) -> str | None:
+    """The full name that the text in a call of a sequence's function means: `'s'`, or `'app.s'::regclass`."""
+    text = value.this if isinstance(value, exp.Cast) else value
+    if not isinstance(text, exp.Literal) or not text.is_string:
+        return None
+    (table,) = [exp.to_table(text.this, dialect="postgres")]
+    full = relation_name(table)
+    return full if table.args.get("db") is not None else names.meant(full, ())
+
+
+def _whole(value: object) -> int | None:
+    """A literal whole number; None for anything else."""
+    negative = isinstance(value, exp.Neg)
+    literal = value.this if isinstance(value, exp.Neg) else value
+    if not isinstance(literal, exp.Literal) or literal.is_string or not literal.this.isdigit():
+        return None
+    return -int(literal.this) if negative else int(literal.this)
 
 
 def _names(nodes: Iterable[exp.Expression]) -> tuple[str, ...]:

@@ -9,7 +9,16 @@ from sqlglot import exp
 from engine.schema import Column, Schema
 from planner.native.reference import quoted
 from planner.relation_names import PUBLIC, split_name
-from planner.statements.table_rules import Action, Check, Constraint, ForeignKey, TableRules, Text, Unique
+from planner.statements.table_rules import (
+    Action,
+    Check,
+    Constraint,
+    ForeignKey,
+    Identity,
+    TableRules,
+    Text,
+    Unique,
+)
 
 
 def table_text(
@@ -21,7 +30,8 @@ def table_text(
         parts.append(f"PRIMARY KEY ({identifiers(key)})")
     parts += [f"CONSTRAINT {identifier(c.name)} {constraint_text(c)}" for c in rules.constraints]
     body = ",\n  ".join(parts)
-    return f"CREATE TABLE {relation_text(name)} (\n  {body}\n)" + _comments("TABLE", name, comments)
+    more = " APPEND ONLY" if rules.append_only else ""
+    return f"CREATE TABLE {relation_text(name)} (\n  {body}\n){more}" + _comments("TABLE", name, comments)
 
 
 def view_text(name: str, columns: Sequence[str] | None, sql: str, comments: Mapping[str, str]) -> str:
@@ -63,13 +73,23 @@ def _column(column: Column, rules: TableRules) -> str:
     if column.name in rules.generated:
         parts.append(f"GENERATED ALWAYS AS ({_expression(rules.generated[column.name])}) STORED")
     if column.name in rules.identities:
-        how = "ALWAYS" if rules.identities[column.name].always else "BY DEFAULT"
-        parts.append(f"GENERATED {how} AS IDENTITY")
+        parts.append(_identity(rules.identities[column.name]))
     if column.name in rules.defaults:
         parts.append(f"DEFAULT {_expression(rules.defaults[column.name])}")
     if not column.nullable:
         parts.append("NOT NULL")
     return " ".join(parts)
+
+
+def _identity(identity: Identity) -> str:
+    if identity.sequence is not None:
+        return f"DEFAULT nextval({quoted(relation_text(identity.sequence))})"
+    counting = [
+        *([f"START WITH {identity.start}"] if identity.start != 1 else []),
+        *([f"INCREMENT BY {identity.increment}"] if identity.increment != 1 else []),
+    ]
+    options = f" ({' '.join(counting)})" if counting else ""
+    return f"GENERATED {'ALWAYS' if identity.always else 'BY DEFAULT'} AS IDENTITY{options}"
 
 
 def _expression(text: Text) -> str:

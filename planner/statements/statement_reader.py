@@ -20,10 +20,12 @@ from planner.positions import fail
 from planner.statements.alter_statements import alter
 from planner.statements.comment_statements import comment
 from planner.statements.create_statements import create_table, create_type, create_view, drop, drop_type
+from planner.statements.function_statements import create_function, drop_function
 from planner.statements.index_statements import create_index, drop_index
 from planner.statements.refresh_statements import refresh
 from planner.statements.role_statements import create_role, drop_role, grant, revoke
 from planner.statements.schema_statements import create_schema, drop_schema, set_search_path
+from planner.statements.sequence_statements import alter_sequence, create_sequence, drop_sequence
 from planner.statements.show_statements import describe, explain, show
 from planner.statements.statements import (
     Begin,
@@ -75,6 +77,9 @@ def _parser(piece: Piece) -> Callable[[Piece], Statement]:
 
 def _create(piece: Piece) -> Statement:
     words = piece.words(8)
+    made = next((word for word in words[1:] if word not in _BEFORE_KIND), "")
+    if made in ("FUNCTION", "MACRO"):
+        return create_function(piece)
     if "VIEW" in words and "TABLE" not in words[: words.index("VIEW")]:
         return create_view(piece)
     return create_table(piece)
@@ -184,6 +189,7 @@ def _no_options(piece: Piece) -> None:
         raise piece.unsupported(f"{piece.source} is not supported", "write BEGIN and COMMIT alone", 1)
 
 
+_BEFORE_KIND = ("OR", "REPLACE", "TEMP", "TEMPORARY")
 _INSERT_OPTIONS = {
     "overwrite": "OVERWRITE",
     "partition": "PARTITION",
@@ -212,11 +218,18 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("CREATE", "SCHEMA"): create_schema,
     ("CREATE", "INDEX"): create_index,
     ("CREATE", "UNIQUE", "INDEX"): create_index,
+    ("CREATE", "SEQUENCE"): create_sequence,
+    ("CREATE", "TEMP", "SEQUENCE"): create_sequence,
+    ("CREATE", "TEMPORARY", "SEQUENCE"): create_sequence,
+    ("ALTER", "SEQUENCE"): alter_sequence,
+    ("DROP", "SEQUENCE"): drop_sequence,
     ("CREATE",): _create,
     ("DROP", "TYPE"): drop_type,
     ("DROP", "ROLE"): drop_role,
     ("DROP", "SCHEMA"): drop_schema,
     ("DROP", "INDEX"): drop_index,
+    ("DROP", "FUNCTION"): drop_function,
+    ("DROP", "MACRO"): drop_function,
     ("DROP",): drop,
     ("ALTER",): alter,
     ("COMMENT",): comment,

@@ -15,8 +15,10 @@ from sqlglot import exp
 from engine.schema import Schema, Type
 from planner.parsing.namespace import SearchPath
 from planner.parsing.script import Excerpt, Piece
+from planner.parsing.sql_functions import SqlFunction
 from planner.relation_names import own_name
 from planner.statements.alterations import Action
+from planner.statements.sequences import Counting
 from planner.statements.table_rules import NO_RULES, TableRules
 
 STAGES = ("logical", "optimized", "dataflow")
@@ -58,7 +60,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class CreateTable(Statement):
-    """`comments` are by column."""
+    """`comments` are by column. With `or_replace` it takes the place of a table of its name."""
 
     name: str
     columns: Schema
@@ -66,17 +68,20 @@ class CreateTable(Statement):
     if_not_exists: bool
     rules: TableRules = NO_RULES
     comments: Mapping[str, str] = field(default_factory=dict)
+    or_replace: bool = False
 
 
 @dataclass(frozen=True)
 class CreateTableAs(Statement):
-    """A table with a query's columns, and its rows if `with_data`; `column_names` is empty without a list."""
+    """A table with a query's columns, and its rows if `with_data`; `column_names` is empty without a list.
+    With `or_replace` it takes the place of a table of its name."""
 
     name: str
     column_names: tuple[str, ...]
     query: exp.Expression
     with_data: bool
     if_not_exists: bool
+    or_replace: bool = False
 
 
 @dataclass(frozen=True)
@@ -107,10 +112,14 @@ class CreateView(Statement):
     or_replace: bool
     if_not_exists: bool
     materialized: bool
+    recursive: bool = False
 
     @property
     def definition(self) -> Excerpt:
-        """The query, with its columns renamed by the list after the view's name."""
+        """The query, with its columns renamed by the list after the view's name. That of a recursive view is
+        one of its own name, from which the view reads."""
+        if self.recursive:
+            return self._recursion
         if not self.column_names:
             return self.query
         own = own_name(self.name)
@@ -118,6 +127,16 @@ class CreateView(Statement):
         view, *columns = (name.sql(self.piece.dialect) for name in names)
         before = "SELECT * FROM ("
         text = f"{before}{self.query.text}) AS {view}({', '.join(columns)})"
+        inserted = tuple((at, c + len(before) * (at == 1), n) for at, c, n in self.query.inserted)
+        return Excerpt(text, self.query.line, self.query.column - len(before), inserted)
+
+    @property
+    def _recursion(self) -> Excerpt:
+        names = [exp.to_identifier(name, quoted=True) for name in (own_name(self.name), *self.column_names)]
+        own, *columns = (name.sql(self.piece.dialect) for name in names)
+        listed = ", ".join(columns)
+        before = f"WITH RECURSIVE {own} ({listed}) AS ("
+        text = f"{before}{self.query.text})\nSELECT {listed} FROM {own}"
         inserted = tuple((at, c + len(before) * (at == 1), n) for at, c, n in self.query.inserted)
         return Excerpt(text, self.query.line, self.query.column - len(before), inserted)
 
@@ -138,6 +157,50 @@ class CreateType(Statement):
 
 @dataclass(frozen=True)
 class DropType(Statement):
+    names: tuple[str, ...]
+    if_exists: bool
+
+
+@dataclass(frozen=True)
+class CreateFunction(Statement):
+    """CREATE FUNCTION or MACRO: overloads of one name."""
+
+    name: str
+    functions: tuple[SqlFunction, ...]
+    or_replace: bool
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class DropFunction(Statement):
+    """`dropped` has names, each with the number of parameters, or None for the one function or, of macros,
+    for all of the name."""
+
+    dropped: tuple[tuple[str, int | None], ...]
+    if_exists: bool
+    is_macro: bool
+
+
+@dataclass(frozen=True)
+class CreateSequence(Statement):
+    name: str
+    counting: Counting
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class AlterSequence(Statement):
+    """With `restarts`, the sequence goes on with `number`, by default with its first; without, nothing
+    changes."""
+
+    name: str
+    restarts: bool
+    number: int | None
+    if_exists: bool
+
+
+@dataclass(frozen=True)
+class DropSequence(Statement):
     names: tuple[str, ...]
     if_exists: bool
 

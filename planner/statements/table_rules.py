@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from planner.identifiers import column_name, fold
+from planner.identifiers import fold, parts_of
 from planner.parsing.dialect_parsers import trees
 
 
@@ -31,14 +31,15 @@ class Text:
 
     def columns(self) -> frozenset[str]:
         """The names of the columns that it reads."""
-        return frozenset(column_name(column) for column in self.tree().find_all(exp.Column))
+        return frozenset(fold(parts_of(column)[0]) for column in self.tree().find_all(exp.Column))
 
     def renamed(self, old: str, new: str) -> Text:
         """The expression with a column renamed."""
         tree = self.tree()
         for column in tree.find_all(exp.Column):
-            if fold(column.this) == old:
-                column.set("this", exp.to_identifier(new, quoted=True))
+            name = parts_of(column)[0]  # of a struct's field, that of the struct
+            if fold(name) == old:
+                name.replace(exp.to_identifier(new, quoted=True))
         return replace(self, sql=tree.sql(self.dialect))
 
 
@@ -86,13 +87,16 @@ Constraint = Check | Unique | ForeignKey
 
 @dataclass(frozen=True)
 class Identity:
-    """An identity column, with counter `number` of its table.
+    """An identity column, with counter `number` of its table, or with a `sequence`, by its full name.
 
-    `always` says that SQL may not give it a value.
+    `always` says that SQL may not give it a value. Its nth number is `start` and n - 1 times the `increment`.
     """
 
     always: bool
     number: int = 0
+    start: int = 1
+    increment: int = 1
+    sequence: str | None = None
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,7 @@ class TableRules:
     """The rules of one table. `defaults`, `generated` and `identities` are by column.
 
     `required` are columns that became NOT NULL after the table was made: past rows may have NULLs there.
+    Rows of a table that is `append_only` stay as they were inserted.
     """
 
     defaults: Mapping[str, Text] = field(default_factory=dict)
@@ -107,6 +112,7 @@ class TableRules:
     identities: Mapping[str, Identity] = field(default_factory=dict)
     constraints: tuple[Constraint, ...] = ()
     required: tuple[str, ...] = ()
+    append_only: bool = False
 
     @property
     def judges(self) -> bool:
@@ -155,6 +161,7 @@ class TableRules:
             identities=dict(zip(names(self.identities), self.identities.values(), strict=True)),
             constraints=tuple(map(constraint, self.constraints)),
             required=names(self.required),
+            append_only=self.append_only,
         )
 
     def merged(self, more: TableRules) -> TableRules:
@@ -165,6 +172,7 @@ class TableRules:
             {**self.identities, **more.identities},
             (*self.constraints, *more.constraints),
             (*self.required, *more.required),
+            self.append_only or more.append_only,
         )
 
     def with_targets(self, change: Callable[[ForeignKey], ForeignKey]) -> TableRules:

@@ -19,7 +19,9 @@ from service.catalog.catalog import commits, idempotency_keys, log
 from service.catalog.identity_counters import counters
 from service.catalog.manifests import arrangements, batch_files, manifests, text_files
 from service.catalog.records import layouts, relations
+from service.definitions.named_functions import functions
 from service.definitions.named_schemas import schemas
+from service.definitions.named_sequences import sequences
 from service.definitions.named_types import types
 from service.pipeline.catalog_tables import sinks, sources
 from service.pipeline.jobs import RUNNING, jobs
@@ -27,7 +29,7 @@ from service.pipeline.jobs import RUNNING, jobs
 TABLES: Mapping[str, sa.Table] = {
     str(table.name): table
     for table in (
-        *(relations, layouts, schemas, types, counters),
+        *(relations, layouts, schemas, types, functions, sequences, counters),
         *(commits, log, idempotency_keys),
         *(manifests, arrangements, batch_files, text_files),
         *(jobs, sources, sinks),

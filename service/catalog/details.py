@@ -78,9 +78,10 @@ def dump_details(details: Details) -> str | None:
     document = {
         "defaults": {name: _text(text) for name, text in rules.defaults.items()},
         "generated": {name: _text(text) for name, text in rules.generated.items()},
-        "identities": {name: [i.always, i.number] for name, i in rules.identities.items()},
+        "identities": {name: _identity(i) for name, i in rules.identities.items()},
         "constraints": [_constraint(constraint) for constraint in rules.constraints],
         "required": rules.required,
+        "append_only": rules.append_only,
         "comments": dict(details.comments),
         "sees": {name: [seen.relation, dict(seen.columns), seen.rows] for name, seen in details.sees.items()},
         "named": details.named,
@@ -99,10 +100,17 @@ def load_details(text: str | None) -> Details:
         {name: Identity(*written) for name, written in document.get("identities", {}).items()},
         tuple(map(_of_document, document.get("constraints", ()))),
         tuple(document.get("required", ())),
+        document.get("append_only", False),
     )
     sees = {name: Seen(*seen) for name, seen in document.get("sees", {}).items()}
     indexes = (SecondaryIndex(name, tuple(of), tuple(more)) for name, of, more in document.get("indexes", ()))
     return Details(rules, document.get("comments", {}), sees, document.get("named", False), tuple(indexes))
+
+
+def _identity(identity: Identity) -> list[object]:
+    """Only what differs from an identity that counts 1, 2, 3, ... follows its counter."""
+    more = [identity.start, identity.increment, identity.sequence]
+    return [identity.always, identity.number, *(more if more != [1, 1, None] else ())]
 
 
 def _text(text: Text) -> list[str]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import orjson
 import sqlalchemy as sa
 
-from engine.schema import Column, Kind, Schema, Type
+from engine.schema import Column, Field, Kind, Schema, Type
 from service.catalog.database import Number, metadata
 from service.catalog.details import NO_DETAILS, Details, dump_details, load_details
 
@@ -163,8 +163,12 @@ def _dump_type(type: Type) -> dict[str, object]:
     }
     if type.labels:
         document["labels"] = type.labels
+    if type.whole:
+        document["whole"] = type.whole
     if type.element is not None:
         document["element"] = _dump_type(type.element)
+    if type.fields:
+        document["fields"] = [{"name": field.name, **_dump_type(field.type)} for field in type.fields]
     return document
 
 
@@ -176,6 +180,8 @@ def _load_type(document: dict) -> Type:
         document["scale"],
         tuple(document.get("labels", ())),
         None if element is None else _load_type(element),
+        tuple(Field(field["name"], _load_type(field)) for field in document.get("fields", ())),
+        document.get("whole", ""),
     )
 
 

@@ -53,8 +53,15 @@ class TableBatch:
     """
 
     def __init__(
-        self, changes: TableChanges, request: np.ndarray, key: tuple[int, ...] | None, lookup: Lookup
+        self,
+        changes: TableChanges,
+        request: np.ndarray,
+        key: tuple[int, ...] | None,
+        lookup: Lookup,
+        append_only: bool = False,
     ) -> None:
+        """In a table that is `append_only`, a change that takes a row away conflicts with it."""
+        self._append_only = append_only
         self._changes = changes
         self._request = request
         self._keyed = key is not None
@@ -81,6 +88,8 @@ class TableBatch:
         bad = (ops == _DELETE) & ~exists
         if self._keyed:
             bad |= (ops == _INSERT) & exists
+        if self._append_only:
+            bad |= (ops != _INSERT) & exists
         if not bad.any():
             return None
         first = int(chain.order[bad].min())
@@ -213,8 +222,15 @@ class RowConflict(Conflict):
         self.place = place
 
 
-def conflict_of(table: str, op: ChangeOp, place: int, row: str) -> RowConflict:
+def conflict_of(table: str, op: ChangeOp, place: int, row: str, append_only: bool = False) -> RowConflict:
     """The error for a change that conflicts; `row` is its key or the whole row, as `named_row` returns it."""
+    if append_only and op is not ChangeOp.INSERT:
+        return RowConflict(
+            place,
+            f"change {place} would take a row from table {table}, which is append only: {row}",
+            "insert new rows only, or make a table without APPEND ONLY",
+            code="append_only",
+        )
     if op is ChangeOp.DELETE:
         return RowConflict(
             place,

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 
 from engine.codec.refusals import invalid
 from engine.errors import InvalidValue
-from engine.schema import Kind, Schema, Type
+from engine.schema import NESTED, Kind, Schema, Type
 
 _TRUE, _FALSE = ("t", "true", "y", "yes", "1"), ("f", "false", "n", "no", "0")
 _WHOLE = "[+-]?[0-9]+([.]0*)?"
@@ -90,7 +90,7 @@ _CANONICAL = {
     Kind.TIMESTAMP: f"{_DAY}[T ][0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}([.][0-9]{{1,6}})?",
 }
 """Forms that the codec reads as they are: most columns have no other."""
-_AS_THEY_ARE = frozenset({Kind.TEXT, Kind.ENUM, Kind.JSON, Kind.ARRAY})
+_AS_THEY_ARE = NESTED | {Kind.TEXT, Kind.ENUM, Kind.JSON}
 _READINGS: dict[Kind, Reading] = {
     Kind.SMALLINT: _integers,
     Kind.INTEGER: _integers,

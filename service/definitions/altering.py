@@ -27,6 +27,7 @@ from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
 from service.definitions.draft import Draft, columns_lost
+from service.definitions.key_history import repeats
 from service.errors import Conflict, Invalid
 from service.names import check_columns
 
@@ -141,6 +142,12 @@ class Alterations:
                     "give it a DEFAULT",
                     code="null_not_allowed",
                 )
+        if new.relation.key is not None and repeats(delta, new.relation.key):
+            raise Conflict(
+                f"two rows of table {new.name} have one primary key, now or at an epoch that can be read",
+                "change these rows, and wait until their history is gone; or add UNIQUE",
+                code="unique_violated",
+            )
 
     def _renamed(self, view: Definition, new: Definition, draft: Draft) -> Definition:
         """A view with the current names of the altered table and its columns."""

@@ -25,6 +25,7 @@ from planner.limits import UNLIMITED
 from planner.long_texts import plan_text
 from planner.relation import Relation
 from planner.relation_names import is_temporary, schema_of
+from planner.statements.table_rules import Identity
 from service.catalog.catalog import Catalog
 from service.catalog.details import NO_DETAILS, Details
 from service.catalog.identity_counters import IdentityCounter
@@ -32,11 +33,12 @@ from service.catalog.records import Definer
 from service.changes.constraints import index_side, indexes_of, plans_of
 from service.clock import Clock
 from service.definitions.definition import Definition
-from service.definitions.filling import Filling
+from service.definitions.filling import Counter, Filling
 from service.definitions.known_relations import KnownRelations, in_order
 from service.definitions.layouts import History
 from service.definitions.maintained_queries import MaintainedQueries
 from service.definitions.named_schemas import NamedSchemas
+from service.definitions.named_sequences import NamedSequences
 from service.definitions.referring import resolved
 from service.definitions.seeing import relations_of, seen_now, sized
 from service.errors import Conflict, Invalid
@@ -64,6 +66,7 @@ class Definitions:
         self.set_aside: set[str] = set()
         """Views that are to be built again beside the writer."""
         self.schemas = NamedSchemas(catalog)
+        self.sequences = NamedSequences(catalog, self.schemas)
         self.queries = MaintainedQueries(engine)
         self.known = KnownRelations.of({})
         """Every table and view. Replaced as a whole."""
@@ -85,18 +88,30 @@ class Definitions:
         key: tuple[int, ...] | None,
         exists_ok: bool = False,
         details: Details = NO_DETAILS,
+        or_replace: bool = False,
     ) -> Definition:
+        """Creates a table. With `or_replace` one of its name goes in the same transaction; Conflict while
+        others read that."""
         check_relation_name(name)
         check_columns(schema.names)
         self.schemas.require(schema_of(name))
         if name in self.all and exists_ok and not self.all[name].is_view:
             return self.all[name]
-        self.must_be_new(name)
+        replaced = [name] if or_replace and name in self.all and not self.all[name].is_view else []
+        if not replaced:
+            self.must_be_new(name)
         schema = _with_key(schema, key)
         relation = Relation(name, schema, Source(name, schema), key)
         rules = resolved(details.rules, relation, self.all)
         details = replace(details, rules=rules)
         definition = self.table(0, relation, self.engine.snapshot.upper - 1, details)
+        if replaced:
+            added: list[int] = []
+            self.drop(
+                replaced, view=False, also=lambda changing: added.append(changing.add(definition.record()))
+            )
+            self.install([definition], {})
+            return self.put(self.table(added[0], relation, definition.created, details))
         with self.undone_by(lambda: self.withdraw([definition])):
             self.install([definition], {})
             with self.catalog.changing() as changing:
@@ -169,10 +184,22 @@ class Definitions:
         self, id: int, relation: Relation, created: int, details: Details = NO_DETAILS, layout: int = 0
     ) -> Definition:
         """A table. Raises a PlannerError if an expression of its rules cannot be compiled."""
-        filling = Filling(
-            relation, details.rules, self.engine.dictionary, partial(IdentityCounter, self.catalog, id)
-        )
+        filling = Filling(relation, details.rules, self.engine.dictionary, partial(self._counter, id))
         return Definition(id, relation, created, details=details, layout=layout, filling=filling)
+
+    def _counter(self, id: int, identity: Identity, largest: int) -> Counter:
+        """What counts for a column of the table with this id. Raises NotFound for a sequence."""
+        if identity.sequence is not None:
+            return self.sequences.get(identity.sequence)
+        return IdentityCounter(self.catalog, id, identity, largest)
+
+    def counted_by(self, sequence: str) -> list[str]:
+        """The tables that take numbers from a sequence."""
+        return sorted(
+            name
+            for name, definition in self.all.items()
+            if any(i.sequence == sequence for i in definition.details.rules.identities.values())
+        )
 
     def table_like(
         self, table: Definition, relation: Relation | None = None, details: Details | None = None
@@ -297,6 +324,8 @@ class Definitions:
         if name in self.all:
             kind = "view" if self.all[name].is_view else "table"
             raise NameInUse(f"there is a {kind} called {name} already")
+        if name in self.sequences.all:
+            raise NameInUse(f"there is a sequence called {name} already")
 
     def must_be_free(self, name: str) -> None:
         """Raises Invalid, NotFound or NameInUse unless a relation can get this name."""

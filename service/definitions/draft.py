@@ -19,15 +19,17 @@ from planner.statements.alterations import (
     Action,
     AddColumn,
     AddConstraint,
+    AddKey,
     DropColumn,
     DropConstraint,
     RenameColumn,
     RenameTable,
     SetDefault,
     SetNullable,
+    SetSequence,
 )
 from planner.statements.indexes import SecondaryIndex
-from planner.statements.table_rules import ForeignKey, TableRules, Unique
+from planner.statements.table_rules import ForeignKey, Identity, TableRules, Text, Unique
 from planner.suggestions import did_you_mean
 from service.definitions.definition import Definition
 from service.definitions.layouts import Shift
@@ -91,14 +93,14 @@ class Draft:
                 self.rules = self.rules.with_targets(lambda f: replace(f, table=to) if f.table == mine else f)
             case AddConstraint(rules=rules):
                 self._add_rules(rules)
+            case AddKey(columns=columns):
+                self._add_key(columns)
+            case SetSequence(name=name, sequence=sequence):
+                self._set_sequence(name, sequence)
             case DropConstraint():
                 self._drop_constraint(action)
             case SetDefault(name=name, text=text):
-                self._place(name)
-                defaults = {n: t for n, t in self.rules.defaults.items() if n != name}
-                self.rules = replace(
-                    self.rules, defaults=defaults if text is None else {**defaults, name: text}
-                )
+                self._set_default(name, text)
             case SetNullable(name=name, nullable=nullable):
                 self._set_nullable(name, nullable)
 
@@ -175,6 +177,42 @@ class Draft:
         if foreign.table != self.old.name:
             return foreign
         return replace(foreign, target=tuple(to if n == name else n for n in foreign.target))
+
+    def _add_key(self, columns: tuple[str, ...]) -> None:
+        if self.key is not None:
+            raise Conflict(f"table {self.name} has a primary key already", code="name_in_use")
+        for name in columns:
+            place = self._place(name)
+            self.columns[place] = replace(self.columns[place], nullable=False)
+        required = tuple(name for name in self.rules.required if name not in columns)
+        self.rules = replace(self.rules, required=required)
+        self.key = columns
+        self.moves = True
+
+    def _set_default(self, name: str, text: Text | None) -> None:
+        self._place(name)
+        defaults = {n: t for n, t in self.rules.defaults.items() if n != name}
+        counted = {n: i for n, i in self.rules.identities.items() if n != name or i.sequence is None}
+        self.rules = replace(
+            self.rules,
+            defaults=defaults if text is None else {**defaults, name: text},
+            identities=counted,
+        )
+
+    def _set_sequence(self, name: str, sequence: str) -> None:
+        self._set_default(name, None)
+        if self.columns[self._place(name)].nullable and name not in self.rules.required:
+            raise Invalid(
+                f"column {name} may be NULL, and a NULL takes the next number of a sequence",
+                f"ALTER COLUMN {name} SET NOT NULL first",
+                code="null_not_allowed",
+            )
+        if name in self.rules.identities or name in self.rules.generated:
+            raise Conflict(f"column {name} has numbers or values of its own", code="in_use")
+        numbers = [identity.number for identity in self.old.details.rules.identities.values()]
+        number = max([*numbers, *(i.number for i in self.rules.identities.values())], default=-1) + 1
+        identities = {**self.rules.identities, name: Identity(False, number, sequence=sequence)}
+        self.rules = replace(self.rules, identities=identities)
 
     def _add_rules(self, rules: TableRules) -> None:
         for constraint in rules.constraints:

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from planner.relation_names import schema_of
 from service.catalog.records import Definer
 from service.definitions.definitions import Definitions
+from service.definitions.named_functions import NamedFunctions
+from service.definitions.named_sequences import NamedSequences
 from service.definitions.named_types import NamedTypes
 from service.errors import Conflict
 
@@ -14,17 +16,23 @@ _SHOWN = 5
 
 
 def drop_schemas(
-    of: Definitions, types: NamedTypes, names: Sequence[str], missing_ok: bool = False, cascade: bool = False
+    of: Definitions,
+    others: Sequence[NamedTypes | NamedFunctions | NamedSequences],
+    names: Sequence[str],
+    missing_ok: bool = False,
+    cascade: bool = False,
 ) -> None:
     """Drops schemas. Raises NotFound, and Conflict for one that is not empty, unless `cascade` empties it."""
     names = [name for name in names if not missing_ok or name in of.schemas.all]
     for name in names:
         of.schemas.require_droppable(name)
     members = [d for d in of.all.values() if schema_of(d.name) in names]
-    gone = [type for name in names for type in types.of(name)]
-    if (members or gone) and not cascade:
+    gone = [[each for name in names for each in other.of(name)] for other in others]
+    if (members or any(gone)) and not cascade:
         held = [f"{'view' if d.is_view else 'table'} {d.name}" for d in members]
-        held = sorted([*held, *(f"type {name}" for name in gone)])
+        held = sorted(
+            [*held, *_named("type", gone[0]), *_named("function", gone[1]), *_named("sequence", gone[2])]
+        )
         shown = ", ".join(held[:_SHOWN]) + (f" and {len(held) - _SHOWN} more" if len(held) > _SHOWN else "")
         raise Conflict(
             f"schema {', '.join(names)} is not empty: it has {shown}",
@@ -34,8 +42,14 @@ def drop_schemas(
 
     def also(changing: Definer) -> None:
         of.schemas.remove(changing, names)
-        types.remove(changing, gone)
+        for other, named in zip(others, gone, strict=True):
+            other.remove(changing, named)
 
     of.drop([d.name for d in members], view=None, cascade=cascade, also=also)
     of.schemas.forget(names)
-    types.forget(gone)
+    for other, named in zip(others, gone, strict=True):
+        other.forget(named)
+
+
+def _named(kind: str, names: Sequence[str]) -> list[str]:
+    return [f"{kind} {name}" for name in names]

@@ -18,14 +18,15 @@ from engine.codec import decode_rows
 from engine.kernels.words import NULL
 from engine.plan.expressions import Expression
 from engine.scalar import ScalarProgram
-from engine.schema import BOOLEAN
+from engine.schema import BOOLEAN, INTEGER_RANGES, Kind
 from engine.state.dictionary import Dictionary
 from planner.adhoc.rowwise import default_expression, moves, row_expressions
 from planner.errors import InvalidQuery, PlannerError
 from planner.relation import Relation
-from planner.statements.table_rules import Check, TableRules
+from planner.statements.table_rules import Check, Identity, TableRules
 from service.catalog.identity_counters import IdentityCounter
 from service.changes.table_changes import TableChanges
+from service.definitions.named_sequences import NamedSequence
 from service.errors import Invalid
 
 
@@ -38,6 +39,9 @@ def _naming(what: str) -> Iterator[None]:
         raise type(error)(f"{what}: {error.message}", error.hint) from None
 
 
+_BIGINT = INTEGER_RANGES[Kind.BIGINT]
+Counter = IdentityCounter | NamedSequence
+"""What gives a column its numbers."""
 Fault = tuple[Invalid, np.ndarray]
 """An error, whose message lacks the name of the row, and the changes that have it, bool[n]."""
 
@@ -48,7 +52,7 @@ class Filling:
         relation: Relation,
         rules: TableRules,
         dictionary: Dictionary,
-        counter: Callable[[int], IdentityCounter],
+        counter: Callable[[Identity, int], Counter],
     ) -> None:
         """Raises a PlannerError that names the column or constraint if an expression cannot be compiled."""
         self._relation = relation
@@ -62,7 +66,10 @@ class Filling:
                 expression = default_expression(text, schema.types[schema.index(name)])
             self._defaults[schema.index(name)] = ScalarProgram((expression,), dictionary), moves(text)
         self.generated = tuple(schema.index(name) for name in rules.generated)
-        self._counters = [(schema.index(n), counter(i.number)) for n, i in rules.identities.items()]
+        self._counters = [
+            (place, counter(i, INTEGER_RANGES.get(schema.types[place].kind, _BIGINT)[1]))
+            for place, i in ((schema.index(n), i) for n, i in rules.identities.items())
+        ]
         self.always = frozenset(schema.index(n) for n, i in rules.identities.items() if i.always)
         computed: list[Expression] = []
         for name, text in rules.generated.items():
@@ -78,6 +85,11 @@ class Filling:
                 (condition,) = row_expressions([check.condition], [BOOLEAN], relation)
             self._checks.append((check, ScalarProgram((condition,), dictionary)))
         self._constant = self._computed({i for i, (_, moving) in self._defaults.items() if not moving}, 0)
+
+    def counter(self, column: str) -> Counter | None:
+        """What gives a column its numbers, if it is counted."""
+        place = self._relation.schema.index(column)
+        return next((counter for at, counter in self._counters if at == place), None)
 
     def defaults(self) -> np.ndarray:
         """The row int64[W] of an insert at this moment that names no column."""

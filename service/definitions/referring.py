@@ -22,6 +22,12 @@ def resolved(rules: TableRules, relation: Relation, definitions: Mapping[str, De
 def _resolved(
     foreign: ForeignKey, rules: TableRules, relation: Relation, definitions: Mapping[str, Definition]
 ) -> ForeignKey:
+    if rules.append_only and foreign.on_delete is not Action.NOTHING:
+        raise InvalidQuery(
+            f"constraint {foreign.name} has ON DELETE {foreign.on_delete.value}, "
+            "but the table is append only",
+            "leave ON DELETE or APPEND ONLY out",
+        )
     if foreign.table == relation.name:
         target, its = relation, rules
     else:

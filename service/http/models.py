@@ -18,6 +18,7 @@ from planner.statements.table_rules import Check, Constraint, Unique
 from service.definitions.definition import Definition
 from service.definitions.readable import Readable
 from service.errors import Invalid
+from service.http.search_paths import MEANING, GivenPath
 from service.names import fold_name
 from service.pipeline.jobs import Job
 
@@ -76,6 +77,7 @@ class NewView(BaseModel):
     name: str
     sql: str
     dialect: str = "postgres"
+    search_path: GivenPath = Field(default=None, description=MEANING)
 
 
 class IndexModel(BaseModel):

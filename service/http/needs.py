@@ -81,6 +81,7 @@ NEEDS: dict[str, Need] = {
     "POST /v1/deltas": IN_ROUTE,
     "POST /v1/sql": IN_ROUTE,
     "GET /v1/dialects": IN_ROUTE,
+    "POST /v1/translate": IN_ROUTE,
     "GET /v1/tables": IN_ROUTE,
     "POST /v1/tables": DEFINE,
     "GET /v1/tables/{table}": _sees(of="table"),

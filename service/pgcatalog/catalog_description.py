@@ -9,6 +9,9 @@ from zlib import crc32
 
 from engine.schema import Column, Kind, Type
 from planner.catalog_queries import CatalogSession
+from planner.parsing.function_calls import Functions
+from planner.parsing.sql_functions import SqlFunction
+from planner.parsing.vocabulary import Vocabulary
 from planner.relation_names import PUBLIC, is_temporary, own_name, schema_of, split_name
 from planner.statements.table_rules import Action, Check, ForeignKey, Unique
 from service.accounts.known_accounts import KnownAccounts
@@ -70,6 +73,8 @@ class DescribedSequence:
     oid: int
     name: str
     column: int
+    start: int = 1
+    increment: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +120,14 @@ class DescribedEnumeration:
 
 
 @dataclass(frozen=True)
+class DescribedFunction:
+    oid: int
+    schema: str
+    name: str
+    function: SqlFunction
+
+
+@dataclass(frozen=True)
 class DescribedRole:
     """A role, or a key, which is a role that can log in. `grants` tells what it may do with a relation."""
 
@@ -143,6 +156,7 @@ class CatalogDescription:
     roles: tuple[DescribedRole, ...]
     size: Callable[[str], int]
     sessions: Callable[[], Sequence[ShownSession]] = tuple
+    functions: tuple[DescribedFunction, ...] = ()
 
     @cached_property
     def by_name(self) -> Mapping[str, DescribedRelation]:
@@ -177,7 +191,7 @@ class CatalogDescription:
 
 def described(
     known: KnownRelations,
-    named: Mapping[str, Type],
+    named: Vocabulary,
     accounts: KnownAccounts,
     principal: Principal,
     session: CatalogSession,
@@ -185,7 +199,7 @@ def described(
     schemas: Iterable[str] = (),
     sessions: Callable[[], Sequence[ShownSession]] = tuple,
 ) -> CatalogDescription:
-    """What a principal sees of the relations, the named types, the schemas and the accounts."""
+    """What a principal sees of the relations, the named types and functions, the schemas and the accounts."""
     seen = sorted((d for d in known.all.values() if principal.sees(d.name)), key=lambda d: d.id)
     numbers = ObjectNumbers()
     visible = {definition.name: definition for definition in seen}
@@ -197,10 +211,19 @@ def described(
         session,
         {**OWN_SCHEMAS, **{name: numbers.of("schema", name) for name in own if name not in OWN_SCHEMAS}},
         relations,
-        _enumerations(named, types, numbers),
+        _enumerations(named.types, types, numbers),
         _roles(accounts, principal, session, numbers),
         size,
         sessions,
+        _functions(named.functions, numbers),
+    )
+
+
+def _functions(named: Functions, numbers: ObjectNumbers) -> tuple[DescribedFunction, ...]:
+    return tuple(
+        DescribedFunction(numbers.of("function", name, len(f.parameters)), *split_name(name), f)
+        for name, overloads in sorted(named.items())
+        for f in overloads
     )
 
 
@@ -224,8 +247,15 @@ def _relation(
             case _:
                 pass  # UNIQUE is among the keys
     sequences = tuple(
-        DescribedSequence(numbers.of("sequence", id, column), f"{name}_{column}_seq", names.index(column) + 1)
-        for column in definition.details.rules.identities
+        DescribedSequence(
+            numbers.of("sequence", id, column),
+            f"{name}_{column}_seq",
+            names.index(column) + 1,
+            identity.start,
+            identity.increment,
+        )
+        for column, identity in definition.details.rules.identities.items()
+        if identity.sequence is None
     )
     for made in definition.details.indexes:
         columns, included = (

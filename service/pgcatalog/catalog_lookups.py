@@ -145,6 +145,8 @@ def _to_regtype(catalog: CatalogDescription) -> Rows:
 def _regproc(catalog: CatalogDescription) -> Rows:
     for row in builtin_rows("pg_proc"):
         yield row["oid"], row["regproc"] or row["proname"]
+    for described in catalog.functions:
+        yield described.oid, described.name
 
 
 def _to_regproc(catalog: CatalogDescription) -> Rows:
@@ -291,12 +293,19 @@ def _function_results(catalog: CatalogDescription) -> Rows:
     printed = dict(_regtype(catalog))
     for row in builtin_rows("pg_proc"):
         yield row["oid"], printed.get(row["prorettype"], "-")
+    for described in catalog.functions:
+        columns = ", ".join(f"{name} {type.lower()}" for name, type in described.function.columns)
+        shown = f"TABLE({columns})" if described.function.is_table else described.function.returns
+        yield described.oid, shown if described.function.is_table else (shown or "anyelement").lower()
 
 
 def _function_arguments(catalog: CatalogDescription) -> Rows:
     printed = dict(_regtype(catalog))
     for row in builtin_rows("pg_proc"):
         yield row["oid"], ", ".join(printed.get(type, "-") for type in row["proargtypes"])
+    for described in catalog.functions:
+        given = ((p.name, (p.type or "anyelement").lower()) for p in described.function.parameters)
+        yield described.oid, ", ".join(" ".join(filter(None, pair)) for pair in given)
 
 
 def _keywords(catalog: CatalogDescription) -> Rows:

@@ -98,7 +98,7 @@ def _columns(catalog: CatalogDescription, relation: DescribedRelation) -> Iterat
             attndims=dimensions(column.type),
             attnotnull=not column.nullable,
             atthasdef=column.name in rules.defaults or column.name in rules.generated,
-            attidentity="" if identity is None else "a" if identity.always else "d",
+            attidentity="" if identity is None or identity.sequence else "a" if identity.always else "d",
             attgenerated="s" if column.name in rules.generated else "",
             attcollation=_TEXT_COLLATION if element_of(column.type).kind is Kind.TEXT else 0,
         )
@@ -130,8 +130,8 @@ def sequences(catalog: CatalogDescription) -> Iterator[Row]:
             yield {
                 "seqrelid": sequence.oid,
                 "seqtypid": catalog.type_number(relation.columns[sequence.column - 1].type),
-                "seqstart": 1,
-                "seqincrement": 1,
+                "seqstart": sequence.start,
+                "seqincrement": sequence.increment,
                 "seqmax": (1 << 63) - 1,
                 "seqmin": 1,
                 "seqcache": 1,

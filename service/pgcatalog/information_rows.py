@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.schema import Kind, Type
+from planner.statements.table_rules import Identity, Text
 from service.accounts.privileges import OF_ROWS
 from service.pgcatalog.builtin_objects import Row, system_relations
 from service.pgcatalog.catalog_description import OWNING_ROLE, CatalogDescription, DescribedRelation
+from service.pgcatalog.function_rows import INFORMATION_ROUTINES
 from service.pgcatalog.information_constraints import INFORMATION_CONSTRAINTS, of_relation
 from service.pgcatalog.postgres_types import internal_name, standard_name
 from service.pgcatalog.view_rows import view_text
@@ -82,13 +84,13 @@ def _columns(catalog: CatalogDescription) -> Iterator[Row]:
                 **of_relation(catalog, relation),
                 "column_name": column.name,
                 "ordinal_position": place,
-                "column_default": None if default is None else default.sql,
+                "column_default": _default(default, identity),
                 "is_nullable": "YES" if column.nullable else "NO",
                 **_typed(catalog, column.type),
                 "dtd_identifier": str(place),
                 "is_self_referencing": "NO",
-                "is_identity": "NO" if identity is None else "YES",
-                **({} if identity is None else _identity(identity.always)),
+                "is_identity": "NO" if identity is None or identity.sequence else "YES",
+                **({} if identity is None or identity.sequence else _identity(identity)),
                 "identity_cycle": "NO",
                 "is_generated": "NEVER" if generated is None else "ALWAYS",
                 "generation_expression": None if generated is None else generated.sql,
@@ -140,11 +142,17 @@ def _typed(catalog: CatalogDescription, type: Type) -> Row:
     }
 
 
-def _identity(always: bool) -> Row:
+def _default(default: Text | None, identity: Identity | None) -> str | None:
+    if identity is not None and identity.sequence:
+        return f"nextval('{identity.sequence}'::regclass)"
+    return None if default is None else default.sql
+
+
+def _identity(identity: Identity) -> Row:
     return {
-        "identity_generation": "ALWAYS" if always else "BY DEFAULT",
-        "identity_start": "1",
-        "identity_increment": "1",
+        "identity_generation": "ALWAYS" if identity.always else "BY DEFAULT",
+        "identity_start": str(identity.start),
+        "identity_increment": str(identity.increment),
         "identity_maximum": str((1 << 63) - 1),
         "identity_minimum": "1",
     }
@@ -190,6 +198,7 @@ def _character_sets(catalog: CatalogDescription) -> Iterator[Row]:
 
 INFORMATION_ROWS = {
     **INFORMATION_CONSTRAINTS,
+    **INFORMATION_ROUTINES,
     "information_schema_catalog_name": _name,
     "schemata": _schemata,
     "tables": _tables,

@@ -23,6 +23,8 @@ _OIDS = {
     Kind.BYTEA: (17, 1001),
     Kind.UUID: (2950, 2951),
     Kind.JSON: (114, 199),
+    Kind.MAP: (114, 199),
+    Kind.STRUCT: (2249, 2287),
 }
 """The OIDs of a type and of arrays of it."""
 _NAMES = {
@@ -32,6 +34,8 @@ _NAMES = {
     Kind.TIMESTAMPTZ: "timestamp with time zone",
     Kind.ENUM: "USER-DEFINED",
     Kind.ARRAY: "ARRAY",
+    Kind.MAP: "json",
+    Kind.STRUCT: "record",
 }
 _UDT_NAMES = {
     Kind.BOOLEAN: "bool",
@@ -40,6 +44,8 @@ _UDT_NAMES = {
     Kind.BIGINT: "int8",
     Kind.REAL: "float4",
     Kind.DOUBLE: "float8",
+    Kind.MAP: "json",
+    Kind.STRUCT: "record",
 }
 
 Enumerations = Callable[[tuple[str, ...]], tuple[int, int]]

@@ -20,6 +20,7 @@ from service.pgcatalog.catalog_description import CatalogDescription
 from service.pgcatalog.catalog_lookups import LOOKUPS
 from service.pgcatalog.class_rows import CLASS_ROWS
 from service.pgcatalog.constraint_rows import CONSTRAINT_ROWS
+from service.pgcatalog.function_rows import FUNCTION_ROWS
 from service.pgcatalog.information_rows import INFORMATION_ROWS
 from service.pgcatalog.role_rows import ROLE_ROWS
 from service.pgcatalog.session_rows import SESSION_ROWS
@@ -31,7 +32,15 @@ _OF_LOOKUPS: Mapping[Type, pa.DataType] = {BIGINT: pa.int64(), TEXT: pa.string()
 OWN_ROWS: Mapping[str, Callable[[CatalogDescription], Iterator[Row]]] = {
     **{
         f"pg_catalog.{name}": rows
-        for group in (CLASS_ROWS, TYPE_ROWS, CONSTRAINT_ROWS, ROLE_ROWS, SESSION_ROWS, VIEW_ROWS)
+        for group in (
+            CLASS_ROWS,
+            TYPE_ROWS,
+            FUNCTION_ROWS,
+            CONSTRAINT_ROWS,
+            ROLE_ROWS,
+            SESSION_ROWS,
+            VIEW_ROWS,
+        )
         for name, rows in group.items()
     },
     **{f"information_schema.{name}": rows for name, rows in INFORMATION_ROWS.items()},

@@ -95,10 +95,10 @@ def _sequences(catalog: CatalogDescription) -> Iterator[Row]:
                 "sequencename": sequence.name,
                 "sequenceowner": OWNING_ROLE,
                 "data_type": catalog.type_number(relation.columns[sequence.column - 1].type),
-                "start_value": 1,
+                "start_value": sequence.start,
                 "min_value": 1,
                 "max_value": (1 << 63) - 1,
-                "increment_by": 1,
+                "increment_by": sequence.increment,
                 "cycle": False,
                 "cache_size": 1,
             }

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from engine.codec.durations import interval_of
 from engine.schema import Kind
 from service.errors import Invalid
-from service.pgformats.wire_types import WIRE_JSON, WireType
+from service.pgformats.wire_types import WireType
 from service.reading.results import column_values
 
 _MOST_INT8 = 2**63 - 1
@@ -25,10 +25,13 @@ _MOST_INT8 = 2**63 - 1
 
 def values_of_column(array: pa.Array, duckdb_type: str, type: WireType) -> list[Any]:
     """The values of a column of DuckDB's type that clients get as `type`; None for NULL."""
-    if duckdb_type.startswith(("STRUCT(", "MAP(")):
-        values = column_values(duckdb_type, "JSON", array)
-        return [None if value is None else orjson.dumps(value).decode() for value in values]
+    if duckdb_type.startswith("MAP("):
+        return _as_json(column_values(duckdb_type, "JSON", array))
     return _values(array, type)
+
+
+def _as_json(values: list[Any]) -> list[str | None]:
+    return [None if value is None else orjson.dumps(value).decode() for value in values]
 
 
 def _int8(number: int) -> int:
@@ -47,13 +50,10 @@ def _values(array: pa.Array, type: WireType) -> list[Any]:
         return _values(array.dictionary_decode(), type)
     if pa.types.is_list(of) or pa.types.is_large_list(of) or pa.types.is_fixed_size_list(of):
         return _lists(array, type)
-    if (
-        type.element is not None
-        and type.element is WIRE_JSON
-        and (pa.types.is_struct(of) or pa.types.is_map(of))
-    ):
-        values = column_values("STRUCT(", "JSON", array)
-        return [None if value is None else orjson.dumps(value).decode() for value in values]
+    if pa.types.is_struct(of):
+        return _records(array, type.element or type)
+    if pa.types.is_map(of):
+        return _as_json(column_values("", "JSON", array))
     if pa.types.is_decimal(of) and (type.element or type).kind is Kind.BIGINT:
         return [None if number is None else _int8(int(number)) for number in array.to_pylist()]
     if pa.types.is_integer(of) and (type.element or type).kind is Kind.NUMERIC:
@@ -62,6 +62,14 @@ def _values(array: pa.Array, type: WireType) -> list[Any]:
         if is_of(of):
             return convert(array)
     return array.to_pylist()
+
+
+def _records(array: pa.StructArray, type: WireType) -> list[Any]:
+    fields = zip(array.flatten(), type.fields, strict=True)
+    rows = zip(*(_values(part, field) for part, (_, field) in fields), strict=True)
+    return [
+        row if is_there else None for is_there, row in zip(array.is_valid().to_pylist(), rows, strict=True)
+    ]
 
 
 def _lists(array: pa.Array, type: WireType) -> list[Any]:

@@ -16,7 +16,7 @@ from typing import Any
 from engine.errors import InvalidValue
 from engine.schema import Kind
 from service.errors import Invalid
-from service.pgformats import text_values, value_binaries, value_texts
+from service.pgformats import record_values, text_values, value_binaries, value_texts
 from service.pgformats.wire_types import BINARY, JSONB, TEXT, WireType
 from service.reading.session_zones import UTC_ZONE, SessionZone
 
@@ -36,12 +36,25 @@ def writer(type: WireType, form: int, zone: SessionZone = UTC_ZONE) -> Callable[
         element = type.element
         if form == BINARY:
             return lambda value: _binary_array(value, element)
-        write_element = value_texts.writer_of(element.kind, zone)
-        return lambda value: _text_array(value, write_element).encode(errors="replace")
-    if form == BINARY:
+    elif type.fields:
+        if form == BINARY:
+            return lambda value: record_values.binary_record(value, type, writer)
+    elif form == BINARY:
         return value_binaries.oid_written if type.oid == _OID else value_binaries.OUT[type.kind]
-    write = value_texts.writer_of(type.kind, zone)
+    write = text_writer(type, zone)
     return lambda value: write(value).encode(errors="replace")
+
+
+@lru_cache(1 << 12)
+def text_writer(type: WireType, zone: SessionZone) -> Callable[[Any], str]:
+    """A function from a value, not None, to its text."""
+    if type.element is not None:
+        write_element = text_writer(type.element, zone)
+        return lambda value: _text_array(value, write_element)
+    if type.fields:
+        writers = [text_writer(field, zone) for _, field in type.fields]
+        return lambda value: record_values.text_record(value, writers)
+    return value_texts.writer_of(type.kind, zone)
 
 
 @lru_cache(1 << 12)
@@ -51,13 +64,26 @@ def reader(type: WireType, form: int, zone: SessionZone = UTC_ZONE) -> Callable[
         element = type.element
         if form == BINARY:
             return lambda data: _array_of_binary(data, element)
-        read_element = text_values.reader_of(element.kind, zone)
-        return lambda data: _array_of_text(_decoded(data), read_element)
-    if form == BINARY:
+    elif type.fields:
+        if form == BINARY:
+            return lambda data: record_values.record_of_binary(data, type, reader)
+    elif form == BINARY:
         special = {JSONB: value_binaries.jsonb_of, _OID: value_binaries.oid_of}
         return special.get(type.oid) or value_binaries.IN[type.kind]
-    read = text_values.reader_of(type.kind, zone)
+    read = text_reader(type, zone)
     return lambda data: read(_decoded(data))
+
+
+@lru_cache(1 << 12)
+def text_reader(type: WireType, zone: SessionZone) -> Callable[[str], Any]:
+    """A function from a text to the value. It raises InvalidValue."""
+    if type.element is not None:
+        read_element = text_reader(type.element, zone)
+        return lambda text: _array_of_text(text, read_element)
+    if type.fields:
+        readers = [text_reader(field, zone) for _, field in type.fields]
+        return lambda text: record_values.record_of_text(text, readers)
+    return text_values.reader_of(type.kind, zone)
 
 
 def _decoded(data: bytes) -> str:

@@ -4,7 +4,8 @@
 |---|---|
 | TEXT, and every type that is only printed | text |
 | an ENUM | text |
-| JSON, and DuckDB's STRUCT and MAP | json |
+| JSON, MAP | json |
+| STRUCT | record |
 | HUGEINT of an ad-hoc query | bigint, or numeric if a value needs it |
 | UINTEGER of an ad-hoc query | oid |
 | any other | the type of the same name |
@@ -15,6 +16,7 @@ Source: PostgreSQL 15's `pg_type`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from engine.schema import BIGINT, Kind, Type
 from planner.errors import Unsupported
@@ -27,13 +29,14 @@ TEXT, BINARY = 0, 1
 @dataclass(frozen=True, eq=False)
 class WireType:
     """There is one object for each type. `size` is that of its binary form in bytes, -1 if it varies. `kind`
-    says how its values are written; `element` is that of an array."""
+    says how its values are written; `element` is that of an array, and `fields` are those of a record."""
 
     oid: int
     name: str
     size: int
     kind: Kind
     element: WireType | None = None
+    fields: tuple[tuple[str, WireType], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,11 +84,13 @@ BY_KIND: dict[Kind, WireType] = {
 }
 """The type of values of each kind, besides arrays."""
 BY_KIND[Kind.ENUM] = BY_KIND[Kind.TEXT]
+BY_KIND[Kind.MAP] = BY_KIND[Kind.JSON]
 WIRE_TEXT, WIRE_JSON, WIRE_INT8, WIRE_NUMERIC = (
     BY_KIND[kind] for kind in (Kind.TEXT, Kind.JSON, Kind.BIGINT, Kind.NUMERIC)
 )
 JSONB = 3802
 _OID, _OID_ARRAY = 26, 1028
+RECORD, _RECORDS = 2249, 2287
 _ARRAYS: dict[Kind, WireType] = {
     kind: WireType(array, f"_{name}", -1, Kind.ARRAY, BY_KIND[kind]) for kind, _, name, _, array in _SCALARS
 }
@@ -102,12 +107,36 @@ BY_NAME: dict[str, WireType] = {found.name: found for found in BY_OID.values() i
 
 
 def wire_type(type: Type) -> WireType:
-    """The type of a column or parameter of the engine's type. All dimensions of arrays are one type."""
+    """The type of a column of the engine's type. All dimensions of arrays are one type."""
+    if type.kind is Kind.STRUCT:
+        return _record(type)
     if type.element is None:
         return BY_KIND[type.kind]
     while type.element is not None:
         type = type.element
-    return _ARRAYS[Kind.TEXT if type.kind is Kind.ENUM else type.kind]
+    if type.kind is Kind.STRUCT:
+        return _records(type)
+    return _ARRAYS[BY_KIND[type.kind].kind]
+
+
+@lru_cache(1 << 12)
+def _record(type: Type) -> WireType:
+    fields = tuple((field.name, wire_type(field.type)) for field in type.fields)
+    return WireType(RECORD, "record", -1, Kind.STRUCT, fields=fields)
+
+
+@lru_cache(1 << 12)
+def _records(type: Type) -> WireType:
+    return WireType(_RECORDS, "_record", -1, Kind.ARRAY, _record(type))
+
+
+def parameter_type(type: Type) -> WireType:
+    """The type of a parameter that is wanted as the engine's type. Records come as texts, as nobody declares
+    their fields, and maps too."""
+    inner = type
+    while inner.element is not None:
+        inner = inner.element
+    return WIRE_TEXT if inner.kind in (Kind.STRUCT, Kind.MAP) else wire_type(type)
 
 
 def of_duckdb(name: str) -> WireType:
@@ -115,8 +144,6 @@ def of_duckdb(name: str) -> WireType:
     bare = name
     while bare.endswith("]"):
         bare = bare[: bare.rindex("[")]
-    if bare.startswith(("STRUCT(", "MAP(")):
-        return WIRE_JSON if bare == name else _ARRAYS[Kind.JSON]
     if bare == "UINTEGER":
         return BY_OID[_OID if bare == name else _OID_ARRAY]
     try:

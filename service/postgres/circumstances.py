@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from engine.schema import Type
 from planner.parsing.search_path import namespace, search_path
+from planner.parsing.vocabulary import Vocabulary
 from service.accounts.principals import Principal
 from service.definitions.known_relations import KnownRelations
 from service.reading.session_zones import UTC_ZONE, SessionZone
@@ -28,19 +28,19 @@ class Circumstances:
     """Each of the mappings is replaced as a whole when something is defined."""
 
     known: KnownRelations
-    types: Mapping[str, Type]
+    vocabulary: Vocabulary
     schemas: Mapping[str, int]
     reading: SessionReading
 
     @classmethod
     def now(cls, runtime: Runtime, reading: SessionReading) -> Circumstances:
-        return cls(runtime.readable.known, runtime.types(), runtime.schemas(), reading)
+        return cls(runtime.readable.known, runtime.vocabulary(), runtime.schemas(), reading)
 
     def hold(self, runtime: Runtime, reading: SessionReading) -> bool:
         """Whether the statement still means the same."""
         return (
             self.known is runtime.readable.known
-            and self.types is runtime.types()
+            and self.vocabulary is runtime.vocabulary()
             and self.schemas is runtime.schemas()
             and self.reading == reading
         )

@@ -21,7 +21,15 @@ from planner.sql_types import data_type
 from service.accounts.privileges import Privilege
 from service.errors import Conflict, Invalid, Problem
 from service.pgformats.data_rows import AnswerRows, columns_of
-from service.pgformats.wire_types import BY_KIND, BY_NAME, WIRE_TEXT, WireColumn, WireType, wire_type
+from service.pgformats.wire_types import (
+    BY_KIND,
+    BY_NAME,
+    WIRE_TEXT,
+    WireColumn,
+    WireType,
+    parameter_type,
+    wire_type,
+)
 from service.postgres import backend_messages as out
 from service.postgres import session_statements as s
 from service.postgres.circumstances import Circumstances
@@ -183,7 +191,7 @@ class ClientSession:
         for place in range(length):
             told = declared[place] if place < len(declared) else None
             want = prepared.wanted[place] if place < len(prepared.wanted) else None
-            types.append(told or (WIRE_TEXT if want is None else wire_type(want)))
+            types.append(told or (WIRE_TEXT if want is None else parameter_type(want)))
         prepared.types = tuple(types)
         return prepared.types
 
@@ -354,6 +362,6 @@ def _has_parameters(piece: Piece) -> bool:
 
 def _nearer(type: WireType, wanted: Type | None) -> Type | None:
     """The engine's type of a parameter: the wanted one where the wire has no finer."""
-    if wanted is not None and wire_type(wanted) is type:
+    if wanted is not None and parameter_type(wanted) is type:
         return wanted
     return None if type is BY_KIND[Kind.TEXT] else engine_type(type)

@@ -142,8 +142,9 @@ def _together(fields: ColumnFields, column: Column, dictionary: Dictionary) -> n
     size, words = _NUMBERS[kind]
     numbers = fields.numbers(size)
     found = None if numbers is None else words(numbers, kind)
-    if found is not None:
-        found[fields.sizes < 0] = NULL
+    if found is None or (column.type.whole and _between(found, *column.type.bounds) is None):
+        return None
+    found[fields.sizes < 0] = NULL
     return found
 
 

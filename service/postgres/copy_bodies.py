@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.errors import InvalidValue
-from engine.schema import Kind, Type
+from engine.schema import NESTED, Kind, Type
 from engine.state.dictionary import Dictionary
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.decoding.csv_body import CsvForm, read_formed
@@ -37,7 +37,7 @@ from service.settings.budget import Budget
 
 _ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|x([0-9a-fA-F]{1,2})|(.))", re.DOTALL)
 _LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
-_RESPELLED = frozenset({Kind.BYTEA, Kind.INTERVAL, Kind.ARRAY, Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
+_RESPELLED = NESTED | {Kind.BYTEA, Kind.INTERVAL, Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ}
 """Kinds that PostgreSQL writes in another form than CSV bodies have."""
 _MOMENTS = frozenset({Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
 

@@ -45,5 +45,5 @@ def insert_of_values(runtime: Runtime, piece: Piece, circumstances: Circumstance
     """What is kept of a statement that has inserted plain values, with names of `public`; None for any
     other."""
     limits = runtime.settings.planning_limits
-    insert = prepared_insert(piece, circumstances.known.all, circumstances.types, limits)
+    insert = prepared_insert(piece, circumstances.known.all, circumstances.vocabulary, limits)
     return None if insert is None else InsertOfValues(insert, circumstances, piece.source)

@@ -110,6 +110,8 @@ def said(value: Any, type: WireType) -> Any:
         return None
     if type.element is not None:
         return [said(part, type if isinstance(part, list) else type.element) for part in value]
+    if type.fields:
+        return {name: said(part, field) for part, (name, field) in zip(value, type.fields, strict=True)}
     match type.kind:
         case Kind.NUMERIC:
             return format(value, "f")

@@ -68,6 +68,8 @@ async def discard(session: ClientSession, statement: s.Discard) -> OwnResult:
         session.settings.reset_all()
         session.objects.close()
         session.objects.statements.clear()
+    if statement.what in ("ALL", "SEQUENCES"):
+        session.runs.numbers.clear()
     if statement.what != "PLANS" and statement.what != "SEQUENCES":
         await session.runs.temporary.drop(session.runs.runtime)
     return OwnResult(f"DISCARD {statement.what}")

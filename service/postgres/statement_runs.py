@@ -31,7 +31,7 @@ from service.sql.caller_scope import DoorParts
 from service.sql.describing import DescribingRun
 from service.sql.following_run import FollowingRun
 from service.sql.open_block import BlockRun, OpenBlock
-from service.sql.script_session import ScriptSession
+from service.sql.script_session import GivenNumbers, ScriptSession
 from service.sql.tasks import Result
 from service.stepped_timer import SteppedTimer
 
@@ -49,6 +49,7 @@ class StatementRuns:
         self.principal: Principal | None = None
         self.block: OpenBlock | None = None
         self.temporary = TemporaryTables()
+        self.numbers: GivenNumbers = {}
         self._caller: Caller | None = None
         self._is_gone = False
         self.timed_out = False
@@ -168,7 +169,8 @@ class StatementRuns:
         return self.hall.door.parts
 
     def _session(self) -> ScriptSession:
-        return ScriptSession(search_path(self.settings.get("search_path")), self.temporary.schema)
+        path = search_path(self.settings.get("search_path"))
+        return ScriptSession(path, self.temporary.schema, self.numbers)
 
     # Blocks
 

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from engine.codec.arrow import decode_arrow
-from engine.scalar.duck_literals import is_arrow_text, type_name
+from engine.scalar.duck_literals import differs_in_arrow, type_name
 from engine.schema import Schema, Type
 from engine.state.dictionary import Dictionary
 
@@ -49,10 +49,10 @@ def arrow_table(
 
 def typed(table: pa.Table, types: Sequence[Type]) -> pa.Table:
     """The table, with the DuckDB type in a field's metadata where DuckDB cannot tell it."""
-    if not any(map(is_arrow_text, types)):
+    if not any(map(differs_in_arrow, types)):
         return table
     fields = [
-        field.with_metadata({_TYPE: type_name(type)}) if is_arrow_text(type) else field
+        field.with_metadata({_TYPE: type_name(type)}) if differs_in_arrow(type) else field
         for field, type in zip(table.schema, types, strict=True)
     ]
     return table.cast(pa.schema(fields))

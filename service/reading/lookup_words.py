@@ -17,7 +17,7 @@ from engine.codec.values import encoder
 from engine.errors import InvalidValue
 from engine.kernels.hashing import FIRST_NUMERAL
 from engine.kernels.words import NULL
-from engine.schema import INTEGER_RANGES, INTEGERS, Kind, Type
+from engine.schema import INTEGERS, Kind, Type
 from engine.state.dictionary import Dictionary
 from planner.adhoc.comparands import Argument, ColumnBound, ColumnEquation, Comparand
 from planner.parsing.parameters import Given
@@ -162,7 +162,7 @@ def _word(value: object, cast: Type | None, type: Type, dictionary: Dictionary) 
     if word is None and cast is not None:
         raise Unfit  # a cast rounds, or fails
     if word is not None and type.kind in INTEGERS:
-        low, high = INTEGER_RANGES[type.kind]
+        low, high = type.bounds
         return word if low <= word <= high else None
     return word
 
@@ -173,7 +173,7 @@ def _typed(given: Given, cast: Type | None, type: Type, dictionary: Dictionary) 
     if cast not in (None, own):
         raise Unfit
     if own.kind in INTEGERS and type.kind in INTEGERS:
-        low, high = INTEGER_RANGES[type.kind]
+        low, high = type.bounds
         word = _encoded(given.value, own)
         return word if low <= word <= high else None
     if own != type:
@@ -198,7 +198,7 @@ def _unfit(value: object, type: Type, dictionary: Dictionary) -> int | None:
 
 
 def _integer(value: object, type: Type, dictionary: Dictionary) -> int | None:
-    low, high = INTEGER_RANGES[type.kind]
+    low, high = type.bounds
     match value:
         case bool() | float():
             raise Unfit
@@ -221,7 +221,7 @@ def _boolean(value: object, type: Type, dictionary: Dictionary) -> int | None:
 
 
 def _numeric(value: object, type: Type, dictionary: Dictionary) -> int | None:
-    scale, digits = type.scale or 0, type.precision or 0
+    scale, (low, high) = type.scale or 0, type.bounds
     if isinstance(value, bool) or not isinstance(value, int | Decimal | str):
         raise Unfit
     if isinstance(value, str) and not _NUMBER.fullmatch(value):
@@ -230,7 +230,7 @@ def _numeric(value: object, type: Type, dictionary: Dictionary) -> int | None:
     if -number.as_tuple().exponent > scale:  # type: ignore[operator]
         raise Unfit
     scaled = int(number.scaleb(scale))
-    if abs(scaled) >= min(10**digits, FIRST_NUMERAL):
+    if not low <= scaled <= high or abs(scaled) >= FIRST_NUMERAL:
         raise Unfit
     return scaled
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from engine.schema import Schema
+from engine.schema import Kind, Schema
 from planner.adhoc.comparands import ColumnEquation, equation_of
 from planner.adhoc.demanded_rows import conjuncts
 from planner.allowed.check import check
@@ -22,7 +22,7 @@ from planner.allowed.parse_tree import Closed
 from planner.dialects import in_duckdb
 from planner.dialects.as_written import remember_dialect
 from planner.errors import InvalidSyntax, UnknownColumn, UnknownFunction
-from planner.identifiers import fold
+from planner.identifiers import field_path, fold, parts_of
 from planner.parsing.dialect_parsers import trees
 from planner.suggestions import did_you_mean
 from service.errors import Invalid
@@ -139,6 +139,12 @@ def _check(query: str, schema: Schema, what: str) -> None:
 
 def _resolve(node: exp.Column, schema: Schema) -> int:
     """The place of the column that the node names. Quotes the name in the node."""
+    names = parts_of(node)
+    struct = fold(names[0]) if len(names) > 1 else None
+    if struct in schema.names and schema.types[schema.index(struct)].kind is Kind.STRUCT:
+        field = field_path(names)
+        node.replace(field)
+        return _resolve(next(field.find_all(exp.Column)), schema)
     if node.args.get("table") is not None or not isinstance(node.this, exp.Identifier):
         raise UnknownColumn(f"{node.sql(_READ)} is not a column of the relation")
     name = fold(node.this)

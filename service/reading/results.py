@@ -24,6 +24,7 @@ import pyarrow.compute as pc
 from engine.codec.arrow import encode_column
 from engine.codec.durations import duration, interval_of
 from engine.codec.json import decode_rows
+from engine.errors import InvalidValue
 from engine.schema import BIGINT, DATE, DOUBLE, REAL, TIME, TIMESTAMP, Column, Schema, Type
 from engine.state.dictionary import Dictionary
 from planner.errors import Unsupported
@@ -31,6 +32,7 @@ from planner.sql_types import UNTYPED, from_duckdb
 from service.reading.duck import Answer
 from service.reading.found_rows import FoundRows
 
+_NESTED = ("STRUCT(", "TUPLE(", "MAP(")
 _HUGE = "NUMERIC(38, 0)"
 _BIGINTS = (-(2**63), 2**63 - 1)
 
@@ -45,12 +47,10 @@ def answer_type(type: str) -> str | None:
     if type.endswith("]"):
         element = answer_type(type[: type.rindex("[")])
         return None if element is None else f"{element}[]"
-    if type.startswith(("STRUCT(", "MAP(")):
-        return "JSON"
     try:
         found = from_duckdb(type, huge=BIGINT)
     except Unsupported:
-        return None
+        return "JSON" if type.startswith(_NESTED) else None
     return "INTEGER" if found is UNTYPED else str(found)
 
 
@@ -85,8 +85,11 @@ def column_type(answer: Answer, place: int) -> str:
 
 def column_values(type: str, written: str, array: pa.Array) -> list:
     """The values of a column in JSON's form, of the DuckDB type `type` that is called `written` in SQL."""
-    if type.startswith("JSON"):
-        return _by_codec(from_duckdb(type))(array)
+    if type.startswith(("JSON", *_NESTED)):
+        try:
+            return _by_codec(from_duckdb(type))(array)
+        except (Unsupported, InvalidValue):
+            pass  # a type or a value that no table could have
     if type == "HUGEINT":
         form = str if written == _HUGE else int
         return [None if number is None else form(int(number)) for number in array.to_pylist()]

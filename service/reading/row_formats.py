@@ -18,7 +18,7 @@ import pyarrow.parquet
 
 from engine.codec import arrow_type, decode_arrow, decode_rows
 from engine.codec.parquet import decode_parquet, parquet_schema
-from engine.schema import Kind, Schema
+from engine.schema import NESTED, Kind, Schema
 from engine.state.dictionary import Dictionary
 from service.decoding.parsing import ARROW, CSV, JSON, NDJSON, PARQUET
 from service.reading.piece_sink import PieceSink
@@ -51,7 +51,7 @@ def ndjson(reading: Reading, dictionary: Dictionary, start: int, stop: int) -> I
 
 def csv(reading: Reading, dictionary: Dictionary, start: int, stop: int) -> Iterator[bytes]:
     yield (",".join(map(_csv_field, reading.schema.names)) + "\r\n").encode()
-    documents = [type.kind in (Kind.JSON, Kind.ARRAY) for type in reading.schema.types]
+    documents = [type.kind is Kind.JSON or type.kind in NESTED for type in reading.schema.types]
     for words in _parts(reading, start, stop, TEXT_ROWS):
         rows = decode_rows(words, reading.schema, dictionary)
         if any(documents):

@@ -25,10 +25,14 @@ from engine.runtime.upkeep import Upkeep
 from engine.schema import Schema, Type
 from engine.spark.sessions import Sessions
 from engine.state.dictionary import Dictionary
-from planner.parsing.type_names import spelled_out
+from planner.errors import PlannerError
+from planner.parsing.namespace import DEFAULT, Namespace
+from planner.parsing.sql_functions import SqlFunction
+from planner.parsing.vocabulary import Vocabulary, kept_text
 from planner.relation import Relation
 from planner.relation_names import TEMPORARY, schema_of
 from planner.statements.alterations import Action
+from planner.statements.sequences import Counting
 from service.accounts.principals import MayRead
 from service.catalog.catalog import Receipt
 from service.catalog.details import NO_DETAILS, Details
@@ -36,6 +40,7 @@ from service.catalog.leadership import Leader
 from service.changes.constraints import table_of_index
 from service.changes.table_changes import Applied, Idempotency, TableChanges
 from service.clock import Time, system_time
+from service.definitions.counters import counter_called, has_counter
 from service.definitions.definition import Definition
 from service.definitions.dropping_schemas import drop_schemas
 from service.definitions.indexing import NewIndex, create_index, drop_index
@@ -144,7 +149,15 @@ class Runtime:
         self._led.writer.start()
         left = [name for name in self.schemas() if name.startswith(TEMPORARY)]
         if left:  # their sessions have ended with the last leader
-            self._led.writer.call(partial(drop_schemas, state.definitions, state.types, left, cascade=True))
+            self._led.writer.call(
+                partial(
+                    drop_schemas,
+                    state.definitions,
+                    (state.types, state.functions, state.definitions.sequences),
+                    left,
+                    cascade=True,
+                )
+            )
 
     def _take_over(self, state: State) -> None:
         """Begins to make changes in the place of the last leader. Runs on the thread that followed it."""
@@ -262,6 +275,10 @@ class Runtime:
         """The named types. Immutable; each statement about types replaces it."""
         return self._state.types.all
 
+    def vocabulary(self) -> Vocabulary:
+        """The named types and the functions. The same object until one of them changes."""
+        return self._state.vocabulary
+
     def schemas(self) -> Mapping[str, int]:
         """The numbers of the schemas by name. Immutable; each statement about schemas replaces it."""
         return self._state.definitions.schemas.all
@@ -331,10 +348,13 @@ class Runtime:
         *,
         exists_ok: bool = False,
         details: Details = NO_DETAILS,
+        or_replace: bool = False,
     ) -> Definition:
-        """Creates an empty table. `key` has the columns of its primary key; without one it is a bag."""
+        """Creates an empty table, with `or_replace` in the place of one of its name. `key` has the columns of
+        its primary key; without one it is a bag."""
         create = self._state.definitions.create_table
-        return await self._leading.writer.run(partial(create, name, schema, key, exists_ok, details))
+        made = partial(create, name, schema, key, exists_ok, details, or_replace)
+        return await self._leading.writer.run(made)
 
     async def drop_table(self, *names: str, missing_ok: bool = False, cascade: bool = False) -> None:
         """Drops tables. Raises Conflict if views or foreign keys use them, unless `cascade` drops those."""
@@ -364,7 +384,14 @@ class Runtime:
             for view in leading.builds.all:
                 if schema_of(view) in names:
                     leading.builds.cancel(view)
-        drop = partial(drop_schemas, state.definitions, state.types, names, missing_ok, cascade)
+        drop = partial(
+            drop_schemas,
+            state.definitions,
+            (state.types, state.functions, state.definitions.sequences),
+            names,
+            missing_ok,
+            cascade,
+        )
         await leading.writer.run(drop)
         leading.builds.cancel_dropped(self._readable.known.all)
 
@@ -400,6 +427,62 @@ class Runtime:
         for name in names:
             await self._leading.writer.run(partial(self._state.types.drop, name, missing_ok))
 
+    async def create_function(
+        self,
+        *made: SqlFunction,
+        or_replace: bool = False,
+        exists_ok: bool = False,
+    ) -> None:
+        """Stores overloads of a function."""
+        create = partial(self._state.functions.create, made, or_replace, exists_ok)
+        await self._leading.writer.run(create)
+
+    async def drop_function(
+        self, name: str, parameters: int | None, *, missing_ok: bool = False, all_overloads: bool = False
+    ) -> None:
+        """Drops a function. What has called it keeps its body."""
+        drop = partial(self._state.functions.drop, name, parameters, missing_ok, all_overloads)
+        await self._leading.writer.run(drop)
+
+    async def create_sequence(self, name: str, counting: Counting, *, exists_ok: bool = False) -> None:
+        state = self._state
+        create = partial(state.definitions.sequences.create, name, counting, exists_ok, state.definitions.all)
+        await self._leading.writer.run(create)
+
+    async def drop_sequence(self, name: str, *, missing_ok: bool = False) -> None:
+        """Drops a sequence. Raises Conflict while a table counts with it."""
+        of = self._state.definitions
+
+        def drop() -> None:
+            of.sequences.drop(name, missing_ok, of.counted_by(name))
+
+        await self._leading.writer.run(drop)
+
+    async def next_number(self, name: str) -> int:
+        """The next number of a sequence, or of an identity column by the name of its counter. Raises
+        NotFound."""
+        counter = partial(counter_called, self._state.definitions, name)
+        return int((await self._leading.writer.run(lambda: counter().take(1)))[0])
+
+    def is_counted_by_rows(self, name: str) -> bool:
+        """Whether rows of a table take the numbers of a sequence."""
+        of = self._state.definitions
+        return bool(of.counted_by(name)) or name not in of.sequences.all
+
+    async def set_sequence(
+        self, name: str, number: int | None, *, is_taken: bool, missing_ok: bool = False
+    ) -> None:
+        """Lets a sequence go on after a number, or with it; by default with its first."""
+        definitions = self._state.definitions
+
+        def change() -> None:
+            if missing_ok and not has_counter(definitions, name):
+                return
+            counter = counter_called(definitions, name)
+            counter.set(counter.first if number is None else number, is_taken)
+
+        await self._leading.writer.run(change)
+
     async def create_view(
         self,
         name: str,
@@ -408,18 +491,27 @@ class Runtime:
         *,
         or_replace: bool = False,
         readable: MayRead = None,
+        names: Namespace = DEFAULT,
     ) -> Definition:
         """Creates a view of the query `sql`, with its tables' history, and returns when it can be read. It
-        may read what is `readable`, by default everything.
+        may read what is `readable`, by default everything. `names` tells what its names mean.
 
         It is built beside the writer (`service/running/builds.py`). Other views that read a view which is
         replaced are computed anew, large ones beside the writer too. A view that has this query already
         stays as it is, with its history.
         """
-        leading = self._leading
         self.memory.check("a view")
-        sql = await self._judging.run(spelled_out, sql, dialect, self.types())
-        of = self._state.definitions
+        text = await self._judging.run(kept_text, sql, dialect, self.vocabulary(), names)
+        try:
+            return await self._made_view(name, text.text, dialect, or_replace, readable)
+        except PlannerError as error:
+            text.relocate(error)
+            raise
+
+    async def _made_view(
+        self, name: str, sql: str, dialect: str, or_replace: bool, readable: MayRead
+    ) -> Definition:
+        leading, of = self._leading, self._state.definitions
         if or_replace and (same := await self._judging.run(same_view, of, name, sql, dialect, readable)):
             return same
         views = [view.name for view in self._readable.known.dependants(name)]

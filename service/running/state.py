@@ -12,7 +12,7 @@ import logging
 import resource
 import shutil
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 
 import numpy as np
@@ -22,6 +22,7 @@ from engine.runtime.engine import Engine, Options
 from engine.runtime.spill import SavedState
 from engine.spark.sessions import Sessions
 from engine.state.store.directory import StateDirectory
+from planner.parsing.vocabulary import Vocabulary
 from service.accounts.accounts import Accounts
 from service.catalog.catalog import Catalog
 from service.catalog.manifests import Saved
@@ -30,6 +31,7 @@ from service.clock import Clock, Time, system_time
 from service.concealing import hide
 from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
+from service.definitions.named_functions import NamedFunctions
 from service.definitions.named_types import NamedTypes
 from service.definitions.restoring import Restoring
 from service.metrics import Metrics
@@ -60,6 +62,7 @@ class State:
     clock: Clock
     definitions: Definitions
     types: NamedTypes
+    functions: NamedFunctions
     commits: Commits
     epochs: Epochs
     directory: StateDirectory
@@ -67,6 +70,15 @@ class State:
     restoring: Restoring
     revision: int
     covered: int
+    _vocabulary: Vocabulary = field(default_factory=Vocabulary)
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The named types and functions; the same object while these are the same. Any thread may ask."""
+        types, functions, last = self.types.all, self.functions.all, self._vocabulary
+        if last.types is not types or last.functions is not functions:
+            last = self._vocabulary = Vocabulary(types, functions)
+        return last
 
     @property
     def settings(self) -> Settings:
@@ -146,6 +158,7 @@ def recovered(instance: Instance, last: State | None = None) -> State:
     epochs = Epochs(engine, definitions, commits, instance.metrics, clock, placement)
     with nullcontext() if instance.leads else catalog.connections.frozen():
         definitions.schemas.read()
+        definitions.sequences.read()
         found = catalog.saved()
         if found is not None:
             engine.resume(SavedState(found.manifest, directory))
@@ -155,6 +168,7 @@ def recovered(instance: Instance, last: State | None = None) -> State:
             clock,
             definitions,
             NamedTypes(catalog, definitions.schemas),
+            NamedFunctions(catalog, definitions.schemas),
             commits,
             epochs,
             directory,

@@ -19,18 +19,23 @@ from planner.identifiers import fold, relation_name
 from planner.relation_names import PUBLIC, schema_of
 from planner.statements.alterations import AddColumn, AddConstraint, RenameTable
 from planner.statements.statements import (
+    AlterSequence,
     AlterTable,
     Comment,
+    CreateFunction,
     CreateRole,
     CreateSchema,
+    CreateSequence,
     CreateTable,
     CreateTableAs,
     CreateTableLike,
     CreateType,
     CreateView,
     Delete,
+    DropFunction,
     DropRole,
     DropSchema,
+    DropSequence,
     DropTable,
     DropType,
     DropView,
@@ -113,13 +118,20 @@ def _named(statement: Statement) -> Iterator[str]:
             rules += [a.rules for a in actions if isinstance(a, AddConstraint | AddColumn)]
         case RenameView(name=name, to=to):
             yield from (name, to)
-        case DropTable(names=names) | DropView(names=names) | DropType(names=names):
+        case (
+            DropTable(names=names) | DropView(names=names) | DropType(names=names) | DropSequence(names=names)
+        ):
             yield from names
+        case DropFunction(dropped=dropped):
+            yield from (name for name, _ in dropped)
         case (
             CreateTableAs(name=name)
             | CreateTableLike(name=name)
             | CreateView(name=name)
             | CreateType(name=name)
+            | CreateFunction(name=name)
+            | CreateSequence(name=name)
+            | AlterSequence(name=name)
             | SetOwner(name=name)
             | Comment(name=name)
         ):

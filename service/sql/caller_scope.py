@@ -15,9 +15,10 @@ from planner.parsing.namespace import Namespace
 from planner.parsing.parameters import Parameters
 from planner.parsing.script import Piece, split
 from planner.parsing.search_path import namespace
-from planner.parsing.type_names import spelled_out_piece
+from planner.parsing.vocabulary import spelled_out_piece
 from planner.statements.statement_reader import parse_statement
 from planner.statements.statements import LongQuery, Statement
+from service.accounts.privileges import Privilege
 from service.definitions.readable import Readable
 from service.pgcatalog.system_tables import SystemTables
 from service.reading.callers import Caller
@@ -27,6 +28,7 @@ from service.reading.queries import Queries
 from service.running.runtime import Runtime
 from service.sql.allowing import allow_queries, observed_by, schemas_seen, seen, seen_of
 from service.sql.script_session import ScriptSession
+from service.sql.sequence_calls import SequenceCalls, counts, used_sequences
 from service.sql.sight import Sight
 from service.sql.system_catalogs import SystemCatalogs
 from service.sql.tasks import StatementTask, task_of
@@ -100,6 +102,16 @@ class CallerScope:
         """The lane for a text of this length."""
         return self.long_texts if length >= LONG else self.planning
 
+    async def _counted(self, statement: Statement, is_described: bool = False) -> Statement:
+        """The statement with the numbers of sequences instead of calls; with zeros if it is described."""
+        if not counts(statement):
+            return statement
+        names = self.names()
+        for name, changes in used_sequences(statement, names):
+            self.caller.principal.require(Privilege.INSERT if changes else Privilege.SELECT, name)
+        calls = SequenceCalls(self.runtime, self.session, names)
+        return await (calls.described if is_described else calls.computed)(statement)
+
     # In the lanes of planning
 
     @property
@@ -113,7 +125,7 @@ class CallerScope:
     def _parsed(self, piece: Piece) -> Statement:
         with within(self._limits):
             piece = spelled_out_piece(
-                replace(piece, names=self.names(), in_utc=self.caller.zone.is_utc), self.runtime.types()
+                replace(piece, names=self.names(), in_utc=self.caller.zone.is_utc), self.runtime.vocabulary()
             )
             return LongQuery(piece) if is_long_query(piece) else parse_statement(piece)
 
@@ -121,7 +133,16 @@ class CallerScope:
         """What names without a schema mean now."""
         runtime, principal = self.runtime, self.caller.principal
         path, temporary = self.session.search_path, self.session.temporary
-        return namespace(path, principal.name, runtime.schemas(), self._visible, runtime.types, temporary)
+        vocabulary = runtime.vocabulary()
+        return namespace(
+            path,
+            principal.name,
+            runtime.schemas(),
+            self._visible,
+            lambda: vocabulary.types,
+            temporary,
+            lambda: vocabulary.functions,
+        )
 
     def _visible(self) -> VisibleNames:
         return VisibleNames((self.runtime.definitions(), self.runtime.builds), self.caller.principal)

@@ -14,17 +14,22 @@ from planner.errors import InvalidQuery, PlannerError
 from planner.sql_types import from_duckdb
 from planner.statements.alterations import RenameTable
 from planner.statements.statements import (
+    AlterSequence,
     AlterTable,
     Comment,
+    CreateFunction,
     CreateIndex,
     CreateSchema,
+    CreateSequence,
     CreateTable,
     CreateTableAs,
     CreateTableLike,
     CreateType,
     CreateView,
+    DropFunction,
     DropIndex,
     DropSchema,
+    DropSequence,
     DropTable,
     DropType,
     DropView,
@@ -43,6 +48,7 @@ from service.pgcatalog.system_tables import RELATIONS, SystemTables
 from service.reading.duck import Answer
 from service.running.runtime import Runtime
 from service.sql.catalog_reading import is_about_catalogs, over_catalogs
+from service.sql.new_functions import create_function
 
 DEFINING = (
     CreateTable
@@ -55,6 +61,11 @@ DEFINING = (
     | DropView
     | CreateType
     | DropType
+    | CreateSequence
+    | AlterSequence
+    | DropSequence
+    | CreateFunction
+    | DropFunction
     | CreateIndex
     | DropIndex
     | AlterTable
@@ -72,7 +83,9 @@ async def define(
     `readable` says what the author may read, if that is not all; `system` gives the catalogs."""
     if isinstance(statement, CreateView):
         return await _create_view(statement, runtime, readable)
-    if isinstance(statement, CreateTableAs):
+    if isinstance(statement, CreateFunction):
+        await create_function(statement, runtime, ask, readable)
+    elif isinstance(statement, CreateTableAs):
         await _create_as(statement, runtime, ask, readable, system)
     else:
         await _define(statement, runtime)
@@ -84,7 +97,8 @@ async def _define(statement: Statement, runtime: Runtime) -> None:
         case CreateTable(name=name, columns=columns, primary_key=names):
             key = None if names is None else tuple(columns.index(column) for column in names)
             details = Details(statement.rules, statement.comments)
-            await runtime.create_table(name, columns, key, exists_ok=statement.if_not_exists, details=details)
+            options = {"exists_ok": statement.if_not_exists, "or_replace": statement.or_replace}
+            await runtime.create_table(name, columns, key, details=details, **options)
         case CreateTableLike():
             await _create_like(statement, runtime)
         case DropTable(names=names):
@@ -99,6 +113,18 @@ async def _define(statement: Statement, runtime: Runtime) -> None:
             await runtime.create_type(name, type, exists_ok=statement.if_not_exists)
         case DropType(names=names):
             await runtime.drop_type(*names, missing_ok=statement.if_exists)
+        case CreateSequence(name=name, counting=counting):
+            await runtime.create_sequence(name, counting, exists_ok=statement.if_not_exists)
+        case AlterSequence(name=name, restarts=restarts, number=number):
+            if restarts:
+                await runtime.set_sequence(name, number, is_taken=False, missing_ok=statement.if_exists)
+        case DropSequence(names=names):
+            for name in names:
+                await runtime.drop_sequence(name, missing_ok=statement.if_exists)
+        case DropFunction(dropped=dropped):
+            options = {"missing_ok": statement.if_exists, "all_overloads": statement.is_macro}
+            for name, parameters in dropped:
+                await runtime.drop_function(name, parameters, **options)
         case CreateIndex(name=name, relation=relation, columns=of, included=included):
             exists_ok = statement.if_not_exists
             await runtime.create_index(NewIndex(name, relation, of, included, statement.unique, exists_ok))
@@ -172,7 +198,9 @@ async def _create_as(
     if len(names) != len(answer.names):
         raise InvalidQuery(f"there are {len(names)} names for {len(answer.names)} columns")
     columns = (Column(n, from_duckdb(type, huge=BIGINT)) for n, type in zip(names, answer.types, strict=True))
-    definition = await runtime.create_table(statement.name, Schema(tuple(columns)), None)
+    definition = await runtime.create_table(
+        statement.name, Schema(tuple(columns)), None, or_replace=statement.or_replace
+    )
     if statement.with_data and answer.table.num_rows:
         with runtime.dictionary.holding():
             words = encode_arrow(answer.table, definition.schema, runtime.dictionary)

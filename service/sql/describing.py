@@ -16,6 +16,7 @@ from planner.limits import within
 from planner.long_texts import long_query
 from planner.parsing.parameters import Given, Parameters
 from planner.parsing.script import Piece
+from planner.parsing.vocabulary import spelled_out_piece
 from planner.statements.parameter_types import parameter_types
 from planner.statements.statements import Delete, Insert, LongQuery, Merge, Select, Statement, Update
 from service.reading.duck import Answer, QueryEvaluator
@@ -45,7 +46,6 @@ class DescribingRun(ScriptRun):
     async def parameters(self, piece: Piece, given: Sequence[Type | None]) -> tuple[Type | None, ...]:
         """The types of the parameters: those that the client has given, else those that the places want."""
         principal = self.caller.principal
-        piece = replace(piece, names=self.names())
 
         def find() -> tuple[Type | None, ...]:
             definitions = seen(self.runtime.definitions(), principal)
@@ -54,7 +54,8 @@ class DescribingRun(ScriptRun):
                 return definitions[name].schema if name in definitions else None
 
             with within(self._limits):
-                return parameter_types(piece, schema_of)
+                known = spelled_out_piece(replace(piece, names=self.names()), self.runtime.vocabulary())
+                return parameter_types(known, schema_of)
 
         with numbered(piece):
             found = await self._lane(piece.length).run(find)
@@ -72,6 +73,7 @@ class DescribingRun(ScriptRun):
                 return result.answer
             statement = await self._lane(piece.length).run(self._parsed, piece)
             await self._check_allowed(statement)
+            statement = await self._counted(statement, is_described=True)
             found = await self._lane(piece.length).run(self._query, statement)
             if found is None:
                 return None

@@ -234,6 +234,7 @@ class BlockRun(ScriptRun):
             if isinstance(statement, _CHANGES):
                 self._open.must_write()
             self._open.transaction()
+            statement = await self._counted(statement)
             task = await self._lane(piece.length).run(self._task, statement)
             result = await self._ran(task)
             self._open.done(task, result)

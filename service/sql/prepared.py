@@ -24,7 +24,7 @@ from planner.limits import PlanningLimits, within
 from planner.parsing.namespace import DEFAULT, DEFAULT_PATH, Namespace, SearchPath, added_schema
 from planner.parsing.parameters import NO_PARAMETERS, Given, Parameters
 from planner.parsing.script import split
-from planner.parsing.type_names import spelled_out_piece
+from planner.parsing.vocabulary import Vocabulary, spelled_out_piece
 from service.definitions.known_relations import KnownRelations
 from service.reading.point_reads import PointRead
 from service.running.runtime import Runtime
@@ -79,18 +79,18 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class _Entry:
-    """`read` is None for a text that is no point read; `known` and `types` are what it was made from.
+    """`read` is None for a text that is no point read; `known` and `vocabulary` are what it was made from.
     `bare` is the name of its relation if it stands without a schema, and the search path tells which it is.
     """
 
     read: PointRead | None
     known: KnownRelations
-    types: Mapping[str, Type]
+    vocabulary: Vocabulary
     size: int
     bare: str | None = None
 
-    def holds(self, known: KnownRelations, types: Mapping[str, Type], names: Namespace) -> bool:
-        if self.types is not types or not self._means(names):
+    def holds(self, known: KnownRelations, vocabulary: Vocabulary, names: Namespace) -> bool:
+        if self.vocabulary is not vocabulary or not self._means(names):
             return False
         if self.known is known:
             return True
@@ -130,26 +130,26 @@ class PreparedStatements:
         """Whether it is known what the statement is, and its point read, if it is one."""
         with self._lock:
             entry = self._entries.get(shape)
-            if entry is None or not entry.holds(known, self._runtime.types(), names):
+            if entry is None or not entry.holds(known, self._runtime.vocabulary(), names):
                 return False, None
             self._entries.move_to_end(shape)
             return True, entry.read
 
     def prepare(self, shape: Shape, known: KnownRelations, names: Namespace = DEFAULT) -> PointRead | None:
         """The point read that the statement is, made and kept; None if it is none, or wrong."""
-        types = self._runtime.types()
-        read, bare = self._read(shape, known, types, names)
+        vocabulary = self._runtime.vocabulary()
+        read, bare = self._read(shape, known, vocabulary, names)
         size = _SIZE + _OF_TEXT * len(shape.text) if read is not None else 4 * len(shape.text) + 512
         with self._lock:
             self._drop(shape)
-            self._entries[shape] = _Entry(read, known, types, size, bare)
+            self._entries[shape] = _Entry(read, known, vocabulary, size, bare)
             self._size += size
             while self._size > self._capacity:
                 self._drop(next(iter(self._entries)))
         return read
 
     def _read(
-        self, shape: Shape, known: KnownRelations, types: Mapping[str, Type], names: Namespace
+        self, shape: Shape, known: KnownRelations, vocabulary: Vocabulary, names: Namespace
     ) -> tuple[PointRead | None, str | None]:
         """The point read, and the name of its relation if the search path has told it."""
         try:
@@ -157,7 +157,7 @@ class PreparedStatements:
                 pieces = split(shape.text, shape.dialect, shape.parameters, names)
                 if len(pieces) != 1 or ("?" in shape.text and not shape.positional):
                     return None, None
-                tree = spelled_out_piece(pieces[0], types).template()
+                tree = spelled_out_piece(pieces[0], vocabulary).template()
                 bare = _bare_name(tree, names)
                 query = point_query(tree, known.all, shape.dialect, shape.declared)
             definition = None if query is None else known.all[query.relation]

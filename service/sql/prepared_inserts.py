@@ -23,7 +23,7 @@ from planner.identifiers import fold, relation_name
 from planner.limits import PlanningLimits, within
 from planner.parsing.parameters import Given, names_of
 from planner.parsing.script import Piece
-from planner.parsing.type_names import spelled_out_piece
+from planner.parsing.vocabulary import Vocabulary, spelled_out_piece
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.definition import Definition
 from service.sql.updating import nullable
@@ -85,14 +85,14 @@ def _value(cell: object, type: Type, given: Mapping[str, Given], in_utc: bool) -
 
 
 def prepared_insert(
-    piece: Piece, definitions: Mapping[str, Definition], types: Mapping[str, Type], limits: PlanningLimits
+    piece: Piece, definitions: Mapping[str, Definition], vocabulary: Vocabulary, limits: PlanningLimits
 ) -> PreparedInsert | None:
     """The INSERT that a statement is; None if it is none, or more than plain VALUES."""
     if piece.words(1) != ("INSERT",):
         return None
     try:
         with within(limits):
-            tree = spelled_out_piece(piece, types).template()
+            tree = spelled_out_piece(piece, vocabulary).template()
         return _of_tree(tree, definitions) if isinstance(tree, exp.Insert) else None
     except (PlannerError, NotPlain, RecursionError, UnicodeError):
         return None

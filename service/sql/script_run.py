@@ -86,7 +86,7 @@ class ScriptRun(CallerScope):
                     _check_reads(statement)
                 _check_block(statement, block)
                 if block or isinstance(statement, Begin):
-                    block.append(statement)
+                    block.append(await self._counted(statement))
                 if isinstance(statement, Commit | Rollback):
                     results += map(noticed, await self._together(block), block)
                     block = []
@@ -98,6 +98,7 @@ class ScriptRun(CallerScope):
         return results
 
     async def _alone(self, statement: Statement) -> Result:
+        statement = await self._counted(statement)
         if isinstance(statement, SetSearchPath | ShowSearchPath):
             return self._of_session(statement)
         if isinstance(statement, DEFINING | ACCOUNTS):

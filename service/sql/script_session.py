@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from planner.parsing.namespace import DEFAULT_PATH, SearchPath
+
+GivenNumbers = dict[str, int]
+"""The last number that each sequence gave a session, by its full name."""
 
 
 @dataclass
 class ScriptSession:
     """`search_path` has the schemas of names without one. SET changes it for the statements that follow.
-    `temporary` is the schema of temporary tables, if there is one."""
+    `temporary` is the schema of temporary tables, if there is one. `given` has what sequences gave."""
 
     search_path: SearchPath = DEFAULT_PATH
     temporary: str | None = None
+    given: GivenNumbers = field(default_factory=dict)

@@ -13,6 +13,7 @@ from functools import partial
 
 from planner.catalog_queries import CatalogSession, Signal
 from planner.parsing.namespace import SearchPath
+from planner.parsing.vocabulary import Vocabulary
 from planner.relation_names import DATABASE
 from service.accounts.known_accounts import KnownAccounts
 from service.accounts.principals import Principal
@@ -39,7 +40,7 @@ class _Source:
     """What a catalog was made from, and for whom."""
 
     known: KnownRelations
-    types: object
+    vocabulary: Vocabulary
     accounts: KnownAccounts
     schemas: Mapping[str, int]
     principal: Principal
@@ -47,7 +48,7 @@ class _Source:
     def is_same(self, other: _Source) -> bool:
         return (
             self.known is other.known
-            and self.types is other.types
+            and self.vocabulary is other.vocabulary
             and self.accounts is other.accounts
             and self.schemas == other.schemas
             and self.principal.has_rights_of(other.principal)
@@ -71,8 +72,8 @@ class SystemCatalogs:
         session = CatalogSession(
             user, DATABASE, _VERSION, path, caller.settings, self._started, caller.session
         )
-        types, schemas = runtime.types(), runtime.schemas()
-        source = _Source(runtime.readable.known, types, runtime.accounts.known, schemas, principal)
+        vocabulary, schemas = runtime.vocabulary(), runtime.schemas()
+        source = _Source(runtime.readable.known, vocabulary, runtime.accounts.known, schemas, principal)
         place = (principal.id, user, tuple(path))
         with self._lock:
             kept = self._kept.get(place)
@@ -82,7 +83,7 @@ class SystemCatalogs:
         tables = SystemTables(
             described(
                 source.known,
-                types,
+                vocabulary,
                 source.accounts,
                 principal,
                 session,

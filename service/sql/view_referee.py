@@ -70,7 +70,7 @@ def _check_judgeable(view: Definition, readable: Readable) -> None:
 
 
 def _is_inexact(type: Type) -> bool:
-    return type.kind in FLOATS or (type.element is not None and _is_inexact(type.element))
+    return type.kind in FLOATS or any(map(_is_inexact, type.parts))
 
 
 def _as_seen_now(view: Definition, readable: Readable) -> dict[str, object]:

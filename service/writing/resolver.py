@@ -73,7 +73,8 @@ class Resolver:
             if not conflicts:
                 return Resolution(alive, refused, _nets(batches, alive))
             start = sum(len(changes) for other, changes in parts[table] if other < place)
-            refused[place] = conflict_of(table, op, at - start, self._named(table, batches[table].row(at)))
+            row = self._named(table, batches[table].row(at))
+            refused[place] = conflict_of(table, op, at - start, row, self._is_append_only(table))
             alive[place] = False
 
     def alone(self, request: Request, snapshot: Snapshot) -> dict[str, Net]:
@@ -88,7 +89,8 @@ class Resolver:
         conflicts = [(conflict[1:], table) for conflict, table in found if conflict is not None]
         if conflicts:
             (at, op), table = min(conflicts)
-            raise conflict_of(table, op, at, self._named(table, batches[table].row(at)))
+            row = self._named(table, batches[table].row(at))
+            raise conflict_of(table, op, at, row, self._is_append_only(table))
         return _nets(batches, alive)
 
     def changed(self, request: Request) -> ServiceError | None:
@@ -131,7 +133,11 @@ class Resolver:
         table, key = definition.name, definition.relation.key
         request = np.repeat([place for place, _ in parts], [len(changes) for _, changes in parts])
         changes = TableChanges.concat([changes for _, changes in parts])
-        return TableBatch(changes, request, key, lambda keys: snapshot.lookup(table, keys))
+        grows = definition.details.rules.append_only
+        return TableBatch(changes, request, key, lambda keys: snapshot.lookup(table, keys), grows)
+
+    def _is_append_only(self, table: str) -> bool:
+        return self._definitions.all[table].details.rules.append_only
 
 
 def _nets(batches: Mapping[str, TableBatch], alive: np.ndarray) -> dict[str, Net]:

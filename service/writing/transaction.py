@@ -140,13 +140,15 @@ class Transaction:
         if not len(part):
             return part
         key = definition.relation.key
-        primary = _primary(definition)
-        batch = TableBatch(part, np.zeros(len(part), np.int64), key, lambda keys: self._find(primary, keys))
+        primary, grows = _primary(definition), definition.details.rules.append_only
+        batch = TableBatch(
+            part, np.zeros(len(part), np.int64), key, lambda keys: self._find(primary, keys), grows
+        )
         conflict = batch.conflict(_ALIVE)
         if conflict is not None:
             _, place, op = conflict
             row = named_key(definition.schema, key, batch.row(place), self._dictionary)
-            raise conflict_of(table, op, place, row)
+            raise conflict_of(table, op, place, row, grows)
         net = batch.net(_ALIVE)
         words, counts = self._pending.get(table, (net.words[:, :0], net.diffs[:0]))
         self._pending[table] = sum_rows(

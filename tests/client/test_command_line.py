@@ -321,6 +321,14 @@ def test_plans(run: Run, orders: str) -> None:
     assert code == 1 and "line 2:   nothing" in said
 
 
+def test_a_translation(run: Run) -> None:
+    code, shown, said = run("translate", "bigquery", "-c", "SELECT xs[OFFSET(0)] AS x FROM t")
+    assert code == 0 and "SELECT" in shown and shown.endswith(";\n")
+    assert "line 1, column 8: xs[OFFSET(0)] is " in said
+    code, shown, said = run("translate", "bigquery", "-c", "SELECT FROM")
+    assert (code, shown) == (1, "") and "line 1" in said
+
+
 def test_a_plan_that_is_a_tree() -> None:
     source, mapped = "a0 := source t\n    rows 3, milliseconds 1\n", "a1 := map a0\n    milliseconds 3\n"
     text = f"{source}{mapped}a2 := join a0 a1\nreturn a2\n"

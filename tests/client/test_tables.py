@@ -20,7 +20,8 @@ from freshet import Connection, Table
 
 COLUMNS = """id BIGINT PRIMARY KEY, flag BOOLEAN, small SMALLINT, number INTEGER, price NUMERIC(12, 2),
   huge NUMERIC(38, 0), ratio DOUBLE PRECISION, part REAL, name TEXT, day DATE, clock TIME, moment TIMESTAMP,
-  instant TIMESTAMPTZ, span INTERVAL, data BYTEA, key UUID, doc JSON, list INTEGER[]"""
+  instant TIMESTAMPTZ, span INTERVAL, data BYTEA, key UUID, doc JSON, list INTEGER[],
+  pair STRUCT(a INTEGER, "B c" TEXT[]), counts MAP(TEXT, INTEGER)"""
 ROW = {
     "id": 2**53 + 1,
     "flag": True,
@@ -40,6 +41,8 @@ ROW = {
     "key": UUID(int=5),
     "doc": {"a": [1, {"b": None}], "c": "x"},
     "list": [1, None, 3],
+    "pair": {"a": 1, "B c": ["x", None]},
+    "counts": {"k": 1, "": None},
 }
 NULLS = dict.fromkeys(ROW) | {"id": 1}
 READ = ROW | {

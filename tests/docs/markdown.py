@@ -9,21 +9,25 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-FENCE = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^```(\w*)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#]+)")
 
 
 @dataclass(frozen=True)
 class Block:
+    """A fenced block; `about` is what follows its language."""
+
     language: str
     text: str
     line: int
+    about: str = ""
 
 
 def blocks(document: str) -> list[Block]:
     text = (ROOT / document).read_text()
     return [
-        Block(match[1], match[2], text.count("\n", 0, match.start()) + 2) for match in FENCE.finditer(text)
+        Block(match[1], match[3], text.count("\n", 0, match.start()) + 2, match[2].strip())
+        for match in FENCE.finditer(text)
     ]
 
 

@@ -16,7 +16,8 @@ REFUSALS = re.compile(r"^\| `(SELECT [^`]+)` \| `([^`]+)` \|$", re.MULTILINE)
 def test_blocks_run_and_refusals_are_refused(tmp_path: Path) -> None:
     with Client(Settings(data=tmp_path)) as service:
         for block in blocks(DOCUMENT):
-            answer = service.post("/v1/sql", {"sql": block.text})
+            dialect = block.about or "postgres"
+            answer = service.post("/v1/sql", {"sql": block.text, "dialect": dialect})
             assert answer.status_code == 200, f"{DOCUMENT}:{block.line}\n{answer.text}"
         for query, construct in REFUSALS.findall((ROOT / DOCUMENT).read_text()):
             answer = service.post("/v1/views", {"name": "refused", "sql": query})

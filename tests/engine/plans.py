@@ -9,6 +9,7 @@ from engine.plan.expressions import ColumnRef
 from engine.plan.group_queries import GroupQuery
 from engine.plan.list_elements import Elements, Unnest
 from engine.plan.multijoins import multi_join
+from engine.plan.nearest_joins import NearestJoin
 from engine.plan.nodes import (
     AggregateSpec,
     Clamp,
@@ -31,6 +32,7 @@ from engine.plan.nodes import (
     Variable,
     project,
 )
+from engine.plan.window_functions import ENDS, PLACES, Window, Windowed, WindowFunction
 from engine.schema import BIGINT, Schema
 from tests.engine.harness import schema, source
 
@@ -74,9 +76,11 @@ class PlanMaker:
             self._difference,
             self._distinct,
             self._top,
+            self._nearest,
         ]
         if width == 2:
             makers += [self._reduce, self._group_query if self.rng.random() < 0.2 else self._group_by]
+            makers.append(self._window)
         makers += [self._flat_map, self._unnest]
         if depth < MOST_DEPTH:
             makers += [self._loop, self._loop]
@@ -131,6 +135,25 @@ class PlanMaker:
             self.plan(width, budget - 1, variables, depth), keys, order, limit, self.rng.choice((0, 0, 1, 2))
         )
 
+    def _nearest(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
+        left, right = self.rng.choice((1, 2)), self.rng.choice((1, 2, 2))
+        keys = self.rng.choice((0, 1, 1))
+        order = tuple(
+            Ordering(c, self.rng.random() < 0.5, bool(i) and self.rng.random() < 0.5)
+            for i, c in enumerate(self.rng.sample(range(right), self.rng.randint(1, right)))
+        )
+        join = NearestJoin(
+            self.plan(left, budget - 1, variables, depth),
+            self.plan(right, budget - 2, variables, depth),
+            tuple(self.rng.randrange(left) for _ in range(keys)),
+            tuple(self.rng.randrange(right) for _ in range(keys)),
+            self.rng.randrange(left),
+            order,
+            self.rng.random() < 0.5,
+            self.rng.random() < 0.5,
+        )
+        return self._columns(join, width)
+
     def _reduce(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
         functions = [Function.COUNT, Function.MIN, Function.MAX]
         if not depth:
@@ -139,6 +162,33 @@ class PlanMaker:
         aggregates = tuple(AggregateSpec(f, None if f is Function.COUNT else 1, BIGINT) for f in chosen)
         reduce = Reduce(self.plan(2, budget - 1, variables, depth), (0,), aggregates)
         return project(reduce, (0, len(aggregates)))
+
+    def _window(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
+        """A column and a window function; in a loop one whose values are bounded."""
+        functions = [f for f in WindowFunction if f is not WindowFunction.AVG]
+        if depth:
+            functions.remove(WindowFunction.SUM)
+        made = tuple(self._windowed(self.rng.choice(functions)) for _ in range(self.rng.choice((1, 1, 2))))
+        order = tuple(
+            Ordering(c, self.rng.random() < 0.5, self.rng.random() < 0.5)
+            for c in self.rng.sample((0, 1), self.rng.choice((0, 1, 1, 2)))
+        )
+        keys = self.rng.choice(((), (0,), (0,), (1,)))
+        peers = self.rng.randint(0, len(order))
+        window = Window(self.plan(2, budget - 1, variables, depth), keys, order, peers, made)
+        return project(window, (self.rng.randrange(2), self.rng.randrange(2, len(window.schema))))
+
+    def _windowed(self, function: WindowFunction) -> Windowed:
+        if function in PLACES:
+            return Windowed(function, None, BIGINT)
+        start, end = sorted(self.rng.choices((-2, -1, 0, 1, 2), k=2))
+        if function is WindowFunction.VALUE:
+            return Windowed(function, 1, BIGINT, start, start, default=self.rng.choice((None, 3)))
+        if function in ENDS:
+            return Windowed(function, 1, BIGINT, start, end)
+        if self.rng.random() < 0.4:
+            return Windowed(function, self.rng.randrange(2), BIGINT, peers=True)
+        return Windowed(function, 1, BIGINT, self.rng.choice((None, start)), end)
 
     def _group_by(self, width: int, budget: int, variables: tuple[Variable, ...], depth: int) -> Node:
         return GroupBy(self.plan(2, budget - 1, variables, depth), (0,), widest, schema(1))

@@ -10,6 +10,7 @@ import itertools
 import random
 from collections import Counter
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -17,8 +18,9 @@ import pytest
 
 from engine import Dataflow, Input, avg, count, descending, max_, min_, sum_
 from engine.api.collection import Collection
-from engine.plan.nodes import AggregateSpec, Function, Reduce
-from engine.schema import DOUBLE, numeric
+from engine.plan.nodes import AggregateSpec, Function, Ordering, Reduce
+from engine.plan.window_functions import Window, Windowed, WindowFunction
+from engine.schema import BIGINT, DOUBLE, TEXT, numeric
 from tests.engine.test_times import SIDE, Change, random_frontiers, state
 from tests.seeds import each_seed
 
@@ -176,6 +178,56 @@ def best_texts_expected(rows: Bag, edges: Bag) -> Bag:
         found = best
 
 
+ENDS = tuple(
+    Windowed(function, argument, type, name=name)
+    for function, argument, type, name in (
+        (WindowFunction.ROW_NUMBER, None, BIGINT, "place"),
+        (WindowFunction.LAST, 1, TEXT, "text"),
+        (WindowFunction.MAX, 1, TEXT, "last"),
+        (WindowFunction.SUM, 2, DOUBLE, "total"),
+        (WindowFunction.SUM, 4, numeric(38, 0), "sum"),
+    )
+)
+
+
+def windowed(
+    rows: Collection, order: tuple[int, ...], functions: tuple[Windowed, ...], descends: bool = False
+) -> Collection:
+    """A window over each k."""
+    by = tuple(Ordering(column, descends) for column in order)
+    return Collection(rows.flow, Window(rows.node, (0,), by, len(by), functions))
+
+
+def running(rows: Collection, edges: Collection) -> Collection:
+    """Functions that kernels compute and functions in Python, in the order of texts and of numbers."""
+    previous = (replace(f, start=-1, end=-1) if f.name == "text" else f for f in ENDS)
+    return windowed(rows, (1, 4, 2, 3), tuple(previous)).select("k", "place", "text", "last", "total", "sum")
+
+
+def running_expected(rows: Bag, edges: Bag) -> Bag:
+    found: Bag = Counter()
+    for k, group in groups(rows).items():
+        group.sort(key=lambda row: (text_key(row[1]), row[4], *((x is None, x or 0) for x in row[2:4])))
+        for place in range(len(group)):
+            _, texts, xs, _, numbers = zip(*group[: place + 1], strict=True)
+            last = max(known(texts), key=text_key, default=None)
+            before = texts[-2] if place else None
+            found[k, place + 1, before, last, total(xs), Decimal(sum(numbers))] += 1
+    return found
+
+
+def numbered(rows: Collection, edges: Collection) -> Collection:
+    """As `best_texts`, by numbers of places."""
+    own = rows.select("k", "t").distinct()
+
+    def body(it: Collection) -> Collection:
+        moved = it.join(edges, (["k"], ["a"]), lambda x, e: {"k": e.b, "t": x.t})
+        placed = windowed(moved.concat(own).distinct(), (1,), ENDS[:1], descends=True)
+        return placed.filter(lambda it: it.place <= 2).select("k", "t")
+
+    return own.iterate(body)
+
+
 Make = Callable[[Collection, Collection], Collection]
 LEAVES: list[tuple[Make, Callable[[Bag, Bag], Bag]]] = [
     (aggregates, aggregates_expected),
@@ -184,6 +236,8 @@ LEAVES: list[tuple[Make, Callable[[Bag, Bag], Bag]]] = [
     (labels, labels_expected),
     (flows, flows_expected),
     (best_texts, best_texts_expected),
+    (running, running_expected),
+    (numbered, best_texts_expected),
 ]
 
 

@@ -20,6 +20,7 @@ from engine.plan.expressions import Expression
 from engine.plan.group_queries import GroupQuery
 from engine.plan.list_elements import MOST_ELEMENTS, Unnest
 from engine.plan.multijoins import MultiJoin
+from engine.plan.nearest_joins import NearestJoin
 from engine.plan.nodes import (
     AggregateSpec,
     Clamp,
@@ -35,6 +36,7 @@ from engine.plan.nodes import (
     Negate,
     Node,
     OnLimit,
+    Ordering,
     Recursive,
     Reduce,
     Source,
@@ -43,6 +45,7 @@ from engine.plan.nodes import (
     Variable,
 )
 from engine.plan.row_ids import Intern
+from engine.plan.window_functions import Window, Windowed, WindowFunction
 from engine.schema import BIGINT, Column, Kind, Schema
 from tests.oracle.evaluation import NAN, Row, RowFailure, evaluate, normal, order_key, queried
 from tests.oracle.interning import ids_of
@@ -130,6 +133,10 @@ class Oracle:
                 return self._reduce(node, inputs[0])
             case TopK():
                 return _top(node, inputs[0])
+            case NearestJoin():
+                return _nearest(node, inputs[0], inputs[1])
+            case Window():
+                return _windows(node, inputs[0])
             case FlatMap():
                 return self._flat_map(node, inputs[0])
             case Unnest():
@@ -331,20 +338,94 @@ def _elements(values: list[object], exclusive: bool) -> list[object]:
 
 def _top(node: TopK, rows: Bag) -> Bag:
     stop = None if node.limit is None else node.offset + node.limit
+    result: Bag = Counter()
+    for members in _sorted_groups(rows, node.keys, node.order, stop):
+        result.update(members[node.offset : stop])
+    return result
+
+
+def _sorted_groups(
+    rows: Bag, keys: tuple[int, ...], order: tuple[Ordering, ...], most: int | None = None
+) -> list[list[Row]]:
+    """The copies of each group's rows in order, or `most` copies of each row."""
     groups: dict[Row, list[Row]] = {}
     for row, count in rows.items():
-        copies = count if stop is None else min(count, stop)
-        groups.setdefault(tuple(row[i] for i in node.keys), []).extend([row] * copies)
-    result: Bag = Counter()
+        copies = count if most is None else min(count, most)
+        groups.setdefault(tuple(row[i] for i in keys), []).extend([row] * copies)
     for members in groups.values():
         members.sort(key=lambda row: [_rank(value, False, True) for value in row])
-        for column, descending, nulls_first in reversed(node.order):
+        for column, descending, nulls_first in reversed(order):
             members.sort(
                 key=lambda row: _rank(row[column], descending, nulls_first),
                 reverse=descending,
             )
-        result.update(members[node.offset : stop])
+    return list(groups.values())
+
+
+def _windows(node: Window, rows: Bag) -> Bag:
+    result: Bag = Counter()
+    for members in _sorted_groups(rows, node.keys, node.order):
+        peers = [tuple(row[o.column] for o in node.order[: node.peers]) for row in members]
+        for at, row in enumerate(members):
+            result[(*row, *(_windowed(f, members, peers, at) for f in node.functions))] += 1
     return result
+
+
+def _nearest(node: NearestJoin, left: Bag, right: Bag) -> Bag:
+    """Every left row looks at every right row."""
+    first = node.order[0]
+    result: Bag = Counter()
+    for row, count in (+left).items():
+        found: Bag = Counter()
+        for other, copies in right.items():
+            mine, theirs = row[node.place], other[first.column]
+            same = all(row[a] == other[b] for a, b in zip(node.left_keys, node.right_keys, strict=True))
+            if not same or mine is None or theirs is None:
+                continue
+            a, b = order_key(mine), order_key(theirs)
+            beyond = b < a if first.descending else a < b
+            if beyond or (not node.is_strict and a == b):
+                found[other] += copies
+        nearest = _top(TopK(node.right, (), node.order, 1), found)
+        nulls = (None,) * len(node.right.schema)
+        for other in nearest or ([nulls] if node.pads else ()):
+            result[row + other] += count
+    return result
+
+
+def _windowed(f: Windowed, members: list[Row], peers: list[Row], at: int) -> object:
+    """The function of the row at a position, by the definition of its frame."""
+    if f.function is WindowFunction.ROW_NUMBER:
+        return at + 1
+    if f.function is WindowFunction.RANK:
+        return peers.index(peers[at]) + 1
+    values = [1 if f.argument is None else row[f.argument] for row in members]
+    if f.function is WindowFunction.VALUE:
+        place = at + (f.start or 0)
+        return values[place] if 0 <= place < len(values) else f.default
+    first = 0 if f.start is None else max(at + f.start, 0)
+    last = at + f.end
+    if f.peers:
+        last = max(i for i, peer in enumerate(peers) if peer == peers[at])
+    frame = values[first : max(last + 1, 0)]
+    known = [value for value in frame if value is not None]
+    match f.function:
+        case WindowFunction.FIRST:
+            return frame[0] if frame else None
+        case WindowFunction.LAST:
+            return frame[-1] if frame else None
+        case WindowFunction.COUNT:
+            return len(known)
+    if not known:
+        return None
+    match f.function:
+        case WindowFunction.SUM:
+            return sum(known)
+        case WindowFunction.MIN:
+            return min(known)
+        case WindowFunction.MAX:
+            return max(known)
+    raise OracleError(f"the oracle does not compute {f.function.value}")
 
 
 def _rank(value: object, descending: bool, nulls_first: bool) -> tuple[int, object]:

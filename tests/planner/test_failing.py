@@ -155,3 +155,11 @@ def test_dialects_that_cast_texts_go_on_casting(condition: str) -> None:
 )
 def test_literals_take_the_type_beside_them(condition: str) -> None:
     plan(f"SELECT id FROM t WHERE {condition}")
+
+
+@pytest.mark.parametrize("condition", ["id", "NOT id", "b AND id", "CASE WHEN id THEN b END", "id IS TRUE"])
+def test_a_number_is_no_condition(condition: str) -> None:
+    with pytest.raises(TypeMismatch, match="not BOOLEAN") as refused:
+        plan(f"SELECT id FROM t WHERE {condition}", "postgres")
+    assert refused.value.hint == "compare it with 0"
+    plan(f"SELECT id FROM t WHERE {condition}", "mysql")

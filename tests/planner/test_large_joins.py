@@ -37,8 +37,7 @@ def define(engine: Engine, sql: str) -> None:
 @pytest.mark.parametrize(
     "sql",
     [
-        "SELECT t.x, u.x AS y FROM t ASOF JOIN u ON t.k = u.k AND t.x >= u.x",
-        "SELECT t.x, u.x AS y FROM t ASOF LEFT JOIN u ON t.k = u.k AND t.x > u.x",
+        "SELECT t.x, u.x AS y FROM t ASOF LEFT JOIN u ON t.k = u.k AND t.x > u.x AND t.x <> u.x + 7",
         "SELECT t.x, u.x AS y FROM t JOIN u ON t.k = u.k",
         "SELECT t.x, u.x AS y FROM t CROSS JOIN u",
         "SELECT t.x, u.x AS y FROM t JOIN u ON t.x < u.x",
@@ -52,9 +51,17 @@ def test_a_join_of_too_many_pairs_says_how_many(sql: str) -> None:
     assert "ASOF JOIN" in refused.value.hint
 
 
+def test_the_nearest_rows_need_no_pairs() -> None:
+    engine = engine_with(keys=1)
+    define(engine, "SELECT t.x, u.x AS y FROM t ASOF LEFT JOIN u ON t.k = u.k AND t.x > u.x")
+    words, counts = engine.snapshot.rows("v")
+    assert counts.sum() == ROWS
+    assert (words[0] - words[1] == 1).sum() == ROWS - 1
+
+
 def test_smaller_keys_are_the_way_out() -> None:
     engine = engine_with(keys=600)
-    define(engine, "SELECT t.x, u.x AS y FROM t ASOF JOIN u ON t.k = u.k AND t.x >= u.x")
+    define(engine, "SELECT t.x, u.x AS y FROM t ASOF JOIN u ON t.k = u.k AND t.x >= u.x AND t.x <> u.x + 7")
     words, counts = engine.snapshot.rows("v")
     assert counts.sum() == ROWS
     assert (words[0] == words[1]).all()

@@ -25,8 +25,8 @@ def test_refusals_are_duckdbs() -> None:
         type_of("upper({0})", (INTEGER,))
     with pytest.raises(UnknownFunction, match="nofun"):
         type_of("nofun({0})", (INTEGER,))
-    with pytest.raises(Unsupported, match="type STRUCT"):
-        type_of("struct_pack(a := {0})", (INTEGER,))
+    with pytest.raises(Unsupported, match="type UNION"):
+        type_of("union_value(a := {0})", (INTEGER,))
 
 
 def test_constants() -> None:

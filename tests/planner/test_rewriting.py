@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import pytest
 
 from planner.errors import PlannerError
 from planner.parsing.namespace import Namespace
 from planner.parsing.qualified_texts import qualified_text
 from planner.parsing.script import Excerpt
-from tests.planner.samples import planned
+from tests.planner.samples import answer, planned
 
 
 @pytest.mark.parametrize(
@@ -16,9 +18,77 @@ from tests.planner.samples import planned
     [
         (
             "oracle",
-            "SELECT sum(c) KEEP (DENSE_RANK FIRST ORDER BY a) FROM t",
+            "SELECT sum(c) KEEP (DENSE_RANK FIRST ORDER BY a) FROM t GROUP BY ROLLUP (b)",
             "unsupported_sql",
-            "SUM with KEEP",
+            "KEEP with several grouping sets",
+            8,
+        ),
+        (
+            "oracle",
+            "SELECT sum(c) KEEP (DENSE_RANK FIRST ORDER BY a) OVER (ORDER BY a) FROM t",
+            "unsupported_sql",
+            "KEEP over an ordered window",
+            8,
+        ),
+        (
+            "oracle",
+            "SELECT sum(b) KEEP (DENSE_RANK FIRST ORDER BY a) OVER (PARTITION BY b) FROM t GROUP BY b",
+            "unsupported_sql",
+            "KEEP over the groups of GROUP BY",
+            8,
+        ),
+        (
+            "snowflake",
+            "SELECT * FROM t MATCH_RECOGNIZE (ORDER BY a MEASURES last(c) AS f PATTERN (x) DEFINE x AS c)",
+            "unsupported_sql",
+            "MATCH_RECOGNIZE",
+            43,
+        ),
+        ("duckdb", "SELECT * FROM t POSITIONAL JOIN u", "unsupported_sql", "POSITIONAL JOIN", 33),
+        ("oracle", "SELECT ROWNUM AS n, a FROM t", "unsupported_sql", "ROWNUM of rows without an order", 8),
+        ("oracle", "SELECT a FROM t WHERE ROWNUM > 2", "invalid_query", "this condition on ROWNUM", 23),
+        (
+            "oracle",
+            "SELECT a FROM (SELECT a FROM t ORDER BY c) WHERE a > 1 AND ROWNUM < 3",
+            "unsupported_sql",
+            "ROWNUM beside other conditions",
+            50,
+        ),
+        (
+            "oracle",
+            "SELECT ROWNUM AS n FROM (SELECT DISTINCT a FROM t ORDER BY c)",
+            "unsupported_sql",
+            "ROWNUM in this order",
+            60,
+        ),
+        ("oracle", "SELECT 1 FROM t CONNECT BY ROWNUM < 3", "unsupported_sql", "ROWNUM in CONNECT BY", 28),
+        ("oracle", "SELECT LEVEL CONNECT BY LEVEL < 3", "invalid_query", "CONNECT BY needs a FROM clause", 8),
+        (
+            "oracle",
+            "SELECT CONNECT_BY_ISCYCLE FROM edges CONNECT BY PRIOR dst = src",
+            "invalid_query",
+            "CONNECT_BY_ISCYCLE needs NOCYCLE",
+            8,
+        ),
+        (
+            "oracle",
+            "SELECT * FROM edges e, k CONNECT BY PRIOR e.dst = e.src",
+            "unsupported_sql",
+            "* over several tables",
+            8,
+        ),
+        (
+            "oracle",
+            "SELECT q FROM edges e, k WHERE dst = id CONNECT BY PRIOR e.dst = e.src",
+            "unsupported_sql",
+            "CONNECT BY over a join whose WHERE",
+            32,
+        ),
+        (
+            "oracle",
+            "SELECT SYS_CONNECT_BY_PATH(dst) FROM edges CONNECT BY NOCYCLE PRIOR dst = src",
+            "invalid_query",
+            "SYS_CONNECT_BY_PATH takes a value and a separator",
             8,
         ),
         (
@@ -76,3 +146,18 @@ def test_the_table_of_a_window_gets_its_schema_once() -> None:
     names = Namespace(("s",), frozenset({"s"}), frozenset({"s.e"}))
     sql = "SELECT * FROM TABLE(SESSION(TABLE e PARTITION BY k, DESCRIPTOR(at), INTERVAL '2' HOUR))"
     assert qualified_text(Excerpt(sql), "postgres", names).text == sql.replace("TABLE e ", 'TABLE "s".e ')
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql"),
+    [
+        ("mysql", "VALUES ROW(1, 2), ROW(3, 4)"),
+        ("mysql", "SELECT column_0, column_1 FROM (VALUES ROW(1, 2), ROW(3, 4)) AS v"),
+        ("snowflake", "SELECT column1, v.column2 FROM (VALUES (1, 2), (3, 4)) AS v"),
+        ("spark", "SELECT col1, col2 FROM VALUES (1, 2), (3, 4)"),
+        ("trino", "SELECT _col0, _col1 FROM (VALUES (1, 2), (3, 4)) AS v"),
+        ("duckdb", "SELECT col0, col1 FROM (VALUES (1, 2), (3, 4)) AS v"),
+    ],
+)
+def test_columns_of_values_have_the_names_of_their_system(dialect: str, sql: str) -> None:
+    assert answer(planned(sql, dialect)) == Counter({(1, 2): 1, (3, 4): 1})

@@ -89,8 +89,9 @@ def test_versions_are_read_in_every_dialect(dialect: str):
     assert versions == ["FOR VERSION AS OF 12", "FOR TIMESTAMP AS OF '2026-01-01'"]
 
 
-def test_bigquery_puts_the_version_behind_the_alias():
-    (piece,) = split("SELECT * FROM t AS x VERSION AS OF 12", "bigquery")
+@pytest.mark.parametrize("table", ["t AS x VERSION AS OF 12", "t VERSION AS OF 12", "t FOR VERSION AS OF 12"])
+def test_bigquery_puts_the_version_behind_the_alias(table: str):
+    (piece,) = split(f"SELECT * FROM {table}", "bigquery")
     assert piece.parse().find(exp.Table).args["version"].expression.name == "12"
 
 

@@ -80,7 +80,7 @@ def test_a_table_may_have_no_key():
         ("a int, UNIQUE NULLS NOT DISTINCT (a)", "NULLS NOT DISTINCT on a table", 31),
         ("a int REFERENCES u (b) ON UPDATE CASCADE", "ON UPDATE CASCADE on a table", 40),
         ("a int, LIKE u", "LIKE on a table", 24),
-        ("a int GENERATED ALWAYS AS IDENTITY (START WITH 10)", "START WITH 10 of an identity", 53),
+        ("a int GENERATED ALWAYS AS IDENTITY (MINVALUE 10)", "MINVALUE of an identity", 53),
         ("a hstore", "type HSTORE", 17),
     ],
 )
@@ -94,7 +94,7 @@ def test_what_a_table_cannot_have_is_refused_by_name_and_place(columns: str, con
     ("sql", "message"),
     [
         ("CREATE TEMP TABLE t (a int)", "CREATE TEMPORARY TABLE needs a session of PostgreSQL's protocol"),
-        ("CREATE OR REPLACE TABLE t (a int)", "CREATE TABLE with OR REPLACE is not supported"),
+        ("CREATE OR REPLACE TABLE t LIKE u", "CREATE OR REPLACE TABLE with LIKE is not supported"),
         (
             "CREATE TABLE t (a int) PARTITION BY RANGE (a)",
             "CREATE TABLE with PARTITION BY RANGE(a) is not supported",
@@ -110,7 +110,6 @@ def test_what_a_table_cannot_have_is_refused_by_name_and_place(columns: str, con
             "the primary key names column z, which the table does not have",
         ),
         ("CREATE TABLE t (a int, PRIMARY KEY (a, a))", "the primary key names column a twice"),
-        ("CREATE SEQUENCE s", "CREATE SEQUENCE is not supported"),
     ],
 )
 def test_tables_that_cannot_be(sql: str, message: str):
@@ -143,7 +142,6 @@ def test_explicit_recursion_is_left_to_the_planner():
         ("CREATE VIEW v", "AS and a query are missing", 13),
         ("CREATE VIEW v AS", "the view has no query", 15),
         ("CREATE TEMPORARY VIEW v AS SELECT 1", "CREATE VIEW with TEMPORARY is not supported", 8),
-        ("CREATE RECURSIVE VIEW v (a) AS SELECT 1", "CREATE RECURSIVE VIEW is not supported", 8),
     ],
 )
 def test_views_that_cannot_be(sql: str, message: str, column: int):
@@ -163,7 +161,8 @@ def test_drop():
 @pytest.mark.parametrize(
     ("sql", "message", "column"),
     [
-        ("DROP SEQUENCE s", "DROP SEQUENCE is not supported", 1),
+        ("DROP DATABASE d", "DROP DATABASE is not supported", 1),
+        ("DROP TABLE t PURGE", "DROP ... PURGE is not supported", 14),
     ],
 )
 def test_drops_that_are_refused(sql: str, message: str, column: int):

@@ -101,8 +101,12 @@ def test_inside_recursion_over_other_relations() -> None:
             "invalid_query",
             "PARTITION",
         ),
-        ("SELECT sum(a) OVER (ORDER BY a ROWS a PRECEDING) FROM t", "unsupported_sql", "depends on the row"),
-        ("SELECT lag(a ORDER BY b) OVER () FROM t", "unsupported_sql", "ORDER BY inside"),
+        ("SELECT lag(a ORDER BY b) OVER (ORDER BY a) FROM t", "unsupported_sql", "ORDER BY inside"),
+        (
+            "SELECT string_agg(b, ',') OVER (ORDER BY a ROWS 1 PRECEDING EXCLUDE TIES) FROM t",
+            "unsupported_sql",
+            "EXCLUDE TIES of a frame of ROWS",
+        ),
         (
             "SELECT sum(a) OVER (ORDER BY b RANGE 1 PRECEDING) FROM t",
             "type_mismatch",

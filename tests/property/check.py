@@ -7,11 +7,13 @@ to all at once, with views created before, between and after: its changes must b
 
 from __future__ import annotations
 
+import json
 import random
 import re
 from base64 import b64decode
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from uuid import UUID
@@ -22,7 +24,7 @@ from engine.codec import decode_rows, encode_rows
 from engine.errors import InvalidValue
 from engine.plan.nodes import Node
 from engine.runtime.engine import Engine
-from engine.schema import Kind, Schema, Type
+from engine.schema import JSON, TEXT, Kind, Schema, Type, is_anonymous
 from planner.errors import PlannerError
 from service.errors import Invalid as TooMuch
 from tests.property.asked import Asker, SourceFailed
@@ -39,7 +41,7 @@ Make = Callable[[], Engine]
 
 
 _DEPENDS = re.compile(
-    r"\b(LIMIT|ASOF|OFFSET|FETCH|DISTINCT ON|QUALIFY|OVER|array_agg|string_agg|listagg|list|first|last"
+    r"\b(LIMIT|ROWNUM|ASOF|OFFSET|FETCH|DISTINCT ON|QUALIFY|OVER|array_agg|string_agg|listagg|list|first|last"
     r"|any_value|mode|arg_min|arg_max|min_by|max_by)\b",
     re.IGNORECASE,
 )
@@ -264,9 +266,16 @@ def advance(engine: Engine, case: Case, first: int, epochs: Sequence[Epoch], ans
 
 
 def delta_of(changes: Sequence[tuple[int, Change]], schema: Schema, engine: Engine) -> np.ndarray:
-    words = encode_rows([change.row for _, change in changes], schema, engine.dictionary)
+    rows = [_sent(change.row, schema) for _, change in changes]
+    words = encode_rows(rows, schema, engine.dictionary)
     tail = np.array([[number for number, _ in changes], [change.diff for _, change in changes]], np.int64)
     return np.ascontiguousarray(np.concatenate([words, tail]))
+
+
+def _sent(row: Row, schema: Schema) -> Row:
+    """The row with its documents as values."""
+    pairs = zip(row, schema.types, strict=True)
+    return tuple(json.loads(v) if t.kind is Kind.JSON and isinstance(v, str) else v for v, t in pairs)
 
 
 def read(engine: Engine, name: str, number: int) -> Bag:
@@ -281,8 +290,9 @@ def read(engine: Engine, name: str, number: int) -> Bag:
 
 
 def values(words: np.ndarray, schema: Schema, engine: Engine) -> list[tuple[object, ...]]:
-    """Rows as Python values that compare with DuckDB's."""
-    return [_plain(row, schema) for row in decode_rows(words, schema, engine.dictionary)]
+    """Rows as Python values that compare with DuckDB's; a document is its text, so that null is not NULL."""
+    shown = Schema(tuple(replace(c, type=TEXT) if c.type == JSON else c for c in schema.columns))
+    return [_plain(row, shown) for row in decode_rows(words, shown, engine.dictionary)]
 
 
 def _plain(row: Row, schema: Schema) -> Row:
@@ -291,11 +301,22 @@ def _plain(row: Row, schema: Schema) -> Row:
 
 
 def _value(value: object, type: Type) -> object:
-    if isinstance(value, list | tuple) and type.element is not None:
-        return tuple(_value(each, type.element) for each in value)
+    if value is None:
+        return None
+    match type.kind:
+        case Kind.ARRAY:
+            return tuple(_value(each, *type.parts) for each in value)  # type: ignore[attr-defined]
+        case Kind.STRUCT:
+            values = value.values() if isinstance(value, dict) else value
+            made = tuple(map(_value, values, type.parts))  # type: ignore[arg-type]
+            names = (field.name for field in type.fields)
+            return made if is_anonymous(type) else tuple(zip(names, made, strict=True))
+        case Kind.MAP:
+            entries = value.items() if isinstance(value, dict) else value
+            return tuple(tuple(map(_value, entry, type.parts)) for entry in entries)  # type: ignore[attr-defined]
     if isinstance(value, float) and type.kind is Kind.REAL:
         return float(np.float32(value))  # JSON has the shortest text of it
-    if not isinstance(value, str) or type.kind in (Kind.TEXT, Kind.ENUM):
+    if not isinstance(value, str) or type.kind in (Kind.TEXT, Kind.ENUM, Kind.JSON):
         return value
     if type.is_float:
         return value if value == "NaN" else float(value)
@@ -320,5 +341,4 @@ _FROM_JSON: dict[Kind, Callable[[str], object]] = {
     Kind.INTERVAL: _interval,
     Kind.BYTEA: b64decode,
     Kind.UUID: UUID,
-    Kind.JSON: str,
 }

@@ -17,6 +17,7 @@ from uuid import UUID
 
 import duckdb
 
+from engine.scalar.duck_literals import type_name
 from engine.schema import Kind, Type
 from tests.property.schemas import INTERVALS, Row, Table
 
@@ -140,22 +141,34 @@ def literal(value: object, kind: Type) -> str:
         case bytes():
             return f"unhex('{value.hex()}')"
         case tuple():
-            return (
-                f"CAST(ARRAY[{', '.join(literal(each, kind.element or kind) for each in value)}] AS {kind})"
-            )
+            return f"CAST({_nested(value, kind)} AS {type_name(kind)})"
         case datetime() | date() | time() | UUID():
             return f"CAST('{value}' AS {kind})"
     return str(value)
 
 
+def _nested(value: tuple, kind: Type) -> str:
+    """An array, a struct by its values, or a map by its entries."""
+    match kind.kind:
+        case Kind.STRUCT:
+            return f"row({', '.join(map(literal, value, kind.parts))})"
+        case Kind.MAP:
+            entries = (": ".join(map(literal, entry, kind.parts)) for entry in value)
+            return f"MAP {{ {', '.join(entries)} }}"
+    return f"[{', '.join(literal(each, *kind.parts) for each in value)}]"
+
+
 def normalise(rows: Iterable[tuple[object, ...]]) -> Bag:
-    """A bag of rows whose equal values are equal in Python: NaN is a text, lists are tuples."""
+    """A bag of rows whose equal values are equal in Python: NaN is a text, lists and rows are tuples, structs
+    and maps tuples of pairs."""
     return Counter(tuple(map(_comparable, row)) for row in rows)
 
 
 def _comparable(value: object) -> object:
     if isinstance(value, float) and math.isnan(value):
         return "NaN"
+    if isinstance(value, dict):
+        return tuple((_comparable(name), _comparable(each)) for name, each in value.items())
     return tuple(map(_comparable, value)) if isinstance(value, list | tuple) else value
 
 

@@ -21,6 +21,7 @@ from engine.schema import (
     DOUBLE,
     INTEGER,
     INTERVAL,
+    JSON,
     REAL,
     SMALLINT,
     TEXT,
@@ -28,13 +29,15 @@ from engine.schema import (
     TIMESTAMP,
     TIMESTAMPTZ,
     UUID,
+    WHOLES,
     Column,
     Schema,
     Type,
     array_of,
     enumeration,
-    numeric,
+    whole,
 )
+from planner.sql_types import data_type
 from tests.property.cases import Case, answers
 from tests.property.check import Make, check
 from tests.property.histories import random_history
@@ -44,8 +47,9 @@ from tests.property.views import View
 from tests.seeds import seeds
 
 SIMPLE = {str(t): t for t in (SMALLINT, INTEGER, BIGINT, REAL, DOUBLE, TEXT, BOOLEAN, DATE, TIMESTAMP)} | {
-    str(t): t for t in (TIME, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, array_of(INTEGER))
+    str(t): t for t in (TIME, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, array_of(INTEGER))
 }
+SIMPLE |= {name: whole(name) for name in WHOLES}
 HISTORIES = int(os.environ.get("FRESHET_EXAMPLES", "2"))
 MOOD = enumeration("sad", "ok", "happy")
 SQL = str | tuple[str, str]
@@ -89,7 +93,7 @@ def table(text: str) -> Table:
     name, _, inside = text.partition("(")
     key = re.search(r", PRIMARY KEY \((.*?)\)", inside)
     columns = []
-    for part in re.split(r", (?![\d])", inside.rpartition(")")[0].replace(key[0] if key else "\0", "")):
+    for part in _listed(inside.rpartition(")")[0].replace(key[0] if key else "\0", "")):
         column, _, kind = part.partition(" ")
         nullable = not kind.endswith(" NOT NULL")
         columns.append(Column(column, _type(kind.removesuffix(" NOT NULL")), nullable))
@@ -97,6 +101,16 @@ def table(text: str) -> Table:
     return Table(name, schema, tuple(schema.index(c) for c in key[1].split(", ")) if key else None)
 
 
+def _listed(text: str) -> list[str]:
+    """The parts between the commas that stand in no parentheses."""
+    depth, marked = 0, ""
+    for letter in text:
+        depth += {"(": 1, ")": -1}.get(letter, 0)
+        marked += "\n" if letter == "," and not depth else letter
+    return [part.strip() for part in marked.split("\n")]
+
+
 def _type(text: str) -> Type:
-    digits = re.fullmatch(r"NUMERIC\((\d+), (\d+)\)", text)
-    return numeric(int(digits[1]), int(digits[2])) if digits else MOOD if text == "MOOD" else SIMPLE[text]
+    if text == "MOOD":
+        return MOOD
+    return SIMPLE.get(text) or data_type(sqlglot.parse_one(f"CAST(x AS {text})", read="duckdb").to, "duckdb")

@@ -17,10 +17,20 @@ import random
 from dataclasses import dataclass
 
 from engine.schema import Kind, Type
-from tests.property.schemas import CLOCKS, DAYS, IDENTIFIERS, INSTANTS, INTERVALS, MOMENTS, TEXTS
+from tests.property.schemas import (
+    CLOCKS,
+    DAYS,
+    IDENTIFIERS,
+    INSTANTS,
+    INTERVALS,
+    MOMENTS,
+    NUMBERED,
+    PAIR,
+    TEXTS,
+)
 from tests.property.terms import Term
 
-OTHERS = ("time", "instant", "interval", "bytes", "uuid", "list")
+OTHERS = ("time", "instant", "interval", "bytes", "uuid", "list", "pair", "map")
 SORTS = ("int", "float", "numeric", "text", "date", "timestamp", "bool", *OTHERS)
 COMPARABLE = (
     *("int", "int", "int", "text", "text", "float", "numeric", "date", "timestamp", "wild", "rough"),
@@ -45,6 +55,8 @@ def sort_of(kind: Type, special: bool = False) -> str:
         Kind.BYTEA: "bytes",
         Kind.UUID: "uuid",
         Kind.ARRAY: "list",
+        Kind.STRUCT: "pair",
+        Kind.MAP: "map",
     }[kind.kind]
 
 
@@ -96,6 +108,8 @@ FORMS: dict[str, tuple[Form, ...]] = {
         _form(1, "ascii({})", "text"),
         _form(1, "cardinality({})", "list", duck="len({})"),
         _form(1, "({})[{}]", "list", "position"),
+        _form(1, "({}).a", "pair"),
+        _form(1, "({})['a']", "map"),
         _form(1, "extract({} FROM {})", "timefield", "instant"),
         _form(1, "extract(hour FROM {})", "time"),
     ),
@@ -159,6 +173,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
         _form(1, "CAST({} AS text)", "numeric"),
         _form(1, "CAST({} AS varchar)", "text"),
         _form(1, "CAST({} AS text)", "uuid"),
+        _form(1, "({}).b", "pair"),
         _form(1, "CAST({} AS text)", "time"),
         _form(1, "array_to_string({}, ',')", "list"),
     ),
@@ -197,6 +212,16 @@ FORMS: dict[str, tuple[Form, ...]] = {
     ),
     "bytes": (_form(1, "({} || {})", "bytes", "bytes"),),
     "uuid": (_form(1, "COALESCE({}, {})", "uuid", "uuid"),),
+    "pair": (
+        _form(2, f"CAST(ROW(({{}}).a, {{}}) AS {PAIR})", "pair", "text"),
+        _form(
+            1,
+            f"CAST(CAST({{}} AS STRUCT(x BIGINT, y TEXT)) AS {PAIR})",
+            "pair",
+            duck=f"CASE WHEN {{0}} IS NOT NULL THEN CAST({{0}} AS {PAIR}) END",
+        ),
+    ),
+    "map": (_form(1, "map_concat({}, {})", "map", "map"),),
     "list": (
         _form(2, "ARRAY[{}, {}]", "int", "int"),
         _form(1, "array_append({}, {})", "list", "int"),
@@ -303,6 +328,15 @@ LITERALS: dict[str, tuple[str, ...]] = {
     "bytes": ("CAST('a' AS bytea)", "CAST('' AS bytea)", "CAST(NULL AS bytea)"),
     "uuid": (*(f"CAST('{each}' AS uuid)" for each in IDENTIFIERS), "CAST(NULL AS uuid)"),
     "list": ("ARRAY[1, 2]", "ARRAY[1, NULL]", "CAST(ARRAY[] AS integer[])", "CAST(NULL AS integer[])"),
+    "pair": (
+        *(f"CAST(ROW({a}, {b}) AS {PAIR})" for a, b in ((1, "'a'"), (2, "NULL"), ("NULL", "'b'"))),
+        f"CAST(NULL AS {PAIR})",
+    ),
+    "map": (
+        "MAP(ARRAY['a', 'b'], ARRAY[1, NULL])",
+        "MAP(ARRAY['b', 'a'], ARRAY[0, 1])",
+        f"CAST(NULL AS {NUMBERED})",
+    ),
     "zone": ("'UTC'", "'Europe/Berlin'", "'America/New_York'"),
     "divisor": ("2", "3", "(-2)"),
     "quarter": (

@@ -99,6 +99,8 @@ AGGREGATES: dict[str, tuple[Aggregate, ...]] = {
     "instant": _extremes("instant"),
     "interval": _extremes("interval"),
     "uuid": _extremes("uuid"),
+    "pair": _extremes("pair"),
+    "map": _extremes("map"),
     "list": (
         _aggregate(1, "max({})", "list"),
         _aggregate(2, "array_agg({0} ORDER BY {0})", "int"),

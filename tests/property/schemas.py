@@ -35,7 +35,9 @@ from engine.schema import (
     Schema,
     Type,
     array_of,
+    map_of,
     numeric,
+    struct_of,
 )
 
 Row = tuple[object, ...]
@@ -63,10 +65,23 @@ INTERVALS = {
 }
 BYTES = (b"", b"a", b"ab", b"\x00\xff", b"\xff")
 IDENTIFIERS = tuple(Identifier(int=n) for n in (0, 1, 2**127, 2**128 - 1))
+DOCUMENTS = (
+    "{}",
+    "[]",
+    "7",
+    '"text"',
+    '{"a":1,"b":"x","c":null,"d":[1,2]}',
+    '{"b":"y","a":{"a":2},"xs":[{"y":1,"zs":[true,null]},{"y":2,"zs":[]},{"zs":["é"]}]}',
+    '[1,"2",null,{"a":3},[4,5]]',
+    '[{"a":1,"b":"one","xs":[1,2],"d":[7]},{"a":"x","b":{"c":1}},{"b":null,"xs":[],"d":[{"e":8}]}]',
+    '{"xs":[],"a b":true,"a":[{"a":5},{"a":"6"}]}',
+)
 LISTS = ((), (1,), (1, 2), (2, None), (None,), (1, 1, 3))
 TYPES = (INTEGER, INTEGER, BIGINT, SMALLINT, TEXT, TEXT, BOOLEAN, DOUBLE, REAL, DATE, TIMESTAMP)
 NUMERICS = (numeric(6, 2), numeric(9, 3), numeric(10, 1), numeric(18, 4))
-OTHERS = (TIME, TIMESTAMPTZ, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, array_of(INTEGER))
+PAIR = struct_of((("a", INTEGER), ("b", TEXT)))
+NUMBERED = map_of(TEXT, INTEGER)
+OTHERS = (TIME, TIMESTAMPTZ, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, array_of(INTEGER), PAIR, PAIR, NUMBERED)
 NAMES = "abcdefghkmpqv"
 
 
@@ -124,6 +139,9 @@ def random_value(rng: random.Random, column: Column, table: Table) -> object:
     if column.nullable and rng.random() < 0.15:
         return None
     kind = column.type
+    if kind.whole:
+        low, high = (-(10**36), 10**36) if kind.whole == "HUGEINT" else kind.bounds  # DuckDB's ends elsewhere
+        return rng.choice((low, 0, 1, 1, 2, 3, 7, high))
     if kind.is_integer:
         if table.extreme and rng.random() < 0.2:
             return rng.choice(INTEGER_RANGES[kind.kind])
@@ -132,6 +150,8 @@ def random_value(rng: random.Random, column: Column, table: Table) -> object:
         return rng.choice(SPECIALS) if table.special and rng.random() < 0.3 else rng.randint(-6, 10) / 4
     if kind.kind is Kind.NUMERIC:
         return _random_decimal(rng, kind)
+    if kind.parts and kind != array_of(INTEGER):
+        return _random_nested(rng, kind, table)
     domains: dict[Kind, tuple[object, ...]] = {
         Kind.BOOLEAN: (True, False),
         Kind.TEXT: TEXTS,
@@ -143,8 +163,20 @@ def random_value(rng: random.Random, column: Column, table: Table) -> object:
         Kind.BYTEA: BYTES,
         Kind.UUID: IDENTIFIERS,
         Kind.ARRAY: LISTS,
+        Kind.JSON: DOCUMENTS,
     }
     return rng.choice(kind.labels or domains[kind.kind])
+
+
+def _random_nested(rng: random.Random, kind: Type, table: Table) -> Row:
+    """A struct as its values, an array as its elements, a map as its entries."""
+    if kind.kind is Kind.STRUCT:
+        return tuple(random_value(rng, Column("", part), table) for part in kind.parts)
+    if kind.kind is Kind.ARRAY:
+        return tuple(random_value(rng, Column("", *kind.parts), table) for _ in range(rng.randint(0, 3)))
+    key, value = kind.parts
+    keys = {random_value(rng, Column("", key, False), table) for _ in range(rng.randint(0, 3))}
+    return tuple((each, random_value(rng, Column("", value), table)) for each in sorted(keys))  # type: ignore[type-var]
 
 
 def _random_decimal(rng: random.Random, kind: Type) -> Decimal:

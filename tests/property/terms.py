@@ -29,6 +29,8 @@ LEAST: dict[str, tuple[str, ...]] = {
     "bytes": ("CAST(NULL AS bytea)",),
     "uuid": ("CAST(NULL AS uuid)",),
     "list": ("ARRAY[1, 2]", "CAST(NULL AS integer[])"),
+    "pair": ("CAST(ROW(1, 'a') AS STRUCT(a INTEGER, b TEXT))", "CAST(NULL AS STRUCT(a INTEGER, b TEXT))"),
+    "map": ("MAP(ARRAY['a'], ARRAY[1])", "CAST(NULL AS MAP(TEXT, INTEGER))"),
     "bool": ("TRUE", "CAST(NULL AS boolean)"),
     "optional": ("",),
 }

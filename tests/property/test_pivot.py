@@ -22,6 +22,10 @@ UNPIVOTS: list[SQL] = [
     "SELECT * FROM w UNPIVOT (v FOR c IN (a, b))",
     "SELECT * FROM w UNPIVOT INCLUDE NULLS (v FOR c IN (a, b))",
     "SELECT c, sum(v) FROM (UNPIVOT w ON a, b INTO NAME c VALUE v) GROUP BY c",
+    "UNPIVOT w ON a, b INTO NAME c VALUE v",
+    "UNPIVOT (SELECT a, b FROM w) ON COLUMNS(*) INTO NAME c VALUE v",
+    "SELECT * FROM (UNPIVOT w ON (a, b), (b, id) INTO NAME c VALUE v, u)",
+    "SELECT * FROM w UNPIVOT INCLUDE NULLS ((v, u) FOR c IN ((a, b) AS 'x', (b, a)))",
 ]
 
 ROWS: list[SQL] = [

@@ -104,6 +104,39 @@ SPLITS: list[SQL] = [
     ("SELECT u.id, l.x FROM u, LATERAL upper(u.s) AS l(x)", "SELECT id, upper(s) AS x FROM u"),
     ("SELECT u.id, n FROM u JOIN abs(-5) AS n ON n > u.id", "SELECT id, 5 AS n FROM u WHERE id < 5"),
 ]
+LISTED: list[SQL] = [
+    (
+        "SELECT id, string_to_table(s, 'a') AS part FROM u",
+        "SELECT id, unnest(string_split(s, 'a')) AS part FROM u",
+    ),
+    (
+        "SELECT id, regexp_split_to_table(s, '[ab]') AS part FROM u",
+        "SELECT id, unnest(regexp_split_to_array(s, '[ab]')) AS part FROM u",
+    ),
+    (
+        "SELECT id, jsonb_array_elements_text(CAST(json_build_array(s, id) AS JSONB)) AS e FROM u",
+        "SELECT id, unnest([s, CAST(id AS VARCHAR)]) AS e FROM u",
+    ),
+    (
+        "SELECT u.id, e.value, n FROM u, jsonb_array_elements_text(CAST(json_build_array(s, 'x') AS JSONB)) "
+        "WITH ORDINALITY AS e(value, n)",
+        "SELECT id, unnest([s, 'x']) AS e, unnest([1, 2]) AS n FROM u",
+    ),
+    (
+        "SELECT u.id, e.key, e.value FROM u, jsonb_each_text(CAST(json_build_object('s', s, '$.x', id) AS "
+        "JSONB)) AS e",
+        "SELECT id, unnest(['s', '$.x']) AS k, unnest([s, CAST(id AS VARCHAR)]) AS v FROM u",
+    ),
+    (
+        "SELECT u.id, k FROM u LEFT JOIN jsonb_object_keys(CAST(json_build_object('a', s) AS JSONB)) AS k "
+        "ON true",
+        "SELECT id, 'a' AS k FROM u",
+    ),
+    (
+        "SELECT u.id, generate_subscripts(string_to_array(s, 'a'), 1) AS i FROM u",
+        "SELECT id, unnest(range(1, len(string_split(s, 'a')) + 1)) AS i FROM u",
+    ),
+]
 LATERALS: list[SQL] = [
     "SELECT u.id, n FROM u, (SELECT count(*) AS n FROM t WHERE t.id = u.id)",
     "SELECT u.id, y, z FROM u, (SELECT u.id + 1 AS y) AS a, (SELECT a.y * 2 AS z) AS b",
@@ -125,6 +158,116 @@ KEPT: list[SQL] = [
         "SELECT id, MAX(x) KEEP (DENSE_RANK LAST ORDER BY ts) OVER (PARTITION BY k) AS x FROM t",
         "SELECT id, max(x) FILTER (WHERE r = 1) OVER (PARTITION BY k) AS x FROM (SELECT *, "
         "rank() OVER (PARTITION BY k ORDER BY ts DESC NULLS FIRST) AS r FROM t)",
+    ),
+]
+RANKED = (
+    "(SELECT *, rank() OVER (PARTITION BY k ORDER BY id {first}) AS r, "
+    "rank() OVER (PARTITION BY k ORDER BY ts {last}) AS s FROM t WHERE x IS NOT NULL)"
+)
+FIRST_LAST = RANKED.format(first="NULLS LAST", last="DESC NULLS FIRST")
+KEPT += [
+    (
+        "SELECT k, SUM(x) KEEP (DENSE_RANK FIRST ORDER BY id) AS a, COUNT(*) KEEP (DENSE_RANK LAST ORDER "
+        "BY ts) AS b, MAX(x) AS c FROM t WHERE x IS NOT NULL GROUP BY k",
+        "SELECT k, sum(x) FILTER (WHERE r = 1), count(*) FILTER (WHERE s = 1), max(x) "
+        f"FROM {FIRST_LAST} GROUP BY k",
+    ),
+    (
+        "SELECT id, AVG(x) KEEP (DENSE_RANK LAST ORDER BY ts) OVER (PARTITION BY k) AS a FROM t "
+        "WHERE x IS NOT NULL",
+        f"SELECT id, avg(x) FILTER (WHERE s = 1) OVER (PARTITION BY k) FROM {FIRST_LAST}",
+    ),
+    (
+        "SELECT u.s, COUNT(t.x) KEEP (DENSE_RANK FIRST ORDER BY t.ts DESC) AS a FROM t JOIN u ON t.id = u.id "
+        "GROUP BY u.s HAVING SUM(t.x) KEEP (DENSE_RANK FIRST ORDER BY t.ts DESC) > 0",
+        "SELECT s, count(x) FILTER (WHERE r = 1) FROM (SELECT u.s, t.x, rank() OVER (PARTITION BY u.s "
+        "ORDER BY t.ts DESC NULLS FIRST) AS r FROM t JOIN u ON t.id = u.id) GROUP BY s "
+        "HAVING sum(x) FILTER (WHERE r = 1) > 0",
+    ),
+    (
+        "SELECT SUM(x) KEEP (DENSE_RANK FIRST ORDER BY id) AS a FROM t WHERE 1 = 0",
+        "SELECT sum(x) AS a FROM t WHERE false",
+    ),
+]
+ALL = "id NULLS LAST, k NULLS LAST, x NULLS LAST, ts NULLS LAST"
+NUMBERED = f"row_number() OVER (ORDER BY x DESC NULLS FIRST, {ALL})"
+COUNTED: list[SQL] = [
+    ("SELECT id, k, x, ts FROM t WHERE ROWNUM <= 3", f"SELECT id, k, x, ts FROM t ORDER BY {ALL} LIMIT 3"),
+    ("SELECT id, k, x, ts FROM t WHERE 3 > ROWNUM AND x > 0", f"FROM t WHERE x > 0 ORDER BY {ALL} LIMIT 2"),
+    (
+        "SELECT sum(x) AS s FROM (SELECT x, id, k, ts FROM t ORDER BY x DESC, id) WHERE ROWNUM < 4",
+        f"SELECT sum(x) AS s FROM (FROM t ORDER BY x DESC NULLS FIRST, {ALL} LIMIT 3)",
+    ),
+    (
+        "SELECT id, n FROM (SELECT a.*, ROWNUM AS n FROM (SELECT id, x, k, ts FROM t ORDER BY x DESC, id, k, "
+        "ts) a WHERE ROWNUM <= 5) WHERE n >= 2",
+        f"SELECT id, n FROM (SELECT id, {NUMBERED} AS n FROM t) WHERE n BETWEEN 2 AND 5",
+    ),
+    (
+        "SELECT ROWNUM, s FROM (SELECT k, sum(x) AS s FROM t GROUP BY k ORDER BY sum(x) DESC, k)",
+        "SELECT row_number() OVER (ORDER BY s DESC NULLS FIRST, k NULLS LAST), s "
+        "FROM (SELECT k, sum(x) AS s FROM t GROUP BY k)",
+    ),
+    (
+        "SELECT count(*) AS n FROM t, u WHERE t.id = u.id AND ROWNUM <= 2",
+        "SELECT least(2, count(*)) AS n FROM t JOIN u ON t.id = u.id",
+    ),
+    ("SELECT id FROM t WHERE ROWNUM <= NULL", "SELECT id FROM t WHERE false"),
+    (
+        "SELECT x FROM (SELECT x FROM t ORDER BY x) WHERE ROWNUM <= 2.9",
+        "SELECT x FROM t ORDER BY x NULLS LAST LIMIT 2",
+    ),
+    ("SELECT dummy, 1 AS one FROM dual", "SELECT 'X' AS dummy, 1 AS one"),
+    ("SELECT LEVEL AS n FROM dual CONNECT BY LEVEL <= 4", "SELECT n FROM range(1, 5) AS r(n)"),
+]
+PLACED = "(SELECT *, row_number() OVER (ORDER BY {order}) AS r, count(*) OVER () AS n FROM {rows})"
+PERCENT: list[str] = [
+    "SELECT id, k, x, ts FROM t ORDER BY x DESC NULLS LAST, id, k, ts LIMIT 40%",
+    "SELECT id, s FROM u ORDER BY id, s LIMIT 50 PERCENT OFFSET 1",
+    "SELECT id FROM t UNION ALL SELECT id FROM u ORDER BY id LIMIT 33%",
+    "SELECT k, sum(x) AS total FROM t GROUP BY k ORDER BY sum(x) + 1, k LIMIT 60%",
+    "SELECT id, s FROM u ORDER BY ALL DESC LIMIT 50%",
+]
+CORRELATED: list[SQL] = [
+    (
+        "SELECT u.id, (SELECT count(*) FROM (SELECT x FROM t WHERE t.id = u.id ORDER BY x LIMIT 50%)) AS n "
+        "FROM u",
+        "SELECT u.id, (SELECT floor(count(*) / 2) FROM t WHERE t.id = u.id) AS n FROM u",
+    )
+]
+CEILED: list[SQL] = [
+    (
+        "SELECT id FROM t ORDER BY id FETCH FIRST 30 PERCENT ROWS ONLY",
+        f"SELECT id FROM {PLACED.format(order='id NULLS LAST', rows='t')} WHERE r <= ceil(n * 0.3)",
+    ),
+    (
+        "SELECT id, x FROM t ORDER BY id FETCH FIRST 30 PERCENT ROWS WITH TIES",
+        "SELECT id, x FROM (SELECT *, rank() OVER (ORDER BY id NULLS LAST) AS r, count(*) OVER () AS n "
+        "FROM t) WHERE r <= ceil(n * 0.3)",
+    ),
+]
+HASH = "md5(concat_ws(chr(31), '{}', {}))"
+SAMPLES: list[SQL] = [
+    (
+        "SELECT id, k FROM t TABLESAMPLE BERNOULLI (50) REPEATABLE (7) WHERE x > 0",
+        f"SELECT id, k FROM t WHERE left({HASH.format(7, 'id, k, x, ts')}, 8) < '80000000' AND x > 0",
+    ),
+    (
+        "SELECT a.s, b.k FROM u AS a TABLESAMPLE SYSTEM (100) REPEATABLE (1) JOIN t AS b TABLESAMPLE "
+        "BERNOULLI (25) REPEATABLE (3) ON a.id = b.id",
+        f"SELECT s, k FROM u JOIN (FROM t WHERE left({HASH.format(3, 'id, k, x, ts')}, 8) < '40000000') AS b "
+        "ON u.id = b.id",
+    ),
+]
+SAMPLED: list[SQL] = [
+    (
+        "SELECT id, s FROM u USING SAMPLE 3 ROWS (reservoir, 42)",
+        f"SELECT id, s FROM u ORDER BY {HASH.format(42, 'id, s')} LIMIT 3",
+    ),
+    (
+        "SELECT k, s FROM (SELECT * FROM t JOIN u USING (id)) USING SAMPLE 50 PERCENT (bernoulli, 5)",
+        f"SELECT k, s FROM (SELECT id, k, x, ts, s FROM t JOIN u USING (id)) "
+        f"WHERE left({HASH.format(5, 'id, k, x, ts, s')}, 8) < '80000000'",
     ),
 ]
 LAST: list[SQL] = [
@@ -193,8 +336,14 @@ WAREHOUSE: list[SQL] = [
         (WINDOWS, "risingwave"),
         (ARRAYS, "postgres"),
         (SPLITS, "postgres"),
+        (LISTED, "postgres"),
         (LATERALS, "duckdb"),
         (KEPT, "oracle"),
+        (COUNTED, "oracle"),
+        ([*((sql, sql) for sql in PERCENT), *CORRELATED], "duckdb"),
+        (CEILED, "oracle"),
+        (SAMPLES, "postgres"),
+        (SAMPLED, "duckdb"),
         (LAST, "oracle"),
         (MARKS, "oracle"),
         (MARKS, "snowflake"),

@@ -140,7 +140,21 @@ def _frame(rng: random.Random) -> str:
         if rng.random() < 0.2 and low > 0:
             high = low
         edges = (_edge(places[low], low), _edge(places[high], high))
+        if rng.random() < 0.15:
+            edges = _of_the_row(rng)
     return f"{unit} BETWEEN {edges[0]} AND {edges[1]}"
+
+
+def _of_the_row(rng: random.Random) -> tuple[str, str]:
+    """Edges whose distance depends on the row."""
+    distance = f"abs(coalesce({rng.choice(('k', 'o', 'x'))}, 1))"
+    return rng.choice(
+        (
+            (f"{distance} PRECEDING", "CURRENT ROW"),
+            ("1 PRECEDING", f"{distance} FOLLOWING"),
+            (f"{distance} + 1 PRECEDING", f"{distance} PRECEDING"),
+        )
+    )
 
 
 def _edge(place: int | None, index: int) -> str:

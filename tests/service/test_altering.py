@@ -390,3 +390,72 @@ def _alter_until_killed(url: str, done: Counter[str]) -> None:
                     done["alterations"] += 1
         except httpx.TransportError:
             pass
+
+
+def test_a_primary_key_is_added_with_the_history(settings: Settings) -> None:
+    """The table takes keys from then on, views over it go on, and it is so after a start."""
+    with Shop(settings) as shop:
+        shop.results(SCHEMA)
+        shop.results("CREATE TABLE late (id INT, v TEXT); CREATE VIEW of_late AS SELECT * FROM late")
+        shop.results("INSERT INTO late VALUES (2, 'b'), (1, 'a'); UPDATE late SET v = 'c' WHERE id = 1")
+        before = shop.results("SHOW TABLES")[0]["epoch"]
+        shop.results("ALTER TABLE ONLY late ADD CONSTRAINT late_pkey PRIMARY KEY (id)")
+        assert shop.problem("INSERT INTO late VALUES (1, 'x')")[1] == "key_exists"
+        assert shop.problem("INSERT INTO late VALUES (NULL, 'x')")[1] == "null_not_allowed"
+        shop.results("INSERT INTO late VALUES (1, 'd') ON CONFLICT (id) DO UPDATE SET v = EXCLUDED.v")
+    with Shop(settings) as shop:
+        assert shop.select("SELECT * FROM of_late ORDER BY id") == [[1, "d"], [2, "b"]]
+        assert shop.select(f"SELECT * FROM late VERSION AS OF {before} ORDER BY id") == [[1, "c"], [2, "b"]]
+        assert shop.problem("INSERT INTO late VALUES (2, 'x')")[1] == "key_exists"
+        assert shop.problem("ALTER TABLE late ADD PRIMARY KEY (v)")[1] == "name_in_use"
+
+
+def test_a_primary_key_is_refused_that_rows_have_twice(shop: Shop) -> None:
+    assert shop.problem("ALTER TABLE bag ADD PRIMARY KEY (x)")[1] == "unique_violated"
+    shop.results("DELETE FROM bag WHERE x = 1")  # the past still has them
+    assert shop.problem("ALTER TABLE bag ADD PRIMARY KEY (x)")[1] == "unique_violated"
+    shop.results("CREATE TABLE n (a INT); INSERT INTO n VALUES (NULL)")
+    assert shop.problem("ALTER TABLE n ADD PRIMARY KEY (a)")[1] == "null_not_allowed"
+
+
+def test_a_table_takes_the_place_of_another(settings: Settings) -> None:
+    with Shop(settings) as shop:
+        shop.results(SCHEMA)
+        assert shop.problem("CREATE OR REPLACE TABLE t (z INT)")[1] == "in_use"
+        assert shop.problem("CREATE OR REPLACE TABLE stars (z INT)")[1] == "name_in_use"
+        assert shop.problem("CREATE OR REPLACE TABLE bag (z INT DEFAULT nope)")[0] == 422
+        assert shop.select("SELECT count(*) FROM bag") == [[3]]
+        shop.results("CREATE OR REPLACE TABLE bag AS SELECT x + y AS z FROM bag; INSERT INTO bag VALUES (9)")
+    with Shop(settings) as shop:
+        assert shop.select("SELECT z FROM bag ORDER BY z") == [[2], [2], [4], [9]]
+        shop.results("CREATE OR REPLACE TABLE fresh (a INT PRIMARY KEY)")
+        assert shop.select("SELECT * FROM fresh") == []
+
+
+def test_a_column_takes_the_numbers_of_a_sequence(shop: Shop) -> None:
+    """As dumps of PostgreSQL's say it."""
+    shop.results(
+        "CREATE SEQUENCE t_a_seq AS INTEGER START WITH 1; ALTER SEQUENCE t_a_seq OWNED BY public.t.a"
+    )
+    shop.results("ALTER TABLE ONLY public.t ALTER COLUMN a SET DEFAULT nextval('public.t_a_seq'::regclass)")
+    shop.results("SELECT pg_catalog.setval('public.t_a_seq', 33, true); INSERT INTO t (b) VALUES ('n')")
+    assert shop.select("SELECT max(a) FROM t") == [[34]]
+    assert (
+        shop.problem("ALTER TABLE bag ALTER COLUMN x SET DEFAULT nextval('t_a_seq')")[1] == "null_not_allowed"
+    )
+    assert shop.problem("DROP SEQUENCE t_a_seq")[1] == "in_use"
+    shop.results("ALTER TABLE t ALTER COLUMN a DROP DEFAULT; DROP SEQUENCE t_a_seq")
+    assert shop.problem("INSERT INTO t (b) VALUES ('n')")[1] == "null_not_allowed"
+
+
+def test_a_recursive_view_reads_itself(shop: Shop) -> None:
+    shop.results(
+        "CREATE RECURSIVE VIEW up (n, text) AS SELECT a, b FROM t WHERE a = 1 "
+        "UNION SELECT t.a, t.b FROM up JOIN t ON t.a = up.n + 1"
+    )
+    assert shop.select("SELECT n FROM up ORDER BY n") == [[1], [2], [3]]
+    shop.results("DELETE FROM t WHERE a = 2")
+    assert shop.select("SELECT n FROM up") == [[1]]
+    assert shop.problem("CREATE RECURSIVE VIEW no AS SELECT 1")[1] == "syntax_error"
+    answer = shop.post("/v1/sql", {"sql": "CREATE RECURSIVE VIEW u (n) AS SELECT 1 UNION SELECT nope FROM u"})
+    assert answer.json()["position"] == {"line": 1, "column": 54}

@@ -131,7 +131,7 @@ def test_a_weak_key_is_told_what_is_needed(guarded: Client) -> None:
         "GET /v1/sources",
         "GET /v1/sinks",
     }
-    in_route = {"POST /v1/sql", "POST /v1/deltas"}
+    in_route = {"POST /v1/sql", "POST /v1/deltas", "POST /v1/translate"}
     hidden = {
         "GET /v1/loads/{load}",
         "DELETE /v1/loads/{load}",

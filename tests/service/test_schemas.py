@@ -385,3 +385,17 @@ def test_dropping_a_schema_ends_what_is_built_in_it(settings: Settings) -> None:
         run(client, "CREATE SCHEMA s; CREATE TABLE t (a INT); CREATE VIEW s.v AS SELECT a FROM t")
         run(client, "DROP SCHEMA s CASCADE")
         assert refused(client, "SELECT * FROM s.v")["code"] == "unknown_table"
+
+
+def test_a_view_over_http_takes_a_search_path(client: Client) -> None:
+    run(client, "CREATE SCHEMA app; CREATE TABLE app.t (a INT); CREATE TABLE t (b INT)")
+    run(client, "CREATE FUNCTION app.twice(a INT) RETURNS INT RETURN a * 2; INSERT INTO app.t VALUES (4)")
+    for number, path in enumerate(("app, public", ["app"])):
+        sql = {"name": f"v{number}", "sql": "SELECT twice(a) FROM t", "search_path": path}
+        assert client.post("/v1/views", sql).status_code == 201
+        assert rows(client, f"SELECT * FROM v{number}") == [[8]]
+    wrong = {"name": "w", "sql": "SELECT twice(a), nope FROM t", "search_path": "app"}
+    answer = client.post("/v1/views", wrong)
+    assert code(answer) == (422, "unknown_column")
+    assert answer.json()["position"] == {"line": 1, "column": 18}
+    assert client.post("/v1/views", {"name": "w", "sql": "SELECT a FROM t"}).status_code == 422

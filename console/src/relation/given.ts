@@ -21,11 +21,11 @@ export function givenValue(text: string, type: string): Json {
     if (/^(false|f|no|0)$/i.test(trimmed)) return false;
     throw refused(text, type, 'write true or false');
   }
-  if (type === 'JSON' || type.endsWith(']')) {
+  if (type === 'JSON' || type.endsWith(']') || /^(STRUCT|MAP)\(/.test(type)) {
     try {
       return parseExact(trimmed);
     } catch {
-      throw refused(text, type, type === 'JSON' ? 'write JSON, texts in double quotes' : 'write an array as JSON: [1, 2]');
+      throw refused(text, type, type.endsWith(']') ? 'write an array as JSON: [1, 2]' : 'write JSON, texts in double quotes');
     }
   }
   return /^(TEXT|VARCHAR|CHAR)/.test(type) ? text : trimmed;

@@ -17,6 +17,7 @@ from engine.plan.expressions import Call, Case, Foreign, Literal, Op
 from engine.plan.nodes import Function
 from engine.schema import BIGINT, BOOLEAN
 from planner.ir import (
+    UNIT,
     Aggregate,
     AggregateItem,
     Attribute,
@@ -37,6 +38,7 @@ from planner.ir import (
     TableScan,
     ThetaJoin,
     Top,
+    UnnestLists,
     Values,
     as_nullable,
     references,
@@ -159,7 +161,11 @@ class _Decorrelation:
 
     def lateral(self, join: ThetaJoin, left: Relational, carried: Carried) -> Relational:
         """A lateral join whose left side has no subqueries: its right side, computed for the left side's
-        bindings."""
+        rows where each row stands alone, and else for their bindings."""
+        if join.kind is JoinKind.INNER and _is_rowwise(join.right):
+            rows = self.dependent.apply(Outer(left, carried), join.right)
+            wanted = identity((*left.columns, *_right_columns(join)))
+            return self.filtered(Project(rows, wanted), join.condition, carried)
         wide, rows, same = self._against(left, join.right, carried)
         both = replace(join, left=wide, right=rows, condition=conjoin([join.condition, same]))
         return Project(self.joined(both, carried), identity((*left.columns, *_right_columns(join))))
@@ -362,6 +368,14 @@ def _is_cheap(operator: Relational) -> bool:
             return _is_cheap(input)
         case _:
             return False
+
+
+def _is_rowwise(operator: Relational) -> bool:
+    """Whether the operator makes its rows of one row alone: nothing that it has is compared or counted."""
+    match operator:
+        case Selection(input=input) | Project(input=input) | UnnestLists(input=input):
+            return not any(subqueries(e) for e in operator.expressions) and _is_rowwise(input)
+    return operator == UNIT
 
 
 def _right_columns(join: ThetaJoin) -> tuple[Attribute, ...]:

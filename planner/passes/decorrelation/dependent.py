@@ -27,6 +27,7 @@ from planner.ir import (
     Fixpoint,
     Item,
     JoinKind,
+    Nearest,
     Over,
     Prioritized,
     Project,
@@ -110,6 +111,8 @@ class DependentJoin:
                 return replace(query, input=self.apply(outer, input), keys=groups)
             case ThetaJoin():
                 return self._join(outer, query)
+            case Nearest():
+                return self._nearest(outer, query)
             case Aggregate():
                 return self._aggregate(outer, query)
             case Over(input=input, keys=keys):
@@ -181,6 +184,22 @@ class DependentJoin:
         )
         wanted = (*outer.context.columns, *join.columns)
         return Project(self._joined(both, outer), identity(wanted))
+
+    def _nearest(self, outer: Outer, join: Nearest) -> Relational:
+        """The left side against the context; a right side that depends on it too, against a copy that becomes
+        part of the key."""
+        left = self.apply(outer, join.left)
+        if not self.depends(outer, join.right):
+            return replace(join, left=left, right=self.host.plain(join.right, {}))
+        copy, query = self.copied(outer, join.right)
+        both = replace(
+            join,
+            left=left,
+            right=self.apply(copy, query),
+            left_keys=(*(c.id for c in outer.context.columns), *join.left_keys),
+            right_keys=(*(c.id for c in copy.context.columns), *join.right_keys),
+        )
+        return Project(both, identity((*outer.context.columns, *join.columns)))
 
     def _joined(self, join: ThetaJoin, outer: Outer) -> Relational:
         return self.host.joined(join, outer.carried)

@@ -14,6 +14,7 @@ from planner.ir import (
     Distinct,
     Expression,
     JoinKind,
+    Nearest,
     Over,
     Prioritized,
     Project,
@@ -54,6 +55,9 @@ def pushed(operator: Relational, predicates: list[Expression]) -> Relational:
             return _full(operator, predicates)
         case ThetaJoin():
             return _semi(operator, predicates)
+        case Nearest(left=left, right=right):
+            down, above = _divided(predicates, left.ids)
+            return _filtered(replace(operator, left=pushed(left, down), right=pushed(right, [])), above)
         case UnnestLists(input=input):
             down, above = _divided(predicates, input.ids)
             return _filtered(replace(operator, input=pushed(input, down)), above)

@@ -19,6 +19,7 @@ from planner.ir import (
     Expression,
     Fixpoint,
     JoinKind,
+    Nearest,
     Project,
     RecursiveRef,
     Relational,
@@ -114,6 +115,8 @@ class _Pushing:
                 return _joined(kind, *found)
             case Top(keys=keys):
                 return {key: below[key] for key in keys if key in below}
+            case Nearest():
+                return _joined(JoinKind.LEFT, *found)
             case SetOp():
                 return _combined(operator, *found)
             case _:

@@ -32,6 +32,15 @@ _DIALECT = {
     "different": 20,
     "refused": 10,
 }
+_TRANSLATION = {
+    "dialect": "mysql",
+    "standing": "proven",
+    "sql": 'SELECT\n  total / 2 AS "total / 2"\nFROM orders\nORDER BY\n  1 NULLS FIRST',
+    "before": [],
+    "notes": [
+        {"line": 1, "column": 39, "written": "1", "read": "1 NULLS FIRST", "why": "mysql orders NULL so"}
+    ],
+}
 _VIEW = {
     "name": "totals",
     "sql": _SELECT,
@@ -201,6 +210,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "run_sql": {
         "application/json": {"sql": "SELECT count(*) AS n FROM orders WHERE total > $1", "parameters": [20]}
     },
+    "translate_query": {JSON: {"sql": "SELECT total / 2 FROM orders ORDER BY 1", "dialect": "mysql"}},
     "create_table": {JSON: _TABLE},
     "create_view": {JSON: {"name": "totals", "sql": _SELECT}},
     "change_table": {
@@ -221,6 +231,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
 ANSWERS: dict[str, dict[str, Any]] = {
     "run_sql": {JSON: {"results": [_RESULT]}, NDJSON: '{"n":1}\n', CSV: "n\r\n1\r\n"},
     "list_dialects": {JSON: {"dialects": [_DIALECT]}},
+    "translate_query": {JSON: _TRANSLATION},
     "list_tables": {JSON: {"tables": [_TABLE]}},
     "create_table": {JSON: _TABLE | {"epoch": 1}},
     "describe_table": {JSON: _TABLE},

@@ -17,6 +17,8 @@ from fastapi import APIRouter, Query, Request
 from starlette.responses import Response, StreamingResponse
 
 from engine.runtime.engine import Snapshot
+from planner.limits import within
+from planner.parsing.vocabulary import spelled_out
 from service.decoding.parsing import JSON
 from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid
@@ -155,7 +157,15 @@ async def _reading(
     """The rows that the request asks for: those from the page's beginning on, at least `most` if there are as
     many; all if it is None, and those that a query chooses."""
     reader, lanes = reader_of(request), lanes_of(request)
-    query = RowQuery(wish.where, wish.order_by)
+    runtime = runtime_of(request)
+    where, order_by = wish.where, wish.order_by
+    if runtime.vocabulary().functions:
+        spell = lanes.planning.run
+        where, order_by = (
+            await spell(_spelled_out, where, runtime),
+            await spell(_spelled_out, order_by, runtime),
+        )
+    query = RowQuery(where, order_by)
 
     def read(duck: QueryEvaluator | None = None) -> Reading:
         check_health(definition, snapshot, epoch, wish.skip_errors)
@@ -224,6 +234,14 @@ def _wish(
             "the cursor belongs to another query", "start again without a cursor", code="cursor_mismatch"
         )
     return _Wish(*kept, limit, found, skip_errors or found.skip_errors, format)
+
+
+def _spelled_out(text: str | None, runtime: Runtime) -> str | None:
+    """A predicate or sort keys with the bodies of functions instead of their calls."""
+    if text is None:
+        return None
+    with within(runtime.settings.planning_limits):
+        return spelled_out(text, "postgres", runtime.vocabulary())
 
 
 async def epoch_of(runtime: Runtime, as_of: str | None, newest: int) -> int:

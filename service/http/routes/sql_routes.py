@@ -14,8 +14,6 @@ from starlette.responses import Response, StreamingResponse
 
 from engine.errors import InvalidValue
 from planner.errors import PlannerError
-from planner.parsing.namespace import DEFAULT_PATH, SearchPath
-from planner.parsing.search_path import search_path
 from service.accounts.principals import Principal
 from service.decoding.parsing import JSON
 from service.decoding.pieces import check_values
@@ -28,6 +26,7 @@ from service.http.media_schemas import answered_as
 from service.http.negotiation import accepts, media_type_for
 from service.http.routes.row_routes import epoch_of
 from service.http.routes.strict import StrictRoute
+from service.http.search_paths import MEANING, GivenPath, path_of
 from service.problems import MEDIA_TYPE, members
 from service.reading.answer_readings import answer_reading
 from service.reading.kept_answers import AnswerPlace
@@ -60,11 +59,7 @@ class Script(BaseModel):
         description="The epoch, or an RFC 3339 time, that queries read where they name none themselves. "
         "No statement may change anything then.",
     )
-    search_path: str | list[str] | None = Field(
-        default=None,
-        description="The schemas of names without one, in the order of the search: `analytics, public` as in "
-        'SET search_path, or `["analytics", "public"]`.',
-    )
+    search_path: GivenPath = Field(default=None, description=MEANING)
     limit: int | None = Field(
         default=None, ge=1, description="The most rows of each result; one that has more has a `next`."
     )
@@ -158,17 +153,11 @@ async def _run(request: Request, script: Script, rows_last: bool) -> list[Result
     caller, runtime = caller_of(request), runtime_of(request)
     parameters = await lanes_of(request).planning.run(parameters_of, script.parameters, runtime.types())
     as_of = await _epoch(runtime, script.as_of)
-    session = ScriptSession(_search_path(script.search_path))
+    session = ScriptSession(path_of(script.search_path))
     work = door_of(request).run(
         script.sql or "", script.dialect, caller, parameters, rows_last, as_of, session
     )
     return await attended(request, caller, work)
-
-
-def _search_path(given: str | list[str] | None) -> SearchPath:
-    if given is None:
-        return DEFAULT_PATH
-    return search_path(given) if isinstance(given, str) else tuple(given)
 
 
 async def _epoch(runtime: Runtime, as_of: int | str | None) -> int | None:

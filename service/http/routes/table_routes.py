@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from fastapi import APIRouter, Request, Response
 
 from planner.limits import within
-from planner.parsing.type_names import spelled_out
+from planner.parsing.vocabulary import spelled_out
 from planner.relation_names import schema_of
 from planner.statements.statement_reader import parse_script
 from planner.statements.statements import CreateTable, Statement
@@ -77,7 +77,7 @@ async def _create_from_sql(
 
 def _statements(sql: str, dialect: str, runtime: Runtime) -> Sequence[Statement]:
     with within(runtime.settings.planning_limits):
-        return parse_script(spelled_out(sql, dialect, runtime.types()), dialect)
+        return parse_script(spelled_out(sql, dialect, runtime.vocabulary()), dialect)
 
 
 @router.get("")

@@ -13,7 +13,8 @@ from service.accounts.principals import readable_by
 from service.decoding.parsing import JSON
 from service.definitions.definition import Definition
 from service.errors import Conflict
-from service.http.access import lanes_of, principal_of, runtime_of
+from service.http.access import door_of, lanes_of, principal_of, runtime_of
+from service.http.attending import caller_of
 from service.http.media_schemas import answered_as
 from service.http.models import (
     BuildProgress,
@@ -25,10 +26,13 @@ from service.http.models import (
     shown_columns,
 )
 from service.http.routes.strict import StrictRoute
+from service.http.search_paths import path_of
 from service.names import fold_relation, in_path
 from service.running.runtime import Runtime
 from service.running.view_build import ViewBuild
 from service.sql.allowing import observed_by
+from service.sql.caller_scope import CallerScope
+from service.sql.script_session import ScriptSession
 
 Stage = Annotated[
     Literal["logical", "optimized", "dataflow", "supersteps", "analyze"],
@@ -45,7 +49,10 @@ async def create_view(request: Request, new: NewView, response: Response) -> Cre
     about(f"create view {new.name}")
     name, principal = fold_relation(new.name), principal_of(request)
     principal.require_defining(schema_of(name))
-    definition = await runtime.create_view(name, new.sql, new.dialect, readable=readable_by(principal))
+    session = ScriptSession(path_of(new.search_path))
+    names = CallerScope(*door_of(request).parts, caller_of(request), session).names()
+    may_read = readable_by(principal)
+    definition = await runtime.create_view(name, new.sql, new.dialect, readable=may_read, names=names)
     response.headers["Location"] = f"/v1/views/{in_path(definition.name)}"
     return CreatedView(**view_model(runtime, definition).model_dump(), epoch=definition.created)
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from engine.codec import decode_rows, encode_rows
+from engine.plan.nearest_joins import NearestJoin
 from engine.plan.nodes import (
     AggregateSpec,
     Concat,
@@ -70,6 +71,8 @@ PLANS = {
     "first": TopK(S, (0,), (Ordering(1), Ordering(2, True)), 2, 1),
     "last": TopK(S, (), (Ordering(1, True),), 4),
     "nulls first": TopK(S, (), (Ordering(0), Ordering(1, True, True)), 3, 2),
+    "nearest": NearestJoin(S, S, (0,), (0,), 1, (Ordering(1, True), Ordering(2, True, True)), True, True),
+    "next": NearestJoin(E, S, (), (), 0, (Ordering(1), Ordering(0)), False, False),
     "labels": labels(),
 }
 

@@ -9,6 +9,7 @@ from engine.operators.equijoin import JoinOperator
 from engine.operators.group_operators import GroupOperator
 from engine.operators.history import History
 from engine.operators.multijoin import MultiJoinOperator
+from engine.operators.nearest_join import NearestJoinOperator
 from engine.state.dictionary import Dictionary
 from engine.supersteps.partition import partition_words
 from engine.supersteps.rendered import RenderedTask
@@ -29,6 +30,13 @@ def test_a_join_divides_both_sides_by_its_key() -> None:
     (join,) = (op for op in both.operators if isinstance(op, JoinOperator))
     assert join.key == 2
     assert words(both, JoinOperator) == [[2, 2]]
+
+
+def test_a_nearest_join_divides_both_sides_by_its_key() -> None:
+    nearest = rendered(
+        {"t": None, "u": None}, "SELECT t.b, u.d FROM t ASOF JOIN u ON t.a = u.a AND t.c >= u.d"
+    )
+    assert words(nearest, NearestJoinOperator) == [[1, 1]]
 
 
 def test_a_group_is_in_one_shard() -> None:

@@ -1,7 +1,7 @@
 """Types in three systems: the engine's, sqlglot's and DuckDB's.
 
-A DuckDB integer type that the engine lacks becomes the nearest type that holds all its values: the narrower
-and unsigned ones a wider integer, UBIGINT and HUGEINT a NUMERIC. UHUGEINT has no such type.
+DuckDB's HUGEINT, as it gives it to sums and large numbers, becomes a NUMERIC; a column may be a HUGEINT.
+UHUGEINT has no such type.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from engine.schema import (
     DATE,
     DOUBLE,
     INTEGER,
-    INTEGER_RANGES,
     INTERVAL,
     JSON,
     REAL,
@@ -31,18 +30,27 @@ from engine.schema import (
     TIMESTAMP,
     TIMESTAMPTZ,
     UUID,
+    WHOLES,
     Kind,
     Type,
     array_of,
     enumeration,
+    map_of,
     numeric,
+    row_of,
+    struct_of,
+    whole,
 )
 from planner.errors import SqlTooDeep, TypeMismatch, Unsupported, UnsupportedType
+from planner.identifiers import fold
 from planner.limits import depth_limit
 from planner.positions import fail
-from planner.suggestions import did_you_mean
+from planner.sql_types.nested_names import NestedName, parsed_nested
+from planner.suggestions import instead
 
 MAX_PRECISION = 38
+MOST_LEVELS = 16
+"""Levels of nesting in a type: marks in the texts of values double with each."""
 DEFAULT_NUMERIC = numeric(18, 3)
 _HUGE = numeric(MAX_PRECISION, 0)
 
@@ -59,7 +67,13 @@ UNTYPED: Type = _Untyped(Kind.INTEGER)
 _DT = exp.DType
 _BY_SQLGLOT: dict[exp.DType, Type] = {
     _DT.BOOLEAN: BOOLEAN,
-    _DT.TINYINT: SMALLINT,
+    _DT.TINYINT: whole("TINYINT"),
+    _DT.UTINYINT: whole("UTINYINT"),
+    _DT.USMALLINT: whole("USMALLINT"),
+    _DT.UMEDIUMINT: whole("UINTEGER"),
+    _DT.UINT: whole("UINTEGER"),
+    _DT.UBIGINT: whole("UBIGINT"),
+    _DT.INT128: whole("HUGEINT"),
     _DT.SMALLINT: SMALLINT,
     _DT.INT: INTEGER,
     _DT.MEDIUMINT: INTEGER,
@@ -72,7 +86,11 @@ _BY_SQLGLOT: dict[exp.DType, Type] = {
     _DT.CHAR: TEXT,
     _DT.NCHAR: TEXT,
     _DT.BPCHAR: TEXT,
+    _DT.TINYTEXT: TEXT,
+    _DT.MEDIUMTEXT: TEXT,
+    _DT.LONGTEXT: TEXT,
     _DT.DATE: DATE,
+    _DT.DATE32: DATE,
     _DT.TIME: TIME,
     _DT.TIMESTAMP: TIMESTAMP,
     _DT.TIMESTAMPNTZ: TIMESTAMP,
@@ -84,24 +102,28 @@ _BY_SQLGLOT: dict[exp.DType, Type] = {
     _DT.BINARY: BYTEA,
     _DT.VARBINARY: BYTEA,
     _DT.BLOB: BYTEA,
+    _DT.TINYBLOB: BYTEA,
+    _DT.MEDIUMBLOB: BYTEA,
+    _DT.LONGBLOB: BYTEA,
     _DT.UUID: UUID,
     _DT.JSON: JSON,
     _DT.JSONB: JSON,
     _DT.VARIANT: JSON,
+    _DT.OBJECT: JSON,
+    _DT.SUPER: JSON,
 }
+_BITS = frozenset({"fabric", "tsql"})
+"""Dialects in which a BIT is a truth value."""
 _ARRAYS = (_DT.ARRAY, _DT.LIST)
+_STRUCTS = (_DT.STRUCT, _DT.OBJECT)
 _DIGITS = re.compile("[0-9]{1,9}")
 
 _BY_DUCKDB: dict[str, Type] = {
     "BOOLEAN": BOOLEAN,
-    "TINYINT": SMALLINT,
-    "UTINYINT": SMALLINT,
+    **{name: whole(name) for name in WHOLES if name != "HUGEINT"},
     "SMALLINT": SMALLINT,
-    "USMALLINT": INTEGER,
     "INTEGER": INTEGER,
-    "UINTEGER": BIGINT,
     "BIGINT": BIGINT,
-    "UBIGINT": numeric(20, 0),
     "FLOAT": REAL,
     "DOUBLE": DOUBLE,
     "VARCHAR": TEXT,
@@ -122,14 +144,15 @@ _BY_DUCKDB: dict[str, Type] = {
 
 _IN_WORDS = {"INTEGER_LITERAL": "INTEGER", "STRING_LITERAL": "VARCHAR", "DECIMAL": "NUMERIC"}
 SUPPORTED = (
-    "supported are SMALLINT, INTEGER, BIGINT, REAL, DOUBLE PRECISION, NUMERIC(p, s), BOOLEAN, TEXT, VARCHAR, "
-    "DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, ENUM and arrays of them"
+    "supported are SMALLINT, INTEGER, BIGINT and their unsigned kin, HUGEINT, REAL, DOUBLE PRECISION, "
+    "NUMERIC(p, s), BOOLEAN, TEXT, VARCHAR, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, "
+    "ENUM, and arrays, STRUCT and MAP"
 )
 
 
 def data_type(node: exp.DataType, dialect: str = "postgres") -> Type:
     """The engine's type for an SQL type. Raises Unsupported if there is none, TypeMismatch for invalid
-    digits, SqlTooDeep for too many dimensions."""
+    digits or fields, SqlTooDeep for too many dimensions."""
     dimensions = 0
     while node.this in _ARRAYS and len(node.expressions) == 1:
         node = node.expressions[0]
@@ -141,27 +164,67 @@ def data_type(node: exp.DataType, dialect: str = "postgres") -> Type:
     found = _element_type(node, dialect)
     for _ in range(dimensions):
         found = array_of(found)
+    if levels(found) > MOST_LEVELS:
+        fail(SqlTooDeep("a type is too deep", f"at most {MOST_LEVELS} levels of nesting are allowed"), node)
     return found
 
 
+def levels(type: Type) -> int:
+    """How deep values of the type are nested; 0 for a scalar."""
+    return 1 + max(map(levels, type.parts)) if type.parts else 0
+
+
 def _element_type(node: exp.DataType, dialect: str) -> Type:
+    if node.this in _STRUCTS and node.expressions:
+        return _struct(node, dialect)
+    if node.this is _DT.MAP and len(node.expressions) == 2:
+        return map_of(*(data_type(part, dialect) for part in node.expressions))
     if node.this in (_DT.DECIMAL, _DT.UDECIMAL):
         return _numeric(node)
     if node.this is _DT.ENUM and node.expressions:
         return _enumeration(node)
+    if node.this is _DT.LOWCARDINALITY and node.expressions:
+        return _element_type(node.expressions[0], dialect)
+    if node.this is _DT.BIT and dialect in _BITS and not node.expressions:
+        return BOOLEAN
     found = INTERVAL if isinstance(node.this, exp.Interval) else _BY_SQLGLOT.get(node.this)
+    if found is None and node.this is _DT.USERDEFINED and node.sql(dialect).upper() in WHOLES:
+        found = whole(node.sql(dialect).upper())
     if found is None:
         written = node.sql(dialect)
-        fail(Unsupported(f"type {written} is not supported", _meant(node, written) or SUPPORTED), node)
+        hint = instead(written, dialect, _near(node), SUPPORTED)
+        fail(Unsupported(f"type {written} is not supported", hint), node)
     return found
 
 
-def _meant(node: exp.DataType, written: str) -> str:
-    """The SQL type whose name resembles an unknown name; empty for a type that SQL knows."""
-    names = {*_BY_DUCKDB, *(known.value for known in _BY_SQLGLOT), "NUMERIC", "STRING"}
+def _struct(node: exp.DataType, dialect: str) -> Type:
+    """A struct, whose fields all have names or none has one."""
+    types = [
+        data_type(part.args["kind"] if isinstance(part, exp.ColumnDef) else part, dialect)
+        for part in node.expressions
+    ]
+    names = [fold(part.this) for part in node.expressions if isinstance(part, exp.ColumnDef)]
+    if not names:
+        return row_of(types)
+    if len(names) < len(types) or len({name.lower() for name in names}) < len(names):
+        fail(TypeMismatch("a STRUCT needs a name of its own for each field"), node)
+    for name in names:
+        check_field_name(name, node)
+    return struct_of(zip(names, types, strict=True))
+
+
+def check_field_name(name: str, node: exp.Expression) -> None:
+    """Raise Unsupported for a name that no template of DuckDB's SQL could hold."""
+    if "{" in name or "}" in name:
+        fail(Unsupported(f"a field's name has no braces: {name}", "give the field another name"), node)
+
+
+def _near(node: exp.DataType) -> list[str]:
+    """The names that an unknown name may resemble; none for a type that SQL knows."""
     if node.this is not _DT.USERDEFINED:
-        return ""
-    return did_you_mean(written, (name for name in names if name.isalnum()))
+        return []
+    names = {*_BY_DUCKDB, *(known.value for known in _BY_SQLGLOT), "NUMERIC", "STRING"}
+    return [name for name in names if name.isalnum()]
 
 
 def _numeric(node: exp.DataType) -> Type:
@@ -205,10 +268,14 @@ def from_duckdb(name: str, huge: Type = _HUGE) -> Type:
     decimal = re.fullmatch(r"DECIMAL\((\d+),(\d+)\)", name)
     if decimal:
         return numeric(int(decimal[1]), int(decimal[2]))
-    array = re.fullmatch(r"(.*)\[\d*\]", name, re.DOTALL)
-    if array:
-        element = from_duckdb(array[1], huge)
-        return array_of(INTEGER if element is UNTYPED else element)
+    nested = parsed_nested(name)
+    if nested is not None:
+        made = _nested(nested, huge)
+        if levels(made) > MOST_LEVELS:
+            raise UnsupportedType(
+                "a type is too deep", f"at most {MOST_LEVELS} levels of nesting are allowed"
+            )
+        return made
     if name.startswith("ENUM("):
         labels = re.findall(r"'((?:[^']|'')*)'", name)
         return enumeration(*(label.replace("''", "'") for label in labels))
@@ -216,6 +283,20 @@ def from_duckdb(name: str, huge: Type = _HUGE) -> Type:
     if found is None:
         raise UnsupportedType(f"type {name} is not supported", "cast it to a supported type")
     return found
+
+
+def _nested(name: NestedName, huge: Type) -> Type:
+    """A nested type; what DuckDB has no type for in it, an untyped NULL, is an INTEGER."""
+    found = (from_duckdb(part, huge) for _, part in name.parts)
+    parts = [INTEGER if part is UNTYPED else part for part in found]
+    match name.kind:
+        case "STRUCT":
+            return struct_of(zip((field for field, _ in name.parts), parts, strict=True))
+        case "TUPLE":
+            return row_of(parts)
+        case "MAP":
+            return map_of(*parts)
+    return array_of(*parts)
 
 
 def written_type(name: str) -> str:
@@ -233,11 +314,14 @@ def storable(value: object, type: Type) -> bool:
         case Kind.BOOLEAN:
             return isinstance(value, bool)
         case Kind.SMALLINT | Kind.INTEGER | Kind.BIGINT:
-            low, high = INTEGER_RANGES[type.kind]
+            low, high = type.bounds
             return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
         case Kind.NUMERIC:
-            whole = (type.precision or 0) - (type.scale or 0)
-            return isinstance(value, Decimal) and abs(value) < Decimal(10) ** whole
+            if not isinstance(value, Decimal):
+                return False
+            if type.whole:
+                return type.bounds[0] <= value <= type.bounds[1]
+            return abs(value) < Decimal(10) ** ((type.precision or 0) - (type.scale or 0))
         case Kind.REAL | Kind.DOUBLE:
             return isinstance(value, float)
         case Kind.TEXT:

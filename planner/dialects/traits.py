@@ -1,0 +1,106 @@
+"""What the parser and the binder ask of a dialect: traits, each with the dialects that have it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import Enum, auto
+
+_POSTGRES = frozenset({"materialize", "postgres", "redshift", "risingwave"})
+
+
+class Trait(Enum):
+    """One way in which dialects differ beyond the meaning of functions."""
+
+    JOINS_WITHOUT_CONDITION = auto()
+    """A JOIN needs neither ON nor USING."""
+    ARROWS_ARE_OF_JSON = auto()
+    """There are no lambdas: in `f(doc -> 'a')` the arrow is JSON's."""
+    CLAUSES_IN_ANY_ORDER = auto()
+    """GROUP BY may stand before WHERE."""
+    MERGES_IN_PLACE = auto()
+    """In `*`, columns that USING and NATURAL merge keep their places in the left table."""
+    KEEPS_KINDS_APART = auto()
+    """There are no operators between texts or truth values and values of other kinds."""
+    READS_NUMERALS = auto()
+    """A text that is written beside a number is a number, although kinds are not kept apart."""
+    READS_NO_NUMERALS = auto()
+    """Kinds are kept apart, and a text that is written beside a number is no number either."""
+    AVERAGES_ARE_WHOLE = auto()
+    """The average of whole numbers is one, without its fraction."""
+    CUTS_FRACTIONS = auto()
+    """A number that is cast to a whole one, or divided by DIV, loses its fraction, and is not rounded."""
+    ROUNDS_NO_TEXTS = auto()
+    """A text with a fraction is no whole number."""
+    SUBSCRIPTS_FAIL = auto()
+    """A subscript beyond its array is an error."""
+    CASTS_STRUCTS_BY_NAME = auto()
+    """A cast of a struct pairs fields by their names; elsewhere their order counts."""
+    PERCENTILE_INTERPOLATES = auto()
+    """PERCENTILE of two values may be a value between them."""
+    LISTAGG_JOINS_CLOSELY = auto()
+    """LISTAGG has no separator by default."""
+    FUNCTIONS_ARE_TABLES = auto()
+    """A function of values may stand in FROM, as a table of one row."""
+    QUERIES_ARE_LATERAL = auto()
+    """A query in FROM sees the items on its left."""
+    ALIASES_BEFORE_OUTER_COLUMNS = auto()
+    """A name of the select list hides a column of an outer query."""
+    ELEMENTS_KEEP_THEIR_NAME = auto()
+    """The column of an unnested list does not take the name of its table."""
+    SPREADS_STRUCTS = auto()
+    """The fields of an array's structs are columns of UNNEST in FROM."""
+    EXPLODES_MAPS = auto()
+    """A map gives two columns in the select list too."""
+    OFFSETS_FROM_ZERO = auto()
+    """WITH OFFSET, which counts from 0, stands for WITH ORDINALITY."""
+    ADDS_TEXTS = auto()
+    """`+` concatenates texts."""
+    LIKE_COPIES_RULES = auto()
+    """CREATE TABLE LIKE copies constraints and defaults too."""
+    HAS_WORKING_TABLE = auto()
+    """We know how the system runs a recursive query, and so do we."""
+    STEPS_READ_ANYTHING = auto()
+    """The step of a recursive query may be any query, and may read all rows so far by `recurring.name`."""
+    SEARCHES_AND_CYCLES = auto()
+    """A recursive query may have SEARCH and CYCLE."""
+
+
+_DUCKDB = frozenset({"duckdb"})
+_SPARK = frozenset({"databricks", "hive", "spark", "spark2"})
+_APART = frozenset({"athena", "bigquery", "materialize", "postgres", "presto", "risingwave", "trino"})
+_DIALECTS: Mapping[Trait, frozenset[str]] = {
+    Trait.JOINS_WITHOUT_CONDITION: frozenset(
+        {"clickhouse", "databricks", "doris", "hive", "mysql", "singlestore", "snowflake", "spark", "spark2"}
+        | {"sqlite", "starrocks"}
+    ),
+    Trait.ARROWS_ARE_OF_JSON: _POSTGRES | {"mysql", "singlestore", "sqlite"},
+    Trait.CLAUSES_IN_ANY_ORDER: frozenset({"teradata"}),
+    Trait.MERGES_IN_PLACE: frozenset({"clickhouse", "duckdb", "sqlite"}),
+    Trait.KEEPS_KINDS_APART: _APART,
+    Trait.READS_NUMERALS: frozenset({"databricks", "redshift", "snowflake"}),
+    Trait.READS_NO_NUMERALS: frozenset({"bigquery"}),
+    Trait.AVERAGES_ARE_WHOLE: frozenset({"redshift"}),
+    Trait.CUTS_FRACTIONS: frozenset({"databricks", "spark"}),
+    Trait.ROUNDS_NO_TEXTS: frozenset({"bigquery", "databricks", "redshift"}),
+    Trait.SUBSCRIPTS_FAIL: frozenset({"bigquery", "databricks"}),
+    Trait.CASTS_STRUCTS_BY_NAME: frozenset({"duckdb", "snowflake"}),
+    Trait.PERCENTILE_INTERPOLATES: _SPARK,
+    Trait.LISTAGG_JOINS_CLOSELY: frozenset({"databricks", "oracle", "redshift", "snowflake", "spark"}),
+    Trait.FUNCTIONS_ARE_TABLES: _POSTGRES,
+    Trait.QUERIES_ARE_LATERAL: _DUCKDB,
+    Trait.ALIASES_BEFORE_OUTER_COLUMNS: _DUCKDB,
+    Trait.ELEMENTS_KEEP_THEIR_NAME: _DUCKDB,
+    Trait.SPREADS_STRUCTS: _APART,
+    Trait.EXPLODES_MAPS: _SPARK,
+    Trait.OFFSETS_FROM_ZERO: frozenset({"bigquery"}),
+    Trait.ADDS_TEXTS: frozenset({"tsql"}),
+    Trait.LIKE_COPIES_RULES: frozenset({"mysql"}),
+    Trait.HAS_WORKING_TABLE: frozenset({"duckdb", "postgres"}),
+    Trait.STEPS_READ_ANYTHING: _DUCKDB,
+    Trait.SEARCHES_AND_CYCLES: frozenset({"postgres"}),
+}
+
+
+def has(dialect: str, trait: Trait) -> bool:
+    """Whether the dialect has the trait."""
+    return dialect in _DIALECTS[trait]

@@ -1,0 +1,425 @@
+"""Calls of SQL functions in a statement, and what stands for them.
+
+A call is a name that means a function, with parentheses behind it. It is replaced in the text, from the inner
+ones to the outer ones, and then the calls in the function's own body. A call that is a whole column of a
+select list keeps the name that it would have had.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from sqlglot import exp
+from sqlglot.tokens import Token, TokenType
+
+from planner.errors import InvalidQuery, PlannerError, SqlTooDeep, SqlTooLarge, Unsupported
+from planner.limits import check_time
+from planner.parsing.checked_trees import checked_trees
+from planner.parsing.column_names import POSTGRES
+from planner.parsing.namespace import DEFAULT, Namespace
+from planner.parsing.nesting import check_nesting
+from planner.parsing.rewritten_text import Replaced, spliced
+from planner.parsing.script import split
+from planner.parsing.sql_functions import SqlFunction, argument
+from planner.relation_names import ALIASES, DATABASE, full_name, own_name
+
+Functions = Mapping[str, tuple[SqlFunction, ...]]
+"""By full name: those that take different numbers of arguments."""
+_MOST = 1 << 20
+"""Characters that a statement may have with the bodies of its functions."""
+_DEEPEST = 32
+"""Functions that may call each other in a row."""
+_VOLATILE = re.compile(
+    r"(?i)\b(random|gen_random_uuid|uuid|uuidv[47]|clock_timestamp|timeofday|nextval|setval)\s*\("
+)
+_AFTER_CALL = ("OVER", "FILTER", "WITHIN")
+_BEFORE_ITEM = frozenset({"SELECT", "DISTINCT", "ALL", "RETURNING", ","})
+_AFTER_ITEM = frozenset(
+    {",", ")", "", "FROM", "WHERE", "GROUP", "GROUP BY", "HAVING", "ORDER", "ORDER BY", "LIMIT", "OFFSET"}
+    | {"FETCH", "UNION", "INTERSECT", "EXCEPT", "WINDOW", "QUALIFY", "INTO", ";", "ON"}
+)
+_ENDS_LIST = _AFTER_ITEM - {",", ")", ""}
+_WITH_FROM = frozenset({"EXTRACT", "OVERLAY", "SUBSTRING", "TRIM"})
+"""Functions in whose parentheses FROM is no clause."""
+_OF_FROM = frozenset({"FROM", "JOIN", "LATERAL", "APPLY", "USING"})
+_DEFINING = (("CREATE",), ("DROP",), ("COMMENT",), ("GRANT",), ("REVOKE",), ("ALTER",))
+_BODIES = (["("], ["MATERIALIZED"], ["NOT"])
+"""Words after the AS of a common table expression."""
+_DEFINES = frozenset(
+    {"FUNCTION", "MACRO", "AGGREGATE", "TABLE", "INTO", "VIEW", "INDEX", "REFERENCES", "AS", "EXISTS"}
+)
+"""Words before a name with parentheses that is no call."""
+
+
+def expanded(text: str, dialect: str, functions: Functions, names: Namespace) -> list[Replaced]:
+    """What takes the places of the outermost calls in a text, in order. Raises a PlannerError with the place
+    of a call that is wrong."""
+    own = {own_name(name) for name in functions}
+    if not any(name in text or name in text.lower() for name in own):
+        return []
+    found: list[Replaced] = []
+    for piece in split(text, dialect):
+        words = piece.words(5)
+        if words[:1] in _DEFINING and {"FUNCTION", "MACRO", "INDEX"} & set(words):
+            continue
+        check_nesting(piece.tokens)
+        found += _Calls(text, piece.tokens, dialect, functions, names).replaced()
+    return found
+
+
+_Key = tuple[str, int]
+
+
+def _key(function: SqlFunction) -> _Key:
+    return function.name, len(function.parameters)
+
+
+@dataclass(frozen=True)
+class _Call:
+    """Tokens `first` to `last` of a call of what is called `name`; its parenthesis opens at `opens`."""
+
+    first: int
+    opens: int
+    last: int
+    name: str
+
+
+class _Calls:
+    def __init__(
+        self,
+        text: str,
+        tokens: Sequence[Token],
+        dialect: str,
+        functions: Functions,
+        names: Namespace,
+        outer: tuple[_Key, ...] = (),
+    ) -> None:
+        """`outer` are the functions in whose bodies the text stands."""
+        self._text = text
+        self._tokens = tokens
+        self._words = [
+            "" if t.token_type in (TokenType.IDENTIFIER, TokenType.STRING) else t.text.upper() for t in tokens
+        ]
+        self._dialect = dialect
+        self._functions = functions
+        self._names = names
+        self._outer = outer
+
+    def replaced(self) -> list[Replaced]:
+        check_time()
+        found = []
+        for call, in_list, in_from in self._outermost():
+            try:
+                found.append(self._replacement(call, in_list, in_from))
+            except PlannerError as error:
+                token = self._tokens[call.first]
+                raise error.at(token.line, token.col - (token.end - token.start)) from None
+        return found
+
+    def _outermost(self) -> Iterator[tuple[_Call, bool, bool]]:
+        """Calls that are in no other, whether each is a column of a select list, and whether one of FROM."""
+        lists, froms, clauses = [False], [False], [True]
+        after = 0
+        for i, word in enumerate(self._words):
+            if i < after:
+                continue
+            call = self._call(i, froms[-1])
+            if call is not None:
+                before = self._words[i - 1] if i else ""
+                in_from = clauses[-1] and (before in _OF_FROM or (froms[-1] and before == ","))
+                in_from = in_from and self._words[max(0, i - 2)] != "DISTINCT"  # IS DISTINCT FROM f(x)
+                yield call, lists[-1] and before in _BEFORE_ITEM, in_from
+                after = call.last + 1
+            elif word == "(":
+                lists.append(False)
+                froms.append(False)
+                clauses.append(self._words[i - 1] not in _WITH_FROM)
+            elif word == ")" and len(lists) > 1:
+                lists.pop()
+                froms.pop()
+                clauses.pop()
+            elif word in ("SELECT", "RETURNING"):
+                lists[-1], froms[-1] = True, False
+            elif word in _ENDS_LIST:
+                lists[-1] = False
+                froms[-1] = word == "FROM" or (froms[-1] and word == "ON")
+
+    def _call(self, i: int, in_from: bool) -> _Call | None:
+        """The call that begins with token `i`, which may stand in a FROM."""
+        tokens, words = self._tokens, self._words
+        before = words[i - 1] if i else ""
+        if tokens[i].token_type in (TokenType.STRING, TokenType.NUMBER) or before in (".", *_DEFINES):
+            return None
+        if in_from and (before == ")" or tokens[i - 1].token_type in (TokenType.IDENTIFIER, TokenType.VAR)):
+            return None  # the alias of a table, with names of its columns
+        end = i + 1
+        while end + 1 < len(tokens) and words[end] == "." and end - i < 5:
+            end += 2
+        is_name = tokens[end - 1].token_type in (TokenType.IDENTIFIER, TokenType.VAR)
+        if end >= len(tokens) or words[end] != "(" or not is_name:
+            return None
+        name = self._meant(tokens[i:end:2])
+        if name is None:
+            return None
+        depth = 0
+        for last in range(end, len(tokens)):
+            depth += {"(": 1, ")": -1}.get(words[last], 0)
+            if depth == 0:
+                is_cte = (
+                    tuple(words[last + 1 : last + 2]) == ("AS",) and words[last + 2 : last + 3] in _BODIES
+                )
+                return None if is_cte else _Call(i, end, last, name)
+        return None
+
+    def _meant(self, parts: Sequence[Token]) -> str | None:
+        """The full name of the function that a name means."""
+        folded = [t.text if t.token_type == TokenType.IDENTIFIER else t.text.lower() for t in parts]
+        *before, name = folded
+        if len(before) == 2 and before[0] != DATABASE:
+            return None
+        if before:
+            full = full_name(ALIASES.get(before[-1], before[-1]), name)
+        else:
+            full = self._names.meant(name, self._functions)
+        return full if full in self._functions else None
+
+    def _replacement(self, call: _Call, in_list: bool, in_from: bool) -> Replaced:
+        given, named = self._arguments(call)
+        function = self._chosen(call.name, len(given), named)
+        if _key(function) in self._outer:
+            raise Unsupported(
+                f"function {function.name} would call itself",
+                "write the recursion as WITH RECURSIVE in a view",
+            )
+        if len(self._outer) > _DEEPEST:
+            raise SqlTooDeep.of(f"function {function.name}")
+        if function.is_table != in_from:
+            raise InvalidQuery(
+                f"function {function.name} returns "
+                + ("rows" if function.is_table else "a value, which FROM cannot read"),
+                f"SELECT * FROM {function.name}(...)"
+                if function.is_table
+                else f"SELECT {function.name}(...)",
+            )
+        follows = self._words[call.last + 1] if call.last + 1 < len(self._words) else ""
+        is_bare = follows in _AFTER_CALL
+        parts = function.bare(self._dialect) if is_bare else function.template(self._dialect)
+        if parts is None:
+            raise Unsupported(
+                f"{follows} after a call of function {function.name} is not supported",
+                "its body would have to be one call of an aggregate: write it out here",
+            )
+        text = self._body(function, self._filled(function, parts, given, named))
+        if in_from:
+            before = self._words[call.first - 1]
+            text = f"LATERAL {text}" if before not in ("FROM", "LATERAL", "APPLY") else text
+            text += self._alias_of_rows(function, follows, call)
+        elif in_list and follows in _AFTER_ITEM and not is_bare:
+            text += f" AS {self._column_name(function, call)}"
+        first, last = self._tokens[call.first].start, self._tokens[call.last].end
+        return first, last, text + "\n" * self._text.count("\n", first, last)
+
+    def _column_name(self, function: SqlFunction, call: _Call) -> str:
+        """The name of a column that is a call: the function's in PostgreSQL, elsewhere the whole text."""
+        name = own_name(function.name)
+        if self._dialect != POSTGRES:
+            name = self._text[self._tokens[call.first].start : self._tokens[call.last].end + 1]
+        return self._quoted(name)
+
+    def _alias_of_rows(self, function: SqlFunction, follows: str, call: _Call) -> str:
+        """The name of the rows in FROM, unless one follows."""
+        next_token = self._tokens[call.last + 1] if call.last + 1 < len(self._tokens) else None
+        if next_token is not None:
+            is_name = next_token.token_type in (TokenType.IDENTIFIER, TokenType.VAR)
+            if (is_name and follows not in _AFTER_ITEM) or follows == "AS":
+                return ""
+        return f" AS {self._quoted(own_name(function.name))}"
+
+    # The arguments
+
+    def _arguments(self, call: _Call) -> tuple[list[tuple[int, int]], dict[str, tuple[int, int]]]:
+        """The tokens of the arguments by place, and of those by name."""
+        given: list[tuple[int, int]] = []
+        named: dict[str, tuple[int, int]] = {}
+        depth, begin = 0, call.opens + 1
+        for i in range(call.opens + 1, call.last + 1):
+            depth += (self._words[i] in ("(", "[", "{")) - (self._words[i] in (")", "]", "}"))
+            is_end = i == call.last
+            if (self._words[i] == "," and depth == 0) or is_end:
+                if i > begin:
+                    self._add(call, begin, i, given, named)
+                elif not (is_end and not given and not named):
+                    raise InvalidQuery(f"an argument of function {call.name} is empty")
+                begin = i + 1
+        return given, named
+
+    def _add(
+        self,
+        call: _Call,
+        begin: int,
+        end: int,
+        given: list[tuple[int, int]],
+        named: dict[str, tuple[int, int]],
+    ) -> None:
+        if end - begin > 2 and self._words[begin + 1] in ("=>", ":="):
+            token = self._tokens[begin]
+            name = token.text if token.token_type == TokenType.IDENTIFIER else token.text.lower()
+            if name in named:
+                raise InvalidQuery(f"argument {name} of function {call.name} is given twice")
+            named[name] = (begin + 2, end)
+            return
+        if named:
+            raise InvalidQuery(
+                f"an argument of function {call.name} without a name follows one with a name",
+                "write those without a name first",
+            )
+        if self._words[begin] in ("DISTINCT", "ALL", "*", "VARIADIC") or "?" in self._words[begin:end]:
+            raise Unsupported(
+                f"{self._words[begin] if '?' not in self._words[begin:end] else '?'} in a call of function "
+                f"{call.name} is not supported",
+                "write parameters as $1, and DISTINCT and * in the body of the function",
+            )
+        given.append((begin, end))
+
+    def _chosen(self, name: str, given: int, named: Mapping[str, object]) -> SqlFunction:
+        """The function of the name that takes so many arguments: the one with the fewest defaults."""
+        candidates = self._functions[name]
+        fitting = [f for f in candidates if _fits(f, given, named)]
+        if not fitting:
+            shown = " or ".join(f.signature for f in candidates)
+            count = given + len(named)
+            said = f" named {', '.join(named)}" if named else ""
+            raise InvalidQuery(
+                f"function {name} does not take {count} argument{'' if count == 1 else 's'}{said}",
+                f"it is {shown}",
+            )
+        return min(fitting, key=lambda f: len(f.parameters))
+
+    def _filled(
+        self,
+        function: SqlFunction,
+        parts: tuple[str | int, ...],
+        given: Sequence[tuple[int, int]],
+        named: Mapping[str, tuple[int, int]],
+    ) -> str:
+        texts: list[str] = []
+        outside: dict[int, str] = {}
+        for place, parameter in enumerate(function.parameters):
+            tokens = given[place] if place < len(given) else named.get(parameter.name)
+            if tokens is None:
+                texts.append(argument(parameter.default or "NULL", parameter.type, False))
+                continue
+            text = self._inner(*tokens)
+            uses = sum(part == place for part in parts if isinstance(part, int))
+            if uses > 1 and _VOLATILE.search(text):
+                raise Unsupported(
+                    f"function {function.name} uses its argument {parameter.name or place + 1} {uses} times, "
+                    "and this one has another value each time",
+                    "compute it in a subquery, and pass its column",
+                )
+            is_text = tokens[1] - tokens[0] == 1 and self._tokens[tokens[0]].token_type == TokenType.STRING
+            text = argument(text, parameter.type, is_text)
+            if function.has_scopes and not self._is_constant(function, text):
+                outside[place] = text
+                text = f"{self._quoted(_scope(function))}.{self._quoted(str(place + 1))}"
+            texts.append(text)
+        if outside:
+            parts = self._scoped(function, parts, outside)
+        size = sum(len(part) if isinstance(part, str) else len(texts[part]) for part in parts)
+        _check_size(size, function)
+        return "".join(part if isinstance(part, str) else texts[part] for part in parts)
+
+    def _scoped(
+        self, function: SqlFunction, parts: tuple[str | int, ...], outside: Mapping[int, str]
+    ) -> tuple[str | int, ...]:
+        """The text of a call whose arguments are computed outside of the body, so that no name in them can
+        mean what it means there."""
+        scope, own = self._quoted(_scope(function)), self._quoted(own_name(function.name))
+        given = ", ".join(f"{text} AS {self._quoted(str(place + 1))}" for place, text in outside.items())
+        arguments = f"(SELECT {given}) AS {scope}"
+        if function.is_table:
+            return (f"(SELECT {own}.* FROM {arguments}, LATERAL ", *parts, f" AS {own})")
+        return ("(SELECT ", *parts, f" FROM {arguments})")
+
+    def _is_constant(self, function: SqlFunction, text: str) -> bool:
+        """Whether an argument reads no column. Raises Unsupported for one that aggregates, which cannot be
+        computed outside of a body."""
+        whole = f"SELECT {text}"
+        tree = checked_trees(split(whole, self._dialect)[0].tokens, whole, self._dialect)[0]
+        aggregate = next(
+            (
+                node
+                for node in tree.find_all(exp.AggFunc, exp.Window)
+                if node.find_ancestor(exp.Select) is tree
+            ),
+            None,
+        )
+        if aggregate is not None:
+            raise Unsupported(
+                f"an aggregate or a window as argument of function {function.name} is not supported, because "
+                "its body is a query",
+                "compute it in a subquery, and pass its column",
+            )
+        inner = any(query is not tree for query in tree.find_all(exp.Query))
+        return not inner and tree.find(exp.Column) is None
+
+    def _quoted(self, name: str) -> str:
+        return exp.to_identifier(name, quoted=True).sql(self._dialect)
+
+    def _inner(self, begin: int, end: int) -> str:
+        """The text of an argument on one line, with its own calls replaced."""
+        tokens = self._tokens[begin:end]
+        inner = _Calls(self._text, tokens, self._dialect, self._functions, self._names, self._outer)
+        first, last = tokens[0].start, tokens[-1].end + 1
+        text = spliced(
+            self._text[first:last], [(a - first, b - first, new) for a, b, new in inner.replaced()]
+        )
+        if "\n" not in text:
+            return text
+        (piece,) = split(text, self._dialect)
+        return " ".join(text[token.start : token.end + 1] for token in piece.tokens)
+
+    def _body(self, function: SqlFunction, text: str) -> str:
+        """The text of a body with the calls in it replaced."""
+        own = {own_name(name) for name in self._functions}
+        if not any(name in text.lower() or name in text for name in own):
+            return text
+        (piece,) = split(text, self._dialect)
+        outer = (*self._outer, _key(function))
+        calls = _Calls(text, piece.tokens, self._dialect, self._functions, self._names, outer)
+        result = spliced(text, calls.replaced())
+        _check_size(len(result), function)
+        return result
+
+
+def _scope(function: SqlFunction) -> str:
+    """The name under which the body of a call reads arguments that are computed outside of it."""
+    return f"{own_name(function.name)}()"
+
+
+def _fits(function: SqlFunction, given: int, named: Mapping[str, object]) -> bool:
+    if given + len(named) > len(function.parameters):
+        return False
+    rest = function.parameters[given:]
+    by_name = {parameter.name for parameter in rest}
+    return set(named) <= by_name and all(p.default is not None or p.name in named for p in rest)
+
+
+def _check_size(size: int, function: SqlFunction) -> None:
+    """Raises SqlTooLarge before a text is made that nobody could plan."""
+    if size > _MOST:
+        raise SqlTooLarge(
+            f"with the body of function {function.name} the statement has more than {_MOST} characters",
+            "call fewer functions in each other, or make a view of a part",
+        )
+
+
+def check_ends(functions: Functions, made: Sequence[SqlFunction]) -> None:
+    """Raises Unsupported if functions that are new would call themselves, or each other, for ever."""
+    for function in made:
+        text = function.body
+        (piece,) = split(text, function.dialect)
+        calls = _Calls(text, piece.tokens, function.dialect, functions, DEFAULT, (_key(function),))
+        calls.replaced()

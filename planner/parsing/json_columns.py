@@ -1,0 +1,45 @@
+"""Columns of JSON_TABLE, as PostgreSQL, MySQL and Oracle write them.
+
+sqlglot knows PATH and NESTED PATH alone; EXISTS, ON EMPTY and ON ERROR become parts of its node.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlglot import exp
+from sqlglot.tokens import TokenType
+
+_WORDS = ("NULL", "ERROR")
+
+
+class JsonColumns:
+    """Reads the columns. A mixin that comes before a parser class among the bases."""
+
+    def _parse_json_table(self: Any) -> exp.JSONTable:
+        found = super()._parse_json_table()  # type: ignore[misc]
+        handling = self._parse_on_handling("ERROR", "ERROR", "EMPTY", "NULL")
+        if handling is not None:
+            found.set("error_handling", handling)
+        return found  # type: ignore[no-any-return]
+
+    def _parse_json_column_def(self: Any) -> exp.JSONColumnDef:
+        if self._match_text_seq("NESTED"):
+            self._match_text_seq("PATH")
+            path = self._parse_string()
+            if self._match(TokenType.ALIAS):
+                self._parse_id_var()
+            return exp.JSONColumnDef(path=path, nested_schema=self._parse_json_schema())
+        name = self._parse_id_var()
+        if self._match_pair(TokenType.FOR, TokenType.ORDINALITY):
+            return exp.JSONColumnDef(this=name, ordinality=True)
+        column = exp.JSONColumnDef(this=name, kind=self._parse_types(allow_identifiers=False))
+        column.set("format_json", self._match_text_seq("FORMAT", "JSON"))
+        column.set("exists", self._match(TokenType.EXISTS))
+        column.set("path", self._match_text_seq("PATH") and self._parse_string())
+        for _ in range(2):  # in either order
+            for part, on in (("empty", "EMPTY"), ("error", "ERROR")):
+                handling = self._parse_on_handling(on, *_WORDS)
+                if handling is not None:
+                    column.set(part, handling)
+        return column

@@ -1,0 +1,165 @@
+"""SQL functions and macros: created, dropped, and stored in the catalog's database.
+
+Nothing depends on them: what calls one, and is stored, has its body instead (`planner.parsing.vocabulary`).
+`all` is immutable. The writer's thread replaces it; any thread may read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+
+import orjson
+import sqlalchemy as sa
+
+from engine.errors import NameInUse
+from planner.errors import InvalidQuery
+from planner.parsing.function_calls import Functions, check_ends
+from planner.parsing.sql_functions import FunctionParameter, SqlFunction
+from planner.relation_names import schema_of
+from planner.suggestions import did_you_mean
+from service.catalog.catalog import Catalog
+from service.catalog.database import Number, metadata
+from service.catalog.records import Definer
+from service.definitions.named_schemas import NamedSchemas
+from service.errors import NotFound
+from service.names import check_name, check_relation_name
+
+functions = sa.Table(
+    "functions",
+    metadata,
+    sa.Column("name", sa.Text, primary_key=True),
+    sa.Column("parameters", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("id", Number, nullable=False),
+    sa.Column("definition", sa.Text, nullable=False),
+)
+
+
+class NamedFunctions:
+    def __init__(self, catalog: Catalog, schemas: NamedSchemas) -> None:
+        self._catalog = catalog
+        self._schemas = schemas
+        with catalog.connections.reading() as connection:
+            query = sa.select(functions).order_by(functions.c.name, functions.c.parameters)
+            rows = connection.execute(query).all()
+        self.all: Functions = MappingProxyType(_grouped(_loaded(row.name, row.definition) for row in rows))
+        """The functions of each full name, by the number of their parameters. Replaced as a whole."""
+        self._ids = {(row.name, row.parameters): row.id for row in rows}
+
+    def id_of(self, function: SqlFunction) -> int:
+        """A number that no other function has as long as this one exists."""
+        return self._ids[function.name, len(function.parameters)]
+
+    def create(self, made: Sequence[SqlFunction], or_replace: bool, exists_ok: bool) -> None:
+        """Stores overloads of one name. Raises NameInUse, and a PlannerError for functions that would call
+        each other for ever."""
+        name = made[0].name
+        check_relation_name(name)
+        self._schemas.require(schema_of(name))
+        there = {len(function.parameters): function for function in self.all.get(name, ())}
+        if exists_ok and there:
+            return
+        for function in made:
+            for parameter in function.parameters:
+                if parameter.name:
+                    check_name(parameter.name)
+        counts = [len(function.parameters) for function in made]
+        if len(set(counts)) < len(counts):
+            raise InvalidQuery(f"two overloads of {name} have the same number of parameters")
+        for count in counts:
+            if count in there and not or_replace:
+                raise NameInUse(
+                    f"there is a function called {name} with {count} parameters already: overloads differ "
+                    "in their number"
+                )
+        is_macro = made[0].is_macro
+        kept = () if is_macro else [f for n, f in there.items() if n not in counts]
+        after = {**self.all, name: tuple(sorted([*kept, *made], key=lambda f: len(f.parameters)))}
+        check_ends(after, made)
+        with self._catalog.changing() as changing:
+            changing.has_changed = True
+            gone = functions.c.name == name
+            if not is_macro:
+                gone &= functions.c.parameters.in_(counts)
+            changing.connection.execute(sa.delete(functions).where(gone))
+            newest = changing.connection.execute(sa.select(sa.func.max(functions.c.id))).scalar() or 0
+            ids = {(name, count): newest + i for i, count in enumerate(counts, 1)}
+            rows = [
+                {"name": name, "parameters": len(f.parameters), "id": newest + i, "definition": _dumped(f)}
+                for i, f in enumerate(made, 1)
+            ]
+            changing.connection.execute(sa.insert(functions), rows)
+        self._ids |= ids
+        self.all = MappingProxyType(after)
+
+    def drop(self, name: str, parameters: int | None, missing_ok: bool, all_overloads: bool) -> None:
+        """Drops the function with so many parameters, or the one of the name; of several, all or none. Raises
+        NotFound, and InvalidQuery if the name is not enough."""
+        there = self.all.get(name, ())
+        found = [f for f in there if parameters is None or len(f.parameters) == parameters]
+        if not found:
+            if missing_ok:
+                return
+            shown = name if parameters is None else f"{name} with {parameters} parameters"
+            raise NotFound(f"there is no function called {shown}", did_you_mean(name, self.all))
+        if len(found) > 1 and not all_overloads:
+            raise InvalidQuery(
+                f"there are {len(found)} functions called {name}", f"write DROP FUNCTION {found[0].signature}"
+            )
+        counts = [len(function.parameters) for function in found]
+        with self._catalog.changing() as changing:
+            changing.has_changed = True
+            gone = (functions.c.name == name) & functions.c.parameters.in_(counts)
+            changing.connection.execute(sa.delete(functions).where(gone))
+        kept = tuple(function for function in there if function not in found)
+        self.all = MappingProxyType(
+            {**{n: of for n, of in self.all.items() if n != name}, **({name: kept} if kept else {})}
+        )
+
+    def of(self, schema: str) -> list[str]:
+        """The names of the functions of a schema."""
+        return [name for name in self.all if schema_of(name) == schema]
+
+    def remove(self, changing: Definer, names: Sequence[str]) -> None:
+        """Removes functions from the catalog; `forget` them when the transaction has committed."""
+        changing.has_changed = True
+        changing.connection.execute(sa.delete(functions).where(functions.c.name.in_(names)))
+
+    def forget(self, names: Sequence[str]) -> None:
+        self.all = MappingProxyType({name: of for name, of in self.all.items() if name not in names})
+
+
+def _grouped(found: Iterable[SqlFunction]) -> Mapping[str, tuple[SqlFunction, ...]]:
+    grouped: dict[str, tuple[SqlFunction, ...]] = {}
+    for function in found:
+        grouped[function.name] = (*grouped.get(function.name, ()), function)
+    return grouped
+
+
+def _dumped(function: SqlFunction) -> str:
+    document = {
+        "parameters": [[p.name, p.type, p.default] for p in function.parameters],
+        "body": function.body,
+        "dialect": function.dialect,
+        "table": function.is_table,
+        "returns": function.returns,
+        "columns": function.columns,
+        "strict": function.strict,
+        "macro": function.is_macro,
+    }
+    return orjson.dumps(document).decode()
+
+
+def _loaded(name: str, definition: str) -> SqlFunction:
+    document = orjson.loads(definition)
+    return SqlFunction(
+        name,
+        tuple(FunctionParameter(*each) for each in document["parameters"]),
+        document["body"],
+        document["dialect"],
+        document["table"],
+        document["returns"],
+        tuple((column, type) for column, type in document["columns"]),
+        document["strict"],
+        document["macro"],
+    )
