@@ -1,53 +1,17 @@
 """Suggests the names that a user probably meant by an unknown one.
 
 The distance of two names is the number of letters to change, remove, insert or swap with their neighbour;
-case and underscores do not count. A name may differ in one of three letters. For types that are not
-supported, there is also what to write instead, in the words of the dialect.
+case and underscores do not count. A name may differ in one of three letters.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sqlglot import exp
-
 MOST = 2
 """The most names to suggest."""
 _LISTED = 12
 """The most names to list."""
-_AS_TEXTS = (
-    "CIDR CITEXT FIXEDSTRING GEOGRAPHY GEOMETRY INET IPV4 IPV6 LSEG MACADDR MACADDR8 NAME NCLOB POINT "
-    "TSQUERY TSVECTOR XML"
-)
-_INSTEAD = {
-    "MONEY": "NUMERIC(19, 4)",
-    "SMALLMONEY": "NUMERIC(10, 4)",
-    "BIGNUMERIC": "NUMERIC(38, 9)",
-    "DECFLOAT": "NUMERIC(38, 9)",
-    "UINT128": "NUMERIC(38, 0)",
-    "UINT256": "NUMERIC(38, 0)",
-    "INT256": "NUMERIC(38, 0)",
-    "UHUGEINT": "NUMERIC(38, 0)",
-    "VARINT": "NUMERIC(38, 0)",
-    "BIGNUM": "NUMERIC(38, 0)",
-    "OID": "BIGINT",
-    "YEAR": "SMALLINT",
-    "SMALLDATETIME": "TIMESTAMP",
-    "TIMESTAMP_NS": "TIMESTAMP",
-    "TIMESTAMP_MS": "TIMESTAMP",
-    "TIMESTAMP_S": "TIMESTAMP",
-    "HSTORE": "JSON",
-    "RAW": "BYTEA",
-    "ROWVERSION": "BYTEA",
-    "SET": "TEXT[]",
-    **dict.fromkeys(_AS_TEXTS.split(), "TEXT"),
-}
-_OTHERWISE = {
-    "TIMETZ": "a time of day has no zone here: use TIME beside a column for the zone, or TIMESTAMPTZ",
-    "TIME": "a time of day has no zone here: use TIME beside a column for the zone, or TIMESTAMPTZ",
-    "BIT": "bits are written as a text of 0 and 1, as BYTEA, or as BOOLEAN if there is one",
-    "VARBIT": "bits are written as a text of 0 and 1, as BYTEA, or as BOOLEAN if there is one",
-}
 
 
 def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
@@ -91,16 +55,6 @@ def perhaps_text(name: str, hint: str) -> str:
     """The hint for a bare name that no column has, which may be a text in the wrong quotation marks."""
     quoted = name.replace("'", "''")
     return f"{hint}; a text is written '{quoted}'" if hint else f"a text is written '{quoted}'"
-
-
-def instead(written: str, dialect: str, names: Iterable[str], supported: str) -> str:
-    """The hint for a type: another that keeps its values, a name that resembles it, or what there is."""
-    word = written.upper().split("(")[0].split("<")[0].split(" ")[0].strip('"')
-    if word in _OTHERWISE:
-        return _OTHERWISE[word]
-    if word in _INSTEAD:
-        return f"write {exp.DataType.build(_INSTEAD[word], dialect='postgres').sql(dialect)}"
-    return did_you_mean(written, names, supported)
 
 
 def _plain(name: str) -> str:

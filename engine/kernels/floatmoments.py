@@ -15,24 +15,14 @@ from numba import njit
 from engine.kernels.arrange import consolidate, pack
 from engine.kernels.compiled import kernel
 from engine.kernels.floats import to_float, to_word
-from engine.kernels.layers import layer
 from engine.kernels.limbs import LIMB, MASK, add_product, magnitude, rounded
-from engine.kernels.lookup import find_ranges
 from engine.kernels.magnitudes import bits, is_product_large, require_small
 from engine.kernels.moments import product_limb
-from engine.kernels.reduce import (
-    grow,
-    later_visits,
-    most_new_rows,
-    order_by_epoch,
-    parity,
-    settle,
-    strictness,
-    value_delta,
-)
+from engine.kernels.reduce import VALUES, delta_of, sweep
 from engine.kernels.words import NULL
 
 X, Y, PRODUCT, NULLS, SPECIALS = range(5)
+_PARTS = 5
 _BUCKETS = 256
 """Buckets of a part; a product has fewer than 132."""
 _LIMBS = 144
@@ -128,20 +118,22 @@ def arrange_pairs(delta, order, rounds, first, second):
 
 
 @njit
-def _add(pairs, sums, corner, part, rows, i, first):
-    """Count a row's diffs, from column `first` on, at a corner."""
+def _add(base, s, batch, j, width, diffs):
+    """Count a row's pairs of its part at a corner, and add their limbs."""
+    part = batch[j, width - 1]
     which = part // _BUCKETS
-    pairs[corner, which] += rows[i, first]
+    base[s, which] += batch[j, diffs]
     if which <= PRODUCT:
+        first = _PARTS + which * _LIMBS + part % _BUCKETS
         for p in range(PAIR_DIFFS - 1):
-            sums[corner, which, part % _BUCKETS + p] += rows[i, first + 1 + p]
+            base[s, first + p] += batch[j, diffs + 1 + p]
 
 
 @njit
 def _value(pairs, sums, is_one):
     """The word of the comoment; NULL if no pair has both values."""
     seen = 0
-    for part in range(5):
+    for part in range(_PARTS):
         seen |= bits(pairs[part])
     for part in range(3):
         for limb in range(_LIMBS):
@@ -165,46 +157,14 @@ def _value(pairs, sums, is_one):
 
 
 @njit
-def _gather(table, old, m, width, depth, rounds, lows, highs, pairs, sums, fresh):
-    """As `reduce.read_group`, but the group's parts stay separate; column 2 of `fresh` has the part."""
-    pairs[:] = 0
-    sums[:] = 0
-    n = 0
-    first = width + depth + 1
-    for index in range(table.shape[0]):
-        if lows[index, m] == highs[index, m]:
-            continue
-        batch = layer(table, index)
-        for j in range(lows[index, m], highs[index, m]):
-            mask = strictness(batch, j, width, depth, rounds)
-            if mask < 0:
-                continue
-            if index >= old:
-                fresh[n, 0] = batch[j, width + depth]
-                fresh[n, 1] = mask
-                fresh[n, 2] = batch[j, width - 1]
-                for k in range(PAIR_DIFFS):
-                    fresh[n, 3 + k] = batch[j, first + k]
-                n += 1
-                continue
-            for s in range(pairs.shape[0]):
-                if s & mask == s:
-                    _add(pairs, sums, s, batch[j, width - 1], batch, j, first)
-    order_by_epoch(fresh, n)
-    return n
-
-
-@njit
-def _settle_corners(pairs, sums, is_one, m, epoch, side, lines, start, written):
-    """Settle the group's row at every corner, with its sign times `side`; returns the new number of lines."""
-    for s in range(pairs.shape[0]):
-        if pairs[s].sum() > 0:
-            lines[written, 0] = m
-            lines[written, 1] = epoch
-            lines[written, 2] = side * parity(s)
-            lines[written, 3] = _value(pairs[s], sums[s], is_one)
-            written = settle(lines, start, written)
-    return written
+def _finish(base, s, is_one, lines, written):
+    """Write the comoment of a group at a corner; 0 if it does not exist there."""
+    pairs = base[s, :_PARTS]
+    if pairs.sum() <= 0:
+        return 0
+    sums = base[s, _PARTS:].reshape((3, _LIMBS))
+    lines[written, VALUES] = _value(pairs, sums, is_one[0, 0] != 0)
+    return 1
 
 
 @kernel(
@@ -215,31 +175,7 @@ def reduce_pairs(keys, table, old, depth, rounds, is_one):
 
     Returns a delta [P + 1 + 2, n] and lines (rounds, key) to visit in later rounds.
     """
-    size, key = keys.shape
-    lows, highs = find_ranges(table, keys)
-    later = np.empty((0, depth + key), np.int64)
-    count = 0
-    if depth > 0:
-        later, count = later_visits(later, count, table, keys, 0, size, lows, highs, key + 1, depth, rounds)
-    corners = 1 << depth
-    pairs = np.empty((corners, 5), np.int64)
-    sums = np.empty((corners, 3, _LIMBS), np.int64)
-    fresh = np.empty((most_new_rows(lows, highs, old, size), 3 + PAIR_DIFFS), np.int64)
-    lines = np.empty((2 * size + 16, 4), np.int64)
-    written = 0
-    for m in range(size):
-        n = _gather(table, old, m, key + 1, depth, rounds, lows, highs, pairs, sums, fresh)
-        i = 0
-        while i < n:
-            epoch = fresh[i, 0]
-            start = written
-            while written + 2 * corners > lines.shape[0]:
-                lines = grow(lines)
-            written = _settle_corners(pairs, sums, is_one, m, epoch, -1, lines, start, written)
-            while i < n and fresh[i, 0] == epoch:
-                for s in range(corners):
-                    if s & fresh[i, 1] == s:
-                        _add(pairs, sums, s, fresh[i, 2], fresh, i, 3)
-                i += 1
-            written = _settle_corners(pairs, sums, is_one, m, epoch, 1, lines, start, written)
-    return value_delta(keys, lines, written), later[:count]
+    how = np.full((1, 1), np.int64(is_one))
+    width = keys.shape[1] + 1
+    lines, later = sweep(_add, _finish, keys, table, old, width, rounds, _PARTS + 3 * _LIMBS, 1, how)
+    return delta_of(keys, lines, VALUES, 1), later

@@ -17,20 +17,9 @@ from numba import njit
 from engine.kernels.arrange import consolidate, pack
 from engine.kernels.compiled import kernel
 from engine.kernels.floats import to_float, to_word
-from engine.kernels.layers import layer
 from engine.kernels.limbs import LIMB, MASK, rounded
-from engine.kernels.lookup import find_ranges
 from engine.kernels.magnitudes import bits, is_product_large, require_small
-from engine.kernels.reduce import (
-    grow,
-    later_visits,
-    most_new_rows,
-    order_by_epoch,
-    parity,
-    settle,
-    strictness,
-    value_delta,
-)
+from engine.kernels.reduce import VALUES, delta_of, sweep
 from engine.kernels.words import NULL
 
 BUCKETS = 64
@@ -43,7 +32,7 @@ LIMBS = BUCKETS + 4
 
 
 @njit
-def _split(word, parts):
+def split(word, parts):
     """Fill `parts` with the limbs of a float's word; returns its bucket."""
     parts[:] = 0
     if word == NULL:
@@ -88,7 +77,7 @@ def arrange_floats(delta, order, rounds, argument):
     parts = np.empty(3, np.int64)
     is_large = False
     for i in range(rows.shape[0]):
-        rows[i, key] = _split(rows[i, key], parts)
+        rows[i, key] = split(rows[i, key], parts)
         rows[i, lead] = diffs[i]
         for p in range(3):
             rows[i, lead + 1 + p] = diffs[i] * parts[p]
@@ -96,6 +85,16 @@ def arrange_floats(delta, order, rounds, argument):
     if is_large:
         raise OverflowError("a sum does not fit into 64 bits")
     return consolidate(rows, lead)
+
+
+@njit
+def _add(base, s, batch, j, width, diffs):
+    """Count a row's values in its bucket at a corner, and add their limbs."""
+    bucket = batch[j, width - 1]
+    base[s, bucket] += batch[j, diffs]
+    if bucket < BUCKETS:
+        for p in range(3):
+            base[s, KINDS + 3 * bucket + p] += batch[j, diffs + 1 + p]
 
 
 @njit
@@ -119,64 +118,22 @@ def _value(counts, sums, average):
     limbs = np.zeros(LIMBS, np.int64)
     for bucket in range(BUCKETS):
         for p in range(3):
-            limbs[bucket + p] += sums[bucket, p] & MASK
-            limbs[bucket + p + 1] += sums[bucket, p] >> LIMB
-            seen |= bits(sums[bucket, p])
+            limbs[bucket + p] += sums[3 * bucket + p] & MASK
+            limbs[bucket + p + 1] += sums[3 * bucket + p] >> LIMB
+            seen |= bits(sums[3 * bucket + p])
     require_small(seen)
     total = rounded(limbs, -1074)
     return to_word(total / np.float64(values)) if average else to_word(total)
 
 
 @njit
-def _gather(table, old, m, width, depth, rounds, lows, highs, counts, sums, fresh):
-    """As `reduce.read_group`, but the group's buckets stay separate; column 2 of `fresh` has the bucket."""
-    corners = 1 << depth
-    counts[:] = 0
-    sums[:] = 0
-    n = 0
-    for index in range(table.shape[0]):
-        if lows[index, m] == highs[index, m]:
-            continue
-        batch = layer(table, index)
-        first = width + depth + 1
-        for j in range(lows[index, m], highs[index, m]):
-            mask = strictness(batch, j, width, depth, rounds)
-            if mask < 0:
-                continue
-            if index >= old:
-                fresh[n, 0] = batch[j, width + depth]
-                fresh[n, 1] = mask
-                fresh[n, 2] = batch[j, width - 1]
-                for k in range(DIFFS):
-                    fresh[n, 3 + k] = batch[j, first + k]
-                n += 1
-                continue
-            for s in range(corners):
-                if s & mask == s:
-                    _add(counts, sums, s, batch[j, width - 1], batch, j, first)
-    order_by_epoch(fresh, n)
-    return n
-
-
-@njit
-def _add(counts, sums, corner, bucket, rows, i, first):
-    counts[corner, bucket] += rows[i, first]
-    if bucket < BUCKETS:
-        for p in range(3):
-            sums[corner, bucket, p] += rows[i, first + 1 + p]
-
-
-@njit
-def _settle_corners(counts, sums, average, m, epoch, side, lines, start, written):
-    """Settle the group's row at every corner, with its sign times `side`; returns the new number of lines."""
-    for s in range(counts.shape[0]):
-        if counts[s].sum() > 0:
-            lines[written, 0] = m
-            lines[written, 1] = epoch
-            lines[written, 2] = side * parity(s)
-            lines[written, 3] = _value(counts[s], sums[s], average)
-            written = settle(lines, start, written)
-    return written
+def _finish(base, s, average, lines, written):
+    """Write the sum or the average of a group at a corner; 0 if it does not exist there."""
+    counts = base[s, :KINDS]
+    if counts.sum() <= 0:
+        return 0
+    lines[written, VALUES] = _value(counts, base[s, KINDS:], average[0, 0] != 0)
+    return 1
 
 
 @kernel(
@@ -187,31 +144,7 @@ def reduce_floats(keys, table, old, depth, rounds, average):
 
     Returns a delta [P + 1 + 2, n] and lines (rounds, key) to visit in later rounds.
     """
-    size, key = keys.shape
-    lows, highs = find_ranges(table, keys)
-    later = np.empty((0, depth + key), np.int64)
-    count = 0
-    if depth > 0:
-        later, count = later_visits(later, count, table, keys, 0, size, lows, highs, key + 1, depth, rounds)
-    corners = 1 << depth
-    counts = np.empty((corners, KINDS), np.int64)
-    sums = np.empty((corners, BUCKETS, 3), np.int64)
-    fresh = np.empty((most_new_rows(lows, highs, old, size), 3 + DIFFS), np.int64)
-    lines = np.empty((2 * size + 16, 4), np.int64)
-    written = 0
-    for m in range(size):
-        n = _gather(table, old, m, key + 1, depth, rounds, lows, highs, counts, sums, fresh)
-        i = 0
-        while i < n:
-            epoch = fresh[i, 0]
-            start = written
-            while written + 2 * corners > lines.shape[0]:
-                lines = grow(lines)
-            written = _settle_corners(counts, sums, average, m, epoch, -1, lines, start, written)
-            while i < n and fresh[i, 0] == epoch:
-                for s in range(corners):
-                    if s & fresh[i, 1] == s:
-                        _add(counts, sums, s, fresh[i, 2], fresh, i, 3)
-                i += 1
-            written = _settle_corners(counts, sums, average, m, epoch, 1, lines, start, written)
-    return value_delta(keys, lines, written), later[:count]
+    how = np.full((1, 1), np.int64(average))
+    width = keys.shape[1] + 1
+    lines, later = sweep(_add, _finish, keys, table, old, width, rounds, KINDS + 3 * BUCKETS, 1, how)
+    return delta_of(keys, lines, VALUES, 1), later

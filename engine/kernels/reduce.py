@@ -5,6 +5,9 @@ epoch e) is a Möbius sum of F over the corners of the box below that time: for 
 coordinates, the rows at rounds ≤ R and strictly below R in the coordinates of S, up to e and before e, with
 alternating sign. So no output is stored: the trace of the input is enough.
 
+The sweep is written once. A function is two leaves: `add` counts a row in the totals of a corner, and
+`finish` writes the values that follow from a corner's totals, and returns how often they are in the output.
+
 A corner is the bitmask S. A row at rounds Q ≤ R counts for S if Q is strictly below R in all of S. The epochs
 that matter are those of the group's new rows at rounds ≤ R; all published rows come before them. They form a
 chain, which is swept forward once.
@@ -28,6 +31,13 @@ from engine.kernels.moments import PRODUCT_LIMBS, comoment
 from engine.kernels.sort import sort_rows
 from engine.kernels.words import NULL
 
+# A new row of a group: its epoch, strictness, batch and place there.
+_EPOCH, _STRICT, _BATCH, _ROW, _FRESH = 0, 1, 2, 3, 4
+
+VALUES = 3
+"""The first value of a line, behind its group, epoch and diff."""
+
+
 # How an aggregate follows from the slots.
 COUNT = 0
 SUM = 1
@@ -36,9 +46,6 @@ COMOMENT = 3
 
 # Columns of the line that says how: slots, and powers of ten by which the arguments' words are scaled.
 KIND, COUNTED, HIGH, LOW, SCALE, TOP, OTHER_HIGH, OTHER_LOW, OTHER_SCALE, PRODUCT, FINISH = range(11)
-
-CLAMP_DISTINCT = 0
-CLAMP_POSITIVE = 1
 
 INT64_HIGH = 2**31
 
@@ -50,6 +57,12 @@ NUMBERS = -2
 # Values in place of the aggregate that overflows: none does, or a number is wide.
 FINE = -1
 WIDE = -2
+
+CLAMP_DISTINCT = 0
+CLAMP_POSITIVE = 1
+
+_FIRST = VALUES + 1
+"""The first aggregate of a line."""
 
 
 @njit(inline="always")
@@ -134,7 +147,7 @@ def order_by_epoch(fresh, n):
 
 
 @njit
-def room_for_block(lows, highs, old, groups, later, count, fresh, lines, written, corners):
+def _room_for_block(lows, highs, old, groups, depth, later, count, fresh, lines, written):
     """`later`, `fresh` and `lines`, enlarged if the rows of a block's `groups` may need it."""
     rows = 0
     new = 0
@@ -143,9 +156,9 @@ def room_for_block(lows, highs, old, groups, later, count, fresh, lines, written
             rows += highs[index, m] - lows[index, m]
             if index >= old:
                 new += highs[index, m] - lows[index, m]
-    while later.shape[1] > 0 and count + rows > later.shape[0]:
+    while depth > 0 and count + rows > later.shape[0]:
         later = grow(later)
-    while written + 2 * corners * new > lines.shape[0]:
+    while written + (2 * new << depth) > lines.shape[0]:
         lines = grow(lines)
     most = most_new_rows(lows, highs, old, groups)
     if most > fresh.shape[0]:
@@ -153,19 +166,54 @@ def room_for_block(lows, highs, old, groups, later, count, fresh, lines, written
     return later, fresh, lines
 
 
-@njit
-def read_group(table, old, keys, m, place, lows, highs, width, slots, rounds, base, fresh, later, count):
-    """Accumulate a group's published rows by corner in `base`; collect its new ones in `fresh`.
+@njit(inline="always")
+def _settle(lines, start, written):
+    """Add line `written` to an equal one from `start` on, or keep it; returns the new number of lines.
 
-    The group is keys[m], and its rows are those of the block's `place`. A line of `fresh` has epoch,
-    strictness and the slots; lines are sorted by epoch. Rows not at or below `rounds` append lines (rounds,
-    key) to the first `count` lines of `later`, as in `later_visits`. Returns the number of lines of both.
+    A line has group, epoch, diff, and the values by which lines of one group and epoch are equal.
+    """
+    for k in range(start, written):
+        if _equal_from(lines, VALUES, k, written):
+            lines[k, 2] += lines[written, 2]
+            if lines[k, 2] == 0:
+                written -= 1
+                for c in range(lines.shape[1]):
+                    lines[k, c] = lines[written, c]
+            return written
+    return written + 1
+
+
+@njit(inline="always")
+def _equal_from(lines, first, i, j):
+    """Whether two lines are equal from column `first` on."""
+    for c in range(first, lines.shape[1]):
+        if lines[i, c] != lines[j, c]:
+            return False
+    return True
+
+
+@njit(inline="always")
+def equal_until(lines, last, i, j):
+    """Whether two lines are equal before column `last`."""
+    for c in range(last):
+        if lines[i, c] != lines[j, c]:
+            return False
+    return True
+
+
+@njit
+def _read_group(add, table, old, keys, m, place, lows, highs, width, rounds, base, fresh, later, count):
+    """Accumulate a group's published rows by corner in `base`; list its new ones in `fresh`, by epoch.
+
+    The group is keys[m], and its rows are those of the block's `place`. Rows not at or below `rounds` append
+    lines (rounds, key) to the first `count` lines of `later`, as in `later_visits`. Returns the number of
+    lines of both.
     """
     depth = rounds.shape[0]
     key = keys.shape[1]
     corners = base.shape[0]
     for s in range(corners):
-        for k in range(slots):
+        for k in range(base.shape[1]):
             base[s, k] = 0
     n = 0
     for index in range(table.shape[0]):
@@ -186,146 +234,136 @@ def read_group(table, old, keys, m, place, lows, highs, width, slots, rounds, ba
             elif index < old:
                 for s in range(corners):
                     if s & mask == s:
-                        for k in range(slots):
-                            base[s, k] += batch[j, width + depth + 1 + k]
+                        add(base, s, batch, j, width, width + depth + 1)
             else:
-                fresh[n, 0] = batch[j, width + depth]
-                fresh[n, 1] = mask
-                for k in range(slots):
-                    fresh[n, 2 + k] = batch[j, width + depth + 1 + k]
+                fresh[n, _EPOCH] = batch[j, width + depth]
+                fresh[n, _STRICT] = mask
+                fresh[n, _BATCH] = index
+                fresh[n, _ROW] = j
                 n += 1
     order_by_epoch(fresh, n)
     return n, count
 
 
 @njit(inline="always")
-def absorb(fresh, i, n, slots, base):
-    """Add the lines of `fresh` from i on with the same epoch to `base`; returns the next line."""
-    epoch = fresh[i, 0]
-    while i < n and fresh[i, 0] == epoch:
+def _end_of_epoch(fresh, i, n):
+    """The line behind those new rows that have the epoch of line i."""
+    end = i + 1
+    while end < n and fresh[end, _EPOCH] == fresh[i, _EPOCH]:
+        end += 1
+    return end
+
+
+@njit(inline="always")
+def _counts(fresh, i, end, s):
+    """Whether one of the new rows i ≤ j < end counts for corner s."""
+    for j in range(i, end):
+        if s & fresh[j, _STRICT] == s:
+            return True
+    return False
+
+
+@njit(inline="always")
+def _absorb(add, table, fresh, i, end, width, first, base):
+    """Add the new rows i ≤ j < end to `base`."""
+    for j in range(i, end):
+        batch = layer(table, fresh[j, _BATCH])
         for s in range(base.shape[0]):
-            if s & fresh[i, 1] == s:
-                for k in range(slots):
-                    base[s, k] += fresh[i, 2 + k]
-        i += 1
-    return i
+            if s & fresh[j, _STRICT] == s:
+                add(base, s, batch, fresh[j, _ROW], width, first)
 
 
-@njit
-def settle(lines, start, written):
-    """Add line `written` to an equal one from `start` on, or keep it; returns the new number of lines.
+@njit(inline="always")
+def _settle_corners(finish, base, parameters, fresh, i, end, m, side, lines, start, written):
+    """Settle the group's row at every corner that new rows count for, with its sign times `side`.
 
-    A line has group, epoch, diff, and the values by which lines of one group and epoch are equal.
+    At the other corners it stays the same. Returns the new number of lines.
     """
-    for k in range(start, written):
-        if equal_from(lines, 3, k, written):
-            lines[k, 2] += lines[written, 2]
-            if lines[k, 2] == 0:
-                written -= 1
-                for c in range(lines.shape[1]):
-                    lines[k, c] = lines[written, c]
-            return written
-    return written + 1
-
-
-@njit(inline="always")
-def equal_from(lines, first, i, j):
-    """Whether two lines are equal from column `first` on."""
-    for c in range(first, lines.shape[1]):
-        if lines[i, c] != lines[j, c]:
-            return False
-    return True
-
-
-@njit(inline="always")
-def equal_until(lines, last, i, j):
-    """Whether two lines are equal before column `last`."""
-    for c in range(last):
-        if lines[i, c] != lines[j, c]:
-            return False
-    return True
+    for s in range(base.shape[0]):
+        if _counts(fresh, i, end, s):
+            times = finish(base, s, parameters, lines, written)
+            if times != 0:
+                lines[written, 0] = m
+                lines[written, 1] = fresh[i, _EPOCH]
+                lines[written, 2] = side * parity(s) * times
+                written = _settle(lines, start, written)
+    return written
 
 
 @njit
-def value_delta(keys, lines, written):
-    """Lines of group, epoch, diff and value as a delta [P + 1 + 2, n]."""
-    key = keys.shape[1]
-    out = np.empty((key + 3, written), np.int64)
-    for k in range(written):
-        for w in range(key):
-            out[w, k] = keys[lines[k, 0], w]
-        out[key, k] = lines[k, 3]
-        out[key + 1, k] = lines[k, 1]
-        out[key + 2, k] = lines[k, 2]
-    return out
-
-
-@njit(inline="always")
-def clamped(multiplicity, clamp):
-    if multiplicity <= 0:
-        return 0
-    return 1 if clamp == CLAMP_DISTINCT else multiplicity
-
-
-@njit
-def _clamp_block(
-    table, old, keys, first, last, lows, highs, rounds, clamp, base, fresh, later, count, lines, written
+def _sweep_block(
+    add,
+    finish,
+    table,
+    old,
+    keys,
+    first,
+    last,
+    lows,
+    highs,
+    width,
+    rounds,
+    parameters,
+    base,
+    fresh,
+    later,
+    count,
+    lines,
+    written,
 ):
-    """Append lines of group, epoch and diff for the groups first ≤ m < last to the first `written` lines.
+    """Append lines for the groups first ≤ m < last to the first `written` lines.
 
     There must be room, and nobody counts references to the arrays (see `uncounted`): a group is little work.
     Returns the numbers of `lines` and of those `later`.
     """
-    corners = base.shape[0]
+    diffs = width + rounds.shape[0] + 1
     for m in range(first, last):
-        n, count = read_group(
-            table, old, keys, m, m - first, lows, highs, keys.shape[1], 1, rounds, base, fresh, later, count
+        n, count = _read_group(
+            add, table, old, keys, m, m - first, lows, highs, width, rounds, base, fresh, later, count
         )
         i = 0
         while i < n:
-            epoch = fresh[i, 0]
-            change = 0
-            for s in range(corners):
-                change -= parity(s) * clamped(base[s, 0], clamp)
-            i = absorb(fresh, i, n, 1, base)
-            for s in range(corners):
-                change += parity(s) * clamped(base[s, 0], clamp)
-            if change != 0:
-                lines[written, 0] = m
-                lines[written, 1] = epoch
-                lines[written, 2] = change
-                written += 1
+            end = _end_of_epoch(fresh, i, n)
+            start = written
+            written = _settle_corners(finish, base, parameters, fresh, i, end, m, -1, lines, start, written)
+            _absorb(add, table, fresh, i, end, width, diffs, base)
+            written = _settle_corners(finish, base, parameters, fresh, i, end, m, 1, lines, start, written)
+            i = end
     return written, count
 
 
-@kernel(
-    "Tuple((int64[:,::1], int64[:,::1]))(int64[:,::1], int64[:,::1], int64, int64, int64[::1], int64)",
-)
-def threshold(keys, table, old, depth, rounds, clamp):
-    """The changes of a bag's clamped multiplicities, for the rows `keys` [m, W] at one step.
+@njit
+def sweep(add, finish, keys, table, old, width, rounds, totals, values, parameters):
+    """The changes of a function of each of the groups `keys` [m, P] at one step.
 
-    `table` holds the published batches (the first `old`), then the new ones. Returns a delta [W + 2, n], and
-    lines (rounds, row) to visit in later rounds.
+    `table` holds the published batches (the first `old`), then the new ones, of rows of `width` words. The
+    function is given by its leaves: `add(base, s, batch, row, width, diffs)` counts a row in line s of
+    `base`, with `totals` numbers a line; `diffs` is the first column of its diffs. `finish(base, s,
+    parameters, lines, line)` writes up to `values` values, and returns their multiplicity. `parameters` is
+    an int64 matrix. Returns lines [n, VALUES + values] of group, epoch, diff and values; and lines (rounds,
+    key) to visit in later rounds.
     """
     size, key = keys.shape
+    depth = rounds.shape[0]
     layers = table.shape[0]
     lows = np.empty((layers, min(size, BLOCK)), np.int64)
     highs = np.empty((layers, min(size, BLOCK)), np.int64)
     positions = np.zeros(layers, np.int64)
     later = np.empty((0, depth + key), np.int64)
     count = 0
-    corners = 1 << depth
-    base = np.zeros((corners, 1), np.int64)
-    fresh = np.empty((16, 3), np.int64)
-    lines = np.empty((16, 3), np.int64)
+    base = np.zeros((1 << depth, totals), np.int64)
+    fresh = np.empty((16, _FRESH), np.int64)
+    lines = np.empty((16, VALUES + values), np.int64)
     written = 0
     for first in range(0, size, BLOCK):
         last = min(first + BLOCK, size)
         find_block(table, keys, first, last, positions, lows, highs)
-        later, fresh, lines = room_for_block(
-            lows, highs, old, last - first, later, count, fresh, lines, written, corners
+        later, fresh, lines = _room_for_block(
+            lows, highs, old, last - first, depth, later, count, fresh, lines, written
         )
-        written, count = _clamp_block(
+        written, count = _sweep_block(
+            add,
+            finish,
             uncounted(table),
             old,
             uncounted(keys),
@@ -333,8 +371,9 @@ def threshold(keys, table, old, depth, rounds, clamp):
             last,
             uncounted(lows),
             uncounted(highs),
+            width,
             uncounted(rounds),
-            clamp,
+            uncounted(parameters),
             uncounted(base),
             uncounted(fresh),
             uncounted(later),
@@ -342,13 +381,29 @@ def threshold(keys, table, old, depth, rounds, clamp):
             uncounted(lines),
             written,
         )
-    out = np.empty((key + 2, written), np.int64)
-    for k in range(written):
+    return lines[:written], later[:count]
+
+
+@njit
+def delta_of(keys, lines, first, values):
+    """Lines of group, epoch and diff as a delta [P + V + 2, n], with the `values` from column `first` on."""
+    key = keys.shape[1]
+    out = np.empty((key + values + 2, lines.shape[0]), np.int64)
+    for k in range(lines.shape[0]):
         for w in range(key):
             out[w, k] = keys[lines[k, 0], w]
-        out[key, k] = lines[k, 1]
-        out[key + 1, k] = lines[k, 2]
-    return out, later[:count]
+        for v in range(values):
+            out[key + v, k] = lines[k, first + v]
+        out[key + values, k] = lines[k, 1]
+        out[key + values + 1, k] = lines[k, 2]
+    return out
+
+
+@njit(inline="always")
+def _add(base, s, batch, j, width, diffs):
+    """Add a row's diffs to the slots of a corner."""
+    for k in range(base.shape[1]):
+        base[s, k] += batch[j, diffs + k]
 
 
 @njit
@@ -367,34 +422,33 @@ def _comoment(slots, finish, counted):
 
 
 @njit
-def finish_row(base, s, finish, m, epoch, sign, lines, start, written):
-    """Settle the row of group m at corner s into `lines`; returns the new number of lines.
+def _finish(base, s, finish, lines, written):
+    """Write the aggregates of a group at corner s; 0 if it does not exist there.
 
-    A line has group, epoch, diff, the aggregate that overflows or FINE or WIDE, and the aggregates. In a WIDE
-    line some are not their own words (`engine.codec.numerals`): it has the group's slots in place of the
-    aggregates. Raises OverflowError if a slot is not below MOST.
+    The values are the aggregate that overflows or FINE or WIDE, and the aggregates. In a WIDE line some are
+    not their own words (`engine.codec.numerals`): it has the group's slots in place of the aggregates. Raises
+    OverflowError if a slot is not below MOST.
     """
+    if base[s, 0] <= 0:
+        return 0
     aggregates = finish.shape[0]
     seen = 0
     for k in range(base.shape[1]):
         seen |= bits(base[s, k])
     require_small(seen)
-    lines[written, 0] = m
-    lines[written, 1] = epoch
-    lines[written, 2] = sign
-    lines[written, 3] = FINE
-    lines[written, 4 + aggregates :] = 0
+    lines[written, VALUES] = FINE
+    lines[written, _FIRST + aggregates :] = 0
     for a in range(aggregates):
         kind = finish[a, KIND]
         counted = base[s, finish[a, COUNTED]]
         if kind == COUNT:
-            lines[written, 4 + a] = counted
+            lines[written, _FIRST + a] = counted
             continue
         if counted <= 0:
-            lines[written, 4 + a] = NULL
+            lines[written, _FIRST + a] = NULL
             continue
         if kind == COMOMENT:
-            lines[written, 4 + a] = _comoment(base[s], finish[a], counted)
+            lines[written, _FIRST + a] = _comoment(base[s], finish[a], counted)
             continue
         low = base[s, finish[a, LOW]]
         high = base[s, finish[a, HIGH]] + (low >> 32)
@@ -403,95 +457,26 @@ def finish_row(base, s, finish, m, epoch, sign, lines, start, written):
         fits = -INT64_HIGH <= high < INT64_HIGH and not (high == -INT64_HIGH and low == 0)
         is_number = finish[a, TOP] != INTEGERS and kind == SUM
         if top != 0 or (is_number and not (fits and abs((high << 32) | low) < FIRST_NUMERAL)):
-            lines[written, 3] = WIDE
-            lines[written, 4:] = 0
-            lines[written, 4 : 4 + base.shape[1]] = base[s]
+            lines[written, VALUES] = WIDE
+            lines[written, _FIRST:] = 0
+            lines[written, _FIRST : _FIRST + base.shape[1]] = base[s]
             break
         if kind == AVG:
             total = (np.float64(high) * 4294967296.0 + np.float64(low)) / np.float64(finish[a, SCALE])
-            lines[written, 4 + a] = to_word(total / np.float64(counted))
+            lines[written, _FIRST + a] = to_word(total / np.float64(counted))
         elif fits:
-            lines[written, 4 + a] = (high << 32) | low
+            lines[written, _FIRST + a] = (high << 32) | low
         else:
-            lines[written, 3] = a
-            lines[written, 4:] = 0
+            lines[written, VALUES] = a
+            lines[written, _FIRST:] = 0
             break
-    return settle(lines, start, written)
+    return 1
 
 
 @njit
-def _split_failures(keys, lines, written, aggregates, failed):
-    """The FINE lines as a delta [P + A + 2, n], and the others unchanged, [f, L]."""
-    key = keys.shape[1]
-    out = np.empty((key + aggregates + 2, written - failed), np.int64)
-    failures = np.empty((failed, lines.shape[1]), np.int64)
-    p = 0
-    f = 0
-    for k in range(written):
-        if lines[k, 3] != FINE:
-            failures[f] = lines[k]
-            f += 1
-            continue
-        for w in range(key):
-            out[w, p] = keys[lines[k, 0], w]
-        for a in range(aggregates):
-            out[key + a, p] = lines[k, 4 + a]
-        out[key + aggregates, p] = lines[k, 1]
-        out[key + aggregates + 1, p] = lines[k, 2]
-        p += 1
-    return out, failures
-
-
-@njit
-def _sum_block(
-    table,
-    old,
-    keys,
-    first,
-    last,
-    lows,
-    highs,
-    slots,
-    rounds,
-    finish,
-    base,
-    fresh,
-    later,
-    count,
-    lines,
-    written,
-):
-    """As `_clamp_block`, for the lines of `finish_row`."""
-    corners = base.shape[0]
-    for m in range(first, last):
-        n, count = read_group(
-            table,
-            old,
-            keys,
-            m,
-            m - first,
-            lows,
-            highs,
-            keys.shape[1],
-            slots,
-            rounds,
-            base,
-            fresh,
-            later,
-            count,
-        )
-        i = 0
-        while i < n:
-            epoch = fresh[i, 0]
-            start = written
-            for s in range(corners):
-                if base[s, 0] > 0:
-                    written = finish_row(base, s, finish, m, epoch, -parity(s), lines, start, written)
-            i = absorb(fresh, i, n, slots, base)
-            for s in range(corners):
-                if base[s, 0] > 0:
-                    written = finish_row(base, s, finish, m, epoch, parity(s), lines, start, written)
-    return written, count
+def _apart(lines, is_fine):
+    """The lines that are FINE, or the others."""
+    return lines[(lines[:, VALUES] == FINE) == is_fine]
 
 
 @kernel(
@@ -502,50 +487,37 @@ def reduce_sums(keys, table, old, depth, rounds, slots, finish):
     """The changes of accumulated aggregates, for the groups `keys` [m, P] at one step.
 
     Slot 0 counts rows: a group exists while it is positive. `finish` (A, FINISH) has a line an aggregate,
-    whose TOP may be INTEGERS or NUMBERS. Returns a delta [P + A + 2, n]; the lines of `finish_row` that are
-    not FINE, [f, 4 + max(A, K)], with groups as positions in `keys`; and lines (rounds, key) to visit in
-    later rounds.
+    whose TOP may be INTEGERS or NUMBERS. Returns a delta [P + A + 2, n]; the lines that are not FINE, [f, 4 +
+    max(A, K)], with groups as positions in `keys`; and lines (rounds, key) to visit in later rounds.
     """
-    size, key = keys.shape
-    layers = table.shape[0]
-    lows = np.empty((layers, min(size, BLOCK)), np.int64)
-    highs = np.empty((layers, min(size, BLOCK)), np.int64)
-    positions = np.zeros(layers, np.int64)
-    later = np.empty((0, depth + key), np.int64)
-    count = 0
-    corners = 1 << depth
     aggregates = finish.shape[0]
-    base = np.zeros((corners, slots), np.int64)
-    fresh = np.empty((16, 2 + slots), np.int64)
-    lines = np.empty((16, 4 + max(aggregates, slots)), np.int64)
-    written = 0
+    values = 1 + max(aggregates, slots)
+    lines, later = sweep(_add, _finish, keys, table, old, keys.shape[1], rounds, slots, values, finish)
     failed = 0
-    for first in range(0, size, BLOCK):
-        last = min(first + BLOCK, size)
-        find_block(table, keys, first, last, positions, lows, highs)
-        later, fresh, lines = room_for_block(
-            lows, highs, old, last - first, later, count, fresh, lines, written, corners
-        )
-        start = written
-        written, count = _sum_block(
-            uncounted(table),
-            old,
-            uncounted(keys),
-            first,
-            last,
-            uncounted(lows),
-            uncounted(highs),
-            slots,
-            uncounted(rounds),
-            uncounted(finish),
-            uncounted(base),
-            uncounted(fresh),
-            uncounted(later),
-            count,
-            uncounted(lines),
-            written,
-        )
-        for k in range(start, written):
-            failed += lines[k, 3] != FINE
-    out, failures = _split_failures(keys, lines, written, aggregates, failed)
-    return out, failures, later[:count]
+    for k in range(lines.shape[0]):
+        failed += lines[k, VALUES] != FINE
+    if failed == 0:
+        return delta_of(keys, lines, _FIRST, aggregates), lines[:0], later
+    return delta_of(keys, _apart(lines, True), _FIRST, aggregates), _apart(lines, False), later
+
+
+@njit(inline="always")
+def _clamped(base, s, clamp, lines, written):
+    """The row's multiplicity at a corner."""
+    if base[s, 0] <= 0:
+        return 0
+    return 1 if clamp[0, 0] == CLAMP_DISTINCT else base[s, 0]
+
+
+@kernel(
+    "Tuple((int64[:,::1], int64[:,::1]))(int64[:,::1], int64[:,::1], int64, int64, int64[::1], int64)",
+)
+def threshold(keys, table, old, depth, rounds, clamp):
+    """The changes of a bag's clamped multiplicities, for the rows `keys` [m, W] at one step.
+
+    `table` holds the published batches (the first `old`), then the new ones. Returns a delta [W + 2, n], and
+    lines (rounds, row) to visit in later rounds.
+    """
+    how = np.full((1, 1), clamp)
+    lines, later = sweep(_add, _clamped, keys, table, old, keys.shape[1], rounds, 1, 0, how)
+    return delta_of(keys, lines, VALUES, 0), later

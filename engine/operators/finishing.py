@@ -28,7 +28,7 @@ class Finishing:
         self._failures = failures
 
     def finished(self, lines: np.ndarray, times: np.ndarray, step: Step) -> Finished:
-        """The results of those lines [n, L] of `finish_row` that are not FINE, at `times` int64[n].
+        """The results of those lines [n, L] of `reduce_sums` that are not FINE, at `times` int64[n].
 
         A sum that overflows becomes an error of the failure log instead.
         """

@@ -174,7 +174,10 @@ class DuckExpression:
             words, wrong = self._words(duck.column(self._over_columns, table))
         except duck.DuckRefusal:
             # A list of the one value distinguishes a row that fails from a value that is NULL.
-            lists = duck.column(f"TRY([{self._over_columns}])", table)
+            try:
+                lists = duck.column(f"TRY([{self._over_columns}])", table)
+            except duck.DuckRefusal:  # error() cannot stand inside TRY: the rows go one by one
+                return self._apart(rows, np.full(rows.shape[1], NULL), range(rows.shape[1]))
             wrong = lists.is_null().to_numpy(zero_copy_only=False)
             words = np.full(wrong.size, NULL)
             good = np.flatnonzero(~wrong)

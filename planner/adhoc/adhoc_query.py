@@ -29,6 +29,7 @@ from planner.dialects.as_written import written_in
 from planner.errors import InvalidQuery, UnknownTable, Unsupported
 from planner.identifiers import fold, relation_name
 from planner.limits import count_relation
+from planner.native.templates import with_native_items
 from planner.positions import fail, position
 from planner.relation_names import own_name
 from planner.suggestions import did_you_mean
@@ -40,7 +41,7 @@ _CALLS = {
 }
 """DuckDB's functions for names of the time, which DuckDB would otherwise read as columns of these names."""
 _EPOCH = re.compile("[0-9]{1,19}")
-_NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.PropertyEQ)
+_NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.Columns, exp.PropertyEQ)
 
 
 @dataclass(frozen=True)
@@ -113,6 +114,7 @@ def adhoc_query(
         count_relation(place)
     dialect = written_in(query)
     check_recursion(query, dialect)
+    with_native_items(query)
     names = _places(query)
     with_plain_names(query, relations, dialect)
     with_plain_rows(query, dialect)

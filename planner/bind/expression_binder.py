@@ -43,7 +43,6 @@ from planner.bind.coercion import (
     text_literal,
 )
 from planner.bind.documents import along_path, contains, has_key
-from planner.bind.interval_sums import is_spread, of_intervals
 from planner.bind.lists import LISTS, SelectLists, series
 from planner.bind.members import any_of
 from planner.bind.name_scope import NameScope
@@ -84,6 +83,7 @@ from planner.limits import check_time
 from planner.native.reference import fill_places, literal_text
 from planner.native.templates import Whole, called, is_native, shared, whole_of
 from planner.positions import fail, position
+from planner.rewriting.interval_sums import is_spread, of_intervals
 from planner.sql_types import UNTYPED, data_type
 
 SELECT_LIST = "the select list"

@@ -55,6 +55,8 @@ class Trait(Enum):
     """WITH OFFSET, which counts from 0, stands for WITH ORDINALITY."""
     ADDS_TEXTS = auto()
     """`+` concatenates texts."""
+    AVERAGES_PARTS_OF_INTERVALS = auto()
+    """An average of intervals divides their months, days and time one after the other."""
     LIKE_COPIES_RULES = auto()
     """CREATE TABLE LIKE copies constraints and defaults too."""
     HAS_WORKING_TABLE = auto()
@@ -94,6 +96,7 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.EXPLODES_MAPS: _SPARK,
     Trait.OFFSETS_FROM_ZERO: frozenset({"bigquery"}),
     Trait.ADDS_TEXTS: frozenset({"tsql"}),
+    Trait.AVERAGES_PARTS_OF_INTERVALS: _POSTGRES,
     Trait.LIKE_COPIES_RULES: frozenset({"mysql"}),
     Trait.HAS_WORKING_TABLE: frozenset({"duckdb", "postgres"}),
     Trait.STEPS_READ_ANYTHING: _DUCKDB,

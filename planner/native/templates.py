@@ -23,6 +23,7 @@ _NATIVE = "native"
 _SHARED = "shared"
 _CALLED = "called"
 _WHOLE = "whole"
+_GIVEN = "given"
 _PLACE = "__given_"
 _numbers = itertools.count()
 
@@ -103,3 +104,16 @@ def _parsed(template: str) -> exp.Expression:
         node.meta.clear()  # its places belong to the template's text
         node.meta[_NATIVE] = True
     return tree  # type: ignore[return-value]
+
+
+def keep_native(node: exp.Expr, given: exp.Expr) -> None:
+    """Remember what a node stands for, where DuckDB itself can answer it."""
+    node.meta[_GIVEN] = given.copy()
+
+
+def with_native_items(query: exp.Expression) -> None:
+    """Put back what DuckDB itself can answer."""
+    for node in list(query.walk()):
+        given = node.meta.pop(_GIVEN, None)
+        if given is not None:
+            node.replace(given)

@@ -8,8 +8,7 @@ select list keeps the name that it would have had.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
@@ -18,12 +17,13 @@ from planner.errors import InvalidQuery, PlannerError, SqlTooDeep, SqlTooLarge, 
 from planner.limits import check_time
 from planner.parsing.checked_trees import checked_trees
 from planner.parsing.column_names import POSTGRES
+from planner.parsing.found_calls import AFTER_ITEM, CallFinder, FoundCall
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.nesting import check_nesting
 from planner.parsing.rewritten_text import Replaced, spliced
 from planner.parsing.script import split
 from planner.parsing.sql_functions import SqlFunction, argument
-from planner.relation_names import ALIASES, DATABASE, full_name, own_name
+from planner.relation_names import own_name
 
 Functions = Mapping[str, tuple[SqlFunction, ...]]
 """By full name: those that take different numbers of arguments."""
@@ -35,22 +35,7 @@ _VOLATILE = re.compile(
     r"(?i)\b(random|gen_random_uuid|uuid|uuidv[47]|clock_timestamp|timeofday|nextval|setval)\s*\("
 )
 _AFTER_CALL = ("OVER", "FILTER", "WITHIN")
-_BEFORE_ITEM = frozenset({"SELECT", "DISTINCT", "ALL", "RETURNING", ","})
-_AFTER_ITEM = frozenset(
-    {",", ")", "", "FROM", "WHERE", "GROUP", "GROUP BY", "HAVING", "ORDER", "ORDER BY", "LIMIT", "OFFSET"}
-    | {"FETCH", "UNION", "INTERSECT", "EXCEPT", "WINDOW", "QUALIFY", "INTO", ";", "ON"}
-)
-_ENDS_LIST = _AFTER_ITEM - {",", ")", ""}
-_WITH_FROM = frozenset({"EXTRACT", "OVERLAY", "SUBSTRING", "TRIM"})
-"""Functions in whose parentheses FROM is no clause."""
-_OF_FROM = frozenset({"FROM", "JOIN", "LATERAL", "APPLY", "USING"})
 _DEFINING = (("CREATE",), ("DROP",), ("COMMENT",), ("GRANT",), ("REVOKE",), ("ALTER",))
-_BODIES = (["("], ["MATERIALIZED"], ["NOT"])
-"""Words after the AS of a common table expression."""
-_DEFINES = frozenset(
-    {"FUNCTION", "MACRO", "AGGREGATE", "TABLE", "INTO", "VIEW", "INDEX", "REFERENCES", "AS", "EXISTS"}
-)
-"""Words before a name with parentheses that is no call."""
 
 
 def expanded(text: str, dialect: str, functions: Functions, names: Namespace) -> list[Replaced]:
@@ -76,16 +61,6 @@ def _key(function: SqlFunction) -> _Key:
     return function.name, len(function.parameters)
 
 
-@dataclass(frozen=True)
-class _Call:
-    """Tokens `first` to `last` of a call of what is called `name`; its parenthesis opens at `opens`."""
-
-    first: int
-    opens: int
-    last: int
-    name: str
-
-
 class _Calls:
     def __init__(
         self,
@@ -98,10 +73,9 @@ class _Calls:
     ) -> None:
         """`outer` are the functions in whose bodies the text stands."""
         self._text = text
+        self._found = CallFinder(tokens, functions.keys(), names)
         self._tokens = tokens
-        self._words = [
-            "" if t.token_type in (TokenType.IDENTIFIER, TokenType.STRING) else t.text.upper() for t in tokens
-        ]
+        self._words = self._found.words
         self._dialect = dialect
         self._functions = functions
         self._names = names
@@ -110,82 +84,15 @@ class _Calls:
     def replaced(self) -> list[Replaced]:
         check_time()
         found = []
-        for call, in_list, in_from in self._outermost():
+        for call in self._found.outermost():
             try:
-                found.append(self._replacement(call, in_list, in_from))
+                found.append(self._replacement(call))
             except PlannerError as error:
                 token = self._tokens[call.first]
                 raise error.at(token.line, token.col - (token.end - token.start)) from None
         return found
 
-    def _outermost(self) -> Iterator[tuple[_Call, bool, bool]]:
-        """Calls that are in no other, whether each is a column of a select list, and whether one of FROM."""
-        lists, froms, clauses = [False], [False], [True]
-        after = 0
-        for i, word in enumerate(self._words):
-            if i < after:
-                continue
-            call = self._call(i, froms[-1])
-            if call is not None:
-                before = self._words[i - 1] if i else ""
-                in_from = clauses[-1] and (before in _OF_FROM or (froms[-1] and before == ","))
-                in_from = in_from and self._words[max(0, i - 2)] != "DISTINCT"  # IS DISTINCT FROM f(x)
-                yield call, lists[-1] and before in _BEFORE_ITEM, in_from
-                after = call.last + 1
-            elif word == "(":
-                lists.append(False)
-                froms.append(False)
-                clauses.append(self._words[i - 1] not in _WITH_FROM)
-            elif word == ")" and len(lists) > 1:
-                lists.pop()
-                froms.pop()
-                clauses.pop()
-            elif word in ("SELECT", "RETURNING"):
-                lists[-1], froms[-1] = True, False
-            elif word in _ENDS_LIST:
-                lists[-1] = False
-                froms[-1] = word == "FROM" or (froms[-1] and word == "ON")
-
-    def _call(self, i: int, in_from: bool) -> _Call | None:
-        """The call that begins with token `i`, which may stand in a FROM."""
-        tokens, words = self._tokens, self._words
-        before = words[i - 1] if i else ""
-        if tokens[i].token_type in (TokenType.STRING, TokenType.NUMBER) or before in (".", *_DEFINES):
-            return None
-        if in_from and (before == ")" or tokens[i - 1].token_type in (TokenType.IDENTIFIER, TokenType.VAR)):
-            return None  # the alias of a table, with names of its columns
-        end = i + 1
-        while end + 1 < len(tokens) and words[end] == "." and end - i < 5:
-            end += 2
-        is_name = tokens[end - 1].token_type in (TokenType.IDENTIFIER, TokenType.VAR)
-        if end >= len(tokens) or words[end] != "(" or not is_name:
-            return None
-        name = self._meant(tokens[i:end:2])
-        if name is None:
-            return None
-        depth = 0
-        for last in range(end, len(tokens)):
-            depth += {"(": 1, ")": -1}.get(words[last], 0)
-            if depth == 0:
-                is_cte = (
-                    tuple(words[last + 1 : last + 2]) == ("AS",) and words[last + 2 : last + 3] in _BODIES
-                )
-                return None if is_cte else _Call(i, end, last, name)
-        return None
-
-    def _meant(self, parts: Sequence[Token]) -> str | None:
-        """The full name of the function that a name means."""
-        folded = [t.text if t.token_type == TokenType.IDENTIFIER else t.text.lower() for t in parts]
-        *before, name = folded
-        if len(before) == 2 and before[0] != DATABASE:
-            return None
-        if before:
-            full = full_name(ALIASES.get(before[-1], before[-1]), name)
-        else:
-            full = self._names.meant(name, self._functions)
-        return full if full in self._functions else None
-
-    def _replacement(self, call: _Call, in_list: bool, in_from: bool) -> Replaced:
+    def _replacement(self, call: FoundCall) -> Replaced:
         given, named = self._arguments(call)
         function = self._chosen(call.name, len(given), named)
         if _key(function) in self._outer:
@@ -195,7 +102,7 @@ class _Calls:
             )
         if len(self._outer) > _DEEPEST:
             raise SqlTooDeep.of(f"function {function.name}")
-        if function.is_table != in_from:
+        if function.is_table != call.in_from:
             raise InvalidQuery(
                 f"function {function.name} returns "
                 + ("rows" if function.is_table else "a value, which FROM cannot read"),
@@ -203,7 +110,7 @@ class _Calls:
                 if function.is_table
                 else f"SELECT {function.name}(...)",
             )
-        follows = self._words[call.last + 1] if call.last + 1 < len(self._words) else ""
+        follows = self._found.word_after(call)
         is_bare = follows in _AFTER_CALL
         parts = function.bare(self._dialect) if is_bare else function.template(self._dialect)
         if parts is None:
@@ -212,34 +119,34 @@ class _Calls:
                 "its body would have to be one call of an aggregate: write it out here",
             )
         text = self._body(function, self._filled(function, parts, given, named))
-        if in_from:
+        if call.in_from:
             before = self._words[call.first - 1]
             text = f"LATERAL {text}" if before not in ("FROM", "LATERAL", "APPLY") else text
             text += self._alias_of_rows(function, follows, call)
-        elif in_list and follows in _AFTER_ITEM and not is_bare:
+        elif call.is_column and follows in AFTER_ITEM and not is_bare:
             text += f" AS {self._column_name(function, call)}"
         first, last = self._tokens[call.first].start, self._tokens[call.last].end
         return first, last, text + "\n" * self._text.count("\n", first, last)
 
-    def _column_name(self, function: SqlFunction, call: _Call) -> str:
+    def _column_name(self, function: SqlFunction, call: FoundCall) -> str:
         """The name of a column that is a call: the function's in PostgreSQL, elsewhere the whole text."""
         name = own_name(function.name)
         if self._dialect != POSTGRES:
             name = self._text[self._tokens[call.first].start : self._tokens[call.last].end + 1]
         return self._quoted(name)
 
-    def _alias_of_rows(self, function: SqlFunction, follows: str, call: _Call) -> str:
+    def _alias_of_rows(self, function: SqlFunction, follows: str, call: FoundCall) -> str:
         """The name of the rows in FROM, unless one follows."""
         next_token = self._tokens[call.last + 1] if call.last + 1 < len(self._tokens) else None
         if next_token is not None:
             is_name = next_token.token_type in (TokenType.IDENTIFIER, TokenType.VAR)
-            if (is_name and follows not in _AFTER_ITEM) or follows == "AS":
+            if (is_name and follows not in AFTER_ITEM) or follows == "AS":
                 return ""
         return f" AS {self._quoted(own_name(function.name))}"
 
     # The arguments
 
-    def _arguments(self, call: _Call) -> tuple[list[tuple[int, int]], dict[str, tuple[int, int]]]:
+    def _arguments(self, call: FoundCall) -> tuple[list[tuple[int, int]], dict[str, tuple[int, int]]]:
         """The tokens of the arguments by place, and of those by name."""
         given: list[tuple[int, int]] = []
         named: dict[str, tuple[int, int]] = {}
@@ -257,7 +164,7 @@ class _Calls:
 
     def _add(
         self,
-        call: _Call,
+        call: FoundCall,
         begin: int,
         end: int,
         given: list[tuple[int, int]],

@@ -16,6 +16,7 @@ from planner.rewriting.flattened import flattened
 from planner.rewriting.hierarchies import hierarchy
 from planner.rewriting.join_marks import joined_by_marks
 from planner.rewriting.json_calls import json_call, with_row_names
+from planner.rewriting.json_members import json_members
 from planner.rewriting.json_tables import json_table
 from planner.rewriting.kept_groups import kept_groups
 from planner.rewriting.open_json import open_json
@@ -44,6 +45,7 @@ _RULES = (
     json_call,
     json_table,
     open_json,
+    json_members,
     table_call,
     dual_table,
     row_sample,

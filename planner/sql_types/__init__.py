@@ -46,7 +46,7 @@ from planner.identifiers import fold
 from planner.limits import depth_limit
 from planner.positions import fail
 from planner.sql_types.nested_names import NestedName, parsed_nested
-from planner.suggestions import instead
+from planner.sql_types.refused_types import instead
 
 MAX_PRECISION = 38
 MOST_LEVELS = 16

@@ -10,15 +10,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 from sqlglot import exp
-from sqlglot.errors import SqlglotError
 from sqlglot.tokens import TokenType
 
-from planner.errors import InvalidQuery, PlannerError
+from planner.errors import PlannerError
 from planner.identifiers import fold
 from planner.parsing.namespace import Namespace
 from planner.parsing.script import Excerpt, Piece
-from planner.parsing.sql_functions import FunctionParameter, SqlFunction, body_tree
+from planner.parsing.sql_functions import SqlFunction, body_tree
 from planner.relation_names import full_name, schema_of
+from planner.statements.function_parts import parameters_of, pass_type, text_of, type_of
 from planner.statements.statements import CreateFunction, DropFunction
 from planner.statements.word_reader import WordReader
 
@@ -36,7 +36,6 @@ _GUIDES = (
 )
 _SYSTEM = "pg_"
 """How names of PostgreSQL's catalogs begin."""
-_MODES = frozenset({"OUT", "INOUT", "VARIADIC"})
 
 
 def create_function(piece: Piece) -> CreateFunction:
@@ -84,7 +83,7 @@ def _dropped(reader: WordReader) -> tuple[str, int | None]:
         return full, None
     count = 0
     while not reader.skip(")"):
-        _type_tokens(reader, (",",))
+        pass_type(reader, (",",))
         count += 1
         reader.skip(",")
     return full, count
@@ -102,12 +101,12 @@ def _macros(reader: WordReader, name: str) -> list[SqlFunction]:
     """The overloads of a macro, each with its parameters and its body."""
     found = []
     while True:
-        parameters = _parameters(reader, by_type=False)
+        parameters = parameters_of(reader, by_type=False)
         reader.expect("AS")
         is_table = reader.skip("TABLE")
         begin = reader.at
         _pass_body(reader, ends_at_overload=not is_table)
-        text = _text(reader, begin, reader.at)
+        text = text_of(reader, begin, reader.at)
         body = text if is_table else f"SELECT {text}"
         found.append(
             SqlFunction(name, parameters, body, reader.piece.dialect, is_table=is_table, is_macro=True)
@@ -132,7 +131,7 @@ def _pass_body(reader: WordReader, ends_at_overload: bool) -> None:
 
 def _function(reader: WordReader, name: str) -> SqlFunction:
     piece = reader.piece
-    function = SqlFunction(name, _parameters(reader, by_type=True), "", piece.dialect)
+    function = SqlFunction(name, parameters_of(reader, by_type=True), "", piece.dialect)
     body: str | None = None
     while not reader.is_done:
         if reader.skip("RETURNS"):
@@ -145,7 +144,7 @@ def _function(reader: WordReader, name: str) -> SqlFunction:
             begin, reader.at = reader.at, len(piece.tokens)
             if begin == reader.at:
                 raise reader.failure("the body is missing")
-            body = f"SELECT {_text(reader, begin, reader.at)}"
+            body = f"SELECT {text_of(reader, begin, reader.at)}"
         elif reader.skip("AS"):
             body = _quoted_body(reader)
         elif reader.skip("COST") or reader.skip("ROWS"):
@@ -173,7 +172,7 @@ def _returning(reader: WordReader, function: SqlFunction) -> SqlFunction:
         columns = []
         while not reader.skip(")"):
             column = reader.name()
-            columns.append((column, _type(reader, (",",))))
+            columns.append((column, type_of(reader, (",",))))
             reader.skip(",")
         return replace(function, is_table=True, columns=tuple(columns))
     at = reader.at
@@ -184,7 +183,7 @@ def _returning(reader: WordReader, function: SqlFunction) -> SqlFunction:
     if is_set and reader.word == "RECORD":
         reader.at += 1
         return replace(function, is_table=True)
-    type = _type(reader, ())
+    type = type_of(reader, ())
     if is_set:
         own = function.name.rpartition(".")[2].strip('"')
         return replace(function, is_table=True, columns=((own, type),))
@@ -221,102 +220,7 @@ def _quoted_body(reader: WordReader) -> str:
 def _open_body(reader: WordReader) -> str:
     """The expression in parentheses that follows AS in BigQuery's SQL."""
     begin, reader.at = reader.at, len(reader.piece.tokens)
-    return f"SELECT {_text(reader, begin, reader.at)}"
-
-
-# Parts
-
-
-def _parameters(reader: WordReader, by_type: bool) -> tuple[FunctionParameter, ...]:
-    """The parameters in parentheses: `name type DEFAULT value`, or for a macro `name := value`; `by_type`
-    says that a word alone is a type."""
-    reader.expect("(")
-    found: list[FunctionParameter] = []
-    while not reader.skip(")"):
-        if reader.word in _MODES:
-            hint = "use RETURNS TABLE (column type, ...)" if reader.word != "VARIADIC" else "pass an array"
-            raise reader.piece.unsupported(f"{reader.word} parameters are not supported", hint, reader.at)
-        reader.skip("IN")
-        found.append(_parameter(reader, by_type))
-        if found[-1].default is None and any(p.default is not None for p in found):
-            raise reader.failure("a parameter without a default follows one with a default")
-        if not reader.skip(",") and reader.word != ")":
-            raise reader.failure("a comma is expected")
-    names = [parameter.name for parameter in found if parameter.name]
-    for i, name in enumerate(names):
-        if name in names[:i]:
-            raise InvalidQuery(f"parameter {name} is named twice").at(*reader.piece.place())
-    return tuple(found)
-
-
-def _parameter(reader: WordReader, by_type: bool) -> FunctionParameter:
-    begin = reader.at
-    _type_tokens(reader, (",", "DEFAULT", "=", ":="))
-    tokens = reader.piece.tokens[begin : reader.at]
-    if not tokens:
-        raise reader.failure("a parameter is expected")
-    name, type = "", None
-    if len(tokens) > 1 and _begins_with_name(tokens[1].text):
-        reader.at, end = begin, reader.at
-        name = reader.name()
-        type, reader.at = _checked_type(reader, reader.at, end), end
-    elif by_type:
-        type = _checked_type(reader, begin, reader.at)
-    else:
-        reader.at = begin
-        name = reader.name()
-    if not (reader.skip("DEFAULT") or reader.skip("=") or reader.skip(":=")):
-        return FunctionParameter(name, type)
-    begin = reader.at
-    _type_tokens(reader, (",",))
-    if begin == reader.at:
-        raise reader.failure("the default is missing")
-    return FunctionParameter(name, type, _text(reader, begin, reader.at))
-
-
-def _begins_with_name(second: str) -> bool:
-    """Whether the first of two tokens is a parameter's name, not the begin of a type."""
-    return second.upper() not in ("(", "[", "PRECISION", "VARYING", "WITH", "WITHOUT", ".")
-
-
-def _type(reader: WordReader, ends: tuple[str, ...]) -> str:
-    begin = reader.at
-    _type_tokens(reader, ends, is_alone=not ends)
-    return _checked_type(reader, begin, reader.at)
-
-
-_TYPE_WORDS = frozenset(
-    {"PRECISION", "VARYING", "WITH", "WITHOUT", "TIME", "ZONE", "ARRAY", "[", "]", "(", ")", "."}
-)
-
-
-def _type_tokens(reader: WordReader, ends: tuple[str, ...], is_alone: bool = False) -> None:
-    """Passes the tokens up to one of `ends` or the closing parenthesis. Without ends, those of one type."""
-    depth, begin = 0, reader.at
-    while not reader.is_done:
-        word = reader.word
-        if depth == 0 and (word in ends or word == ")"):
-            return
-        is_first_or_part = reader.at == begin or word in _TYPE_WORDS or depth > 0
-        after_dot = reader.at > begin and reader.piece.tokens[reader.at - 1].text == "."
-        if is_alone and not is_first_or_part and not after_dot:
-            return
-        depth += (word in ("(", "[")) - (word in (")", "]"))
-        reader.at += 1
-
-
-def _checked_type(reader: WordReader, begin: int, end: int) -> str:
-    """A type without the digits or the length that PostgreSQL drops from the types of functions."""
-    text = _text(reader, begin, end)
-    if not text:
-        raise reader.failure("a type is expected")
-    try:
-        type = exp.DataType.build(text, dialect=reader.piece.dialect, udt=True)
-    except (SqlglotError, ValueError):
-        raise reader.piece.failure(f"{text} is not a type", reader.form, begin) from None
-    if type.this not in (exp.DType.ARRAY, exp.DType.USERDEFINED, exp.DType.ENUM) and type.expressions:
-        type.set("expressions", None)
-    return text if type.this == exp.DType.USERDEFINED else type.sql(reader.piece.dialect)
+    return f"SELECT {text_of(reader, begin, reader.at)}"
 
 
 def _qualified(function: SqlFunction, names: Namespace) -> str:
@@ -336,12 +240,6 @@ def _qualified(function: SqlFunction, names: Namespace) -> str:
     for start, schema in sorted(places, reverse=True):
         text = f"{text[:start]}{schema}.{text[start:]}"
     return text
-
-
-def _text(reader: WordReader, begin: int, end: int) -> str:
-    """The text of tokens, in which comments do not matter."""
-    tokens = reader.piece.tokens[begin:end]
-    return reader.piece.script[tokens[0].start : tokens[-1].end + 1] if tokens else ""
 
 
 def _check(function: SqlFunction, piece: Piece) -> None:

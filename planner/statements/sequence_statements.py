@@ -63,7 +63,7 @@ def create_sequence(piece: Piece) -> CreateSequence:
     schema, name = reader.qualified()
     full = piece.names.made(name) if schema is None else full_name(schema, name)
     options = _Options()
-    _read(reader, options, for_alter=False)
+    _read(reader, options)
     return CreateSequence(piece, full, options.counting(piece), if_not_exists)
 
 
@@ -106,7 +106,7 @@ def _existing(reader: WordReader) -> str:
     return reader.piece.names.meant(name, ()) if schema is None else full_name(schema, name)
 
 
-def _read(reader: WordReader, options: _Options, for_alter: bool) -> None:
+def _read(reader: WordReader, options: _Options) -> None:
     while not reader.is_done:
         if reader.skip("AS"):
             largest = _RANGES.get(reader.word)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from zlib import crc32
@@ -215,14 +215,18 @@ def described(
         _roles(accounts, principal, session, numbers),
         size,
         sessions,
-        _functions(named.functions, numbers),
+        _functions(named.functions, {*own, *OWN_SCHEMAS}, numbers),
     )
 
 
-def _functions(named: Functions, numbers: ObjectNumbers) -> tuple[DescribedFunction, ...]:
+def _functions(
+    named: Functions, schemas: Collection[str], numbers: ObjectNumbers
+) -> tuple[DescribedFunction, ...]:
+    """The functions of the schemas that are seen."""
     return tuple(
         DescribedFunction(numbers.of("function", name, len(f.parameters)), *split_name(name), f)
         for name, overloads in sorted(named.items())
+        if schema_of(name) in schemas
         for f in overloads
     )
 

@@ -17,7 +17,7 @@ from planner.adhoc.adhoc_query import AdhocQuery
 from planner.catalog_queries import CATALOG, is_system
 from planner.identifiers import fold, relation_name
 from planner.relation_names import PUBLIC, schema_of
-from planner.statements.alterations import AddColumn, AddConstraint, RenameTable
+from planner.statements.alterations import AddColumn, AddConstraint, RenameTable, SetSequence
 from planner.statements.statements import (
     AlterSequence,
     AlterTable,
@@ -106,7 +106,8 @@ def allow(statement: Statement, principal: Principal) -> None:
 
 
 def _named(statement: Statement) -> Iterator[str]:
-    """The full names of what a statement defines, and of the tables that its foreign keys refer to."""
+    """The full names of what a statement defines, of the tables that its foreign keys refer to, and of the
+    sequences that it counts with."""
     rules: list[TableRules] = []
     match statement:
         case CreateTable(name=name):
@@ -115,6 +116,7 @@ def _named(statement: Statement) -> Iterator[str]:
         case AlterTable(name=name, actions=actions):
             yield name
             yield from (action.to for action in actions if isinstance(action, RenameTable))
+            yield from (action.sequence for action in actions if isinstance(action, SetSequence))
             rules += [a.rules for a in actions if isinstance(a, AddConstraint | AddColumn)]
         case RenameView(name=name, to=to):
             yield from (name, to)
@@ -139,6 +141,8 @@ def _named(statement: Statement) -> Iterator[str]:
         case _:
             raise ServiceError(f"{type(statement).__name__} does not say what it defines")
     yield from (key.table for each in rules for key in each.of(ForeignKey))
+    counted = (identity.sequence for each in rules for identity in each.identities.values())
+    yield from (sequence for sequence in counted if sequence is not None)
 
 
 def allow_queries(queries: Iterable[AdhocQuery], principal: Principal) -> None:

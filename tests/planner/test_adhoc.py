@@ -248,3 +248,8 @@ def test_what_cannot_be_referred_to(sql: str, code: str, message: str, hint: str
     error = refusal(sql)
     assert (error.code, error.line, error.column) == (code, 1, column)
     assert error.message.startswith(message) and hint in error.hint
+
+
+def test_columns_that_a_condition_chooses_keep_their_names():
+    query = rewritten("SELECT COLUMNS(c -> c LIKE 'i%') FROM orders", "duckdb")
+    assert query.sql == """SELECT COLUMNS(LAMBDA c : c LIKE 'i%') FROM "orders#0" AS "orders\""""

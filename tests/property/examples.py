@@ -29,13 +29,11 @@ from engine.schema import (
     TIMESTAMP,
     TIMESTAMPTZ,
     UUID,
-    WHOLES,
     Column,
     Schema,
     Type,
     array_of,
     enumeration,
-    whole,
 )
 from planner.sql_types import data_type
 from tests.property.cases import Case, answers
@@ -49,7 +47,6 @@ from tests.seeds import seeds
 SIMPLE = {str(t): t for t in (SMALLINT, INTEGER, BIGINT, REAL, DOUBLE, TEXT, BOOLEAN, DATE, TIMESTAMP)} | {
     str(t): t for t in (TIME, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, array_of(INTEGER))
 }
-SIMPLE |= {name: whole(name) for name in WHOLES}
 HISTORIES = int(os.environ.get("FRESHET_EXAMPLES", "2"))
 MOOD = enumeration("sad", "ok", "happy")
 SQL = str | tuple[str, str]

@@ -147,6 +147,16 @@ SNOWFLAKE: list[SQL] = [
 ]
 
 
+DUCKDB: list[SQL] = [
+    "SELECT t.id, e.key, e.value, e.type, e.atom, e.fullkey, e.path FROM t, json_each(t.j) AS e",
+    "SELECT t.id, key, count(*) FROM t LEFT JOIN json_each(t.j) ON TRUE GROUP BY ALL",
+]
+
+
+def test_json_each() -> None:
+    hold(TABLES, DUCKDB, dialect="duckdb")
+
+
 def test_postgresqls_functions() -> None:
     hold(TABLES, POSTGRES)
 

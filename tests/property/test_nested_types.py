@@ -129,7 +129,7 @@ BIGQUERY: list[SQL] = [
         "SELECT CAST(s AS STRUCT<p FLOAT64, q STRING>) AS r FROM t",
         "SELECT CASE WHEN s IS NOT NULL THEN {'p': CAST(s.a AS DOUBLE), 'q': s.b} END AS r FROM t",
     ),
-    ("SELECT ss[OFFSET(0)].a AS o FROM t", "SELECT ss[1].a AS o FROM t"),
+    ("SELECT ss[SAFE_OFFSET(0)].a AS o FROM t", "SELECT ss[1].a AS o FROM t"),
     ("SELECT t.id, e.a, e FROM t, UNNEST(t.ss) AS e", "SELECT t.id, e.a, e FROM t, unnest(t.ss) AS x(e)"),
     ("SELECT t.id, a, b FROM t, UNNEST(t.ss)", "SELECT t.id, e.a, e.b FROM t, unnest(t.ss) AS x(e)"),
 ]
@@ -200,6 +200,12 @@ TRINO: list[SQL] = [
 )
 def test_dialects(views: list[SQL], dialect: str) -> None:
     hold(TABLES, views, dialect=dialect, length=6)
+
+
+def test_a_failure_that_try_does_not_catch() -> None:
+    """The template of OFFSET calls error(), which DuckDB does not take inside TRY."""
+    first = "SELECT CASE WHEN len(ss) > 0 THEN ss[1].a ELSE error('') END AS o FROM t WHERE ss IS NOT NULL"
+    hold(TABLES, [("SELECT ss[OFFSET(0)].a AS o FROM t WHERE ss IS NOT NULL", first)], dialect="bigquery")
 
 
 def test_in_supersteps(tmp_path: Path) -> None:

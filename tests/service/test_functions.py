@@ -37,6 +37,7 @@ FUNCTIONS = [
 QUERIES = [
     "SELECT add_up(1), add_up(1, 2) AS x, add_up(b => 1, a => 7), add_up(add_up(1), 2) * 2, answer()",
     "SELECT twice(3), twice('4'), public.twice(NULL)",
+    'SELECT twice(1) "Quoted", twice(2) plain, (SELECT twice(5)), 1 + twice(6) FROM many(1) m',
     "SELECT id, total_of(customer), total_of('bob') FROM orders ORDER BY id",
     "SELECT customer, total_of(customer), count(*) FROM orders GROUP BY customer ORDER BY customer",
     "SELECT id FROM orders WHERE total_of(customer) > 5 ORDER BY id",

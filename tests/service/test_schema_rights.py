@@ -15,7 +15,8 @@ SETUP = """
 CREATE SCHEMA mine; CREATE SCHEMA other;
 CREATE TABLE mine.t (a BIGINT PRIMARY KEY); INSERT INTO mine.t VALUES (1);
 CREATE TABLE other.t (a BIGINT PRIMARY KEY); INSERT INTO other.t VALUES (2);
-CREATE VIEW other.v AS SELECT a FROM other.t;
+CREATE VIEW other.v AS SELECT a FROM other.t; CREATE SEQUENCE other.s;
+CREATE FUNCTION other.f() RETURNS BIGINT LANGUAGE SQL AS 'SELECT max(a) FROM other.t';
 GRANT ALL ON ALL TABLES IN SCHEMA mine TO r; GRANT USAGE ON SCHEMA other TO r
 """
 
@@ -37,6 +38,10 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Door]:
         "CREATE TABLE mine.copied AS SELECT a FROM mine.t; DROP TABLE mine.copied",
         "CREATE TABLE mine.alike (LIKE mine.t); COMMENT ON TABLE mine.alike IS 'x'; DROP TABLE mine.alike",
         "CREATE TYPE mine.mood AS ENUM ('a'); DROP TYPE mine.mood",
+        "CREATE FUNCTION mine.f() RETURNS BIGINT LANGUAGE SQL AS 'SELECT max(a) FROM mine.t'",
+        "SELECT mine.f()",
+        "SELECT routine_name FROM information_schema.routines; DROP FUNCTION mine.f",
+        "CREATE SEQUENCE mine.s; SELECT nextval('mine.s'), currval('mine.s'); DROP SEQUENCE mine.s",
         "SHOW SCHEMAS",
     ],
 )
@@ -70,6 +75,12 @@ def test_what_all_on_a_schema_allows(door: Door, sql: str) -> None:
         ("DROP VIEW other.v", 403),
         ("COMMENT ON TABLE other.t IS 'x'", 403),
         ("CREATE TYPE other.m AS ENUM ('a')", 403),
+        ("CREATE FUNCTION other.g() RETURNS INT RETURN 1", 403),
+        ("CREATE FUNCTION mine.g() RETURNS BIGINT LANGUAGE SQL AS 'SELECT max(a) FROM other.t'", 422),
+        ("SELECT other.f()", 403),
+        ("CREATE SEQUENCE other.n", 403),
+        ("SELECT nextval('other.s')", 403),
+        ("CREATE TABLE mine.n (a BIGINT DEFAULT nextval('other.s') PRIMARY KEY)", 403),
         ("CREATE TYPE m AS ENUM ('a')", 403),
         ("CREATE SCHEMA more", 403),
         ("DROP SCHEMA mine CASCADE", 403),

@@ -79,3 +79,29 @@ def test_a_month_is_as_long_as_30_days() -> None:
     assert month.length == days[1].length
     assert interval_text(month) != interval_text(days[1])
     assert Interval(months=12).length < Interval(days=365).length
+
+
+def test_numbers_beyond_a_word_sort_among_words() -> None:
+    numbers = sorted(
+        sign * number + more
+        for number in (0, 1, 2**63, 10**19, 10**20, 10**37, 10**38 - 10)
+        for sign in (1, -1)
+        for more in (-1, 0, 1)
+    )
+    texts = [word_text(number) for number in numbers]
+    assert texts == sorted(texts)
+    assert [text_word(text) for text in texts] == numbers
+
+
+def test_structs_and_maps_sort_as_lists_of_their_parts() -> None:
+    one, two, x = word_text(1), word_text(2), "x\x00\x01"
+    structs = [array_text([one, "a"]), array_text([one, x]), array_text([one, None]), array_text([two, ""])]
+    assert structs == sorted(structs)
+    assert [list(text_elements(text)) for text in structs] == [[one, "a"], [one, x], [one, None], [two, ""]]
+    maps = [
+        array_text([]),
+        array_text([structs[0]]),
+        array_text([structs[0], structs[1]]),
+        array_text([structs[2]]),
+    ]
+    assert maps == sorted(maps)

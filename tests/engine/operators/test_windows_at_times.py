@@ -70,17 +70,22 @@ def test_a_row_that_comes_and_goes_at_once_does_not_end_a_region() -> None:
 
 
 def test_a_row_that_is_less_than_not_there_does_not_count() -> None:
-    """Two removals are known before the time at which both have happened is complete."""
+    """Two removals of the row 5 are known before (1, 1), where both have happened, is complete. A group's
+    times are swept along the coordinate with the most values: first the epochs, then the versions."""
     flow = Dataflow("version", "epoch")
     rows = flow.input("rows", k=int, x=int)
     output = windowed(rows, SUM).output()
     rows.update_all([((1, 5), 1), ((1, 7), 1)], (0, 0))
     rows.update_all([((1, 5), -1)], (0, 1))
+    rows.update_all([((1, 8), 1)], (0, 2))
     rows.update_all([((1, 5), -1)], (1, 0))
-    flow.advance((0, 2), (1, 1), (2, 0))
-    assert output.at((0, 0)) == {(1, 5, 5): 1, (1, 7, 12): 1}
-    assert output.at((0, 1)) == output.at((1, 0)) == {(1, 7, 7): 1}
-    rows.update_all([((1, 5), 2), ((1, 6), 1)], (1, 1))
-    flow.advance((3, 0), (0, 3))
-    assert output.at((1, 1)) == {(1, 5, 5): 1, (1, 6, 11): 1, (1, 7, 18): 1}
-    assert output.at((0, 1)) == output.at((1, 0)) == {(1, 7, 7): 1}
+    flow.advance((0, 3), (1, 1), (2, 0))
+    assert output.at((0, 2)) == {(1, 7, 7): 1, (1, 8, 15): 1}
+    assert output.at((1, 0)) == {(1, 7, 7): 1}
+    rows.update_all([((1, 5), 1)], (1, 1))
+    for version in (2, 3, 4):
+        rows.update_all([((1, 9), 1)], (version, 0))
+    flow.advance((5, 0), (0, 5))
+    assert output.at((1, 1)) == {(1, 7, 7): 1}
+    assert output.at((1, 2)) == {(1, 7, 7): 1, (1, 8, 15): 1}
+    assert output.at((2, 2)) == {(1, 7, 7): 1, (1, 8, 15): 1, (1, 9, 24): 1}

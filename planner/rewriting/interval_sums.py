@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from planner.dialects.traits import Trait, has
 from planner.native import templates
 
 _PARTS = (
@@ -25,13 +26,14 @@ _AVERAGE = (
     f"+ to_days(CAST(trunc({{1}} / {{3}}) + trunc({_DAYS}) + trunc(s / 86400) AS INTEGER)) "
     "+ to_microseconds(CAST({2} / {3} + (s - trunc(s / 86400) * 86400) * 1000000 AS BIGINT)))[1]"
 )
-_OF_POSTGRES = frozenset({"materialize", "postgres", "redshift", "risingwave"})
 
 
 def is_spread(node: exp.Expression, dialect: str) -> bool:
     """Whether the dialect's meaning of the call over intervals is that of `of_intervals`."""
     call = _call(node)
-    return isinstance(call, exp.Sum) or (isinstance(call, exp.Avg) and dialect in _OF_POSTGRES)
+    return isinstance(call, exp.Sum) or (
+        isinstance(call, exp.Avg) and has(dialect, Trait.AVERAGES_PARTS_OF_INTERVALS)
+    )
 
 
 def of_intervals(
