@@ -13,13 +13,13 @@ from sqlglot import exp
 from planner.adhoc.adhoc_query import in_plain_duckdb
 from planner.adhoc.clock_truncation import CLOCK_MACROS
 from planner.adhoc.from_clauses import with_plain_rows
+from planner.adhoc.reading_notes import NoteTaker, ReadingNote
 from planner.dialects.overloads import overload
 from planner.errors import InvalidQuery, InvalidSyntax, SqlTooDeep
 from planner.limits import PlanningLimits, within
 from planner.parsing.canonical_text import duckdb_text
 from planner.parsing.parse import parse_query
 from planner.positions import fail
-from planner.translation.reading_notes import NoteTaker, ReadingNote
 
 _WHOLE_QUOTIENTS = "SET integer_division = true"
 
