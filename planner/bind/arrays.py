@@ -24,6 +24,7 @@ Bind = Callable[[exp.Expression], Expression]
 _ELEMENT = (
     "CASE WHEN {1} NOT BETWEEN 1 AND len({0}) THEN error('a subscript is beyond its array') ELSE {0}[{1}] END"
 )
+_OF_ARRAYS = "CASE WHEN {0} IS NULL THEN {1} WHEN {1} IS NULL THEN {0} ELSE {0} || {1} END"
 _EACH = "list_transform({1}, lambda each: {0} OPERATOR each)"
 _UNKNOWN = "WHEN {1} IS NULL OR list_count(EACH) < len(EACH) THEN NULL"
 _ANY = f"CASE WHEN list_contains(EACH, true) THEN true {_UNKNOWN} ELSE false END"
@@ -71,6 +72,12 @@ def concatenated(left: Expression, right: Expression, node: exp.Expression, dial
     if dialect in VARIANTS:
         sides = [cast_of_variant(side, TEXT) if side.type.kind is Kind.JSON else side for side in sides]
         left, right = sides
+    if has(dialect, Trait.NULL_ARRAYS_ADD_NOTHING):
+        for side, other in ((left, right), (right, left)):
+            if isinstance(side, Literal) and side.value is None and other.type.element is not None:
+                return other
+        if left.type.element is not None and left.type == right.type:
+            return foreign(_OF_ARRAYS, sides, node, dialect)
     for i, (side, other) in enumerate(((left, right), (right, left))):
         if side.type.kind is Kind.JSON and other.type.kind is Kind.JSON:
             hint = "use json_merge_patch(a, b) to merge the members of two objects"

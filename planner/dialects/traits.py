@@ -57,6 +57,10 @@ class Trait(Enum):
     """`+` concatenates texts."""
     AVERAGES_PARTS_OF_INTERVALS = auto()
     """An average of intervals divides their months, days and time one after the other."""
+    ROWS_OF_NULLS_ARE_NULL = auto()
+    """A row is NULL if all of its values are, and not NULL if none is."""
+    NULL_ARRAYS_ADD_NOTHING = auto()
+    """An array that is NULL, concatenated with another one, gives that one."""
     LIKE_COPIES_RULES = auto()
     """CREATE TABLE LIKE copies constraints and defaults too."""
     HAS_WORKING_TABLE = auto()
@@ -97,6 +101,8 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.OFFSETS_FROM_ZERO: frozenset({"bigquery"}),
     Trait.ADDS_TEXTS: frozenset({"tsql"}),
     Trait.AVERAGES_PARTS_OF_INTERVALS: _POSTGRES,
+    Trait.ROWS_OF_NULLS_ARE_NULL: _POSTGRES,
+    Trait.NULL_ARRAYS_ADD_NOTHING: _POSTGRES - {"redshift"},
     Trait.LIKE_COPIES_RULES: frozenset({"mysql"}),
     Trait.HAS_WORKING_TABLE: frozenset({"duckdb", "postgres"}),
     Trait.STEPS_READ_ANYTHING: _DUCKDB,
