@@ -20,7 +20,7 @@ from planner.positions import fail
 
 Bind = Callable[[exp.Expression], Expression]
 
-_STRICT = frozenset({"bigquery", "databricks"})
+_STRICT = frozenset({"bigquery", "databricks", "spark"})
 """Dialects in which a subscript beyond the array is an error."""
 _ELEMENT = (
     "CASE WHEN {1} NOT BETWEEN 1 AND len({0}) THEN error('a subscript is beyond its array') ELSE {0}[{1}] END"

@@ -115,7 +115,7 @@ _WHOLE, _WHOLE_AVERAGES = "CAST(trunc({0}) AS BIGINT)", frozenset({"redshift"})
 """An average without its fraction, as some dialects have it for whole numbers."""
 _CUT = frozenset({"databricks", "spark"})
 """Dialects in which a whole number of another is that number without its fraction."""
-_STRICT = frozenset({"bigquery", "databricks", "redshift"})
+_STRICT = frozenset({"bigquery", "databricks", "redshift", "spark"})
 """Dialects in which a text with a fraction is no whole number, and is not rounded."""
 _WHOLE_TEXT = "CASE WHEN contains({0}, '.') THEN {0} || ' is not whole' ELSE {0} END"
 _BETWEEN_TIMES = "to_microseconds(epoch_us({0}) - epoch_us({1}))"

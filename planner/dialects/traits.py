@@ -25,6 +25,8 @@ class Trait(Enum):
     """A text that is written beside a number is a number, although kinds are not kept apart."""
     READS_NO_NUMERALS = auto()
     """Kinds are kept apart, and a text that is written beside a number is no number either."""
+    CASTS_FAIL = auto()
+    """CAST fails where it cannot cast, although sqlglot takes it for one that gives NULL."""
     CASTS_STRUCTS_BY_NAME = auto()
     """A cast of a struct pairs fields by their names; elsewhere their order counts."""
     PERCENTILE_INTERPOLATES = auto()
@@ -71,8 +73,9 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.CLAUSES_IN_ANY_ORDER: frozenset({"teradata"}),
     Trait.MERGES_IN_PLACE: frozenset({"clickhouse", "duckdb", "sqlite"}),
     Trait.KEEPS_KINDS_APART: _APART,
-    Trait.READS_NUMERALS: frozenset({"databricks", "redshift", "snowflake"}),
+    Trait.READS_NUMERALS: frozenset({"databricks", "redshift", "snowflake", "spark"}),
     Trait.READS_NO_NUMERALS: frozenset({"bigquery"}),
+    Trait.CASTS_FAIL: frozenset({"spark"}),
     Trait.CASTS_STRUCTS_BY_NAME: frozenset({"duckdb", "snowflake"}),
     Trait.PERCENTILE_INTERPOLATES: _SPARK,
     Trait.LISTAGG_JOINS_CLOSELY: frozenset({"databricks", "oracle", "redshift", "snowflake", "spark"}),
