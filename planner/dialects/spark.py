@@ -179,7 +179,7 @@ def spark_node(node: exp.Expression) -> exp.Expression:
             return exp.Anonymous(this="kurtosis_pop", expressions=[node.this.copy()])
         case exp.Filter(this=exp.Kurtosis() as inner) | exp.Window(this=exp.Kurtosis() as inner):
             found = node.copy()
-            found.set("this", databricks_node(inner))
+            found.set("this", spark_node(inner))
             return found
         case (
             exp.Filter(this=exp.Skewness())
