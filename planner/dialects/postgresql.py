@@ -72,7 +72,7 @@ def _replaced(args: Args) -> exp.Expression:
     text, pattern, new, *rest = args
     if len(rest) == 1 and not rest[0].is_int:
         return exp.RegexpReplace(this=text, expression=pattern, replacement=new, modifiers=rest[0])
-    start, count, flags = (*rest, *_DEFAULTS[len(rest) :])
+    start, count, flags = [*rest, *_DEFAULTS[len(rest) :]]
     if start.name != "1" or count.name not in ("0", "1") or not _is_text(flags):
         hint = "replace from the first character, all matches with 0 or the first one with 1"
         fail(Unsupported("this start or this number of a match is not supported", hint), start)
@@ -83,7 +83,7 @@ def _replaced(args: Args) -> exp.Expression:
 def _match(args: Args) -> exp.Expression:
     """regexp_substr('number of your street, town zip, FR', '[^,]+', 1, 2) is the second match."""
     text, pattern, *rest = args
-    start, count, flags, group = (*rest, *_MATCH_DEFAULTS[len(rest) :])
+    start, count, flags, group = [*rest, *_MATCH_DEFAULTS[len(rest) :]]
     if start.name != "1" or not count.is_int or not group.is_int or not _is_text(flags):
         hint = "search from the first character, for the match and the group of a constant number"
         fail(Unsupported("this start, match or group is not supported", hint), start)
