@@ -13,7 +13,7 @@ from engine.codec.numerals import is_wide, word_of
 from engine.kernels import bests as best_words
 from engine.kernels.bests import best_rows
 from engine.kernels.chains import PUBLISHED, existing_rows
-from engine.kernels.layers import table_of
+from engine.kernels.narrow.narrow_rows import Batch, as_matrix, table_of
 from engine.kernels.ordered import merge_ordered
 from engine.kernels.prefixes import prefix_sums
 from engine.kernels.regions import PEERS
@@ -79,14 +79,15 @@ class PlaceFigures:
         self.functions = functions
         self.codes = codes
         self._key = key
-        self._known: dict[int, tuple[np.ndarray, tuple[np.ndarray, ...]]] = {}
+        self._known: dict[int, tuple[Batch, tuple[np.ndarray, ...]]] = {}
 
-    def tables(self, batches: Sequence[np.ndarray], words: np.ndarray) -> list[np.ndarray]:
+    def tables(self, batches: Sequence[Batch], words: np.ndarray) -> list[np.ndarray]:
         """A table of each kind of figures of the batches, valid until the next call; `words` are the
         dictionary's by entry number."""
         known = self._known
         self._known = known = {
-            id(batch): known.get(id(batch)) or (batch, self.of_batch(batch, words)) for batch in batches
+            id(batch): known.get(id(batch)) or (batch, self.of_batch(as_matrix(batch), words))
+            for batch in batches
         }
         return [table_of([figures[kind] for _, figures in known.values()]) for kind in range(self.kinds)]
 
@@ -181,9 +182,10 @@ class WindowOperator(GroupOperator):
 def _existing(groups: Groups, codes: np.ndarray, ends: np.ndarray, arena: np.ndarray) -> Groups:
     """The chains `groups` with rows that are never there a negative number of times."""
     width = len(codes)
-    for batch in groups.batches[: groups.published]:
+    batches = [as_matrix(batch) for batch in groups.batches]
+    for batch in batches[: groups.published]:
         batch[:, width] = PUBLISHED
-    batches = sorted(groups.batches, key=len)
+    batches.sort(key=len)
     if not batches:
         return groups
     merged = reduce(lambda a, b: merge_ordered(a, b, width, PUBLISHED, codes, ends, arena), batches)
