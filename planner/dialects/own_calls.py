@@ -16,10 +16,10 @@ from sqlglot import Dialect, exp
 from sqlglot.parser import Parser
 
 from planner.dialects.bigquery import BIGQUERY, bigquery_node
-from planner.dialects.databricks import DATABRICKS, databricks_node
 from planner.dialects.postgresql import POSTGRES, RELATIVES, postgres_node
 from planner.dialects.redshift import REDSHIFT, redshift_node
 from planner.dialects.snowflake import SNOWFLAKE, snowflake_node
+from planner.dialects.spark import SPARK, spark_node
 from planner.errors import Unsupported
 from planner.native.templates import sql
 from planner.positions import fail
@@ -30,17 +30,19 @@ Meaning = str | Callable[[Args], exp.Expression]
 
 _TABLES: Mapping[str, Mapping[str, Meaning]] = {
     "bigquery": BIGQUERY,
-    "databricks": DATABRICKS,
     **dict.fromkeys(RELATIVES, POSTGRES),
+    "databricks": SPARK,
     "redshift": REDSHIFT,
     "snowflake": SNOWFLAKE,
+    "spark": SPARK,
 }
 _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "bigquery": bigquery_node,
-    "databricks": databricks_node,
     **dict.fromkeys(RELATIVES, postgres_node),
+    "databricks": spark_node,
     "redshift": redshift_node,
     "snowflake": snowflake_node,
+    "spark": spark_node,
 }
 
 

@@ -33,6 +33,8 @@ class Trait(Enum):
     """A text with a fraction is no whole number."""
     SUBSCRIPTS_FAIL = auto()
     """A subscript beyond its array is an error."""
+    CASTS_FAIL = auto()
+    """CAST fails where it cannot cast, although sqlglot takes it for one that gives NULL."""
     CASTS_STRUCTS_BY_NAME = auto()
     """A cast of a struct pairs fields by their names; elsewhere their order counts."""
     PERCENTILE_INTERPOLATES = auto()
@@ -83,12 +85,13 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.CLAUSES_IN_ANY_ORDER: frozenset({"teradata"}),
     Trait.MERGES_IN_PLACE: frozenset({"clickhouse", "duckdb", "sqlite"}),
     Trait.KEEPS_KINDS_APART: _APART,
-    Trait.READS_NUMERALS: frozenset({"databricks", "redshift", "snowflake"}),
+    Trait.READS_NUMERALS: frozenset({"databricks", "redshift", "snowflake", "spark"}),
     Trait.READS_NO_NUMERALS: frozenset({"bigquery"}),
     Trait.AVERAGES_ARE_WHOLE: frozenset({"redshift"}),
     Trait.CUTS_FRACTIONS: frozenset({"databricks", "spark"}),
-    Trait.ROUNDS_NO_TEXTS: frozenset({"bigquery", "databricks", "redshift"}),
-    Trait.SUBSCRIPTS_FAIL: frozenset({"bigquery", "databricks"}),
+    Trait.ROUNDS_NO_TEXTS: frozenset({"bigquery", "databricks", "redshift", "spark"}),
+    Trait.SUBSCRIPTS_FAIL: frozenset({"bigquery", "databricks", "spark"}),
+    Trait.CASTS_FAIL: frozenset({"spark"}),
     Trait.CASTS_STRUCTS_BY_NAME: frozenset({"duckdb", "snowflake"}),
     Trait.PERCENTILE_INTERPOLATES: _SPARK,
     Trait.LISTAGG_JOINS_CLOSELY: frozenset({"databricks", "oracle", "redshift", "snowflake", "spark"}),
