@@ -72,7 +72,7 @@ def _replaced(args: Args) -> exp.Expression:
     text, pattern, new, *rest = args
     if len(rest) == 1 and not rest[0].is_int:
         return exp.RegexpReplace(this=text, expression=pattern, replacement=new, modifiers=rest[0])
-    start, count, flags = _filled(rest, _DEFAULTS)
+    start, count, flags = _with_defaults(rest, 3)
     if start.name != "1" or count.name not in ("0", "1") or not _is_text(flags):
         hint = "replace from the first character, all matches with 0 or the first one with 1"
         fail(Unsupported("this start or this number of a match is not supported", hint), start)
@@ -83,7 +83,7 @@ def _replaced(args: Args) -> exp.Expression:
 def _match(args: Args) -> exp.Expression:
     """regexp_substr('number of your street, town zip, FR', '[^,]+', 1, 2) is the second match."""
     text, pattern, *rest = args
-    start, count, flags, group = _filled(rest, _MATCH_DEFAULTS)
+    start, count, flags, group = _with_defaults(rest, 4)
     if start.name != "1" or not count.is_int or not group.is_int or not _is_text(flags):
         hint = "search from the first character, for the match and the group of a constant number"
         fail(Unsupported("this start, match or group is not supported", hint), start)
@@ -97,14 +97,15 @@ def _flags(flags: exp.Expression) -> str:
     return flags.name
 
 
-def _filled(args: Args, defaults: Args) -> list[exp.Expression]:
-    """The arguments, with defaults for those that are not there."""
-    return [*args, *defaults[len(args) :]]
+def _with_defaults(given: Args, count: int) -> list[exp.Expression]:
+    """The start, the number of the match, the flags and the group, as far as they are asked for."""
+    return [*given, *_DEFAULTS[len(given) : count]]
 
 
-_DEFAULTS = (exp.Literal.number(1), exp.Literal.number(1), exp.Literal.string(""))
-_MATCH_DEFAULTS = (
-    *(exp.Literal.number(1), exp.Literal.number(1), exp.Literal.string("")),
+_DEFAULTS = (
+    exp.Literal.number(1),
+    exp.Literal.number(1),
+    exp.Literal.string(""),
     exp.Literal.number(0),
 )
 
