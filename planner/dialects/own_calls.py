@@ -19,6 +19,7 @@ from planner.dialects.bigquery import BIGQUERY, bigquery_node
 from planner.dialects.redshift import REDSHIFT, redshift_node
 from planner.dialects.snowflake import SNOWFLAKE, snowflake_node
 from planner.dialects.spark import SPARK, spark_node
+from planner.dialects.trino import TRINO, trino_node
 from planner.errors import Unsupported
 from planner.native.templates import sql
 from planner.positions import fail
@@ -33,6 +34,7 @@ _TABLES: Mapping[str, Mapping[str, Meaning]] = {
     "redshift": REDSHIFT,
     "snowflake": SNOWFLAKE,
     "spark": SPARK,
+    "trino": TRINO,
 }
 _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "bigquery": bigquery_node,
@@ -40,6 +42,7 @@ _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "redshift": redshift_node,
     "snowflake": snowflake_node,
     "spark": spark_node,
+    "trino": trino_node,
 }
 
 

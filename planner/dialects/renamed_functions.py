@@ -51,7 +51,7 @@ _JSON_MAKERS = {
 }
 
 _POSTGRES = frozenset({"postgres", "materialize", "risingwave"})
-_OF_CHARACTERS = frozenset({"bigquery", "databricks", "snowflake", "spark"})
+_OF_CHARACTERS = frozenset({"bigquery", "databricks", "snowflake", "spark", "trino"})
 """Dialects whose LENGTH counts the characters of a text and the bytes of bytes."""
 _SECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.000001"
 _MILLISECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.001"
@@ -89,7 +89,7 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
         case exp.ByteLength():
             return sql(_CALLS["octet_length"], [node.this])
         case exp.Length() if dialect in _OF_CHARACTERS:
-            kind = "length" if dialect == "bigquery" else "length_of_any"
+            kind = "length" if dialect in ("bigquery", "trino") else "length_of_any"
             return call_of(f"{PREFIX}{kind}", [node.this], "length")
         case exp.Length() if node.args.get("binary"):
             return sql(_CALLS["octet_length"], [node.this])

@@ -25,6 +25,8 @@ class Trait(Enum):
     """A text that is written beside a number is a number, although kinds are not kept apart."""
     READS_NO_NUMERALS = auto()
     """Kinds are kept apart, and a text that is written beside a number is no number either."""
+    DIVIDES_DECIMALS = auto()
+    """A quotient of decimals has as many digits as the longer of the two, and a divisor of zero fails."""
     CASTS_FAIL = auto()
     """CAST fails where it cannot cast, although sqlglot takes it for one that gives NULL."""
     CASTS_STRUCTS_BY_NAME = auto()
@@ -74,7 +76,8 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.MERGES_IN_PLACE: frozenset({"clickhouse", "duckdb", "sqlite"}),
     Trait.KEEPS_KINDS_APART: _APART,
     Trait.READS_NUMERALS: frozenset({"databricks", "redshift", "snowflake", "spark"}),
-    Trait.READS_NO_NUMERALS: frozenset({"bigquery"}),
+    Trait.READS_NO_NUMERALS: frozenset({"bigquery", "trino"}),
+    Trait.DIVIDES_DECIMALS: frozenset({"trino"}),
     Trait.CASTS_FAIL: frozenset({"spark"}),
     Trait.CASTS_STRUCTS_BY_NAME: frozenset({"duckdb", "snowflake"}),
     Trait.PERCENTILE_INTERPOLATES: _SPARK,
