@@ -20,6 +20,7 @@ from planner.dialects.postgresql import POSTGRES, RELATIVES, postgres_node
 from planner.dialects.redshift import REDSHIFT, redshift_node
 from planner.dialects.snowflake import SNOWFLAKE, snowflake_node
 from planner.dialects.spark import SPARK, spark_node
+from planner.dialects.trino import TRINO, trino_node
 from planner.errors import Unsupported
 from planner.native.templates import sql
 from planner.positions import fail
@@ -35,6 +36,7 @@ _TABLES: Mapping[str, Mapping[str, Meaning]] = {
     "redshift": REDSHIFT,
     "snowflake": SNOWFLAKE,
     "spark": SPARK,
+    "trino": TRINO,
 }
 _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "bigquery": bigquery_node,
@@ -43,6 +45,7 @@ _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "redshift": redshift_node,
     "snowflake": snowflake_node,
     "spark": spark_node,
+    "trino": trino_node,
 }
 
 
