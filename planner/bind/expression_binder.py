@@ -426,7 +426,7 @@ class ExpressionBinder:
         if op is Op.DIV and node.args.get("typed") and left.type.is_whole and right.type.is_whole:
             op = Op.INTDIV
         is_whole = left.type.is_integer and right.type.is_integer
-        if isinstance(node, exp.IntDiv) and self.session.dialect in _CUT and not is_whole:
+        if isinstance(node, exp.IntDiv) and has(self.session.dialect, Trait.DIV_GIVES_WHOLE) and not is_whole:
             return foreign("CAST(trunc({0} / {1}) AS BIGINT)", [left, right], node, self.session.dialect)
         known = {id(node.this): left, id(node.expression): right}
         return bind_arithmetic(op, left, right) or self._function(node, known)

@@ -21,7 +21,9 @@ _FROM_ZERO = frozenset({"bigquery", "databricks", "spark"})
 """Dialects in which a substring from 0 is one from 1."""
 _FAILS_OUTSIDE = frozenset({"bigquery", "redshift", "snowflake"})
 """Dialects in which a root of a negative number, and a logarithm of zero, are errors."""
-_ESCAPES = frozenset({"bigquery", "databricks", "spark", "materialize", "postgres", "redshift", "risingwave"})
+_ESCAPES = frozenset(
+    {"bigquery", "databricks", "materialize", "mysql", "postgres", "redshift", "risingwave", "spark"}
+)
 """Dialects in which a backslash escapes in a pattern of LIKE, unless ESCAPE says otherwise."""
 _TEXTS = (exp.RegexpReplace, exp.Replace, exp.Substring, exp.Translate, exp.Trim, exp.Pad)
 _QUOTIENT = "CASE WHEN {1} = 0 THEN CAST(1 % CAST({1} AS BIGINT) AS DOUBLE) ELSE {0} / {1} END"
@@ -39,7 +41,8 @@ def rule(node: exp.Expression, dialect: str) -> exp.Expression:
         case exp.Like() | exp.ILike() if isinstance(node.expression, exp.Any | exp.All) and _patterns(node):
             return _like_each(node)
         case exp.Like() if dialect == "sqlite":
-            return exp.ILike(this=node.this.copy(), expression=node.expression.copy())
+            negated = node.args.get("negate")
+            return exp.ILike(this=node.this.copy(), expression=node.expression.copy(), negate=negated)
         case exp.Like() | exp.ILike() if dialect in _ESCAPES and not isinstance(node.parent, exp.Escape):
             return _escaped(node)
         case exp.ToMap(this=exp.Struct(expressions=[])):

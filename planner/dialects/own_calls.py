@@ -17,6 +17,7 @@ from sqlglot.parser import Parser
 
 from planner.dialects.bigquery import BIGQUERY, bigquery_node
 from planner.dialects.databricks import DATABRICKS, databricks_node
+from planner.dialects.mysql import MYSQL, mysql_node
 from planner.dialects.redshift import REDSHIFT, redshift_node
 from planner.dialects.snowflake import SNOWFLAKE, snowflake_node
 from planner.errors import Unsupported
@@ -30,12 +31,14 @@ Meaning = str | Callable[[Args], exp.Expression]
 _TABLES: Mapping[str, Mapping[str, Meaning]] = {
     "bigquery": BIGQUERY,
     "databricks": DATABRICKS,
+    "mysql": MYSQL,
     "redshift": REDSHIFT,
     "snowflake": SNOWFLAKE,
 }
 _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "bigquery": bigquery_node,
     "databricks": databricks_node,
+    "mysql": mysql_node,
     "redshift": redshift_node,
     "snowflake": snowflake_node,
 }

@@ -16,7 +16,10 @@ from planner.positions import fail
 
 _CALLS = {
     "bround": "round_even({0}, 0)",
-    "find_in_set": "coalesce(list_position(string_split({1}, ','), {0}), 0)",
+    "find_in_set": (
+        "CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL"
+        " THEN coalesce(list_position(string_split({1}, ','), {0}), 0) END"
+    ),
     "isnotnull": "{0} IS NOT NULL",
     "isnull": "{0} IS NULL",
     "json_typeof": (

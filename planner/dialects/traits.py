@@ -45,6 +45,8 @@ class Trait(Enum):
     """A map gives two columns in the select list too."""
     OFFSETS_FROM_ZERO = auto()
     """WITH OFFSET, which counts from 0, stands for WITH ORDINALITY."""
+    DIV_GIVES_WHOLE = auto()
+    """DIV of fractions gives a whole number."""
     ADDS_TEXTS = auto()
     """`+` concatenates texts."""
     AVERAGES_PARTS_OF_INTERVALS = auto()
@@ -71,7 +73,7 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.CLAUSES_IN_ANY_ORDER: frozenset({"teradata"}),
     Trait.MERGES_IN_PLACE: frozenset({"clickhouse", "duckdb", "sqlite"}),
     Trait.KEEPS_KINDS_APART: _APART,
-    Trait.READS_NUMERALS: frozenset({"databricks", "redshift", "snowflake"}),
+    Trait.READS_NUMERALS: frozenset({"databricks", "mysql", "redshift", "snowflake"}),
     Trait.READS_NO_NUMERALS: frozenset({"bigquery"}),
     Trait.CASTS_STRUCTS_BY_NAME: frozenset({"duckdb", "snowflake"}),
     Trait.PERCENTILE_INTERPOLATES: _SPARK,
@@ -83,6 +85,7 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.SPREADS_STRUCTS: _APART,
     Trait.EXPLODES_MAPS: _SPARK,
     Trait.OFFSETS_FROM_ZERO: frozenset({"bigquery"}),
+    Trait.DIV_GIVES_WHOLE: frozenset({"databricks", "mysql", "spark"}),
     Trait.ADDS_TEXTS: frozenset({"tsql"}),
     Trait.AVERAGES_PARTS_OF_INTERVALS: _POSTGRES,
     Trait.LIKE_COPIES_RULES: frozenset({"mysql"}),

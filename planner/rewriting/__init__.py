@@ -58,7 +58,7 @@ _RULES = (
 )
 _CHANGED = (
     *(exp.Array, exp.Window, exp.Table, exp.Lateral, exp.Query, exp.With, exp.Values, exp.DataType),
-    *(exp.Pivot, exp.Ordered, exp.Column, exp.TableFromRows, exp.Anonymous, exp.BitString),
+    *(exp.Pivot, exp.Ordered, exp.Column, exp.TableFromRows, exp.Anonymous, exp.BitString, exp.Join),
 )
 
 

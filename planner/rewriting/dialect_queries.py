@@ -46,9 +46,18 @@ def dialect_query(node: exp.Expression, dialect: str) -> exp.Expression | None:
         case exp.DataType(this=exp.DType.DECIMAL, expressions=[]) if dialect in _DECIMALS:
             digits = [exp.DataTypeParam(this=exp.Literal.number(number)) for number in _DECIMALS[dialect]]
             return exp.DataType(this=exp.DType.DECIMAL, expressions=digits)
+        case exp.Join() if node.kind == "STRAIGHT_JOIN":
+            return _without_kind(node)
         case exp.Column(this=exp.Parameter()):
             fail(Unsupported("a column by its place in its table is not supported", "write its name"), node)
     return None
+
+
+def _without_kind(node: exp.Join) -> exp.Join:
+    """STRAIGHT_JOIN as a JOIN: it only tells MySQL which table to read first."""
+    found = node.copy()
+    found.set("kind", None)
+    return found
 
 
 def _is_all(column: exp.Column) -> bool:
