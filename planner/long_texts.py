@@ -16,6 +16,7 @@ from engine.processes.apart import CallEnded, CallLimits, CallTimeout, apart
 from engine.schema import Schema
 from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
 from planner.adhoc.from_clauses import Relations
+from planner.adhoc.translating import Translation, translate
 from planner.errors import InvalidQuery
 from planner.limits import PlanningLimits, current, out_of_memory, out_of_time, within
 from planner.lower.planned_query import PlannedQuery
@@ -27,7 +28,6 @@ from planner.relation import Catalog
 from planner.statements.row_statements import is_query
 from planner.statements.statement_reader import parse_statement
 from planner.statements.statements import Select
-from planner.translation import Translation, translate
 
 T = TypeVar("T")
 LONG = 1 << 15

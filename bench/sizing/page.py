@@ -19,7 +19,8 @@ TEXT = """\
 
 ## Rules of thumb
 
-- **A row costs** 16 bytes and 8 for each column in files, and up to two and a half times that in memory.
+- **A row costs** at most 16 bytes and 8 for each column in files. A large batch takes only the bytes that the
+  words of each column need, in files and in memory, and the figures below were measured before that.
 - **A text costs** its length and about 17 bytes in files, and its length and about 60 bytes in memory.
   Equal texts are stored once. Texts are read into memory at a start. A text that no row of a kept epoch has
   any more goes at a checkpoint, once there are about as many new texts as old ones.

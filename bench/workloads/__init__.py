@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from bench.workloads import cycles, degrees, ids, reach, revenue, signatures
+from bench.workloads import cycles, degrees, ids, reach, revenue, signatures, weather
 from bench.workloads.base import Phase, Workload
 
 Made = (
@@ -14,6 +14,7 @@ Made = (
     | partial[cycles.Cycles]
     | partial[ids.Ids]
     | partial[signatures.Signatures]
+    | partial[weather.Weather]
 )
 
 ONE = Phase(1, 1_000)
@@ -27,6 +28,8 @@ METHODS = signatures.Size(200_000, (ONE, Phase(1_000, 20)))
 SMOKE_METHODS = signatures.Size(200, SMOKE)
 HUB = cycles.Size(20_000, 100_000, 2_000, (ONE, Phase(1_000, 10)))
 SMALL_HUB = cycles.Size(20_000, 100_000, 500, (ONE, Phase(1_000, 10)))
+YEAR = weather.Size(8_760, 336_776, (ONE, Phase(1_000, 20)))
+SMOKE_YEAR = weather.Size(24, 900, SMOKE)
 SMOKE_HUB = cycles.Size(50, 300, 30, SMOKE)
 
 FULL: dict[str, Made] = {
@@ -53,6 +56,9 @@ FULL: dict[str, Made] = {
     "W6": partial(ids.Ids, ids.Size(10_000_000, GRAPH_PHASES)),
     "W7": partial(signatures.Signatures, METHODS, by_rows=False),
     "W7-rows": partial(signatures.Signatures, METHODS, by_rows=True),
+    "W8": partial(weather.Weather, YEAR, weather.NEAREST, "weather"),
+    "W8-flights": partial(weather.Weather, YEAR, weather.NEAREST, "flights"),
+    "W8-hour": partial(weather.Weather, YEAR, weather.HOUR, "flights"),
 }
 QUICK: dict[str, Made] = {
     "W1": partial(degrees.Degrees, degrees.Size(1_000, 5_000, SMOKE)),
@@ -71,6 +77,9 @@ QUICK: dict[str, Made] = {
     "W6": partial(ids.Ids, ids.Size(10_000, SMOKE)),
     "W7": partial(signatures.Signatures, SMOKE_METHODS, by_rows=False),
     "W7-rows": partial(signatures.Signatures, SMOKE_METHODS, by_rows=True),
+    "W8": partial(weather.Weather, SMOKE_YEAR, weather.NEAREST, "weather"),
+    "W8-flights": partial(weather.Weather, SMOKE_YEAR, weather.NEAREST, "flights"),
+    "W8-hour": partial(weather.Weather, SMOKE_YEAR, weather.HOUR, "flights"),
 }
 
 

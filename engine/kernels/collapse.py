@@ -38,8 +38,9 @@ def collapse(batch, width, depth, epoch):
 
 
 @kernel("int64[:,::1](int64[:,::1], int64, int64)")
-def rows_until(batch, width, epoch):
-    """The rows of a batch of `width` words up to `epoch`, all at epoch 0; consolidated."""
+def rows_until(table, width, epoch):
+    """The rows of a table's first batch, of `width` words, up to `epoch`, all at epoch 0; consolidated."""
+    batch = layer(table, 0)
     n, columns = batch.shape
     out = np.empty((n, columns), np.int64)
     k = 0

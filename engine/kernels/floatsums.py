@@ -32,7 +32,7 @@ LIMBS = BUCKETS + 4
 
 
 @njit
-def _split(word, parts):
+def split(word, parts):
     """Fill `parts` with the limbs of a float's word; returns its bucket."""
     parts[:] = 0
     if word == NULL:
@@ -77,7 +77,7 @@ def arrange_floats(delta, order, rounds, argument):
     parts = np.empty(3, np.int64)
     is_large = False
     for i in range(rows.shape[0]):
-        rows[i, key] = _split(rows[i, key], parts)
+        rows[i, key] = split(rows[i, key], parts)
         rows[i, lead] = diffs[i]
         for p in range(3):
             rows[i, lead + 1 + p] = diffs[i] * parts[p]

@@ -46,8 +46,9 @@ def _marked(key_hash, place_bits):
 
 
 @kernel("int64(int64[:,::1], int64)")
-def count_keys(batch, key):
-    """The number of distinct keys of `key` words in a sorted batch."""
+def count_keys(table, key):
+    """The number of distinct keys of `key` words in a table's first batch."""
+    batch = layer(table, 0)
     count = 0
     for i in range(batch.shape[0]):
         if i == 0 or compare(batch, i, batch, i - 1, key) != 0:
@@ -56,8 +57,10 @@ def count_keys(batch, key):
 
 
 @kernel("int64(int64[:,::1], int64, int64, uint32[::1], int64, int64)")
-def index_rows(batch, start, stop, slots, place_bits, key):
-    """Enter the keys that begin in the rows from `start` up to `stop`; returns their number."""
+def index_rows(table, start, stop, slots, place_bits, key):
+    """Enter the keys that begin in the rows from `start` up to `stop` of a table's first batch; returns their
+    number."""
+    batch = layer(table, 0)
     count = 0
     for i in range(start, stop):
         if i > 0 and compare(batch, i, batch, i - 1, key) == 0:

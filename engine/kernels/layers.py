@@ -5,8 +5,9 @@ int64[n, W + d + 1 + K]: words, rounds, epoch and diffs of a row lie in one cach
 and a merge with a result shorter than its inputs returns a prefix of its buffer.
 
 A trace passes its batches to a kernel as a *table*: int64[L, COLUMNS], a line a batch, with the batch's
-address, number of rows and number of columns, and its index (`engine.kernels.index`), if it has one. The
-caller keeps the arrays alive.
+address, number of rows and number of columns, its index (`engine.kernels.index`), if it has one, the bytes
+from one row to the next and, if it is narrow (`engine.kernels.narrow`), its format. The caller keeps the
+arrays alive.
 """
 
 from __future__ import annotations
@@ -16,14 +17,13 @@ from numba import carray, njit, types
 from numba.extending import intrinsic
 
 from engine.kernels.compiled import kernel
+from engine.kernels.narrow.batch_type import WORD, batch_at
 
-# Columns of a table; INDEX is the address of the index's slots, or 0.
-ADDRESS, ROWS, WIDTH, INDEX, SLOTS, PLACE_BITS, KEY = range(7)
-COLUMNS = 7
+# Columns of a table; INDEX is the address of the index's slots, and FORMAT that of the format, or 0.
+ADDRESS, ROWS, WIDTH, INDEX, SLOTS, PLACE_BITS, KEY, STRIDE, FORMAT = range(9)
+COLUMNS = 9
 SPREAD = -1
 """A KEY for batches whose first words are spread evenly over a range, as hashes are: they need no index."""
-WORD = 8
-"""Bytes of a word."""
 
 
 @intrinsic
@@ -46,7 +46,14 @@ def rows_at(address, rows, columns):
 
 @njit(inline="always")
 def layer(table, index):
-    """Batch `index` of a table, as a matrix."""
+    """Batch `index` of a table."""
+    line = table[index]
+    return batch_at(line[ADDRESS], line[ROWS], line[WIDTH], line[STRIDE], line[FORMAT])  # type: ignore[call-arg]
+
+
+@njit(inline="always")
+def matrix(table, index):
+    """Batch `index` of a table, which is not narrow, as a matrix."""
     return rows_at(table[index, ADDRESS], table[index, ROWS], table[index, WIDTH])
 
 
@@ -75,6 +82,8 @@ def register(table, index, batch):
     table[index, WIDTH] = batch.shape[1]
     table[index, INDEX] = 0
     table[index, KEY] = 0
+    table[index, STRIDE] = batch.shape[1] * WORD
+    table[index, FORMAT] = 0
 
 
 @kernel("void(int64[:,::1], int64, uint32[::1], int64, int64)")
@@ -142,11 +151,3 @@ def seek_past(a, start, b, j, width):
         else:
             high = middle
     return low
-
-
-def table_of(batches: list[np.ndarray]) -> np.ndarray:
-    """A table over `batches`."""
-    table = np.empty((len(batches), COLUMNS), np.int64)
-    for index, batch in enumerate(batches):
-        register(table, index, batch)
-    return table

@@ -7,11 +7,15 @@ from numba import njit
 
 from engine.kernels.coding import compare_coded
 from engine.kernels.compiled import kernel
-from engine.kernels.layers import WORD, compare, rows_at
+from engine.kernels.layers import ROWS, compare, rows_at
 from engine.kernels.memory import empty_matrix
+from engine.kernels.narrow.batch_type import WORD
+from engine.kernels.narrow.narrow_rows import stretch_of
 
 # Fields of a merge's state.
 LEFT, RIGHT, WRITTEN, FIELDS = 0, 1, 2, 3
+_TOGETHER = 512
+"""Rows of a narrow batch that are made a matrix together."""
 
 
 @njit(inline="always")
@@ -58,8 +62,9 @@ def _is_left(a, i, b, j, width):
 
 
 @njit
-def advance(a, b, out, state, width, since, fuel, coding):
-    """As `merge_step`, for rows coded by `coding` (see the module `coding`), or uncoded if it is None."""
+def advance(a, b, out, state, width, since, fuel, coding, is_end=True):
+    """Continue a merge of two matrices, as `merge_step` does, of rows coded by `coding` (see the module
+    `coding`), or uncoded if it is None. Unless it `is_end`, more rows of one of them follow."""
     i = state[LEFT]
     j = state[RIGHT]
     k = state[WRITTEN]
@@ -88,7 +93,7 @@ def advance(a, b, out, state, width, since, fuel, coding):
         fuel -= 1
         k = _append(out, k, rows_at(right_rows + j * stride, 1, columns), width, since)
         j += 1
-    done = i == n and j == m
+    done = is_end and i == n and j == m
     if done and k > 0 and _is_zero(out, k - 1, width + 1):
         k -= 1
     state[LEFT] = i
@@ -97,16 +102,41 @@ def advance(a, b, out, state, width, since, fuel, coding):
     return done
 
 
-@kernel(
-    "boolean(int64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64, int64, int64)",
-)
-def merge_step(a, b, out, state, width, since, fuel):
-    """Continue a merge of `a` and `b` into `out` for `fuel` rows; true when it is done.
+@njit
+def advance_table(table, out, state, width, since, fuel, coding):
+    """As `merge_step`, for rows coded by `coding`, or uncoded if it is None.
 
-    `width` counts words and rounds: the columns before the epoch. `state` (FIELDS) starts as zeros; `out` has
-    room for all rows of both.
+    The batches are read some rows at a time, as many of each as are merged of both, so that none ends before
+    its last row.
     """
-    return advance(a, b, out, state, width, since, fuel, None)
+    done = False
+    here = np.zeros(FIELDS, np.int64)
+    while fuel > 0 and not done:
+        size = min(fuel, _TOGETHER)
+        fuel -= size
+        left, right = state[LEFT], state[RIGHT]
+        one = stretch_of(table, 0, left, min(left + size, table[0, ROWS]))
+        other = stretch_of(table, 1, right, min(right + size, table[1, ROWS]))
+        here[LEFT] = here[RIGHT] = 0
+        here[WRITTEN] = state[WRITTEN]
+        is_end = left + size >= table[0, ROWS] and right + size >= table[1, ROWS]
+        done = advance(one, other, out, here, width, since, size, coding, is_end)
+        state[LEFT] += here[LEFT]
+        state[RIGHT] += here[RIGHT]
+        state[WRITTEN] = here[WRITTEN]
+    return done
+
+
+@kernel(
+    "boolean(int64[:,::1], int64[:,::1], int64[::1], int64, int64, int64)",
+)
+def merge_step(table, out, state, width, since, fuel):
+    """Continue a merge of a table's two batches into `out` for `fuel` rows; true when it is done.
+
+    `width` counts words and rounds: the columns before the epoch. `state` (FIELDS) starts as zeros. `out` has
+    room for `fuel` rows more than are written; the last one may still be added to.
+    """
+    return advance_table(table, out, state, width, since, fuel, None)
 
 
 @kernel("int64[:,::1](int64[:,::1], int64[:,::1], int64, int64)")

@@ -9,7 +9,7 @@ from engine.kernels.arrange import add_equal, pack
 from engine.kernels.coding import CUT, ENTRY, KIND, PREFIX, SHIFT, SIGN, compare_coded
 from engine.kernels.compiled import kernel
 from engine.kernels.hashing import FIRST_NUMERAL
-from engine.kernels.merge import FIELDS, WRITTEN, advance
+from engine.kernels.merge import FIELDS, WRITTEN, advance, advance_table
 from engine.kernels.sort import sort_rows
 from engine.kernels.texts import slot_of
 from engine.kernels.words import NULL
@@ -123,12 +123,12 @@ def arrange_ordered(delta, order, rounds, codes, table, entry_words, ends, arena
 
 
 @kernel(
-    "boolean(int64[:,::1], int64[:,::1], int64[:,::1], int64[::1], int64, int64, int64,"
+    "boolean(int64[:,::1], int64[:,::1], int64[::1], int64, int64, int64,"
     "int64[:,::1], int64[::1], uint8[::1])",
 )
-def merge_ordered_step(a, b, out, state, width, since, fuel, codes, ends, arena):
+def merge_ordered_step(table, out, state, width, since, fuel, codes, ends, arena):
     """As `merge_step`, in the order of `compare_coded`."""
-    return advance(a, b, out, state, width, since, fuel, (codes, ends, arena))
+    return advance_table(table, out, state, width, since, fuel, (codes, ends, arena))
 
 
 @kernel(

@@ -40,11 +40,11 @@ ROW_NUMBER, RANK, VALUE, FIRST, LAST, COUNT, SUM, AVG, MIN, MAX = 0, 1, 2, 3, 4,
 MOST_COPIES = 1 << 28
 """Most copies of rows that are looked at together. Each has a place in memory of its own."""
 
-_MOST_SUMMED = 1 << 31
+MOST_SUMMED = 1 << 31
 """Sums of halves of so many words fit into 64 bits."""
 
 # Lines of changes: where the row is, the epoch, the diff, the function that overflows or -1, and the values.
-_EPOCH, _DIFF, _FAILED, _VALUES = 2, 3, 4, 5
+EPOCH, DIFF, FAILED, VALUES = 2, 3, 4, 5
 
 
 @njit
@@ -132,7 +132,7 @@ def _sum_before(side, copy, slot, n, copies, owners, parts, sums):
 
 
 @njit
-def _finished(kind, counted, high, low, divisor, wide):
+def finish_sum(kind, counted, high, low, divisor, wide):
     """The word of a COUNT, SUM or AVG from its sums; for a `wide` sum, whose word is the low half, also the
     high half; and whether the sum is too large."""
     if kind == COUNT:
@@ -197,7 +197,7 @@ def _evaluate(
                     high -= _sum_before(side, start, slot + 1, n, copies, owners, parts, sums)
                     low -= _sum_before(side, start, slot + 2, n, copies, owners, parts, sums)
             place = functions[f, HIGH]
-            word, rest, failed = _finished(kind, counted, high, low, functions[f, DIVISOR], place >= 0)
+            word, rest, failed = finish_sum(kind, counted, high, low, functions[f, DIVISOR], place >= 0)
             out[1 + f] = word
             if place >= 0:
                 out[1 + place] = rest
@@ -236,13 +236,13 @@ def _evaluate(
 
 
 @njit
-def _write(lines, written, runs, r, epoch, diff, values):
+def write_line(lines, written, runs, r, epoch, diff, values):
     """Add a line; the caller has made room."""
     lines[written, 0] = runs[r, BATCH]
     lines[written, 1] = runs[r, ROW]
-    lines[written, _EPOCH] = epoch
-    lines[written, _DIFF] = diff
-    lines[written, _FAILED:] = values
+    lines[written, EPOCH] = epoch
+    lines[written, DIFF] = diff
+    lines[written, FAILED:] = values
 
 
 @njit
@@ -257,12 +257,12 @@ def _compare_sides(
     owners = _lay_out(table, runs, n, shape, copies, first, last)
     parts = np.empty((n, base.shape[0]), np.int64)
     sums = np.empty((2, n + 1, base.shape[0]), np.int64)
-    if base[0] + max(copies[0, n], copies[1, n]) >= _MOST_SUMMED:
+    if base[0] + max(copies[0, n], copies[1, n]) >= MOST_SUMMED:
         raise OverflowError("a sum does not fit into 64 bits")
     _add_up(table, runs, n, summed, codes, entry_words, base, parts, sums)
     extremes = np.empty((functions.shape[0], 2, n), np.int64)
     _run_extremes(table, runs, n, functions, codes, entry_words, bests, extremes)
-    values = np.zeros((2, lines.shape[1] - _FAILED), np.int64)
+    values = np.zeros((2, lines.shape[1] - FAILED), np.int64)
     for r in range(n):
         most = max(runs[r, BEFORE], runs[r, AFTER])
         while written + 2 * most > lines.shape[0]:
@@ -290,19 +290,19 @@ def _compare_sides(
                         values[side],
                     )
             was, stays = k < runs[r, BEFORE], k < runs[r, AFTER]
-            if was and stays and _are_equal(values):
+            if was and stays and are_equal(values):
                 continue
             if was:
-                _write(lines, written, runs, r, epoch, -1, values[0])
+                write_line(lines, written, runs, r, epoch, -1, values[0])
                 written += 1
             if stays:
-                _write(lines, written, runs, r, epoch, 1, values[1])
+                write_line(lines, written, runs, r, epoch, 1, values[1])
                 written += 1
     return lines, written
 
 
 @njit(inline="always")
-def _are_equal(values):
+def are_equal(values):
     for f in range(values.shape[1]):
         if values[0, f] != values[1, f]:
             return False
@@ -310,24 +310,24 @@ def _are_equal(values):
 
 
 @njit
-def _deltas(table, lines, written, codes, entry_words):
+def deltas_of(table, lines, written, codes, entry_words):
     """The lines as a delta of uncoded words, and those that overflow as [3, f]."""
     failed = 0
     for k in range(written):
-        failed += lines[k, _FAILED] >= 0
+        failed += lines[k, FAILED] >= 0
     width = 0
     for w in range(codes.shape[0]):
         width += int(codes[w, KIND] != PREFIX and codes[w, KIND] != CUT)
-    count = lines.shape[1] - _VALUES
+    count = lines.shape[1] - VALUES
     out = np.empty((width + count + 2, written - failed), np.int64)
     failures = np.empty((3, failed), np.int64)
     line = 0
     failure = 0
     for k in range(written):
-        if lines[k, _FAILED] >= 0:
-            failures[0, failure] = lines[k, _FAILED]
-            failures[1, failure] = lines[k, _EPOCH]
-            failures[2, failure] = lines[k, _DIFF]
+        if lines[k, FAILED] >= 0:
+            failures[0, failure] = lines[k, FAILED]
+            failures[1, failure] = lines[k, EPOCH]
+            failures[2, failure] = lines[k, DIFF]
             failure += 1
             continue
         batch = layer(table, lines[k, 0])
@@ -337,9 +337,9 @@ def _deltas(table, lines, written, codes, entry_words):
                 out[place, line] = decoded(batch, lines[k, 1], codes, w, entry_words)
                 place += 1
         for f in range(count):
-            out[place + f, line] = lines[k, _VALUES + f]
-        out[place + count, line] = lines[k, _EPOCH]
-        out[place + count + 1, line] = lines[k, _DIFF]
+            out[place + f, line] = lines[k, VALUES + f]
+        out[place + count, line] = lines[k, EPOCH]
+        out[place + count + 1, line] = lines[k, DIFF]
         line += 1
     return out, failures
 
@@ -385,7 +385,7 @@ def reduce_windows(
     runs = np.empty((64, RUN), np.int64)
     base = np.empty(slots, np.int64)
     bests = np.empty(extremes.shape[0], np.int64)
-    lines = np.empty((2 * size + 16, _VALUES + values), np.int64)
+    lines = np.empty((2 * size + 16, VALUES + values), np.int64)
     written = 0
     read = 0
     wasted = 0
@@ -420,5 +420,5 @@ def reduce_windows(
                     *(table, runs, n, epoch, shape, functions, summed, codes, entry_words),
                     *(base, bests, lines, written),
                 )
-    delta, failures = _deltas(table, lines, written, codes, entry_words)
+    delta, failures = deltas_of(table, lines, written, codes, entry_words)
     return delta, failures, read, wasted

@@ -20,6 +20,7 @@ from engine.kernels.floatmoments import PAIR_DIFFS, arrange_pairs
 from engine.kernels.floatsums import DIFFS, arrange_floats
 from engine.kernels.lookup import WALK
 from engine.kernels.magnitudes import mass
+from engine.kernels.narrow.narrow_rows import Batch
 from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums
 from engine.kernels.parallel.threads import Beside
 from engine.kernels.stepping import opcodes
@@ -28,7 +29,7 @@ from engine.operators.counts import LIGHT, MOST, require_small_counts
 from engine.operators.operator import Instruction, Operator, Step
 from engine.operators.slots import Slot, narrowed
 from engine.state.dictionary import Dictionary
-from engine.state.layer import Layer
+from engine.state.layer import NARROW, Layer
 from engine.state.layer_merge import BESIDE
 from engine.state.packed_times import Frontier
 from engine.state.trace import Trace
@@ -221,13 +222,13 @@ class Arrangement(Operator):
         return self.trace.table[: self._before + (self.batch is not None)]
 
     @property
-    def staged_batches(self) -> list[np.ndarray]:
+    def staged_batches(self) -> list[Batch]:
         """The batches that the advance added in earlier steps."""
         return [layer.rows for layer in self._fresh]
 
-    def batches(self) -> list[np.ndarray]:
+    def batches(self) -> list[Batch]:
         """The batches of `after()`, in the table's order."""
-        current = [] if self.batch is None else [self.batch]
+        current: list[Batch] = [] if self.batch is None else [self.batch]
         return [*self.trace.batches(), *(layer.rows for layer in self._fresh), *current]
 
     def export_rows(self, rows: np.ndarray) -> np.ndarray:
@@ -247,6 +248,13 @@ class Arrangement(Operator):
     def publish(self, frontier: Frontier) -> None:
         self.version += 1
         self.trace.since = since = frontier.since
+        self._insert(since)
+        if not frontier.order.is_total:
+            self.trace.compact_to(frontier)
+        self.reset()
+
+    def _insert(self, since: int) -> None:
+        """Insert what the advance has added into the trace, with epochs advanced to `since`."""
         fresh = self._fresh
         if fresh and self.batch is not None:
             self.end_step(indexed=False)
@@ -259,9 +267,6 @@ class Arrangement(Operator):
         elif self.batch is not None:
             self.trace.insert(self.batch)
         self.trace.map(self._received)
-        if not frontier.order.is_total:
-            self.trace.compact_to(frontier)
-        self.reset()
 
     def abort(self) -> None:
         if self._replaced is not None:
@@ -307,7 +312,7 @@ class Arrangement(Operator):
         self._fresh[:] = [Layer(merged)]
         return self._collapsed([merged], epoch)
 
-    def _collapsed(self, batches: Sequence[np.ndarray], epoch: int) -> Arrangement:
+    def _collapsed(self, batches: Sequence[Batch], epoch: int) -> Arrangement:
         """An arrangement without rounds whose only batch, new at `epoch`, is the sum of `batches`."""
         collapsed = copy(self)
         collapsed.depth = 0
@@ -318,6 +323,15 @@ class Arrangement(Operator):
         collapsed.batch = collapse(merged, self.width, self.depth, epoch)
         collapsed._register(0, Layer(collapsed.batch))
         return collapsed
+
+    def clear(self) -> None:
+        """Release the step's deltas; a large batch becomes narrow, because nobody reads it as changes any
+        more."""
+        super().clear()
+        if self.depth == 0 and self.changed >= NARROW:
+            self.end_step(indexed=False)
+            self._fresh[-1] = self._fresh[-1].narrowed
+            self._register(self._before - 1, self._fresh[-1])
 
     def end_step(self, *, indexed: bool = True) -> None:
         """End the current step: its batch joins those of earlier steps."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernels.arrange import distinct_keys
-from engine.kernels.layers import table_of
 from engine.kernels.lookup import find_ranges
 from engine.kernels.magnitudes import MOST, any_large, mass
+from engine.kernels.narrow.narrow_rows import table_of
 from engine.operators.operator import Step
 
 LIGHT = 2.0**40

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernels.layers import COLUMNS
+from engine.kernels.narrow.narrow_rows import Batch
 from engine.kernels.stepping import opcodes
 from engine.operators.arrangement import Arrangement, ArrangementReader
 from engine.operators.operator import Instruction, Operator, Step
@@ -56,7 +57,7 @@ class EnteredArrangement(Operator):
             return None
         if self._whole is None:
             return self._source.batch
-        return self._whole.rows if len(self._whole) else None
+        return self._whole.matrix if len(self._whole) else None
 
     @property
     def changed(self) -> int:
@@ -82,7 +83,7 @@ class EnteredArrangement(Operator):
             return self._source.after()
         return self._table[: len(self._whole) > 0]
 
-    def batches(self) -> list[np.ndarray]:
+    def batches(self) -> list[Batch]:
         """The batches of `after()`, in the table's order."""
         if self._whole is None:
             return self._source.batches()

@@ -31,8 +31,5 @@ class History(Arrangement):
         self.reset()
 
     def publish(self, frontier: Frontier) -> None:
-        batch: np.ndarray | None = self.batch
-        if batch is not None:
-            self.trace.insert(batch)
-        self.trace.map(self._received)
+        self._insert(self.trace.since)
         self.reset()

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from engine.kernels.chains import BEFORE, FROM, GROUP, IS_OLD, list_chains, unroll_chains
-from engine.kernels.layers import table_of
 from engine.kernels.lookup import BLOCK, find_ranges
+from engine.kernels.narrow.narrow_rows import Batch, table_of
 from engine.state.packed_times import BITS
 
 MOST_ROWS = 1 << 16
@@ -30,7 +30,7 @@ class Groups(NamedTuple):
     table: np.ndarray
     published: int
     rounds: np.ndarray
-    batches: Sequence[np.ndarray] = ()
+    batches: Sequence[Batch] = ()
     sign: int = 1
 
     @property

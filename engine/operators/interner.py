@@ -22,8 +22,9 @@ import numpy as np
 
 from engine.kernels.arrange import distinct_keys
 from engine.kernels.intern import arrange_hashed, ask_again, sift
-from engine.kernels.layers import SPREAD, table_of
+from engine.kernels.layers import SPREAD
 from engine.kernels.lookup import find_ranges
+from engine.kernels.narrow.narrow_rows import Batch, table_of
 from engine.kernels.rounds import distinct_rows
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
@@ -54,6 +55,10 @@ class HashedArrangement(Arrangement):
 
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
         return arrange_hashed(delta, self.order[1:], step.array, self._seed, self._bits)
+
+    def clear(self) -> None:
+        """Keep the batch as it is: the loop reads it too, which does not name it as an input."""
+        self.out = []
 
 
 class Initial(ThresholdOperator):
@@ -165,7 +170,7 @@ class Contest(GeneralOperator):
         published = outer.published + source.published
         return Groups(keys, table_of(batches), published, step.array, batches)
 
-    def _lifted(self, batch: np.ndarray, lows: np.ndarray, highs: np.ndarray) -> np.ndarray:
+    def _lifted(self, batch: Batch, lows: np.ndarray, highs: np.ndarray) -> np.ndarray:
         """The rows of some ranges of an outer batch, each with round 0 as its hash's and its loop's."""
         ranges = [batch[low:high] for low, high in zip(lows.tolist(), highs.tolist(), strict=True)]
         return np.insert(np.concatenate(ranges), (1, self._entered.width + self._entered.depth), 0, axis=1)

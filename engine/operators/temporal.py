@@ -18,6 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.kernels.lookup import find_ranges
+from engine.kernels.narrow.narrow_rows import Batch, table_of
 from engine.kernels.rounds import split_deltas
 from engine.kernels.words import NULL
 from engine.operators.arrangement import Arrangement, ArrangementReader
@@ -43,7 +45,7 @@ class Steps:
     epochs: np.ndarray
 
     @staticmethod
-    def of(batches: Iterable[np.ndarray]) -> Steps:
+    def of(batches: Iterable[Batch]) -> Steps:
         """The steps in batches `[time | epoch | diff]` of the clock's relation.
 
         Retractions do not matter: a later time replaced each retracted one.
@@ -157,8 +159,10 @@ class TemporalOperator(Operator):
         those to the first new epoch.
         """
         for side, moments, sign in zip(self.inputs[1:], self._moments, self._signs, strict=True):
-            for batch in _before(side):  # type: ignore[arg-type]
-                low, high = np.searchsorted(batch[:, 0], (before, steps.last), "right")
+            batches = _before(side)  # type: ignore[arg-type]
+            for batch, low, high in zip(
+                batches, _up_to(batches, before), _up_to(batches, steps.last), strict=True
+            ):
                 rows = batch[low:high]
                 come, go = moments.events(rows, np.full(len(rows), LONG_AGO), steps.after(before))
                 self._change(rows, come if sign > 0 else go, sign, moments, step)
@@ -212,22 +216,33 @@ class TodayOperator(Operator):
         return (now // DAY + 1) * DAY
 
 
-def _before(side: ArrangementReader) -> list[np.ndarray]:
+def _before(side: ArrangementReader) -> list[Batch]:
     """The batches without the current step's, which comes last."""
     batches = side.batches()  # type: ignore[attr-defined]
     return batches if side.batch is None else batches[:-1]
 
 
+def _up_to(batches: Sequence[Batch], word: int) -> list[int]:
+    """How many rows of each batch begin with this word or a lesser one."""
+    _, highs = find_ranges(table_of(batches), np.array([[word]], np.int64))
+    return highs[:, 0].tolist()  # type: ignore[no-any-return]
+
+
 def _next(side: Arrangement, now: int) -> int | None:
     """The least moment after `now` for which the arrangement has rows that do not cancel."""
-    batches: Sequence[np.ndarray] = side.trace.batches()
+    batches = side.trace.batches()
+    starts = _up_to(batches, now)
     while True:
-        later = [batch[np.searchsorted(batch[:, 0], now, "right") :] for batch in batches]
-        heads = [batch[0, 0] for batch in later if len(batch)]
+        heads = [
+            int(batch[start : start + 1, 0][0])
+            for batch, start in zip(batches, starts, strict=True)
+            if start < len(batch)
+        ]
         if not heads:
             return None
-        now = int(min(heads))
-        rows = [batch[: np.searchsorted(batch[:, 0], now, "right")] for batch in later]
+        ends = _up_to(batches, now := min(heads))
+        rows = [batch[start:end] for batch, start, end in zip(batches, starts, ends, strict=True)]
+        starts = ends
         words = np.concatenate([part[:, : side.width] for part in rows])
         diffs = np.concatenate([part[:, -1] for part in rows])
         _, number = numbered(words.T)

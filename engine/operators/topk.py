@@ -8,6 +8,7 @@ import numpy as np
 
 from engine.codec.numerals import is_wide
 from engine.kernels.coding import AS_IS, ENTRY, KIND, NUMERAL, Codes
+from engine.kernels.narrow.narrow_rows import Batch, as_matrix
 from engine.kernels.ordered import arrange_ordered, merge_ordered, merge_ordered_step
 from engine.kernels.stepping import opcodes
 from engine.kernels.top import reduce_top
@@ -30,6 +31,7 @@ class TextTrace(Trace):
     """
 
     may_merge_beside = False
+    translates = True
     merges_words = False
 
     def __init__(self, width: int, codes: np.ndarray, dictionary: Dictionary) -> None:
@@ -37,15 +39,16 @@ class TextTrace(Trace):
         self._codes = codes
         self._dictionary = dictionary
 
-    def merge(self, left: np.ndarray, right: np.ndarray, since: int) -> np.ndarray:
+    def merge(self, left: Batch, right: Batch, since: int) -> np.ndarray:
         _, _, ends, arena = self._dictionary.store
+        left, right = as_matrix(left), as_matrix(right)
         return merge_ordered(left, right, self.width, since, self._codes, ends, arena)
 
     def merge_step(
-        self, left: np.ndarray, right: np.ndarray, out: np.ndarray, state: np.ndarray, since: int, fuel: int
+        self, table: np.ndarray, out: np.ndarray, state: np.ndarray, since: int, fuel: int
     ) -> bool:
         _, _, ends, arena = self._dictionary.store
-        return merge_ordered_step(left, right, out, state, self.width, since, fuel, self._codes, ends, arena)
+        return merge_ordered_step(table, out, state, self.width, since, fuel, self._codes, ends, arena)
 
     def export_rows(self, rows: np.ndarray) -> np.ndarray:
         return self._translated(rows, self._dictionary.entry_words)

@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
-from engine.operators.arrangement import Arrangement
 from engine.operators.operator import Operator
 from engine.operators.temporal import TemporalOperator, TodayOperator
 
@@ -19,8 +18,8 @@ from engine.operators.temporal import TemporalOperator, TodayOperator
 class Turn:
     """An operator's place in the order.
 
-    `readers` are the places of the operators that read it. `last_reads` are the operators whose deltas nobody
-    reads after this turn; arrangements, which have none, are left out.
+    `readers` are the places of the operators that read it. `last_reads` are the operators whose deltas and
+    batches nobody reads after this turn.
     """
 
     operator: Operator
@@ -51,8 +50,7 @@ class OperatorTurns:
             operator.wanted = _wanted([operators[place].reads for place in readers[operator]])
         done: dict[int, list[Operator]] = {}
         for operator, place in self._places.items():
-            if not isinstance(operator, Arrangement):
-                done.setdefault(max(readers[operator], default=place), []).append(operator)
+            done.setdefault(max(readers[operator], default=place), []).append(operator)
         self._turns = tuple(
             Turn(operator, tuple(readers[operator]), tuple(done.get(place, ())))
             for operator, place in self._places.items()

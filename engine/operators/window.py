@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
+from typing import Protocol
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from engine.codec.numerals import is_wide, word_of
 from engine.kernels import bests as best_words
 from engine.kernels.bests import best_rows
 from engine.kernels.chains import PUBLISHED, existing_rows
-from engine.kernels.layers import table_of
+from engine.kernels.narrow.narrow_rows import Batch, as_matrix, table_of
 from engine.kernels.ordered import merge_ordered
 from engine.kernels.prefixes import prefix_sums
 from engine.kernels.regions import PEERS
@@ -23,6 +24,22 @@ from engine.operators.group_operators import GroupOperator
 from engine.operators.interesting_times import Groups
 from engine.operators.operator import Step
 from engine.operators.topk import OrderedArrangement
+
+
+class PreparedFunctions(Protocol):
+    """A window's functions, as a kernel takes them."""
+
+    @property
+    def lines(self) -> np.ndarray:
+        """A line a function, with the place of a sum's high half at HIGH."""
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """What messages call them."""
+
+    @property
+    def numbered(self) -> PreparedFunctions:
+        """The same functions of rows that a number leads."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,30 +63,56 @@ class Functions:
         return replace(self, lines=lines, shape=shape, summed=self.summed + 1, extremes=extremes)
 
 
+Reduced = tuple[np.ndarray, np.ndarray, int, int]
+"""What a kernel of windows returns: a delta, failures, and how many rows were read and lines skipped."""
+
+
 class PlaceFigures:
     """What the kernel needs to know of published batches: figures of each row's place, computed when a batch
     is first read, so that they cost about as much as merges. Those of batches that no longer exist go."""
+
+    kinds = 2
+    """How many matrices of figures a batch has."""
 
     def __init__(self, functions: Functions, codes: np.ndarray, key: int) -> None:
         """The batches' rows have such `codes`, and groups have `key` words."""
         self.functions = functions
         self.codes = codes
         self._key = key
-        self._known: dict[int, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+        self._known: dict[int, tuple[Batch, tuple[np.ndarray, ...]]] = {}
 
-    def tables(self, batches: Sequence[np.ndarray], words: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Tables of the prefix sums and of the best rows of each batch, valid until the next call; `words`
-        are the dictionary's by entry number."""
+    def tables(self, batches: Sequence[Batch], words: np.ndarray) -> list[np.ndarray]:
+        """A table of each kind of figures of the batches, valid until the next call; `words` are the
+        dictionary's by entry number."""
         known = self._known
-        self._known = known = {id(batch): known.get(id(batch)) or self._of(batch, words) for batch in batches}
-        return table_of([sums for _, sums, _ in known.values()]), table_of(
-            [best for *_, best in known.values()]
-        )
+        self._known = known = {
+            id(batch): known.get(id(batch)) or (batch, self.of_batch(as_matrix(batch), words))
+            for batch in batches
+        }
+        return [table_of([figures[kind] for _, figures in known.values()]) for kind in range(self.kinds)]
 
-    def _of(self, batch: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def of_batch(self, batch: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, ...]:
+        """The prefix sums and the best rows of a batch."""
         functions = self.functions
         sums = prefix_sums(batch, functions.summed, self.codes, words)
-        return batch, sums, best_rows(batch, self._key, functions.extremes, self.codes, words)
+        return sums, best_rows(batch, self._key, functions.extremes, self.codes, words)
+
+    def reduce(self, groups: Groups, texts: Sequence[np.ndarray]) -> Reduced:
+        """The changes of groups; `texts` are the dictionary's arrays."""
+        functions = self.functions
+        return reduce_windows(  # type: ignore[no-any-return]
+            groups.keys,
+            groups.table,
+            groups.published,
+            *self.tables(groups.batches[: groups.published], texts[0]),
+            functions.lines,
+            functions.shape,
+            functions.summed,
+            functions.counted,
+            functions.extremes,
+            self.codes,
+            *texts,
+        )
 
 
 class WindowOperator(GroupOperator):
@@ -77,13 +120,14 @@ class WindowOperator(GroupOperator):
 
     knows_rounds = False
     pairs_changes = True
+    figures_of: Callable[..., PlaceFigures] = PlaceFigures
 
     def __init__(
-        self, source: OrderedArrangement, key: int, functions: Functions, failures: FailureLog
+        self, source: OrderedArrangement, key: int, functions: PreparedFunctions, failures: FailureLog
     ) -> None:
         super().__init__(source, key)
         self._functions = functions
-        self._figures = PlaceFigures(functions, source.codes, key)
+        self._figures = self.figures_of(functions, source.codes, key)
         self.failures = failures
         self.read = 0
         """Rows that the last step read."""
@@ -99,24 +143,12 @@ class WindowOperator(GroupOperator):
         source, figures = self._ordered, self._figures
         lead = groups.keys.shape[1] - self.key
         if lead:
-            figures = PlaceFigures(self._functions.numbered, source.codes_behind(lead), self.key + lead)
+            figures = self.figures_of(self._functions.numbered, source.codes_behind(lead), self.key + lead)
         functions = figures.functions
         _, *texts = source.dictionary.store
         if lead and len(step.masks):
             groups = _existing(groups, figures.codes, *texts[1:])
-        delta, failed, self.read, passed = reduce_windows(
-            groups.keys,
-            groups.table,
-            groups.published,
-            *figures.tables(groups.batches[: groups.published], texts[0]),
-            functions.lines,
-            functions.shape,
-            functions.summed,
-            functions.counted,
-            functions.extremes,
-            figures.codes,
-            *texts,
-        )
+        delta, failed, self.read, passed = figures.reduce(groups, texts)
         delta[-1] *= groups.sign
         failed[-1] *= groups.sign
         delta = self._with_numbers(delta)
@@ -150,9 +182,10 @@ class WindowOperator(GroupOperator):
 def _existing(groups: Groups, codes: np.ndarray, ends: np.ndarray, arena: np.ndarray) -> Groups:
     """The chains `groups` with rows that are never there a negative number of times."""
     width = len(codes)
-    for batch in groups.batches[: groups.published]:
+    batches = [as_matrix(batch) for batch in groups.batches]
+    for batch in batches[: groups.published]:
         batch[:, width] = PUBLISHED
-    batches = sorted(groups.batches, key=len)
+    batches.sort(key=len)
     if not batches:
         return groups
     merged = reduce(lambda a, b: merge_ordered(a, b, width, PUBLISHED, codes, ends, arena), batches)

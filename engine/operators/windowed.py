@@ -6,6 +6,7 @@ retracted exactly as it was given.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -18,6 +19,7 @@ from engine.errors import InvalidValue
 from engine.kernels.words import NULL
 from engine.operators.groupwise import Answer, Reducer, Words
 from engine.operators.placing import placing, ranked
+from engine.plan.nodes import Ordering
 from engine.plan.window_functions import EXTREMES, Window, Windowed, WindowFunction
 from engine.schema import Type
 from engine.state.dictionary import Dictionary
@@ -31,13 +33,43 @@ class _Group:
     rows: Sequence[Words]
     first: Sequence[int]
     last: Sequence[int]
+    places: Sequence[Place]
+    """Where the values of the order's first column stand."""
 
     def frame(self, f: Windowed, i: int) -> tuple[int, int]:
         """Where the frame of the row at position i begins, and where it ends."""
+        if f.distances is not None:
+            return self._near(i, *f.distances)
         size = len(self.rows)
         start = 0 if f.start is None else min(max(i + f.start, 0), size)
         end = min(i + f.end + 1, size)
         return start, max(start, self.last[i] + 1 if f.peers else end)
+
+    def _near(self, i: int, low: float, high: float) -> tuple[int, int]:
+        zone, value = self.places[i]
+        if zone:
+            return bisect_left(self.places, (zone, 0)), bisect_right(self.places, (zone, 0))
+        start = bisect_left(self.places, (0, value + low))
+        return start, max(start, bisect_right(self.places, (0, value + high)))
+
+
+Place = tuple[int, float]
+"""A zone of the order, and a number in its direction. Numbers have zone 0; NaNs and NULLs, with the number 0,
+stand in zones before or behind it."""
+
+
+def _placed(order: Ordering, type: Type) -> Callable[[Words], Place]:
+    """The places of rows in the order of a column."""
+    sign = -1 if order.descending else 1
+
+    def place(row: Words) -> Place:
+        word = row[order.column]
+        if word == NULL:
+            return -2 if order.nulls_first else 2, 0
+        value = word_float(word) if type.is_float else word
+        return (sign, 0) if isnan(value) else (0, sign * value)
+
+    return place
 
 
 Column = Callable[[_Group], list[int]]
@@ -53,6 +85,8 @@ def windowed(node: Window, defaults: Sequence[int], dictionary: Dictionary) -> R
     others = [c for c in range(len(schema)) if c not in node.keys]
     place = placing(node.order, others, schema, dictionary)
     peers = [o.column for o in node.order[: node.peers]]
+    first = Ordering._make(node.order[0]) if any(f.distances for f in node.functions) else None
+    near = _placed(first, schema.types[first.column]) if first else lambda row: (0, 0)
     columns = [
         _column(f, word, schema.types, dictionary) for f, word in zip(node.functions, defaults, strict=True)
     ]
@@ -62,7 +96,7 @@ def windowed(node: Window, defaults: Sequence[int], dictionary: Dictionary) -> R
     def reduce(key: Words, rows: Answer) -> Iterator[tuple[Words, int]]:
         alive = sorted((row for row, count in rows.items() if count > 0), key=place)
         copies = [tuple((*key, *row)[p] for p in places) for row in alive for _ in range(rows[row])]
-        group = _grouped(copies, peers)
+        group = _grouped(copies, peers, [near(row) for row in copies])
         values = [column(group) for column in columns]
         for i, row in enumerate(group.rows):
             yield (*(row[c] for c in others), *(column[i] for column in values)), 1
@@ -70,7 +104,7 @@ def windowed(node: Window, defaults: Sequence[int], dictionary: Dictionary) -> R
     return reduce
 
 
-def _grouped(rows: list[Words], peers: list[int]) -> _Group:
+def _grouped(rows: list[Words], peers: list[int], places: list[Place]) -> _Group:
     first: list[int] = []
     last: list[int] = []
     for _, same in groupby(rows, key=lambda row: [row[c] for c in peers]):
@@ -78,7 +112,7 @@ def _grouped(rows: list[Words], peers: list[int]) -> _Group:
         start = len(first)
         first += [start] * size
         last += [start + size - 1] * size
-    return _Group(rows, first, last)
+    return _Group(rows, first, last, places)
 
 
 def _column(f: Windowed, default: int, types: Sequence[Type], dictionary: Dictionary) -> Column:
@@ -129,7 +163,7 @@ def _extremes(f: Windowed, group: _Group, rank: Callable[[int], object]) -> list
         return choose((word for word in among if word != NULL), key=rank, default=NULL)  # type: ignore
 
     frames = (group.frame(f, i) for i in range(len(words)))
-    if f.start is not None:
+    if f.is_bounded:
         return [chosen(words[start:end]) for start, end in frames]
     running = list(accumulate(words, lambda a, b: chosen((a, b))))
     return [running[end - 1] if end else NULL for _, end in frames]

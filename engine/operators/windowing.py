@@ -14,7 +14,7 @@ from engine.operators.window import Functions
 from engine.plan.window_functions import EXTREMES, PLACES, SUMS, Window, Windowed, WindowFunction
 from engine.schema import Schema
 
-_KINDS = {
+KINDS = {
     WindowFunction.ROW_NUMBER: kernels.ROW_NUMBER,
     WindowFunction.RANK: kernels.RANK,
     WindowFunction.VALUE: kernels.VALUE,
@@ -29,8 +29,10 @@ _KINDS = {
 
 
 def is_compiled(f: Windowed, input: Schema) -> bool:
-    """Whether a kernel computes the function: not sums of floats or wide numbers, and not extremes of texts
-    or wide numbers."""
+    """Whether `engine.kernels.windows` computes the function: no frames by distance, no sums of floats, no
+    extremes of texts, and neither of wide numbers."""
+    if f.distances is not None:
+        return False
     if f.argument is None:
         return True
     type = input.types[f.argument]
@@ -52,7 +54,7 @@ def window_functions(
 
     `defaults` has a word for each function: its result where the row that it reads is outside the group.
     """
-    words = _words(keys, order, rest)
+    words = words_of_columns(keys, order, rest)
     schema = node.input.schema
     summed = tuple(dict.fromkeys(words[f.argument] for f in node.functions if _has_slots(f)))  # type: ignore[index]
     slots = [1 + PARTS * summed.index(words[f.argument]) if _has_slots(f) else 0 for f in node.functions]  # type: ignore[index]
@@ -64,7 +66,7 @@ def window_functions(
         scale = 0 if f.argument is None else schema.types[f.argument].scale or 0
         word = 0 if f.argument is None else words[f.argument]
         bounded, start = f.start is not None, f.start or 0
-        line[:] = (_KINDS[f.function], word, slot, start, f.end, bounded, f.peers, default, 10**scale, -1)
+        line[:] = (KINDS[f.function], word, slot, start, f.end, bounded, f.peers, default, 10**scale, -1)
     lines[wide, kernels.HIGH] = range(len(lines), len(lines) + len(wide))
     running = [f for f in node.functions if f.function in EXTREMES and not f.is_bounded]
     extremes = [(words[f.argument], 1 if f.function is WindowFunction.MIN else -1) for f in running]  # type: ignore[index]
@@ -74,11 +76,16 @@ def window_functions(
         np.array(summed, np.int64),
         np.array(sorted(_counted(node.functions, slots)), np.int64),
         np.array(extremes, np.int64).reshape(-1, 2),
-        tuple(f"{f.function.value}, whose result is {f.type}" for f in node.functions),
+        labels_of(node.functions),
     )
 
 
-def _words(keys: Sequence[int], order: Mapping[int, Codes], rest: Sequence[int]) -> dict[int, int]:
+def labels_of(functions: Sequence[Windowed]) -> tuple[str, ...]:
+    """What messages call the functions."""
+    return tuple(f"{f.function.value}, whose result is {f.type}" for f in functions)
+
+
+def words_of_columns(keys: Sequence[int], order: Mapping[int, Codes], rest: Sequence[int]) -> dict[int, int]:
     """The word of a trace that determines a column: the last of the words that it was coded into."""
     words: dict[int, int] = {}
     width = 0

@@ -47,7 +47,10 @@ ENDS = frozenset({WindowFunction.FIRST, WindowFunction.LAST})
 class Windowed:
     """`function` over column `argument` of the input (a COUNT without one counts rows).
 
-    With `peers` the frame extends to the last peer of the row at its end.
+    With `peers` the frame extends to the last peer of the row at its end. With `distances` the frame are, in
+    place of positions, the rows whose value in the order's one column lies between the current row's plus the
+    first distance and plus the second, in the direction of the order: whole numbers of the unit in which
+    values are words, or floats for floats. NULLs, and NaNs, are peers that no other row's frame has.
     """
 
     function: WindowFunction
@@ -58,11 +61,12 @@ class Windowed:
     peers: bool = False
     default: object = None
     name: str = ""
+    distances: tuple[int, int] | tuple[float, float] | None = None
 
     @property
     def is_bounded(self) -> bool:
         """Whether rows far away have no influence."""
-        return self.function not in PLACES and self.start is not None
+        return self.function not in PLACES and (self.start is not None or self.distances is not None)
 
     def __str__(self) -> str:
         given = "" if self.argument is None else f"#{self.argument}"
@@ -70,6 +74,9 @@ class Windowed:
             return f"{self.function.value}()"
         if self.function is WindowFunction.VALUE:
             return f"{self.function.value}({given}) at {self.start:+d}"
+        if self.distances is not None:
+            low, high = self.distances
+            return f"{self.function.value}({given or '*'}) between distances {low:+} and {high:+}"
         start = "first" if self.start is None else f"{self.start:+d}"
         frame = f"from {start} to {self.end:+d}{' with peers' if self.peers else ''}"
         return f"{self.function.value}({given or '*'}) {frame}"
@@ -106,8 +113,22 @@ class Window(Unary):
             raise PlanError("a VALUE has no distance to its row")
         if function.function in ENDS and function.start is None:
             raise PlanError(f"a frame of {function.function.value} has no first row")
+        if function.distances is not None and not (
+            self._is_by_distance and function.function in SUMS | EXTREMES
+        ):
+            raise PlanError(
+                f"{function} needs an order by one number or moment that is no key, and an aggregate"
+            )
         if function.peers and (function.start is not None or function.end != 0):
             raise PlanError("a frame with peers begins at the first row and ends at the current one")
+
+    @property
+    def _is_by_distance(self) -> bool:
+        """Whether the order has distances: those of whole numbers, decimals, floats, dates and times."""
+        if self.peers != 1 or self.order[0][0] in self.keys:
+            return False
+        type = self.input.schema.types[self.order[0][0]]
+        return not (type.is_interned or type.may_be_wide)
 
     @cached_property
     def schema(self) -> Schema:  # type: ignore[override]

@@ -177,7 +177,7 @@ class Branch:
         texts = text_files(self.texts, self.dictionary, scratch)
         state = {
             name: tuple(
-                layer.file or scratch.write(ground.empty.export_rows(layer.rows), ground.empty.key)
+                layer.file or scratch.write(ground.empty.export_rows(layer.matrix), ground.empty.key)
                 for layer in ground.layers
             )
             for name, ground in self.ground.items()

@@ -124,5 +124,7 @@ def _merged(trace: Trace, layers: Iterable[Layer], since: int) -> np.ndarray:
 def opened(directory: StateDirectory, trace: Trace, file: BatchFile) -> Layer:
     """A file's batch, as a layer of the trace."""
     layer = directory.open(file)
-    rows = trace.import_rows(layer.rows)
-    return layer if rows is layer.rows else Layer(rows, layer.index, file)
+    if not trace.translates:
+        return layer
+    own = Layer(trace.import_rows(layer.matrix), layer.index).narrowed
+    return Layer(own.rows, own.index, file)

@@ -10,6 +10,8 @@ from bisect import bisect_right
 
 import numpy as np
 
+from engine.kernels.narrow.narrow_rows import NarrowColumn
+
 FEW = 1024
 """Batches of up to this many rows are looked through."""
 
@@ -22,8 +24,8 @@ _NONE = slice(0, 0)
 class EpochIndex:
     """The epochs of a batch's rows. Nothing is sorted before a range of epochs asks for some of the rows."""
 
-    def __init__(self, epochs: np.ndarray) -> None:
-        """`epochs` int64[n], n > 0."""
+    def __init__(self, epochs: np.ndarray | NarrowColumn) -> None:
+        """`epochs` [n], n > 0, a column of the batch."""
         self._epochs = epochs
         self._order: np.ndarray | None = None
         self.least = int(epochs.min())
@@ -41,10 +43,11 @@ class EpochIndex:
         if since < self.least and self.greatest <= until:
             return slice(None)
         if len(self._epochs) <= FEW:
-            return np.flatnonzero((self._epochs > since) & (self._epochs <= until))
+            epochs = self._epochs[:]
+            return np.flatnonzero((epochs > since) & (epochs <= until))
         order = self._sorted()
         if since < self.least and len(order) < len(self._epochs):
-            return np.flatnonzero(self._epochs <= until)
+            return np.flatnonzero(self._epochs[:] <= until)
         return order[self._after(order, since) : self._after(order, until)]
 
     def count(self, since: int, until: int) -> int:
@@ -56,13 +59,13 @@ class EpochIndex:
 
     def _after(self, order: np.ndarray, epoch: int) -> int:
         """How many of the rows in `order` have an epoch up to this one."""
-        return bisect_right(range(len(order)), epoch, key=lambda place: self._epochs[order[place]])
+        return bisect_right(range(len(order)), epoch, key=lambda place: int(self._epochs[order[place]]))
 
     def _sorted(self) -> np.ndarray:
         """The rows sorted by epoch; without those at the least epoch if they are at least half of all."""
         order = self._order
         if order is None:
-            later = np.flatnonzero(self._epochs > self.least)
+            later = np.flatnonzero(self._epochs[:] > self.least)
             if 2 * len(later) > len(self._epochs):
                 later = np.arange(len(self._epochs))
             by_epoch = np.argsort(self._epochs[later], kind="stable")

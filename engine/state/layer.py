@@ -7,9 +7,20 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.kernels.index import FEWEST, MOST, SLOTS_A_KEY, count_keys, index_rows
-from engine.kernels.layers import KEY, SPREAD, register, register_index
+from engine.kernels.layers import KEY, SPREAD, register_index
+from engine.kernels.narrow.narrow_rows import (
+    Batch,
+    NarrowRows,
+    as_matrix,
+    column_of,
+    register_batch,
+    table_of,
+)
 from engine.state.epoch_index import EpochIndex
 from engine.state.store.files import BatchFile
+
+NARROW = 4096
+"""Batches of at least this many rows are narrow."""
 
 
 @dataclass(eq=False)
@@ -28,16 +39,17 @@ class Index:
             return None
         return Index(np.zeros(SLOTS_A_KEY * keys, np.uint32), rows.bit_length(), key)
 
-    def enter(self, batch: np.ndarray, start: int, stop: int) -> None:
-        """Enter the batch's rows from `start` up to `stop`; rows must be entered in order."""
-        self.keys += index_rows(batch, start, stop, self.slots, self.place_bits, self.key)
+    def enter(self, table: np.ndarray, start: int, stop: int) -> None:
+        """Enter the rows from `start` up to `stop` of the batch, a table of itself; rows must be entered in
+        order."""
+        self.keys += index_rows(table, start, stop, self.slots, self.place_bits, self.key)
 
 
 @dataclass(eq=False, slots=True)
 class Layer:
     """A batch. `file` is the file that rows and index are mapped from, None if they are only in memory."""
 
-    rows: np.ndarray
+    rows: Batch
     index: Index | None = None
     file: BatchFile | None = None
     _epochs: EpochIndex | None = None
@@ -45,6 +57,11 @@ class Layer:
 
     def __len__(self) -> int:
         return len(self.rows)
+
+    @property
+    def matrix(self) -> np.ndarray:
+        """The rows as a matrix."""
+        return as_matrix(self.rows)
 
     @property
     def bytes(self) -> int:
@@ -58,14 +75,15 @@ class Layer:
     def epochs(self) -> EpochIndex:
         """The index by epoch of rows with one diff; made when it is first asked for."""
         if self._epochs is None:
-            self._epochs = EpochIndex(self.rows[:, -2])
+            self._epochs = EpochIndex(column_of(self.rows, -2))
         return self._epochs
 
     @property
     def total(self) -> int:
         """The sum of the last diffs, added up once."""
         if self._total is None:
-            high, low = self.rows[:, -1] >> 32, self.rows[:, -1] & 0xFFFFFFFF
+            diffs = self.rows[:, -1]
+            high, low = diffs >> 32, diffs & 0xFFFFFFFF
             self._total = (int(high.sum()) << 32) + int(low.sum())
         return self._total
 
@@ -78,14 +96,23 @@ class Layer:
         """The layer with an index by `key` words, if it should have one."""
         if self.index is not None or key <= 0 or len(self.rows) < FEWEST:
             return self
-        index = Index.of_size(len(self.rows), count_keys(self.rows, key), key)
+        table = table_of([self.rows])
+        index = Index.of_size(len(self.rows), count_keys(table, key), key)
         if index is not None:
-            index.enter(self.rows, 0, len(self.rows))
+            index.enter(table, 0, len(self.rows))
         return Layer(self.rows, index, self.file)
+
+    @property
+    def narrowed(self) -> Layer:
+        """The layer with a narrow batch, if it is large and in memory."""
+        rows = self.rows
+        if self.file is not None or len(rows) < NARROW or isinstance(rows, NarrowRows):
+            return self
+        return Layer(NarrowRows.of(rows), self.index)
 
     def register(self, table: np.ndarray, line: int, key: int) -> None:
         """Write the layer into a line of a table; `key` is the trace's."""
-        register(table, line, self.rows)
+        register_batch(table, line, self.rows)
         if self.index is not None:
             register_index(table, line, self.index.slots, self.index.place_bits, self.index.key)
         elif key == SPREAD:

@@ -2,6 +2,8 @@
 
 Many rows are merged beside what goes on, until the trace asks again; what the trace holds meanwhile does not
 depend on how fast that is.
+
+The result is narrow. Its rows are made a stretch at a time, as a matrix, and written from there.
 """
 
 from __future__ import annotations
@@ -11,9 +13,12 @@ from typing import Protocol
 
 import numpy as np
 
+from engine.kernels.layers import ADDRESS, STRIDE
 from engine.kernels.merge import FIELDS, WRITTEN
+from engine.kernels.narrow.narrow_rows import table_of
 from engine.kernels.parallel.threads import Beside
 from engine.state.layer import Index, Layer
+from engine.state.narrow_writer import NarrowWriter
 
 QUANTUM = 4096
 """A merge proceeds by at least this many rows at a time."""
@@ -25,34 +30,46 @@ class Merging(Protocol):
     """A trace's way of merging batches."""
 
     since: int
+    diffs: int
+    key: int
     may_merge_beside: bool
 
     def merge_step(
-        self, left: np.ndarray, right: np.ndarray, out: np.ndarray, state: np.ndarray, since: int, fuel: int
+        self, table: np.ndarray, out: np.ndarray, state: np.ndarray, since: int, fuel: int
     ) -> bool:
-        """Continue a merge into `out` for `fuel` rows; true when it is done."""
+        """Continue a merge of a table's two batches into `out` for `fuel` rows; true when it is done."""
 
 
 class LayerMerge:
-    """A merge in progress; `owed` is the number of rows to merge next."""
+    """A merge in progress; `owed` is the number of rows to merge next.
 
-    def __init__(self, left: Layer, right: Layer, key: int) -> None:
-        size = len(left) + len(right)
+    Epochs are advanced to the trace's `since` of when it began.
+    """
+
+    def __init__(self, left: Layer, right: Layer, trace: Merging) -> None:
+        self._size = len(left) + len(right)
         self.left = left
         self.right = right
         self.owed = 0
-        self._out = np.empty((size, left.rows.shape[1]), np.int64)
+        self._since = trace.since
+        self._table = table_of([left.rows, right.rows])
+        self._stretch = np.empty((min(self._size, QUANTUM) + 2, left.rows.shape[1]), np.int64)
+        """The last row that is written, and those that were made since."""
+        self._made = self._stretch[1:]
+        self._made_table = table_of([self._made])
         self._state = np.zeros(FIELDS, np.int64)
-        self._index = Index.of_size(size, left.most_keys + right.most_keys, key)
+        self._out = NarrowWriter(self._size, (left.rows, right.rows), trace.diffs, trace.since)
+        self._index = Index.of_size(self._size, left.most_keys + right.most_keys, trace.key)
         self._beside: Beside[Layer | None] | None = None
 
     def __len__(self) -> int:
-        return len(self._out)
+        return self._size
 
     @property
     def bytes(self) -> int:
         """The room for the result and its index."""
-        return self._out.nbytes + (0 if self._index is None else self._index.slots.nbytes)
+        slots = 0 if self._index is None else self._index.slots.nbytes
+        return self._out.bytes + self._stretch.nbytes + slots
 
     @property
     def is_due(self) -> bool:
@@ -74,18 +91,37 @@ class LayerMerge:
             if done is not None or not self.is_due:
                 return done
         owed, self.owed = self.owed, 0
-        step = partial(self._step, trace, trace.since, owed)
+        step = partial(self._step, trace, owed)
         if owed < BESIDE or not trace.may_merge_beside:
             return step()
         self._beside = Beside(step)
         return None
 
-    def _step(self, trace: Merging, since: int, rows: int) -> Layer | None:
-        out, state = self._out, self._state
-        start = int(state[WRITTEN])
-        done = trace.merge_step(self.left.rows, self.right.rows, out, state, since, rows)
-        written = int(state[WRITTEN])
+    def _step(self, trace: Merging, rows: int) -> Layer | None:
+        state, made = self._state, self._made
+        is_done = False
+        while rows > 0 and not is_done:
+            fuel = min(rows, len(made) - 1)
+            rows -= fuel
+            is_done = trace.merge_step(self._table, made, state, self._since, fuel)
+            # The last row may still cancel, so it is written together with those after it.
+            count = int(state[WRITTEN])
+            ready = count if is_done else max(count - 1, 0)
+            if ready:
+                self._write(made[:ready])
+                self._stretch[0] = made[ready - 1]
+                made[: count - ready] = made[ready:count]
+                state[WRITTEN] = count - ready
+        return self._result() if is_done else None
+
+    def _write(self, rows: np.ndarray) -> None:
+        start = self._out.write(rows)
         if self._index is not None:
-            # The last row written may still cancel, so it is entered together with those after it.
-            self._index.enter(out, max(start - 1, 0), written if done else max(written - 1, 0))
-        return Layer(out[:written], self._index) if done else None
+            # The rows as part of the whole batch, of which nothing but the row before them is read.
+            table = self._made_table.copy()
+            table[0, ADDRESS] -= start * table[0, STRIDE]
+            self._index.enter(table, start, start + len(rows))
+
+    def _result(self) -> Layer:
+        rows = self._out.rows
+        return Layer(rows if len(rows) else self._stretch[:0], self._index)

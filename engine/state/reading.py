@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from engine.kernels.collapse import rows_until
-from engine.kernels.layers import table_of
 from engine.kernels.lookup import find_ranges
 from engine.kernels.merge import merge
+from engine.kernels.narrow.narrow_rows import Batch, as_matrix, table_of
 from engine.kernels.times import rows_before
 
 Rows = tuple[np.ndarray, np.ndarray]
@@ -22,12 +22,12 @@ SLACK = 16
 """Rows that a step reads beyond those that are asked for, since some cancel."""
 
 
-def accumulate(batches: Iterable[np.ndarray], width: int, time: int, masks: np.ndarray) -> np.ndarray:
+def accumulate(batches: Iterable[Batch], width: int, time: int, masks: np.ndarray) -> np.ndarray:
     """All rows at or before a time, as one batch `[words | epoch 0 | diff]`."""
     if len(masks):
-        found = (rows_before(batch, width, time, masks) for batch in batches)
+        found = (rows_before(as_matrix(batch), width, time, masks) for batch in batches)
     else:
-        found = (rows_until(batch, width, time) for batch in batches)
+        found = (rows_until(table_of([batch]), width, time) for batch in batches)
     parts = sorted(found, key=len, reverse=True)
     if not parts:
         return np.empty((0, width + 2), np.int64)
@@ -38,7 +38,7 @@ def accumulate(batches: Iterable[np.ndarray], width: int, time: int, masks: np.n
 
 
 def first_rows(
-    batches: Sequence[np.ndarray],
+    batches: Sequence[Batch],
     width: int,
     first: np.ndarray | None,
     time: int,
@@ -57,7 +57,7 @@ def first_rows(
     while most > 0:
         ends = [start + size for start in starts]
         unfinished = [
-            tuple(batch[end - 1, :width].tolist())
+            tuple(batch[end - 1 : end, :width][0].tolist())
             for batch, end in zip(batches, ends, strict=True)
             if end < len(batch)
         ]
@@ -75,7 +75,7 @@ def first_rows(
 
 
 def rows_under(
-    batches: Sequence[np.ndarray], width: int, keys: np.ndarray, time: int, masks: np.ndarray
+    batches: Sequence[Batch], width: int, keys: np.ndarray, time: int, masks: np.ndarray
 ) -> np.ndarray:
     """The rows of `accumulate` whose first words are one of the `keys` [m, P], distinct and sorted."""
     batches = [batch for batch in batches if len(batch)]
@@ -86,7 +86,7 @@ def rows_under(
 
 
 def rows_in(
-    batches: Sequence[np.ndarray],
+    batches: Sequence[Batch],
     width: int,
     lows: np.ndarray,
     highs: np.ndarray,
@@ -104,11 +104,11 @@ def rows_in(
     return accumulate([part for part in stretches if len(part)], width, time, masks)
 
 
-def _bounds(batches: Sequence[np.ndarray], words: np.ndarray) -> tuple[list[int], list[int]]:
+def _bounds(batches: Sequence[Batch], words: np.ndarray) -> tuple[list[int], list[int]]:
     """For every batch, the first row that is not below the words, and the first row above them."""
     if not batches:
         return [], []
-    lows, highs = find_ranges(table_of(list(batches)), words.reshape(1, -1))
+    lows, highs = find_ranges(table_of(batches), words.reshape(1, -1))
     return lows[:, 0].tolist(), highs[:, 0].tolist()
 
 

@@ -16,8 +16,9 @@ from engine.errors import EpochError, JoinTooLarge, UnknownName
 from engine.kernels.arrange import arrange
 from engine.kernels.collapse import few_rows
 from engine.kernels.join import MOST_PAIRS, join
-from engine.kernels.layers import COLUMNS, table_of
+from engine.kernels.layers import COLUMNS
 from engine.kernels.lookup import find_ranges
+from engine.kernels.narrow.narrow_rows import Batch, table_of
 from engine.schema import Schema
 from engine.state.dictionary import Dictionary
 from engine.state.error_history import ErrorHistory
@@ -56,7 +57,7 @@ class RelationSnapshot:
     _cache: dict[int, Rows] = field(default_factory=dict)
 
     @property
-    def batches(self) -> tuple[np.ndarray, ...]:
+    def batches(self) -> tuple[Batch, ...]:
         """The batches whose sum is the history."""
         return tuple(layer.rows for layer in self.layers)
 
@@ -188,9 +189,10 @@ class RelationSnapshot:
     def delta(self, since: int = 0) -> np.ndarray:
         """All kept differences, as a new delta [W + 2, n]; epochs before `since` are read as `since`."""
         width = len(self.order)
-        none = np.empty((0, width + 2), np.int64)
-        rows = self.batches[0] if len(self.batches) == 1 else np.concatenate([none, *self.batches])
-        delta = np.ascontiguousarray(rows[:, [*self.positions, width, width + 1]].T)
+        columns = [*self.positions.tolist(), width, width + 1]
+        parts = [batch[:, columns] for batch in self.batches]
+        rows = parts[0] if len(parts) == 1 else np.concatenate([np.empty((0, width + 2), np.int64), *parts])
+        delta = np.ascontiguousarray(rows.T)
         np.maximum(delta[width], since, out=delta[width])
         return delta
 
@@ -374,7 +376,7 @@ class Snapshot:
         batch = arrange(probe, np.arange(key + 2), _NO_ROUNDS)
         columns = np.array([*(~w for w in range(width)), key], np.int64)
         found, _, excess = join(
-            batch, key + 1, table_of(list(relation.batches)), key, width, 0, _NO_ROUNDS, columns, _NO_MASKS
+            batch, key + 1, table_of(relation.batches), key, width, 0, _NO_ROUNDS, columns, _NO_MASKS
         )
         if excess:
             raise JoinTooLarge.of(excess, MOST_PAIRS)

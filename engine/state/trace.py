@@ -1,8 +1,8 @@
 """A trace: all differences of a collection, as a spine of immutable sorted batches.
 
-A batch is an int64 matrix of rows `[W words | d rounds | epoch | K diffs]`, sorted by words, rounds and
-epoch, and consolidated. Batches lie from the largest to the smallest; a reader sees each of them, and a row's
-value is the sum over all.
+A batch is a matrix of rows `[W words | d rounds | epoch | K diffs]`, sorted by words, rounds and epoch, and
+consolidated. Large ones are narrow (`engine.kernels.narrow`), others are int64. Batches lie from the largest
+to the smallest; a reader sees each of them, and a row's value is the sum over all.
 
 Two neighbours of similar size are merged. Small merges happen at once. Large merges proceed with every
 insertion, so that no single insertion pays for them; until they are done, readers see their two inputs.
@@ -30,6 +30,7 @@ import numpy as np
 from engine.kernels.layers import COLUMNS, ROWS, WORD
 from engine.kernels.layers import WIDTH as ROW_WIDTH
 from engine.kernels.merge import compact, merge_step
+from engine.kernels.narrow.narrow_rows import Batch, as_matrix
 from engine.kernels.parallel.divided_merge import merge_batches
 from engine.kernels.stepping import spine
 from engine.kernels.stepping.arena import address_of, copied
@@ -56,6 +57,8 @@ class Trace:
 
     may_merge_beside = True
     """Whether another thread may merge large batches, which needs nothing but them."""
+    translates = False
+    """Whether rows have another form in files."""
     merges_words = True
     """Whether rows are sorted by their words, so that compiled code may merge them."""
 
@@ -177,7 +180,7 @@ class Trace:
             return int(self.table[: self.count, ROWS].sum())
         return sum(len(batch) for batch in tuple(self._held))
 
-    def batches(self) -> tuple[np.ndarray, ...]:
+    def batches(self) -> tuple[Batch, ...]:
         """The batches whose sum is the trace."""
         return tuple(layer.rows for layer in self.layers())
 
@@ -268,7 +271,7 @@ class Trace:
     def replace(self, translate: Callable[[np.ndarray], np.ndarray]) -> None:
         """Replace every batch by another form of it, which has the same rows in the same order. Merges in
         progress start again."""
-        held = [Layer(translate(layer.rows), layer.index, layer.file) for layer in self.layers()]
+        held = [Layer(translate(layer.matrix), layer.index, layer.file).narrowed for layer in self.layers()]
         self._renew(held[: len(self._base)], held[len(self._base) :])
 
     def saved(self) -> Callable[[], None]:
@@ -294,11 +297,11 @@ class Trace:
 
     # Merging
 
-    def merge(self, left: np.ndarray, right: np.ndarray, since: int) -> np.ndarray:
+    def merge(self, left: Batch, right: Batch, since: int) -> np.ndarray:
         """Merge two batches, with epochs advanced to `since`."""
-        return merge_batches(left, right, self.width, since)
+        return merge_batches(as_matrix(left), as_matrix(right), self.width, since)
 
-    def merge_all(self, batches: Sequence[np.ndarray], since: int) -> np.ndarray:
+    def merge_all(self, batches: Sequence[Batch], since: int) -> np.ndarray:
         """Merge any number of batches, the smallest first, with epochs advanced to `since`.
 
         A single batch without earlier epochs is returned as it is.
@@ -306,7 +309,7 @@ class Trace:
         if not batches:
             return np.empty((0, self.width + 1 + self.diffs), np.int64)
         if len(batches) == 1:
-            (batch,) = batches
+            batch = as_matrix(batches[0])
             is_late = since <= 0 or bool((batch[:, self.width] >= since).all())
             return batch if is_late else compact(batch, self.width, since)
         heap = [(len(batch), place, batch) for place, batch in enumerate(batches)]
@@ -316,15 +319,15 @@ class Trace:
             _, place, right = heappop(heap)
             merged = self.merge(left, right, since)
             heappush(heap, (len(merged), place, merged))
-        return heap[0][2]
+        return as_matrix(heap[0][2])
 
     def merge_step(
-        self, left: np.ndarray, right: np.ndarray, out: np.ndarray, state: np.ndarray, since: int, fuel: int
+        self, table: np.ndarray, out: np.ndarray, state: np.ndarray, since: int, fuel: int
     ) -> bool:
-        """Continue a merge into `out` for `fuel` rows; true when it is done."""
-        return merge_step(left, right, out, state, self.width, since, fuel)
+        """Continue a merge of a table's two batches into `out` for `fuel` rows; true when it is done."""
+        return merge_step(table, out, state, self.width, since, fuel)
 
-    def insert(self, batch: np.ndarray, index: Index | None = None) -> None:
+    def insert(self, batch: Batch, index: Index | None = None) -> None:
         """Add a batch. Costs its own size, and a share of the merges that it causes."""
         if len(batch) == 0:
             return
@@ -340,7 +343,7 @@ class Trace:
             layers.pop()
             replaced += 1
         if len(batch):
-            layers.append(Layer(batch, index).indexed(self.key))
+            layers.append(Layer(batch, index).indexed(self.key).narrowed)
         ended = bool(self._merges) and self._work(size)
         if ended or not len(batch) or self._is_unbalanced():
             while self._balance():
@@ -357,7 +360,7 @@ class Trace:
         """Merge everything into one batch in memory, with epochs advanced to `since`."""
         batch = self.merge_all(self.batches(), self.since)
         self._merges.clear()
-        self._layers[:] = [Layer(batch)] if len(batch) else []
+        self._layers[:] = [Layer(batch).indexed(self.key).narrowed] if len(batch) else []
         self._rebase([])
 
     def compact_to(self, frontier: Frontier) -> None:
@@ -371,11 +374,11 @@ class Trace:
     def compact(self, frontier: Frontier) -> None:
         """Merge times that `frontier` no longer tells apart, at once."""
         self.finish()
-        batches = [layer.rows for layer in self._layers if isinstance(layer, Layer)]
+        batches = [layer.matrix for layer in self._layers if isinstance(layer, Layer)]
         advanced = [
             advance_batch(batch, self.width, frontier.array, frontier.order.masks) for batch in batches
         ]
-        self._layers[:] = [Layer(batch).indexed(self.key) for batch in advanced if len(batch)]
+        self._layers[:] = [Layer(batch).indexed(self.key).narrowed for batch in advanced if len(batch)]
         self._retable(0)
         self._share()
         self._compacted = self.rows
@@ -407,7 +410,7 @@ class Trace:
     def _begin(self, left: Layer, right: Layer) -> Layer | LayerMerge:
         if len(left) + len(right) <= QUANTUM:
             return Layer(self.merge(left.rows, right.rows, self.since))
-        under_way = LayerMerge(left, right, self.key)
+        under_way = LayerMerge(left, right, self)
         self._merges.append(under_way)
         return under_way
 

@@ -12,6 +12,7 @@ from dataclasses import asdict
 
 import numpy as np
 
+from engine.kernels.narrow.narrow_rows import as_matrix
 from engine.operators.arrangement import Arrangement
 from engine.operators.failure_log import FailureLog
 from engine.operators.history import History
@@ -101,7 +102,7 @@ class Keeper:
     def _state(self, operator: Operator) -> Iterator[tuple[str, object, np.ndarray]]:
         if isinstance(operator, Arrangement):
             for batch in operator.staged_batches:
-                yield STAGED, 0, operator.export_rows(batch)
+                yield STAGED, 0, operator.export_rows(as_matrix(batch))
             if operator.batch is not None and operator not in self.files:
                 yield BATCH, 0, operator.export_rows(operator.batch)
             foreign = self._shard.rendered.foreign.get(operator)
@@ -123,7 +124,7 @@ class Keeper:
             return
         if what == FILED:
             file = self.files[operator] = BatchFile(**place)
-            self._batches[operator] = self._directory.open(file).rows
+            self._batches[operator] = self._directory.open(file).matrix
             return
         if what == ERROR:
             self._shard.error = tuple(place)

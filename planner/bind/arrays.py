@@ -11,6 +11,7 @@ from engine.schema import INTEGER, TEXT, Kind, array_of
 from planner.bind.coercion import bind_arithmetic, cast_of_variant, coerce
 from planner.bind.nested_values import field_at, value_at
 from planner.bind.scalar_functions import foreign
+from planner.dialects.traits import Trait, has
 from planner.dialects.variants import VARIANTS
 from planner.errors import TypeMismatch, Unsupported
 from planner.ir import Expression
@@ -20,8 +21,6 @@ from planner.positions import fail
 
 Bind = Callable[[exp.Expression], Expression]
 
-_STRICT = frozenset({"bigquery", "databricks"})
-"""Dialects in which a subscript beyond the array is an error."""
 _ELEMENT = (
     "CASE WHEN {1} NOT BETWEEN 1 AND len({0}) THEN error('a subscript is beyond its array') ELSE {0}[{1}] END"
 )
@@ -53,7 +52,7 @@ def subscript(node: exp.Bracket, bind: Bind, dialect: str) -> Expression:
             return value_at(value, number, node, dialect)
     if not number.type.is_integer:
         fail(TypeMismatch(f"a subscript is a number, not {number.type}"), node)
-    is_strict = dialect in _STRICT and not node.args.get("safe") and not is_native(node)
+    is_strict = has(dialect, Trait.SUBSCRIPTS_FAIL) and not node.args.get("safe") and not is_native(node)
     form = _ELEMENT if is_strict else "{0}[{1}]"
     return foreign(form, [value, _plus(number, 1 - first_of(node))], node, dialect)
 

@@ -254,7 +254,8 @@ def _normalized(interval: Expression) -> Expression:
 def condition(expression: Expression, where: str, dialect: str = "") -> Expression:
     """The expression as a BOOLEAN. Raises TypeMismatch with `where`, the place of the expression; also for a
     whole number, if it is no truth value in the `dialect`."""
-    if expression.type.is_integer and has(dialect, Trait.KEEPS_KINDS_APART):
+    is_number = expression.type.is_integer and expression.type is not UNTYPED
+    if is_number and has(dialect, Trait.KEEPS_KINDS_APART):
         raise TypeMismatch(f"{where} is {expression.type}, not BOOLEAN", "compare it with 0")
     if expression.type in (BOOLEAN, UNTYPED) or expression.type.is_integer:
         return coerce(expression, BOOLEAN)

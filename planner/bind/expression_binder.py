@@ -111,12 +111,7 @@ _CONSTRUCTS: dict[type[exp.Expression], str] = {
     exp.Collate: "COLLATE",
 }
 _PLAIN_NUMBER = re.compile(r"\d{1,18}(\.\d{1,18})?")
-_WHOLE, _WHOLE_AVERAGES = "CAST(trunc({0}) AS BIGINT)", frozenset({"redshift"})
-"""An average without its fraction, as some dialects have it for whole numbers."""
-_CUT = frozenset({"databricks", "spark"})
-"""Dialects in which a whole number of another is that number without its fraction."""
-_STRICT = frozenset({"bigquery", "databricks", "redshift"})
-"""Dialects in which a text with a fraction is no whole number, and is not rounded."""
+_WHOLE = "CAST(trunc({0}) AS BIGINT)"
 _WHOLE_TEXT = "CASE WHEN contains({0}, '.') THEN {0} || ' is not whole' ELSE {0} END"
 _BETWEEN_TIMES = "to_microseconds(epoch_us({0}) - epoch_us({1}))"
 
@@ -544,9 +539,19 @@ class ExpressionBinder:
         if is_variant and Kind.JSON in (value.type.kind, type.kind):
             return cast_of_variant(value, type, isinstance(node, exp.TryCast))
         is_fraction = value.type is not UNTYPED and value.type.is_numeric and not value.type.is_integer
-        if is_fraction and type.is_integer and self.session.dialect in _CUT and not is_native(node):
+        if (
+            is_fraction
+            and type.is_integer
+            and has(self.session.dialect, Trait.CUTS_FRACTIONS)
+            and not is_native(node)
+        ):
             value = foreign("trunc({0})", [value], node, self.session.dialect)
-        if value.type == TEXT and type.is_integer and self.session.dialect in _STRICT and not is_native(node):
+        if (
+            value.type == TEXT
+            and type.is_integer
+            and has(self.session.dialect, Trait.ROUNDS_NO_TEXTS)
+            and not is_native(node)
+        ):
             value = Foreign(_WHOLE_TEXT, (value,), TEXT)  # type: ignore[arg-type]
         if not is_native(node) and (decoded := self._decoded(value, type)) is not None:
             return decoded
@@ -625,7 +630,7 @@ class ExpressionBinder:
 
     def _is_whole_average(self, name: str, values: Sequence[Expression]) -> bool:
         """Whether the average of these values is a whole number in the dialect."""
-        is_average = name == "avg" and self.session.dialect in _WHOLE_AVERAGES
+        is_average = name == "avg" and has(self.session.dialect, Trait.AVERAGES_ARE_WHOLE)
         return is_average and bool(values) and values[0].type.is_integer
 
     def _quantified(self, node: exp.Expression, quantifier: exp.Any | exp.All) -> Expression:

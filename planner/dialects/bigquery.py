@@ -71,6 +71,8 @@ BIGQUERY: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "SAFE_MULTIPLY(a, b)": try_binary(exp.Mul),
     "SAFE_SUBTRACT(a, b)": try_binary(exp.Sub),
     "SAFE_NEGATE(a)": lambda args: tried(exp.Neg(this=exp.paren(args[0].copy()))),
+    # TO_JSON is JSON, TO_JSON_STRING a text
+    "TO_JSON(value)": "to_json({0})",
     # STRING(JSON '"purple"') is purple
     "STRING(value)": (
         "CASE typeof({0}) WHEN 'JSON' THEN CAST({0} AS VARCHAR) ->> '$' ELSE CAST({0} AS VARCHAR) END"

@@ -173,6 +173,16 @@ def databricks_node(node: exp.Expression) -> exp.Expression:
             return _of_each(_ANY, node.this, test)
         case exp.Kurtosis():  # of the whole population
             return exp.Anonymous(this="kurtosis_pop", expressions=[node.this.copy()])
+        case exp.Filter(this=exp.Kurtosis() as inner) | exp.Window(this=exp.Kurtosis() as inner):
+            found = node.copy()
+            found.set("this", databricks_node(inner))
+            return found
+        case (
+            exp.Filter(this=exp.Skewness())
+            | exp.Window(this=exp.Skewness() | exp.Filter(this=exp.Skewness()))
+        ):
+            hint = "write it in a query of its own"
+            fail(Unsupported("skewness with FILTER or OVER is not supported", hint), node)
         case exp.Skewness() if _IS_SAMPLE not in node.meta:
             return _skewness(node)
     return node
@@ -183,11 +193,6 @@ _IS_SAMPLE = "is_sample"
 
 def _skewness(node: exp.Skewness) -> exp.Expression:
     """The skewness of the whole population, from that of a sample."""
-    if isinstance(node.parent, exp.Filter | exp.Window):
-        fail(
-            Unsupported("skewness with FILTER or OVER is not supported", "write it in a query of its own"),
-            node,
-        )
     sample = node.copy()
     sample.meta[_IS_SAMPLE] = True
     count = exp.Count(this=node.this.copy())

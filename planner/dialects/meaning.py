@@ -13,7 +13,8 @@ from planner.dialects.own_calls import own_meaning
 from planner.dialects.renamed_functions import function
 from planner.dialects.row_comparisons import expanded_comparison
 from planner.dialects.text_lengths import cast_to_length
-from planner.dialects.variants import cast_variant
+from planner.dialects.variants import variant_in_query
+from planner.dialects.whole_numbers import whole_in_query
 from planner.formats import formatted
 from planner.native import templates
 from planner.native.subscripts import is_counted_from_zero, set_place
@@ -57,7 +58,7 @@ def in_duckdb(query: exp.Expression, told: Told | None = None) -> exp.Expression
         if dialect is not None:
             found = expanded_comparison(node, dialect)
             found = translated(node, dialect) if found is node else found
-            found = cast_variant(found, dialect)
+            found = whole_in_query(variant_in_query(found, dialect), dialect)
         if found is not node and told is not None:
             told(node, found)
         if node is query:

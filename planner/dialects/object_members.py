@@ -6,7 +6,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
+from planner.errors import Unsupported
 from planner.native.templates import sql
+from planner.positions import fail
 
 Args = Sequence[exp.Expression]
 _MEMBER = "CAST(to_json(CAST({0} AS VARCHAR)) AS VARCHAR) || ':' || CAST(to_json({1}) AS VARCHAR)"
@@ -42,7 +44,11 @@ def without(args: Args) -> exp.Expression:
 
 
 def _pairs(args: Args) -> list[tuple[exp.Expression, exp.Expression]]:
-    return list(zip(args[::2], args[1::2], strict=False))
+    """The names and values of a call that alternates them. Raises Unsupported if one has no other."""
+    if len(args) % 2:
+        hint = "write a name and a value of each member, and not *"
+        fail(Unsupported("an object of these arguments is not supported", hint), args[-1])
+    return list(zip(args[::2], args[1::2], strict=True))
 
 
 def _object(members: Sequence[tuple[str, Sequence[exp.Expression]]]) -> exp.Expression:

@@ -92,8 +92,7 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
         case exp.ByteLength():
             return sql(_CALLS["octet_length"], [node.this])
         case exp.Length() if dialect in _OF_CHARACTERS:
-            kind = "length" if dialect == "bigquery" else "length_of_any"
-            return call_of(f"{PREFIX}{kind}", [node.this], "length")
+            return call_of(f"{PREFIX}length", [node.this], "length")
         case exp.Length() if node.args.get("binary"):
             return sql(_CALLS["octet_length"], [node.this])
         case exp.Length() if dialect == "tsql":

@@ -107,6 +107,10 @@ def snowflake_node(node: exp.Expression) -> exp.Expression:
             found = node.copy()
             found.set("expression", value.this.copy())
             return found
+        case exp.Window(this=exp.ObjectAgg() as inner):
+            window = node.copy()
+            window.set("this", _without_nulls(inner))
+            return window
         case exp.ObjectAgg() if not _is_filtered(node):
             return _without_nulls(node)
     return node

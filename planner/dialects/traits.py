@@ -25,6 +25,14 @@ class Trait(Enum):
     """A text that is written beside a number is a number, although kinds are not kept apart."""
     READS_NO_NUMERALS = auto()
     """Kinds are kept apart, and a text that is written beside a number is no number either."""
+    AVERAGES_ARE_WHOLE = auto()
+    """The average of whole numbers is one, without its fraction."""
+    CUTS_FRACTIONS = auto()
+    """A number that is cast to a whole one, or divided by DIV, loses its fraction, and is not rounded."""
+    ROUNDS_NO_TEXTS = auto()
+    """A text with a fraction is no whole number."""
+    SUBSCRIPTS_FAIL = auto()
+    """A subscript beyond its array is an error."""
     CASTS_STRUCTS_BY_NAME = auto()
     """A cast of a struct pairs fields by their names; elsewhere their order counts."""
     PERCENTILE_INTERPOLATES = auto()
@@ -75,6 +83,10 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.KEEPS_KINDS_APART: _APART,
     Trait.READS_NUMERALS: frozenset({"databricks", "mysql", "redshift", "snowflake"}),
     Trait.READS_NO_NUMERALS: frozenset({"bigquery"}),
+    Trait.AVERAGES_ARE_WHOLE: frozenset({"redshift"}),
+    Trait.CUTS_FRACTIONS: frozenset({"databricks", "spark"}),
+    Trait.ROUNDS_NO_TEXTS: frozenset({"bigquery", "databricks", "redshift"}),
+    Trait.SUBSCRIPTS_FAIL: frozenset({"bigquery", "databricks"}),
     Trait.CASTS_STRUCTS_BY_NAME: frozenset({"duckdb", "snowflake"}),
     Trait.PERCENTILE_INTERPOLATES: _SPARK,
     Trait.LISTAGG_JOINS_CLOSELY: frozenset({"databricks", "oracle", "redshift", "snowflake", "spark"}),

@@ -3,6 +3,7 @@
 | function | becomes |
 |---|---|
 | row_number, rank; lag and lead by a constant; frames of ROWS, or RANGE from the first row | Window |
+| frames of RANGE between distances | Window |
 | frames that end with the last row | Window in the reverse order |
 | aggregates of the whole partition, or of the peers | Aggregate, joined to the rows |
 | first_value and last_value of these | TopK, joined to the rows |
@@ -37,6 +38,7 @@ from planner.ir import (
 )
 from planner.ir.window_items import CURRENT, END, START
 from planner.lower.aggregate import lower_aggregate
+from planner.lower.distances import Distances, distances
 from planner.lower.lowered import Lowered, distinct, projected, taken
 from planner.lower.partition_queries import asked
 from planner.lower.place_expressions import cumulative, percentage, tile
@@ -154,7 +156,17 @@ class _Lowering:
             return self._placed(replace(function, peers=True))
         if (start, end) == (CURRENT, END):
             return self._placed(replace(function, peers=True), turned=True)
-        return self._asked(item)
+        near = self._distances(item.frame, position)
+        return self._asked(item) if near is None else self._placed(replace(function, distances=near))
+
+    def _distances(self, frame: Frame, argument: int | None) -> Distances | None:
+        """A frame of RANGE by distances, which the engine takes unless the argument may be a wide number."""
+        types = self.input.node.schema.types
+        is_wide = argument is not None and types[argument].may_be_wide
+        if frame.unit is not Unit.RANGE or len(self.window.order) != 1 or is_wide:
+            return None
+        by = self.window.order[0].column
+        return None if by in self.keys else distances(frame, types[self.input.position(by)])
 
     def _group(self, frame: Frame) -> Ids | None:
         """The columns that tell the frame's rows from all others, or None."""
@@ -268,7 +280,8 @@ def _windowed(window: Over, rows: Lowered, functions: Mapping[Windowed, ColumnRe
     if not functions:
         return rows
     ties = any(
-        f.function is WindowFunction.ROW_NUMBER or not (f.peers or f.function in PLACES) for f in functions
+        f.function is WindowFunction.ROW_NUMBER or not (f.peers or f.distances or f.function in PLACES)
+        for f in functions
     )
     order = _order(window, rows, ties, turned)
     node = EngineWindow(

@@ -57,7 +57,18 @@ _RULES = (
     dialect_query,
 )
 _CHANGED = (
-    *(exp.Array, exp.Window, exp.Table, exp.Lateral, exp.Query, exp.With, exp.Values, exp.DataType),
+    *(
+        exp.All,
+        exp.Any,
+        exp.Array,
+        exp.Window,
+        exp.Table,
+        exp.Lateral,
+        exp.Query,
+        exp.With,
+        exp.Values,
+        exp.DataType,
+    ),
     *(exp.Pivot, exp.Ordered, exp.Column, exp.TableFromRows, exp.Anonymous, exp.BitString, exp.Join),
 )
 

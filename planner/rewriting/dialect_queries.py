@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
+from planner.errors import InvalidQuery, Unsupported
 from planner.positions import fail
 
 _RECURRING = frozenset({"oracle", "snowflake"})
@@ -48,6 +48,8 @@ def dialect_query(node: exp.Expression, dialect: str) -> exp.Expression | None:
             return exp.DataType(this=exp.DType.DECIMAL, expressions=digits)
         case exp.Join() if node.kind == "STRAIGHT_JOIN":
             return _without_kind(node)
+        case exp.Any(this=exp.Tuple(expressions=[])) | exp.All(this=exp.Tuple(expressions=[])):
+            fail(InvalidQuery("ANY and ALL take a list that is not empty"), node.parent or node)
         case exp.Column(this=exp.Parameter()):
             fail(Unsupported("a column by its place in its table is not supported", "write its name"), node)
     return None

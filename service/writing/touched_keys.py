@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.kernels.arrange import arrange
-from engine.kernels.layers import table_of
 from engine.kernels.lookup import find_ranges
+from engine.kernels.narrow.narrow_rows import table_of
 from engine.state.distinct import distinct
 from engine.state.snapshot import Snapshot
 from service.changes.table_changes import TableChanges

@@ -12,7 +12,8 @@ from tests.dialects.bar_file import ERROR, Bar, Decision, Entry, Row, bar, diale
 from tests.dialects.topics import LEAST_EXPRESSIONS, LEAST_QUERIES, TOPICS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "dialects"
-TABLE = "README.md"
+TABLE, BY_HAND = "README.md", "upstream.md"
+"""The page of the table, and the one that is no bar's: the list for sqlglot."""
 _MADE = "<!-- `python -m tests.dialects --write` makes this page from tests/dialects/bars. -->"
 _INTRODUCTION = f"""{_MADE}
 # Dialects

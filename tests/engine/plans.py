@@ -168,17 +168,21 @@ class PlanMaker:
         functions = [f for f in WindowFunction if f is not WindowFunction.AVG]
         if depth:
             functions.remove(WindowFunction.SUM)
-        made = tuple(self._windowed(self.rng.choice(functions)) for _ in range(self.rng.choice((1, 1, 2))))
         order = tuple(
             Ordering(c, self.rng.random() < 0.5, self.rng.random() < 0.5)
             for c in self.rng.sample((0, 1), self.rng.choice((0, 1, 1, 2)))
         )
         keys = self.rng.choice(((), (0,), (0,), (1,)))
         peers = self.rng.randint(0, len(order))
+        has_distances = peers == 1 and order[0].column not in keys
+        made = tuple(
+            self._windowed(self.rng.choice(functions), has_distances)
+            for _ in range(self.rng.choice((1, 1, 2)))
+        )
         window = Window(self.plan(2, budget - 1, variables, depth), keys, order, peers, made)
         return project(window, (self.rng.randrange(2), self.rng.randrange(2, len(window.schema))))
 
-    def _windowed(self, function: WindowFunction) -> Windowed:
+    def _windowed(self, function: WindowFunction, has_distances: bool) -> Windowed:
         if function in PLACES:
             return Windowed(function, None, BIGINT)
         start, end = sorted(self.rng.choices((-2, -1, 0, 1, 2), k=2))
@@ -186,6 +190,8 @@ class PlanMaker:
             return Windowed(function, 1, BIGINT, start, start, default=self.rng.choice((None, 3)))
         if function in ENDS:
             return Windowed(function, 1, BIGINT, start, end)
+        if has_distances and self.rng.random() < 0.5:
+            return Windowed(function, self.rng.randrange(2), BIGINT, distances=(start, end))
         if self.rng.random() < 0.4:
             return Windowed(function, self.rng.randrange(2), BIGINT, peers=True)
         return Windowed(function, 1, BIGINT, self.rng.choice((None, start)), end)

@@ -16,8 +16,8 @@ import pytest
 from engine.judging.row_judge import RowJudge
 from engine.kernels.arrange import SLOT_HIGH, SLOT_LOW, SLOT_ROWS, arrange, arrange_sums
 from engine.kernels.join import MOST_PAIRS
-from engine.kernels.layers import table_of
 from engine.kernels.merge import merge
+from engine.kernels.narrow.narrow_rows import as_matrix, table_of
 from engine.kernels.parallel import threads
 from engine.kernels.parallel.divided_join import join_batch
 from engine.kernels.parallel.divided_merge import merge_batches
@@ -27,7 +27,7 @@ from engine.operators.rebuild import Rebuild
 from engine.runtime.engine import Engine
 from engine.runtime.kept import kept_states
 from engine.schema import DATE, INTEGER, TEXT, Column
-from engine.state import layer_merge, trace
+from engine.state import layer, layer_merge, trace
 from engine.state.dictionary import Dictionary
 from engine.state.trace import Trace
 from tests.engine.histories import EPOCHS, check, random_history, run
@@ -48,6 +48,8 @@ def in_parts(count: int) -> Iterator[None]:
         patch.setattr(trace, "AT_ONCE", 2)
         for module in (trace, layer_merge):
             patch.setattr(module, "QUANTUM", 4)
+        for module in (layer, arrangement):
+            patch.setattr(module, "NARROW", 4)
         for module in (layer_merge, arrangement):
             patch.setattr(module, "BESIDE", 4)
         threads.use(count)
@@ -113,7 +115,7 @@ def insertions(rng: np.random.Generator) -> Iterator[tuple[list[bytes], bool]]:
         for word, _, diff in delta.T.tolist():
             rows[word] += diff
         there: Counter[int] = Counter()
-        for word, _, diff in np.concatenate(kept.batches()).tolist():
+        for word, _, diff in np.concatenate([as_matrix(batch) for batch in kept.batches()]).tolist():
             there[word] += diff
         assert {w: n for w, n in there.items() if n} == {w: n for w, n in rows.items() if n}
         slots = [layer.index.slots for layer in kept.layers() if layer.index is not None]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from engine.kernels.arrange import arrange
+from engine.kernels.narrow.narrow_rows import as_matrix
 from engine.state.layer import Layer
 from engine.state.store.files import BatchFile
 from engine.state.trace import AT_ONCE, QUANTUM, Trace
@@ -32,7 +33,7 @@ def add(sums: Counter[tuple[int, ...]], rows: np.ndarray, keep_epochs: bool) -> 
 def contents(trace: Trace, keep_epochs: bool) -> dict[tuple[int, ...], int]:
     sums: Counter[tuple[int, ...]] = Counter()
     for rows in trace.batches():
-        add(sums, rows, keep_epochs)
+        add(sums, as_matrix(rows), keep_epochs)
     return {row: diff for row, diff in sums.items() if diff}
 
 
@@ -76,10 +77,10 @@ def test_batches_stay_valid_after_later_insertions() -> None:
     for epoch in range(40):
         trace.insert(batch(rng, 1_000, epoch, 10**6))
     held = trace.batches()
-    copies = [rows.copy() for rows in held]
+    copies = [as_matrix(rows).copy() for rows in held]
     for epoch in range(40, 400):
         trace.insert(batch(rng, 1_000, epoch, 10**6))
-    assert all((rows == copy).all() for rows, copy in zip(held, copies, strict=True))
+    assert all((as_matrix(rows) == copy).all() for rows, copy in zip(held, copies, strict=True))
 
 
 def test_a_saved_state_comes_back() -> None:
@@ -187,7 +188,7 @@ def test_mapped_batches_stand_for_captured_ones() -> None:
     before = total(trace)
     captured = trace.capture()
     trace.insert(batch(rng, 10, 9, 10**6))
-    mapped = [Layer(layer.rows.copy(), None, BatchFile("a", 1, 1, 1, 1, 1)) for layer in captured]
+    mapped = [Layer(layer.matrix.copy(), None, BatchFile("a", 1, 1, 1, 1, 1)) for layer in captured]
     assert trace.exchange(captured, mapped)
     assert [file.name for file in trace.files()] == ["a"] * len(captured)
     assert not trace.exchange(captured, mapped)

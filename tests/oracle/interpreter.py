@@ -367,7 +367,8 @@ def _windows(node: Window, rows: Bag) -> Bag:
     for members in _sorted_groups(rows, node.keys, node.order):
         peers = [tuple(row[o.column] for o in node.order[: node.peers]) for row in members]
         for at, row in enumerate(members):
-            result[(*row, *(_windowed(f, members, peers, at) for f in node.functions))] += 1
+            seen = ((f, *_near(f, node, members, peers, at)) for f in node.functions)
+            result[(*row, *(_windowed(*function) for function in seen))] += 1
     return result
 
 
@@ -393,6 +394,26 @@ def _nearest(node: NearestJoin, left: Bag, right: Bag) -> Bag:
     return result
 
 
+def _near(
+    f: Windowed, node: Window, members: list[Row], peers: list[Row], at: int
+) -> tuple[list[Row], list[Row], int]:
+    """The rows within a frame's distances, as a group in which the frame is all rows; else the group."""
+    if f.distances is None:
+        return members, peers, at
+    column, descending, _ = node.order[0]
+    low, high = f.distances
+    here = members[at][column]
+
+    def is_near(value: object) -> bool:
+        if value is None or here is None:
+            return value is here
+        ahead = here - value if descending else value - here  # type: ignore[operator]
+        return bool(low <= ahead <= high)
+
+    near = [row for row in members if is_near(row[column])]
+    return near, [()] * len(near), 0
+
+
 def _windowed(f: Windowed, members: list[Row], peers: list[Row], at: int) -> object:
     """The function of the row at a position, by the definition of its frame."""
     if f.function is WindowFunction.ROW_NUMBER:
@@ -405,8 +426,8 @@ def _windowed(f: Windowed, members: list[Row], peers: list[Row], at: int) -> obj
         return values[place] if 0 <= place < len(values) else f.default
     first = 0 if f.start is None else max(at + f.start, 0)
     last = at + f.end
-    if f.peers:
-        last = max(i for i, peer in enumerate(peers) if peer == peers[at])
+    if f.peers or f.distances:
+        last = max((i for i, peer in enumerate(peers) if peer == peers[at]), default=-1)
     frame = values[first : max(last + 1, 0)]
     known = [value for value in frame if value is not None]
     match f.function:

@@ -109,7 +109,7 @@ def test_a_first_row_as_a_value_is_one_top_by_the_key() -> None:
     [
         ("SELECT a FROM t WHERE unnest([1]) = a", "UNNEST is not supported in WHERE"),
         ("SELECT sum(unnest([a])) FROM t", "UNNEST is not supported in an aggregate"),
-        ("SELECT * FROM t, unnest(t.a)", "UNNEST takes arrays, not INTEGER"),
+        ("SELECT * FROM t, unnest(t.a)", "UNNEST takes arrays and maps, not INTEGER"),
         ("SELECT * FROM range(1.5, 2.5)", "takes whole numbers or timestamps"),
         ("SELECT * FROM t POSITIONAL JOIN u", "POSITIONAL JOIN is not supported"),
         ("SELECT * FROM t ASOF JOIN u ON t.a = u.a", "ASOF JOIN needs one inequality"),

@@ -128,6 +128,10 @@ from tests.planner.samples import answer, planned
                 ("t.a = days.a(+) OR t.a = 1", 31),
             )
         ),
+        ("postgres", "SELECT b LIKE ANY () FROM t", "invalid_query", "ANY and ALL take a list", 8),
+        ("bigquery", "SELECT AS STRUCT a FROM t", "unsupported_sql", "SELECT AS STRUCT", 18),
+        ("snowflake", "SELECT OBJECT_CONSTRUCT(*) FROM t", "unsupported_sql", "an object of these", 25),
+        ("databricks", "SELECT skewness(c) OVER () FROM t", "unsupported_sql", "skewness with FILTER", 8),
         ("snowflake", "SELECT v.$1 FROM t AS v", "unsupported_sql", "a column by its place", 8),
         ("postgres", "SELECT * FROM TUMBLE(none, b, INTERVAL '1 day')", "type_mismatch", "", 28),
     ],

@@ -5,9 +5,9 @@ from __future__ import annotations
 import duckdb
 import pytest
 
+from planner.adhoc.translating import Translation, translate
 from planner.errors import InvalidQuery, PlannerError, PlanningLimit
 from planner.limits import DEFAULT, PlanningLimits
-from planner.translation import Translation, translate
 
 TABLE = """
 CREATE TABLE t (id INTEGER, n INTEGER, s VARCHAR, d DATE, moment TIMESTAMPTZ, xs INTEGER[]);

@@ -14,7 +14,7 @@ from tests.property.cases import answers
 from tests.property.check import Make, check
 from tests.property.examples import SQL, hold
 from tests.property.windows import windows_case
-from tests.seeds import each_seed
+from tests.seeds import each_seed, seeds
 
 CASES = int(os.environ.get("FRESHET_WINDOWS", "30"))
 
@@ -91,3 +91,51 @@ def test_frames_of_rows_without_peers() -> None:
 
 def test_orders_among_the_arguments() -> None:
     hold((T,), [(sql, sql) for sql in INSIDE], dialect="duckdb")
+
+
+MOMENTS = (
+    "m(k INTEGER, day DATE, at TIMESTAMP, tz TIMESTAMPTZ, f DOUBLE PRECISION, d NUMERIC(9, 2), s TEXT)",
+)
+FRAMES = {
+    "day": (
+        "INTERVAL '2 days' PRECEDING AND CURRENT ROW",
+        "INTERVAL '36 hours' PRECEDING AND INTERVAL '12 hours' FOLLOWING",
+        "INTERVAL '1 month' PRECEDING AND CURRENT ROW",
+        "INTERVAL '300 days' PRECEDING AND INTERVAL '20 days' PRECEDING",
+    ),
+    "at": (
+        "INTERVAL '1 day' PRECEDING AND INTERVAL '1 hour' FOLLOWING",
+        "INTERVAL '400 days' PRECEDING AND CURRENT ROW",
+        "INTERVAL '1 second' FOLLOWING AND INTERVAL '900 days' FOLLOWING",
+    ),
+    "tz": ("INTERVAL '1000 days' PRECEDING AND INTERVAL '2 days' FOLLOWING",),
+    "f": (
+        "0.5 PRECEDING AND 1.25 FOLLOWING",
+        "2 PRECEDING AND CURRENT ROW",
+        "1 FOLLOWING AND 1e10 FOLLOWING",
+    ),
+    "d": ("0.5 PRECEDING AND 1.25 FOLLOWING", "2 PRECEDING AND 0.01 PRECEDING"),
+}
+CALLS = ("count(*)", "count(s)", "sum(f)", "avg(d)", "sum(d)", "min(s)", "max(s)", "max(f)", "min(at)")
+
+
+def by_distance() -> list[SQL]:
+    """Every frame with all calls, one in each direction; and running sums of floats and extremes of texts."""
+    views: list[SQL] = []
+    for number, (by, edges) in enumerate((by, edges) for by, all_ in FRAMES.items() for edges in all_):
+        order = f"{by} {'DESC' if number % 2 else 'ASC'} NULLS {'FIRST' if number % 3 else 'LAST'}"
+        over = f"OVER (PARTITION BY k ORDER BY {order} RANGE BETWEEN {edges})"
+        values = ", ".join(f"{call} {over} AS w{i}" for i, call in enumerate(CALLS))
+        views.append(f"SELECT *, {values} FROM m")
+    every = "at, day, tz, f, d, s"
+    for call in ("sum(f)", "avg(f)", "min(s)", "max(s)"):
+        for frame in ("", "ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING", "ROWS UNBOUNDED PRECEDING"):
+            views.append(f"SELECT *, {call} OVER (PARTITION BY k ORDER BY {every} {frame}) AS w FROM m")
+        views.append(f"SELECT *, {call} OVER (ORDER BY k) AS w FROM m")
+        few = "(SELECT d, f, s FROM m)"
+        views.append(f"SELECT *, {call} OVER (ORDER BY d DESC, f, s ROWS 3 PRECEDING) AS w FROM {few}")
+    return views
+
+
+def test_by_distance_and_over_floats_and_texts() -> None:
+    hold(MOMENTS, by_distance(), seeds(2), 7, dialect="duckdb")

@@ -145,7 +145,8 @@ def test_statements_that_change(filled: Client) -> None:
     sql(filled, "INSERT INTO t (id, s) SELECT id + 10, s FROM t WHERE s.a = 4")
     sql(
         filled,
-        "UPDATE t SET s = {'a': s.a + 1, 'b': s.b}, m = map_concat(m, MAP {'y': CAST(2 AS NUMERIC(20, 2))}) WHERE id = 4",
+        "UPDATE t SET s = {'a': s.a + 1, 'b': s.b}, m = map_concat(m, MAP {'y': CAST(2 AS NUMERIC(20, 2))}) "
+        "WHERE id = 4",
     )
     sql(filled, "DELETE FROM t WHERE s = {'a': 5, 'b': 'e'}")
     assert [(row["id"], row["s"], row["m"]) for row in read(filled, "t")[3:]] == [

@@ -7,6 +7,7 @@ import numpy as np
 from engine.kernels.compiled import kernel
 from engine.kernels.layers import seek
 from engine.kernels.merge import FIELDS, WRITTEN, merge, merge_step
+from engine.kernels.narrow.narrow_rows import table_of
 from engine.kernels.parallel import threads
 
 
@@ -25,7 +26,7 @@ def merge_batches(left: np.ndarray, right: np.ndarray, width: int, since: int) -
         one, other = large[start:stop], small[other_start:other_stop]
         own = out[start + other_start : stop + other_stop]
         state = np.zeros(FIELDS, np.int64)
-        merge_step(one, other, own, state, width, since, len(own))
+        merge_step(table_of([one, other]), own, state, width, since, len(own))
         return own[: state[WRITTEN]]
 
     return threads.together(out, threads.each(merged, range(parts)))

@@ -10,7 +10,7 @@ from __future__ import annotations
 from numba import njit
 
 from engine.kernels.compiled import kernel
-from engine.kernels.layers import COLUMNS, layer, rows_at, uncounted
+from engine.kernels.layers import COLUMNS, matrix, rows_at, uncounted
 from engine.kernels.stepping import spine
 from engine.kernels.stepping.arena import (
     ANSWER,
@@ -178,7 +178,7 @@ def publish(code, operators, queue, state, nursery, cursor, since, changed):
             numbers = rows_at(line[SPINE_AT], 1, spine.SPINE)[0]
             if code[place, OPERATION] != ARRANGE or code[place, NUMBER] == 0:
                 numbers[spine.SINCE] = since
-            batch = layer(rows_at(line[TABLE], line[BEFORE] + 1, COLUMNS), line[BEFORE])
+            batch = matrix(rows_at(line[TABLE], line[BEFORE] + 1, COLUMNS), line[BEFORE])
             is_inserted = spine.insert(numbers, batch, nursery, cursor)
         changed[found, 0] = place
         changed[found, 1] = is_inserted

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from engine.kernels.layers import COLUMNS, KEY, ROWS, SPREAD, layer, register, rows_at
+from engine.kernels.layers import COLUMNS, FORMAT, KEY, ROWS, SPREAD, matrix, register, rows_at
 from engine.kernels.merge import FIELDS, WRITTEN, advance
 
 TABLE, ROOM, COUNT, LOOSE, SETTLED, SINCE, WIDTH, LOOKED_UP, UNPAID, PAYABLE = range(10)
@@ -57,11 +57,11 @@ def insert(numbers, batch, nursery, cursor):
     while last > loose and table[last - 1, ROWS] + size <= AT_ONCE:
         most = table[last - 1, ROWS] + size
         address = _room(nursery, cursor, most * columns)
-        if address == 0:
+        if address == 0 or table[last - 1, FORMAT] != 0:
             return False
         progress = np.zeros(FIELDS, np.int64)
         merged = rows_at(address, most, columns)
-        advance(layer(table, last - 1), rows, merged, progress, numbers[WIDTH], numbers[SINCE], most, None)
+        advance(matrix(table, last - 1), rows, merged, progress, numbers[WIDTH], numbers[SINCE], most, None)
         size = progress[WRITTEN]
         rows = rows_at(address, size, columns)
         cursor[0] += size * columns

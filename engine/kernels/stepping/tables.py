@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.compiled import kernel
-from engine.kernels.layers import ADDRESS, COLUMNS, ROWS, layer, register, rows_at
+from engine.kernels.layers import ADDRESS, COLUMNS, ROWS, matrix, register, rows_at
 from engine.kernels.magnitudes import mass
 from engine.kernels.merge import FIELDS, WRITTEN, advance
 from engine.kernels.stepping.arena import REFUSED, STATUS, keep, reserve
@@ -70,7 +70,7 @@ def after(run, place):
 @njit(inline="always")
 def current(run, place):
     """The current step's batch, which must exist."""
-    return layer(after(run, place), run.operators[place, BEFORE])
+    return matrix(after(run, place), run.operators[place, BEFORE])
 
 
 @njit
@@ -109,8 +109,8 @@ def _merge_last(run, place):
     operators = run.operators
     table = after(run, place)
     last = table.shape[0] - 1
-    left = layer(table, last - 1)
-    right = layer(table, last)
+    left = matrix(table, last - 1)
+    right = matrix(table, last)
     columns = left.shape[1]
     size = left.shape[0] + right.shape[0]
     address = reserve(run, size * columns)

@@ -2,12 +2,16 @@
 
   magic 8 bytes | version u32 | CRC-32 u32 of all that follows
   rows | columns | key | keys | slots | place bits, int64 each
-  the rows, int64, row by row | the index's slots, uint32
+  the rows | the index's slots, uint32
 
-Numbers are little-endian. `key` is the trace's; without an index, the last three are 0. The header has 64
-bytes, so that rows and slots are aligned: a file is mapped and read in place. It is mapped copy-on-write,
-because kernels take writable arrays, though none writes to a batch. Reading a small file is cheaper than
-mapping it, and then the checksum costs nothing extra.
+Numbers are little-endian. `key` is the trace's; without an index, the last three are 0. The rows of a small
+batch are int64, row by row: version 1. Those of a large one are narrow (`engine.kernels.narrow`): version 2.
+Before these are the least and the greatest word of each column, int64 each, which give the format, and behind
+them eight to fifteen zeros. Earlier releases wrote files of version 1 alone.
+
+The header has 64 bytes, so that rows and slots are aligned: a file is mapped and read in place. It is mapped
+copy-on-write, because kernels take writable arrays, though none writes to a batch. Reading a small file is
+cheaper than mapping it, and then the checksum costs nothing extra.
 """
 
 from __future__ import annotations
@@ -19,10 +23,13 @@ from pathlib import Path
 import numpy as np
 
 from engine.errors import StoreError
-from engine.state.layer import Index, Layer
+from engine.kernels.narrow.batch_type import WORD
+from engine.kernels.narrow.narrow_rows import Batch, NarrowRows, format_for
+from engine.state.layer import NARROW, Index, Layer
 from engine.state.store.files import BatchFile
 
-VERSION = 1
+MATRIX, NARROWED = 1, 2
+"""Versions: what the rows are."""
 SMALL = 1 << 17
 """Files of up to this many bytes are read instead of mapped."""
 _MAGIC = b"freshetB"
@@ -33,16 +40,31 @@ _HEADER = _PREFIX.size + _SHAPE.size
 
 def pieces(layer: Layer, key: int) -> tuple[int, list[bytes | memoryview]]:
     """The checksum of a batch's file, and its content piece by piece."""
-    rows, index = layer.rows, layer.index
+    rows, index = layer.matrix, layer.index
     slots = np.empty(0, np.uint32) if index is None else index.slots
     keys, place_bits = (0, 0) if index is None else (index.keys, index.place_bits)
     shape = _SHAPE.pack(*rows.shape, key, keys, len(slots), place_bits)
-    words = np.ascontiguousarray(rows, "<i8").reshape(-1)
-    content: list[bytes | memoryview] = [shape, words.data, slots.astype("<u4", copy=False).data]
+    version, kept = _kept(rows)
+    content: list[bytes | memoryview] = [shape, *kept, slots.astype("<u4", copy=False).data]
     checksum = 0
     for piece in content:
         checksum = zlib.crc32(piece, checksum)
-    return checksum, [_PREFIX.pack(_MAGIC, VERSION, checksum), *content]
+    return checksum, [_PREFIX.pack(_MAGIC, version, checksum), *content]
+
+
+def _kept(rows: np.ndarray) -> tuple[int, list[bytes | memoryview]]:
+    """The version of a file of these rows, and what it has of them."""
+    if len(rows) < NARROW:
+        return MATRIX, [np.ascontiguousarray(rows, "<i8").reshape(-1).data]
+    narrow = NarrowRows.of(np.ascontiguousarray(rows))
+    ends = np.ascontiguousarray(narrow.ends, "<i8").reshape(-1)
+    size = len(rows) * narrow.stride
+    return NARROWED, [ends.data, narrow.data[:size].data, bytes(_size(len(rows), narrow.stride) - size)]
+
+
+def _size(rows: int, stride: int) -> int:
+    """The bytes of narrow rows, with what fills up behind them."""
+    return (rows * stride + 2 * WORD - 1) // WORD * WORD
 
 
 def open_batch(path: Path, file: BatchFile) -> Layer:
@@ -52,10 +74,32 @@ def open_batch(path: Path, file: BatchFile) -> Layer:
     """
     content = _content(path, file)
     rows, columns, _, keys, slots, place_bits = _SHAPE.unpack_from(content.data, _PREFIX.size)
-    end = _HEADER + 8 * rows * columns
-    matrix = content[_HEADER:end].view(np.int64).reshape(rows, columns)
+    end = len(content) - 4 * slots
+    words = content[_HEADER:end].view(np.int64)
+    batch: Batch = (
+        words.reshape(rows, columns) if _version(content) == MATRIX else _narrow(words, rows, columns)
+    )
     index = Index(content[end:].view(np.uint32), place_bits, file.key, keys) if slots else None
-    return Layer(matrix, index, file)
+    return Layer(batch, index, file)
+
+
+def _narrow(words: np.ndarray, rows: int, columns: int) -> NarrowRows:
+    """The narrow batch in a file's words, its ends first."""
+    ends = words[: 2 * columns].reshape(2, columns)
+    format, stride = format_for(ends)
+    return NarrowRows(words[2 * columns :].view(np.uint8), rows, format, stride, ends)
+
+
+def _version(content: np.ndarray) -> int:
+    return int(_PREFIX.unpack_from(content.data)[1])
+
+
+def _room(content: np.ndarray, rows: int, columns: int) -> int:
+    """The bytes that so many rows take in a file."""
+    if _version(content) == MATRIX:
+        return WORD * rows * columns
+    ends = content[_HEADER : _HEADER + 2 * WORD * columns].view(np.int64)
+    return ends.nbytes + _size(rows, format_for(ends.reshape(2, columns))[1])
 
 
 def verify(path: Path, file: BatchFile) -> None:
@@ -74,11 +118,14 @@ def _content(path: Path, file: BatchFile) -> np.ndarray:
     except FileNotFoundError:
         raise StoreError(f"the state's file {path} is missing") from None
     magic, version, checksum = _PREFIX.unpack_from(content.data)
-    if magic == _MAGIC and version != VERSION:
-        raise StoreError(f"the state's file {path} has version {version}; this release reads {VERSION}")
+    if magic == _MAGIC and version not in (MATRIX, NARROWED):
+        raise StoreError(
+            f"the state's file {path} has version {version}; this release reads up to {NARROWED}"
+        )
     rows, columns, key, _, slots, _ = _SHAPE.unpack_from(content.data, _PREFIX.size)
-    promised = (_MAGIC, file.checksum, file.rows, file.columns, file.key, file.size)
-    if (magic, checksum, rows, columns, key, _HEADER + 8 * rows * columns + 4 * slots) != promised:
+    known = (magic, checksum, rows, columns, key)
+    promised = (_MAGIC, file.checksum, file.rows, file.columns, file.key)
+    if known != promised or _HEADER + _room(content, rows, columns) + 4 * slots != file.size:
         raise StoreError(f"the state's file {path} is not the one that was written")
     if not mapped:
         _check_sum(path, file, content)

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from engine.kernels.narrow.narrow_rows import Batch
 from engine.state.layer import Layer
 from engine.state.store import batch_files as batches
 from engine.state.store import text_files as texts
@@ -35,7 +36,7 @@ class Writing:
         self.prefix = prefix
         self._files: list[Path] = []
 
-    def write(self, rows: np.ndarray, key: int = 0, shard: int = 0, shards: int = 1) -> BatchFile:
+    def write(self, rows: Batch, key: int = 0, shard: int = 0, shards: int = 1) -> BatchFile:
         """Write a new file with a sorted batch, int64[n, columns], indexed by `key` words."""
         layer = Layer(rows).indexed(key)
         checksum, pieces = batches.pieces(layer, key)
@@ -133,7 +134,7 @@ class StateDirectory:
             writing.remove()
             raise
 
-    def write(self, rows: np.ndarray, key: int = 0, shard: int = 0, shards: int = 1) -> BatchFile:
+    def write(self, rows: Batch, key: int = 0, shard: int = 0, shards: int = 1) -> BatchFile:
         """Write a new file with a sorted batch, int64[n, columns], indexed by `key` words; durable on
         return."""
         with self.writing() as writing:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.kernels.collapse import collapse, few_rows
-from engine.kernels.layers import table_of
+from engine.kernels.narrow.narrow_rows import table_of
 
 
 @pytest.mark.parametrize("diffs", [1, 3])

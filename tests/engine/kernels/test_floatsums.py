@@ -11,7 +11,7 @@ import pytest
 
 from engine.kernels.floats import to_float, words_of
 from engine.kernels.floatsums import arrange_floats, reduce_floats
-from engine.kernels.layers import table_of
+from engine.kernels.narrow.narrow_rows import table_of
 from engine.kernels.words import NULL
 from tests.seeds import each_seed
 

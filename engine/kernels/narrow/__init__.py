@@ -1,0 +1,1 @@
+"""Narrow batches: how they lie in memory, and how kernels read them."""

@@ -1,0 +1,263 @@
+"""Narrow batches: each column takes as many bytes as its words need, and a column of one word none.
+
+A word is stored as its distance from the column's least word. So a row of small numbers, with an epoch and a
+diff that are the same in all rows, takes a few bytes instead of eight a word. The large batches of a trace
+are narrow. Kernels read them in place, as they read matrices (`engine.kernels.narrow.batch_type`).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from engine.kernels.compiled import kernel
+from engine.kernels.layers import (
+    ADDRESS,
+    COLUMNS,
+    FORMAT,
+    INDEX,
+    KEY,
+    ROWS,
+    STRIDE,
+    WIDTH,
+    layer,
+    register,
+    rows_at,
+)
+from engine.kernels.narrow.batch_type import BASE, LINE, MASK, OFFSET, WORD, load, store
+
+Places = slice | np.ndarray
+
+_NO_ENDS = np.empty((2, 0), np.int64)
+_BLOCK = 512
+"""Rows that are looked at together."""
+
+
+@kernel("int64[:,::1](int64[:,::1])")
+def ends_of(batch):
+    """int64[2, columns]: the least and the greatest word of each column, of at least one row.
+
+    Rows are looked at a block at a time, which stays in the cache from column to column.
+    """
+    rows, columns = batch.shape
+    ends = np.empty((2, columns), np.int64)
+    ends[0] = batch[0]
+    ends[1] = batch[0]
+    for start in range(0, rows, _BLOCK):
+        stop = min(start + _BLOCK, rows)
+        for c in range(columns):
+            least, greatest = ends[0, c], ends[1, c]
+            for i in range(start, stop):
+                least = min(least, batch[i, c])
+                greatest = max(greatest, batch[i, c])
+            ends[0, c] = least
+            ends[1, c] = greatest
+    return ends
+
+
+@kernel("boolean(int64[:,::1], int64[:,::1], int64, uint8[::1], int64, int64[:,::1])")
+def write_rows(batch, format, stride, out, first, ends):
+    """Write the rows of a matrix as rows of `out` from row `first` on; false if they do not fit the format.
+
+    `ends` [2, D] has the least and the greatest words of the last columns so far, and gets those of these
+    rows. A word is written with eight bytes, and what follows overwrites those that are not its own.
+    """
+    rows, columns = batch.shape
+    address = out.ctypes.data + first * stride
+    lost = np.int64(0)
+    for i in range(rows):
+        for c in range(columns):
+            word = batch[i, c] - format[c, BASE]
+            lost |= word & ~format[c, MASK]
+            if format[c, MASK] != 0:
+                store(address + format[c, OFFSET], word)  # type: ignore[call-arg]
+        address += stride
+    for d in range(ends.shape[1]):
+        least, greatest = ends[0, d], ends[1, d]
+        c = columns - ends.shape[1] + d
+        for i in range(rows):
+            least = min(least, batch[i, c])
+            greatest = max(greatest, batch[i, c])
+        ends[0, d], ends[1, d] = least, greatest
+    return lost == 0
+
+
+@njit
+def stretch_of(table, index, low, high):
+    """The rows low ≤ i < high of a batch, as a matrix; in place if the batch is one."""
+    columns = table[index, WIDTH]
+    address = table[index, ADDRESS] + low * table[index, STRIDE]
+    if table[index, FORMAT] == 0:
+        return rows_at(address, high - low, columns)
+    out = np.empty((high - low, columns), np.int64)
+    lines = rows_at(table[index, FORMAT], columns, LINE)
+    stride = table[index, STRIDE]
+    for c in range(columns):
+        mask, base = lines[c, MASK], lines[c, BASE]
+        at = address + lines[c, OFFSET]
+        for i in range(high - low):
+            out[i, c] = (load(at) & mask) + base  # type: ignore[call-arg]
+            at += stride
+    return out
+
+
+@njit
+def _copy(batch, i, columns, out, k):
+    for c in range(columns.shape[0]):
+        out[k, c] = batch[i, columns[c]]
+
+
+@kernel("int64[:,::1](int64[:,::1], int64, int64, int64[::1])")
+def read_stretch(table, low, high, columns):
+    """The words of some columns in the rows low ≤ i < high of a table's first batch."""
+    batch = layer(table, 0)
+    out = np.empty((high - low, columns.shape[0]), np.int64)
+    for i in range(low, high):
+        _copy(batch, i, columns, out, i - low)
+    return out
+
+
+@kernel("int64[:,::1](int64[:,::1], int64[::1], int64[::1])")
+def read_places(table, places, columns):
+    """The words of some columns in the rows at some places of a table's first batch."""
+    batch = layer(table, 0)
+    out = np.empty((places.shape[0], columns.shape[0]), np.int64)
+    for k in range(places.shape[0]):
+        _copy(batch, places[k], columns, out, k)
+    return out
+
+
+def format_for(ends: np.ndarray) -> tuple[np.ndarray, int]:
+    """The format of columns with these least and greatest words, and the bytes of a row."""
+    format = np.zeros((ends.shape[1], LINE), np.int64)
+    stride = 0
+    for column, (least, greatest) in enumerate(ends.T.tolist()):
+        size = ((greatest - least).bit_length() + 7) // 8
+        format[column, OFFSET] = stride
+        format[column, MASK] = -1 if size == WORD else (1 << 8 * size) - 1
+        format[column, BASE] = least
+        stride += size
+    return format, stride
+
+
+class NarrowRows:
+    """The rows of a narrow batch. What is read from them is a new array; they never change."""
+
+    __slots__ = ("data", "ends", "format", "shape", "stride", "table")
+
+    def __init__(
+        self, data: np.ndarray, rows: int, format: np.ndarray, stride: int, ends: np.ndarray
+    ) -> None:
+        """`data` uint8[rows * stride + 8] has the rows, and `ends` their least and greatest words."""
+        self.data = data
+        self.format = format
+        self.stride = stride
+        self.ends = ends
+        self.shape = (rows, len(format))
+        self.table = np.empty((1, COLUMNS), np.int64)
+        """A table of this batch alone."""
+        self.register(self.table, 0)
+
+    @staticmethod
+    def of(rows: np.ndarray) -> NarrowRows:
+        """The rows of a matrix that is not empty."""
+        ends = ends_of(rows)
+        format, stride = format_for(ends)
+        data = np.empty(len(rows) * stride + WORD, np.uint8)
+        write_rows(rows, format, stride, data, 0, _NO_ENDS)
+        return NarrowRows(data, len(rows), format, stride, ends)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes that the rows take."""
+        return self.shape[0] * self.stride + WORD
+
+    def __getitem__(self, asked: Places | tuple[Places, int | slice | Sequence[int]]) -> np.ndarray:
+        """Some rows, or some columns of them, as of a matrix; rows are a stretch or places."""
+        places, chosen = asked if isinstance(asked, tuple) else (asked, slice(None))
+        numbers = np.arange(self.shape[1])[chosen]
+        columns = np.atleast_1d(numbers)
+        if isinstance(places, slice):
+            low, high, _ = places.indices(len(self))
+            read = read_stretch(self.table, low, max(low, high), columns)
+        else:
+            numbers_of = np.flatnonzero(places) if places.dtype == np.bool_ else places
+            read = read_places(self.table, np.asarray(numbers_of, np.int64), columns)
+        return read[:, 0] if numbers.ndim == 0 else read
+
+    def tobytes(self) -> bytes:
+        """The rows as they are kept, one after the other."""
+        return self.data[: self.shape[0] * self.stride].tobytes()
+
+    def register(self, table: np.ndarray, line: int) -> None:
+        """Write the batch into a line of a table, without an index."""
+        table[line, ADDRESS] = self.data.ctypes.data
+        table[line, ROWS], table[line, WIDTH] = self.shape
+        table[line, INDEX] = table[line, KEY] = 0
+        table[line, STRIDE] = self.stride
+        table[line, FORMAT] = self.format.ctypes.data
+
+
+class NarrowColumn:
+    """A column of a narrow batch, read as an array is: some words as an array, or one word."""
+
+    def __init__(self, rows: NarrowRows, column: int) -> None:
+        self._rows = rows
+        self._column = range(rows.shape[1])[column]
+        self._bytes = memoryview(rows.data)  # type: ignore[arg-type]
+        self._offset, mask, self._base = rows.format[self._column].tolist()
+        self._size = (mask % (1 << 64)).bit_length() // 8
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, place: Places | int | np.integer) -> Any:
+        if not isinstance(place, int | np.integer):
+            return self._rows[place, self._column]
+        start = int(place) * self._rows.stride + self._offset
+        return self._base + int.from_bytes(self._bytes[start : start + self._size], sys.byteorder)
+
+    def min(self) -> int:
+        """The least word."""
+        return int(self._rows.ends[0, self._column])
+
+    def max(self) -> int:
+        """The greatest word."""
+        return int(self._rows.ends[1, self._column])
+
+
+Batch = np.ndarray | NarrowRows
+"""A batch at rest: a matrix int64[n, columns], or narrow."""
+
+
+def as_matrix(batch: Batch) -> np.ndarray:
+    """A batch as a matrix."""
+    return batch if isinstance(batch, np.ndarray) else batch[:]
+
+
+def column_of(batch: Batch, column: int) -> np.ndarray | NarrowColumn:
+    """A column of a batch, without a copy."""
+    return batch[:, column] if isinstance(batch, np.ndarray) else NarrowColumn(batch, column)
+
+
+def table_of(batches: Sequence[Batch]) -> np.ndarray:
+    """A table over `batches`."""
+    table = np.empty((len(batches), COLUMNS), np.int64)
+    for line, batch in enumerate(batches):
+        register_batch(table, line, batch)
+    return table
+
+
+def register_batch(table: np.ndarray, line: int, batch: Batch) -> None:
+    """Write a batch into a line of a table, without an index."""
+    if isinstance(batch, np.ndarray):
+        register(table, line, batch)
+    else:
+        batch.register(table, line)
