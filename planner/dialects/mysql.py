@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from planner.dialects.mysql_json import MYSQL_JSON, member
 from planner.dialects.overloads import PREFIX
+from planner.dialects.undefined_values import NULL_WHERE_UNDEFINED
 from planner.errors import Unsupported
 from planner.native.templates import call_of, sql
 from planner.positions import fail
@@ -98,17 +99,10 @@ def _time(name: str) -> Callable[[Args], exp.Expression]:
 
 MYSQL: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     **MYSQL_JSON,
-    # LN(-2) and SQRT(-16) are NULL
-    "ACOS(value)": "CASE WHEN abs({0}) <= 1 THEN acos({0}) END",
-    "ASIN(value)": "CASE WHEN abs({0}) <= 1 THEN asin({0}) END",
+    **NULL_WHERE_UNDEFINED,
     "ATAN(y, x)": "atan2({0}, {1})",
     "COT(value)": "CASE WHEN {0} = 0 THEN CAST('cot of zero' AS DOUBLE) ELSE cot({0}) END",
-    "LN(value)": "CASE WHEN {0} > 0 THEN ln({0}) END",
     "LOG(value)": "CASE WHEN {0} > 0 THEN ln({0}) END",
-    "LOG(base, value)": "CASE WHEN {0} > 0 AND {0} <> 1 AND {1} > 0 THEN log({0}, {1}) END",
-    "LOG10(value)": "CASE WHEN {0} > 0 THEN log10({0}) END",
-    "LOG2(value)": "CASE WHEN {0} > 0 THEN log2({0}) END",
-    "SQRT(value)": "CASE WHEN {0} >= 0 THEN sqrt({0}) END",
     "ADDTIME(at, time)": _sum_of_times(1),
     "SUBTIME(at, time)": _sum_of_times(-1),
     # ASCII(2) is 50, and ASCII('é') the first of two bytes
@@ -116,7 +110,7 @@ MYSQL: Mapping[str, str | Callable[[Args], exp.Expression]] = {
         "CASE WHEN CAST({0} AS VARCHAR) = '' THEN 0"
         " ELSE CAST('0x' || left(hex(CAST({0} AS VARCHAR)), 2) AS BIGINT) END"
     ),
-    "CHAR(...)": _signs,
+    "CHAR(code, ...)": _signs,
     "CONVERT_TZ(at, source, target)": _between_zones,
     "HOUR(at)": _time("hour"),
     "MINUTE(at)": _time("minute"),
@@ -177,9 +171,6 @@ def mysql_node(node: exp.Expression) -> exp.Expression:
             return sql("CAST({0} AS VARCHAR)", [text])
         case exp.Introducer(expression=text):
             return text.copy()
-        case exp.Like() if not _is_binary(node.this) and not _is_binary(node.expression):
-            negated = node.args.get("negate")
-            return exp.ILike(this=_text(node.this), expression=_text(node.expression), negate=negated)
         case exp.Concat(expressions=[only]):
             return sql("CAST({0} AS VARCHAR)", [only])
         case exp.Interval(this=exp.Tuple(expressions=[number, *limits])):
@@ -200,16 +191,6 @@ def mysql_node(node: exp.Expression) -> exp.Expression:
         case exp.Trim(expression=exp.Literal() as part) if len(part.name) > 1:
             return _trimmed(node, part.name)
     return node
-
-
-def _text(node: exp.Expression) -> exp.Expression:
-    """LIKE compares numbers as texts."""
-    is_text = isinstance(node, exp.Literal) and node.is_string
-    return node.copy() if is_text else exp.cast(node.copy(), "text")
-
-
-def _is_binary(node: exp.Expression) -> bool:
-    return isinstance(node, exp.Cast) and node.to.is_type(exp.DType.BINARY)
 
 
 def _in_any_case(node: exp.Expression) -> exp.Expression:

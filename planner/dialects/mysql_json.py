@@ -35,7 +35,7 @@ _CONTAINS = (
 )
 
 
-def _changed(name: str) -> Callable[[Args], exp.Expression]:
+def changed(name: str) -> Callable[[Args], exp.Expression]:
     """JSON_SET and its like: one pair of a path and a value after the other."""
 
     def change(args: Args) -> exp.Expression:
@@ -67,9 +67,9 @@ MYSQL_JSON: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "JSON_CONTAINS(json, value)": _CONTAINS.replace("{JSON}", "CAST({0} AS JSON)"),
     "JSON_CONTAINS(json, value, path)": _CONTAINS.replace("{JSON}", "json_extract(CAST({0} AS JSON), {2})"),
     "JSON_CONTAINS_PATH(json, kind, path, ...)": _has_paths,
-    "JSON_INSERT(json, path, value, ...)": _changed("json_insert"),
-    "JSON_REPLACE(json, path, value, ...)": _changed("json_replace"),
-    "JSON_SET(json, path, value, ...)": _changed("json_set"),
+    "JSON_INSERT(json, path, value, ...)": changed("json_insert"),
+    "JSON_REPLACE(json, path, value, ...)": changed("json_replace"),
+    "JSON_SET(json, path, value, ...)": changed("json_set"),
     # JSON_LENGTH('{"a": 1, "b": {"c": 30}}', '$.b') is 1
     "JSON_LENGTH(json)": _LENGTH.replace("{JSON}", "CAST({0} AS JSON)"),
     "JSON_LENGTH(json, path)": _LENGTH.replace("{JSON}", "json_extract(CAST({0} AS JSON), {1})"),

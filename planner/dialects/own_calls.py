@@ -20,6 +20,7 @@ from planner.dialects.databricks import DATABRICKS, databricks_node
 from planner.dialects.mysql import MYSQL, mysql_node
 from planner.dialects.redshift import REDSHIFT, redshift_node
 from planner.dialects.snowflake import SNOWFLAKE, snowflake_node
+from planner.dialects.sqlite import SQLITE, sqlite_node
 from planner.errors import Unsupported
 from planner.native.templates import sql
 from planner.positions import fail
@@ -34,6 +35,7 @@ _TABLES: Mapping[str, Mapping[str, Meaning]] = {
     "mysql": MYSQL,
     "redshift": REDSHIFT,
     "snowflake": SNOWFLAKE,
+    "sqlite": SQLITE,
 }
 _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "bigquery": bigquery_node,
@@ -41,6 +43,7 @@ _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "mysql": mysql_node,
     "redshift": redshift_node,
     "snowflake": snowflake_node,
+    "sqlite": sqlite_node,
 }
 
 

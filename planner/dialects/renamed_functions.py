@@ -54,7 +54,7 @@ _JSON_MAKERS = {
 }
 
 _POSTGRES = frozenset({"postgres", "materialize", "risingwave"})
-_OF_CHARACTERS = frozenset({"bigquery", "databricks", "snowflake", "spark"})
+_OF_CHARACTERS = frozenset({"bigquery", "databricks", "snowflake", "spark", "sqlite"})
 """Dialects whose LENGTH counts the characters of a text and the bytes of bytes."""
 _SECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.000001"
 _MILLISECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.001"
@@ -91,7 +91,7 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
             return _of_all(node)
         case exp.ByteLength():
             return sql(_CALLS["octet_length"], [node.this])
-        case exp.Length() if dialect in _OF_CHARACTERS:
+        case exp.Length() if dialect in _OF_CHARACTERS and not isinstance(node.this, exp.Null):
             return call_of(f"{PREFIX}length", [node.this], "length")
         case exp.Length() if node.args.get("binary"):
             return sql(_CALLS["octet_length"], [node.this])

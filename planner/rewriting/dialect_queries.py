@@ -12,7 +12,7 @@ from sqlglot import exp
 from planner.errors import InvalidQuery, Unsupported
 from planner.positions import fail
 
-_RECURRING = frozenset({"oracle", "snowflake"})
+_RECURRING = frozenset({"oracle", "snowflake", "sqlite"})
 """Systems in which a query in WITH is recursive if it names itself behind UNION ALL."""
 _VALUES = {
     **dict.fromkeys(("databricks", "spark", "spark2"), ("col", 1)),
@@ -24,6 +24,7 @@ _VALUES = {
 _DECIMALS = {"bigquery": (38, 9), "databricks": (10, 0), "redshift": (18, 0), "spark": (10, 0)}
 """The digits of a NUMERIC without any, where they are others than here."""
 _ORDER_BY_ALL = frozenset({"databricks", "snowflake", "spark"})
+_ALL_ROWS = str(2**64 - 1)
 _UPPER = frozenset({"oracle", "snowflake"})
 """Systems that write names without quotes in upper case."""
 
@@ -46,8 +47,10 @@ def dialect_query(node: exp.Expression, dialect: str) -> exp.Expression | None:
         case exp.DataType(this=exp.DType.DECIMAL, expressions=[]) if dialect in _DECIMALS:
             digits = [exp.DataTypeParam(this=exp.Literal.number(number)) for number in _DECIMALS[dialect]]
             return exp.DataType(this=exp.DType.DECIMAL, expressions=digits)
+        case exp.Select() | exp.SetOperation() if _has_no_limit(node.args.get("limit"), dialect):
+            return _without(node, "limit")
         case exp.Join() if node.kind == "STRAIGHT_JOIN":
-            return _without_kind(node)
+            return _without(node, "kind")  # which only tells MySQL what to read first
         case exp.Any(this=exp.Tuple(expressions=[])) | exp.All(this=exp.Tuple(expressions=[])):
             fail(InvalidQuery("ANY and ALL take a list that is not empty"), node.parent or node)
         case exp.Column(this=exp.Parameter()):
@@ -55,10 +58,17 @@ def dialect_query(node: exp.Expression, dialect: str) -> exp.Expression | None:
     return None
 
 
-def _without_kind(node: exp.Join) -> exp.Join:
-    """STRAIGHT_JOIN as a JOIN: it only tells MySQL which table to read first."""
+def _has_no_limit(limit: exp.Expression | None, dialect: str) -> bool:
+    """Whether a LIMIT is one of the numbers that mean all rows: -1 in SQLite, and MySQL's greatest."""
+    count = limit.expression if isinstance(limit, exp.Limit) else None
+    if dialect == "sqlite":
+        return isinstance(count, exp.Neg) and isinstance(count.this, exp.Literal)
+    return dialect == "mysql" and isinstance(count, exp.Literal) and count.name == _ALL_ROWS
+
+
+def _without(node: exp.Expression, part: str) -> exp.Expression:
     found = node.copy()
-    found.set("kind", None)
+    found.set(part, None)
     return found
 
 
