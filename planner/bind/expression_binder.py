@@ -430,7 +430,7 @@ class ExpressionBinder:
                 form = _DECIMAL_QUOTIENT.replace("{SCALE}", str(scale))
                 return foreign(form, [left, right], node, self.session.dialect)
         is_whole = left.type.is_integer and right.type.is_integer
-        if isinstance(node, exp.IntDiv) and has(self.session.dialect, Trait.CUTS_FRACTIONS) and not is_whole:
+        if isinstance(node, exp.IntDiv) and has(self.session.dialect, Trait.DIV_GIVES_WHOLE) and not is_whole:
             return foreign("CAST(trunc({0} / {1}) AS BIGINT)", [left, right], node, self.session.dialect)
         known = {id(node.this): left, id(node.expression): right}
         return bind_arithmetic(op, left, right) or self._function(node, known)

@@ -71,7 +71,7 @@ _CHANGED = (
         exp.Values,
         exp.DataType,
     ),
-    *(exp.Pivot, exp.Ordered, exp.Column, exp.TableFromRows, exp.Anonymous, exp.BitString),
+    *(exp.Pivot, exp.Ordered, exp.Column, exp.TableFromRows, exp.Anonymous, exp.BitString, exp.Join),
 )
 
 _AT_PATHS = (exp.JSONValue, exp.JSONExtract)

@@ -14,7 +14,7 @@ from sqlglot import exp
 from planner.errors import InvalidQuery, Unsupported
 from planner.positions import fail
 
-_RECURRING = frozenset({"oracle", "snowflake"})
+_RECURRING = frozenset({"oracle", "snowflake", "sqlite"})
 """Systems in which a query in WITH is recursive if it names itself behind UNION ALL."""
 _VALUES = {
     **dict.fromkeys(("databricks", "spark", "spark2"), ("col", 1)),
@@ -30,6 +30,7 @@ _DIGITS_OF_TEXTS = frozenset({"trino"})
 _DECIMAL_TEXT = re.compile(r"[-+]?(\d*)\.?(\d*)")
 _MOST_DIGITS = 38
 _ORDER_BY_ALL = frozenset({"databricks", "snowflake", "spark"})
+_ALL_ROWS = str(2**64 - 1)
 _UPPER = frozenset({"oracle", "snowflake"})
 """Systems that write names without quotes in upper case."""
 
@@ -53,6 +54,10 @@ def dialect_query(node: exp.Expression, dialect: str) -> exp.Expression | None:
             return _decimal(*_DECIMALS[dialect])
         case exp.DataType(this=exp.DType.DECIMAL, expressions=[]) if dialect in _DIGITS_OF_TEXTS:
             return _decimal(_MOST_DIGITS, _fraction_digits(node.parent))
+        case exp.Select() | exp.SetOperation() if _has_no_limit(node.args.get("limit"), dialect):
+            return _without(node, "limit")
+        case exp.Join() if node.kind == "STRAIGHT_JOIN":
+            return _without(node, "kind")  # which only tells MySQL what to read first
         case exp.Any(this=exp.Tuple(expressions=[])) | exp.All(this=exp.Tuple(expressions=[])):
             fail(InvalidQuery("ANY and ALL take a list that is not empty"), node.parent or node)
         case exp.Column(this=exp.Parameter()):
@@ -72,6 +77,20 @@ def _fraction_digits(cast: exp.Expr | None) -> int:
         return 0
     written = _DECIMAL_TEXT.fullmatch(value.name.strip())
     return len(written[2]) if written else 0
+
+
+def _has_no_limit(limit: exp.Expression | None, dialect: str) -> bool:
+    """Whether a LIMIT is one of the numbers that mean all rows: -1 in SQLite, and MySQL's greatest."""
+    count = limit.expression if isinstance(limit, exp.Limit) else None
+    if dialect == "sqlite":
+        return isinstance(count, exp.Neg) and isinstance(count.this, exp.Literal)
+    return dialect == "mysql" and isinstance(count, exp.Literal) and count.name == _ALL_ROWS
+
+
+def _without(node: exp.Expression, part: str) -> exp.Expression:
+    found = node.copy()
+    found.set(part, None)
+    return found
 
 
 def _is_all(column: exp.Column) -> bool:
