@@ -22,6 +22,8 @@ _ROUNDED = frozenset({"mysql", "snowflake"})
 _STRICT = frozenset({"tsql", "trino"})
 """Systems that cannot add hours to a DATE."""
 _WHOLE = re.compile(r"-?\d+")
+_IN_FIELD = {"DAY": 1, "HOUR": 24, "MINUTE": 60, "SECOND": 60, "MICROSECOND": 1_000_000}
+"""The fields of an interval, and how many of each are in the one before."""
 _WRITTEN = re.compile(r"\s*([-+]?\d+)\s*([a-zA-Z]+)\s*")
 
 
@@ -68,10 +70,33 @@ def counted(interval: exp.Interval, call: DateCall) -> tuple[exp.Expression, str
     count, name = interval.this, interval.text("unit").upper()
     if not name and isinstance(count, exp.Literal) and (written := _WRITTEN.fullmatch(count.name)):
         count, name = exp.Literal.string(written[1]), written[2].upper()
+    if call.family == "mysql" and "_" in name and isinstance(count, exp.Literal):
+        count, name = _of_several(count.name, name) or (count, name)
     found = length(unit(name, call.family) or "ISOYEAR")
     if found is None or count is None:
         call.refuse(f"the interval {interval.sql(call.dialect)}", "use an interval of one unit")
     return count, found
+
+
+def _of_several(text: str, name: str) -> tuple[exp.Expression, str] | None:
+    """An interval of MySQL's that names its first and last field, as a number of the last ones.
+
+    INTERVAL '1 1:1:1' DAY_SECOND has 90061 seconds. If fields are missing, these are the first ones.
+    """
+    first, _, last = name.partition("_")
+    fields = ("YEAR", "MONTH") if last == "MONTH" else tuple(_IN_FIELD)
+    if first not in fields or last not in fields:
+        return None
+    fields = fields[fields.index(first) : fields.index(last) + 1]
+    digits = re.findall(r"\d+", text)
+    if not 0 < len(digits) <= len(fields):
+        return None
+    if last == "MICROSECOND":
+        digits[-1] = digits[-1].ljust(6, "0")
+    total = 0
+    for field, number in zip(fields[-len(digits) :], digits, strict=True):
+        total = total * {"YEAR": 1, "MONTH": 12, **_IN_FIELD}[field] + int(number)
+    return exp.Literal.string(str(-total if text.strip().startswith("-") else total)), last
 
 
 def span(count: exp.Expression, unit_name: str, family: str, sign: int = 1) -> exp.Expression:

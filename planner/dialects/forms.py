@@ -57,6 +57,28 @@ _MOMENT_OF_SNOWFLAKE = (
     " WHEN abs(CAST({0} AS BIGINT)) < 31536000000000000 THEN CAST({0} AS BIGINT)"
     " ELSE CAST({0} AS BIGINT) // 1000 END) END"
 )
+_CLOCK_OF_MYSQL = {
+    "hour": "hour({0})",
+    "minute": "minute({0})",
+    "second": "second({0})",
+    "microsecond": "microsecond({0}) % 1000000",
+    "time": "CAST({0} AS TIME)",
+}
+
+
+def _clock_of_mysql(body: str) -> Forms:
+    """What MySQL takes from a moment or a time of day, either of which may be a text."""
+    of_moment = body.replace("{0}", _FULL)
+    of_text = (
+        "CASE WHEN regexp_matches({0}, '^[0-9]+:') THEN "
+        f"{body.replace('{0}', 'CAST({0} AS TIME)')} ELSE {of_moment} END"
+    )
+    return {
+        **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMPTZ"), of_moment),
+        "TEXT": of_text,
+        "TIME": body,
+    }
+
 
 FORMS: Mapping[str, Forms] = {
     "shifted": _kept(_ADD),
@@ -70,6 +92,7 @@ FORMS: Mapping[str, Forms] = {
     "truncated": _kept("date_trunc({1}, {0})"),
     "truncated_strictly": _of_moments("date_trunc({1}, {0})"),
     "length": {"TEXT": "length({0})", "BYTES": "octet_length({0})"},
+    "reversed_of_any": {"TEXT": "reverse({0})", "ARRAY": "list_reverse({0})"},
     "moment": {"DATE": _FULL, **_of_moments("{0}"), "TIME": "{0}"},
     "sliced": _kept("time_bucket({1}, {0}, TIMESTAMP '1970-01-01')"),
     "week_begun": _kept(_WEEK_BEGUN),
@@ -111,6 +134,7 @@ FORMS: Mapping[str, Forms] = {
         }
         for part in ("hour", "minute", "second")
     },
+    **{f"{part}_of_mysql": _clock_of_mysql(body) for part, body in _CLOCK_OF_MYSQL.items()},
 }
 """By the overload's name. `shifted` adds the interval `{1}` and keeps a DATE a DATE.
 

@@ -21,10 +21,16 @@ _BEFORE_TEXTS = frozenset({"materialize", "postgres", "redshift", "risingwave"})
 """Dialects in which a negative start of a substring is a place before the text, not one from its end."""
 _FROM_ZERO = frozenset({"bigquery", "databricks", "spark"})
 """Dialects in which a substring from 0 is one from 1."""
+_NOTHING_BEFORE = frozenset({"trino"})
+"""Dialects in which a substring that begins before the first character, or at 0, is the empty text."""
 _FAILS_OUTSIDE = frozenset({"bigquery", "materialize", "postgres", "redshift", "risingwave", "snowflake"})
 """Dialects in which a root of a negative number, and a logarithm of zero, are errors."""
-_ESCAPES = frozenset({"bigquery", "databricks", "spark", "materialize", "postgres", "redshift", "risingwave"})
+_ESCAPES = frozenset(
+    {"bigquery", "databricks", "materialize", "mysql", "postgres", "redshift", "risingwave", "spark"}
+)
 """Dialects in which a backslash escapes in a pattern of LIKE, unless ESCAPE says otherwise."""
+_LIKE_IN_ANY_CASE = frozenset({"mysql", "sqlite"})
+"""Dialects in which LIKE does not tell cases apart, and compares numbers as texts."""
 _TEXTS = (exp.RegexpReplace, exp.Replace, exp.Substring, exp.Translate, exp.Trim, exp.Pad)
 _QUOTIENT = "CASE WHEN {1} = 0 THEN CAST(1 % CAST({1} AS BIGINT) AS DOUBLE) ELSE {0} / {1} END"
 """For a zero divisor, the remainder fails where the quotient would be infinite."""
@@ -40,8 +46,9 @@ def rule(node: exp.Expression, dialect: str) -> exp.Expression:
             return _divided(node)
         case exp.Like() | exp.ILike() if isinstance(node.expression, exp.Any | exp.All) and _patterns(node):
             return _like_each(node)
-        case exp.Like() if dialect == "sqlite":
-            return exp.ILike(this=node.this.copy(), expression=node.expression.copy())
+        case exp.Like() if dialect in _LIKE_IN_ANY_CASE and not _has_bytes(node):
+            negated = node.args.get("negate")
+            return exp.ILike(this=_text(node.this), expression=_text(node.expression), negate=negated)
         case exp.Like() | exp.ILike() if dialect in _ESCAPES and not isinstance(node.parent, exp.Escape):
             return _escaped(node)
         case exp.ToMap(this=exp.Struct(expressions=[])):
@@ -54,6 +61,10 @@ def rule(node: exp.Expression, dialect: str) -> exp.Expression:
             return _substring_from_zero(node)
         case exp.Substring(args={"length": exp.Neg()}) if dialect in _BEFORE_TEXTS:
             fail(Unsupported("a negative length of a substring always fails"), node)
+        case exp.Substring() if (
+            dialect in _NOTHING_BEFORE and _may_begin_before(node) and _DONE not in node.meta
+        ):
+            return _substring_inside(node)
         case exp.Substring() if dialect in _BEFORE_TEXTS and _may_begin_before(node):
             return _substring(node)
         case exp.Try():
@@ -69,6 +80,17 @@ def _escaped(node: exp.Like | exp.ILike) -> exp.Expression:
     if isinstance(pattern, exp.Literal) and "\\" not in pattern.name:
         return node
     return exp.Escape(this=node.copy(), expression=exp.Literal.string("\\"))
+
+
+def _has_bytes(node: exp.Like) -> bool:
+    """Whether a side is BINARY, whose cases differ."""
+    sides = (node.this, node.expression)
+    return any(isinstance(side, exp.Cast) and side.to.is_type(exp.DType.BINARY) for side in sides)
+
+
+def _text(node: exp.Expression) -> exp.Expression:
+    is_text = isinstance(node, exp.Literal) and node.is_string
+    return node.copy() if is_text or isinstance(node, exp.Any | exp.All) else exp.cast(node.copy(), "text")
 
 
 def _patterns(node: exp.Like | exp.ILike) -> list[exp.Expression]:
@@ -94,6 +116,14 @@ def _substring_from_zero(node: exp.Substring) -> exp.Expression:
     found.meta[_DONE] = True
     found.set("start", sql("CASE WHEN {0} = 0 THEN 1 ELSE {0} END", [node.args["start"]]))
     return found
+
+
+def _substring_inside(node: exp.Substring) -> exp.Expression:
+    """A substring that is empty if it begins outside of the text."""
+    found = node.copy()
+    found.meta[_DONE] = True
+    outside = "CASE WHEN {1} = 0 OR {1} < -length({0}) THEN '' ELSE {2} END"
+    return sql(outside, [node.this, node.args["start"], found])
 
 
 def _may_begin_before(node: exp.Substring) -> bool:

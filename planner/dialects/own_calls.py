@@ -16,10 +16,13 @@ from sqlglot import Dialect, exp
 from sqlglot.parser import Parser
 
 from planner.dialects.bigquery import BIGQUERY, bigquery_node
+from planner.dialects.mysql import MYSQL, mysql_node
 from planner.dialects.postgresql import POSTGRES, RELATIVES, postgres_node
 from planner.dialects.redshift import REDSHIFT, redshift_node
 from planner.dialects.snowflake import SNOWFLAKE, snowflake_node
 from planner.dialects.spark import SPARK, spark_node
+from planner.dialects.sqlite import SQLITE, sqlite_node
+from planner.dialects.trino import TRINO, trino_node
 from planner.errors import Unsupported
 from planner.native.templates import sql
 from planner.positions import fail
@@ -32,17 +35,23 @@ _TABLES: Mapping[str, Mapping[str, Meaning]] = {
     "bigquery": BIGQUERY,
     **dict.fromkeys(RELATIVES, POSTGRES),
     "databricks": SPARK,
+    "mysql": MYSQL,
     "redshift": REDSHIFT,
     "snowflake": SNOWFLAKE,
     "spark": SPARK,
+    "sqlite": SQLITE,
+    "trino": TRINO,
 }
 _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "bigquery": bigquery_node,
     **dict.fromkeys(RELATIVES, postgres_node),
     "databricks": spark_node,
+    "mysql": mysql_node,
     "redshift": redshift_node,
     "snowflake": snowflake_node,
     "spark": spark_node,
+    "sqlite": sqlite_node,
+    "trino": trino_node,
 }
 
 

@@ -17,6 +17,16 @@ from planner.native.templates import call_of, sql
 
 AT = "CAST({0} AS TIMESTAMP)"
 
+_SIDE_BY_SIDE = {
+    "YEAR_MONTH": "year({0}) * 100 + month({0})",
+    "DAY_HOUR": "day({0}) * 100 + hour({0})",
+    "DAY_MINUTE": "day({0}) * 10000 + hour({0}) * 100 + minute({0})",
+    "DAY_SECOND": "day({0}) * 1000000 + hour({0}) * 10000 + minute({0}) * 100 + second({0})",
+    "HOUR_MINUTE": "hour({0}) * 100 + minute({0})",
+    "HOUR_SECOND": "hour({0}) * 10000 + minute({0}) * 100 + second({0})",
+    "MINUTE_SECOND": "minute({0}) * 100 + second({0})",
+}
+"""MySQL's parts that have the digits of several."""
 _PARTS = {
     "YEAR": "year({0})",
     "QUARTER": "quarter({0})",
@@ -43,6 +53,7 @@ _PARTS = {
     "MONTH_NAME": "monthname({0})",
     "DAY_NAME": "dayname({0})",
     "WEEK_OF_US": "(dayofyear({0}) - 1 + (dayofweek({0}) - dayofyear({0}) + 372) % 7) // 7 + 1",
+    **_SIDE_BY_SIDE,
 }
 _CLOCK_PARTS = frozenset({"HOUR", "MINUTE", "SECOND"})
 _CLOCK = {part: part for part in ("HOUR", "MINUTE")}
@@ -116,7 +127,12 @@ _BY_NAME: Mapping[str, Mapping[str, str]] = {
         FROM_SUNDAY="DAYOFWEEK DOW",
         FROM_MONDAY="DAYOFWEEK_ISO DOW_ISO",
     ),
-    "mysql": {**_CALENDAR, **_CLOCK, **_names(SECOND="SECOND", OWN_MICROSECOND="MICROSECOND")},
+    "mysql": {
+        **_CALENDAR,
+        **_CLOCK,
+        **_names(SECOND="SECOND", OWN_MICROSECOND="MICROSECOND"),
+        **{name: name for name in _SIDE_BY_SIDE},
+    },
     "tsql": _names(
         YEAR="YEAR YY YYYY",
         QUARTER="QUARTER QQ Q",

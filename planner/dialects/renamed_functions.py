@@ -15,7 +15,10 @@ from planner.positions import fail
 
 _CALLS = {
     "bround": "round_even({0}, 0)",
-    "find_in_set": "coalesce(list_position(string_split({1}, ','), {0}), 0)",
+    "find_in_set": (
+        "CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL"
+        " THEN coalesce(list_position(string_split({1}, ','), {0}), 0) END"
+    ),
     "isnotnull": "{0} IS NOT NULL",
     "isnull": "{0} IS NULL",
     "json_typeof": (
@@ -50,7 +53,7 @@ _JSON_MAKERS = {
 }
 
 _POSTGRES = frozenset({"postgres", "materialize", "risingwave"})
-_OF_CHARACTERS = frozenset({"bigquery", "databricks", "snowflake", "spark"})
+_OF_CHARACTERS = frozenset({"bigquery", "databricks", "snowflake", "spark", "sqlite", "trino"})
 """Dialects whose LENGTH counts the characters of a text and the bytes of bytes."""
 _SECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.000001"
 _MILLISECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.001"
@@ -92,7 +95,7 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
             return _of_all(node)
         case exp.ByteLength():
             return sql(_CALLS["octet_length"], [node.this])
-        case exp.Length() if dialect in _OF_CHARACTERS:
+        case exp.Length() if dialect in _OF_CHARACTERS and not isinstance(node.this, exp.Null):
             return call_of(f"{PREFIX}length", [node.this], "length")
         case exp.Length() if node.args.get("binary"):
             return sql(_CALLS["octet_length"], [node.this])

@@ -33,6 +33,8 @@ class Trait(Enum):
     """A text with a fraction is no whole number."""
     SUBSCRIPTS_FAIL = auto()
     """A subscript beyond its array is an error."""
+    DIVIDES_DECIMALS = auto()
+    """A quotient of decimals has as many digits as the longer of the two, and a divisor of zero fails."""
     CASTS_FAIL = auto()
     """CAST fails where it cannot cast, although sqlglot takes it for one that gives NULL."""
     CASTS_STRUCTS_BY_NAME = auto()
@@ -55,6 +57,8 @@ class Trait(Enum):
     """A map gives two columns in the select list too."""
     OFFSETS_FROM_ZERO = auto()
     """WITH OFFSET, which counts from 0, stands for WITH ORDINALITY."""
+    DIV_GIVES_WHOLE = auto()
+    """DIV of fractions gives a whole number."""
     ADDS_TEXTS = auto()
     """`+` concatenates texts."""
     AVERAGES_PARTS_OF_INTERVALS = auto()
@@ -87,12 +91,13 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.CLAUSES_IN_ANY_ORDER: frozenset({"teradata"}),
     Trait.MERGES_IN_PLACE: frozenset({"clickhouse", "duckdb", "sqlite"}),
     Trait.KEEPS_KINDS_APART: _APART,
-    Trait.READS_NUMERALS: frozenset({"databricks", "redshift", "snowflake", "spark"}),
-    Trait.READS_NO_NUMERALS: frozenset({"bigquery"}),
+    Trait.READS_NUMERALS: frozenset({"databricks", "mysql", "redshift", "snowflake", "spark", "sqlite"}),
+    Trait.READS_NO_NUMERALS: frozenset({"bigquery", "trino"}),
     Trait.AVERAGES_ARE_WHOLE: frozenset({"redshift"}),
-    Trait.CUTS_FRACTIONS: frozenset({"databricks", "spark"}),
-    Trait.ROUNDS_NO_TEXTS: frozenset({"bigquery", "databricks", "redshift", "spark"}),
-    Trait.SUBSCRIPTS_FAIL: frozenset({"bigquery", "databricks", "spark"}),
+    Trait.CUTS_FRACTIONS: frozenset({"databricks", "spark", "sqlite"}),
+    Trait.ROUNDS_NO_TEXTS: frozenset({"bigquery", "databricks", "redshift", "spark", "trino"}),
+    Trait.SUBSCRIPTS_FAIL: frozenset({"bigquery", "databricks", "spark", "trino"}),
+    Trait.DIVIDES_DECIMALS: frozenset({"trino"}),
     Trait.CASTS_FAIL: frozenset({"spark"}),
     Trait.CASTS_STRUCTS_BY_NAME: frozenset({"duckdb", "snowflake"}),
     Trait.PERCENTILE_INTERPOLATES: _SPARK,
@@ -104,6 +109,7 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.SPREADS_STRUCTS: _APART,
     Trait.EXPLODES_MAPS: _SPARK,
     Trait.OFFSETS_FROM_ZERO: frozenset({"bigquery"}),
+    Trait.DIV_GIVES_WHOLE: frozenset({"databricks", "mysql", "spark"}),
     Trait.ADDS_TEXTS: frozenset({"tsql"}),
     Trait.AVERAGES_PARTS_OF_INTERVALS: _POSTGRES,
     Trait.ROWS_OF_NULLS_ARE_NULL: _POSTGRES,

@@ -1,0 +1,219 @@
+"""MySQL's functions that sqlglot and DuckDB do not have, or have with another meaning.
+
+Examples are the manual's, https://dev.mysql.com/doc/refman/8.4/en/.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from sqlglot import exp
+
+from planner.dialects.mysql_json import MYSQL_JSON, member
+from planner.dialects.overloads import PREFIX
+from planner.dialects.undefined_values import NULL_WHERE_UNDEFINED
+from planner.errors import Unsupported
+from planner.native.templates import call_of, sql
+from planner.positions import fail
+
+Args = Sequence[exp.Expression]
+
+_SECONDS_OF_DAY = "hour({0}) * 3600 + minute({0}) * 60 + second({0})".replace("{0}", "CAST({0} AS TIME)")
+_QUOTED = r"replace(replace({0}, '\', '\\'), '''', '\''')"
+_OCTETS = " || '.' || ".join(f"CAST({{0}} // {1 << shift} % 256 AS VARCHAR)" for shift in (24, 16, 8, 0))
+_SIGN = (
+    "CASE WHEN {0} BETWEEN 0 AND 127 THEN chr(CAST({0} AS INTEGER))"
+    " WHEN {0} IS NULL THEN '' ELSE CAST(CAST('char of ' || {0} AS INTEGER) AS VARCHAR) END"
+)
+_OFFSET = re.compile(r"([-+])(\d\d?):(\d\d)")
+_CLOCK = re.compile(r"(-)?(?:(\d+) )?(\d+):(\d+):(\d+)(?:\.(\d{1,6}))?")
+_DONE = "has_its_meaning"
+
+
+def _signs(args: Args) -> exp.Expression:
+    """CHAR(77, 121, 83, 81, '76') is MySQL."""
+    numbers = [exp.Literal.number(each.name) if each.is_string else each for each in args]
+    each = [_SIGN.replace("{0}", f"{{{place}}}") for place in range(len(numbers))]
+    return sql(f"concat({', '.join(each)})", numbers)
+
+
+def _set(args: Args) -> exp.Expression:
+    """MAKE_SET(1 | 4, 'hello', 'nice', 'world') is hello,world."""
+    each = (
+        f"CASE WHEN ({{0}} >> {place}) & 1 = 1 THEN {{{place + 1}}} END" for place in range(len(args) - 1)
+    )
+    return sql(f"CASE WHEN {{0}} IS NOT NULL THEN concat_ws(',', {', '.join(each)}) END", args)
+
+
+def _options(args: Args) -> exp.Expression:
+    """EXPORT_SET(5, 'Y', 'N', ',', 4) is Y,N,Y,N."""
+    width = int(args[4].name) if isinstance(args[4], exp.Literal) and args[4].name.isdigit() else 0
+    if not 0 < width <= 64:
+        fail(Unsupported("the last argument of export_set is a number from 1 to 64", ""), args[4])
+    each = (f"CASE WHEN ({{0}} >> {place}) & 1 = 1 THEN {{1}} ELSE {{2}} END" for place in range(width))
+    return sql(" || {3} || ".join(each), args[:4])
+
+
+def _middle(args: Args) -> exp.Expression:
+    text, start, length = args
+    return exp.Substring(this=exp.cast(text.copy(), "text"), start=start.copy(), length=length.copy())
+
+
+def _between_zones(args: Args) -> exp.Expression:
+    """CONVERT_TZ('2004-01-01 12:00:00', 'GMT', 'MET') is 2004-01-01 13:00:00."""
+    at = sql("CAST({0} AS TIMESTAMP)", [args[0]])
+    for zone, sign in ((args[1], -1), (args[2], 1)):
+        offset = _OFFSET.fullmatch(zone.name) if isinstance(zone, exp.Literal) else None
+        if offset is not None:
+            minutes = sign * int(f"{offset[1]}1") * (int(offset[2]) * 60 + int(offset[3]))
+            at = sql(f"{{0}} + INTERVAL '{minutes}' MINUTE", [at])
+        elif sign < 0:
+            at = sql("timezone('UTC', timezone({1}, {0}))", [at, zone])
+        else:
+            at = sql("timezone({1}, timezone('UTC', {0}))", [at, zone])
+    return at
+
+
+def _sum_of_times(sign: int) -> Callable[[Args], exp.Expression]:
+    """ADDTIME('2007-12-31 23:59:59.999999', '1 1:1:1.000002') is 2008-01-02 01:01:01.000001."""
+
+    def add(args: Args) -> exp.Expression:
+        at, by = args
+        clock = _CLOCK.fullmatch(by.name) if isinstance(by, exp.Literal) else None
+        if clock is None:
+            fail(Unsupported("a sum with a computed time is not supported in mysql", "add an interval"), by)
+        minus, days, hours, minutes, seconds, fraction = clock.groups("0")
+        whole = ((int(days) * 24 + int(hours)) * 60 + int(minutes)) * 60 + int(seconds)
+        total = sign * (-1 if minus == "-" else 1) * (whole * 1_000_000 + int(fraction.ljust(6, "0")))
+        span = sql(f"INTERVAL '{total}' MICROSECOND", [])
+        return call_of(f"{PREFIX}shifted_clock_mysql", [at, span], "addtime")
+
+    return add
+
+
+def _time(name: str) -> Callable[[Args], exp.Expression]:
+    """A part of a moment or a time of day, either of which may be a text: HOUR('10:05:03') is 10."""
+    return lambda args: call_of(f"{PREFIX}{name}_of_mysql", args, name)
+
+
+MYSQL: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+    **MYSQL_JSON,
+    **NULL_WHERE_UNDEFINED,
+    "ATAN(y, x)": "atan2({0}, {1})",
+    "COT(value)": "CASE WHEN {0} = 0 THEN CAST('cot of zero' AS DOUBLE) ELSE cot({0}) END",
+    "LOG(value)": "CASE WHEN {0} > 0 THEN ln({0}) END",
+    "ADDTIME(at, time)": _sum_of_times(1),
+    "SUBTIME(at, time)": _sum_of_times(-1),
+    # ASCII(2) is 50, and ASCII('é') the first of two bytes
+    "ASCII(text)": (
+        "CASE WHEN CAST({0} AS VARCHAR) = '' THEN 0"
+        " ELSE CAST('0x' || left(hex(CAST({0} AS VARCHAR)), 2) AS BIGINT) END"
+    ),
+    "CHAR(code, ...)": _signs,
+    "CONVERT_TZ(at, source, target)": _between_zones,
+    "HOUR(at)": _time("hour"),
+    "MINUTE(at)": _time("minute"),
+    "SECOND(at)": _time("second"),
+    "MICROSECOND(at)": _time("microsecond"),
+    "TIME(at)": _time("time"),
+    "EXPORT_SET(bits, on, off, separator, width)": _options,
+    "INET_ATON(text)": (
+        "CASE WHEN regexp_full_match({0}, '[0-9]+[.][0-9]+[.][0-9]+[.][0-9]+') THEN"
+        " CAST(split_part({0}, '.', 1) AS BIGINT) * 16777216"
+        " + CAST(split_part({0}, '.', 2) AS BIGINT) * 65536"
+        " + CAST(split_part({0}, '.', 3) AS BIGINT) * 256 + CAST(split_part({0}, '.', 4) AS BIGINT) END"
+    ),
+    "INET_NTOA(number)": f"CASE WHEN {{0}} BETWEEN 0 AND 4294967295 THEN {_OCTETS} END",
+    # INSERT('Quadratic', 3, 100, 'What') is QuWhat, INSERT('Quadratic', -1, 4, 'What') Quadratic
+    "INSERT(text, place, length, part)": (
+        "CASE WHEN {1} < 1 OR {1} > length({0}) THEN {0} WHEN {2} < 0 OR {1} + {2} > length({0})"
+        " THEN left({0}, {1} - 1) || {3}"
+        " ELSE left({0}, {1} - 1) || {3} || substring({0}, {1} + {2}) END"
+    ),
+    "MID(text, start, length)": _middle,
+    "OCT(number)": (
+        "CASE WHEN {0} < 0 THEN CAST(CAST('oct of ' || {0} AS INTEGER) AS VARCHAR) ELSE to_base({0}, 8) END"
+    ),
+    # STRCMP('MOHD', 'mohd') is 0
+    "STRCMP(a, b)": (
+        "CASE WHEN lower({0}) < lower({1}) THEN -1 WHEN lower({0}) = lower({1}) THEN 0"
+        " WHEN lower({0}) > lower({1}) THEN 1 END"
+    ),
+    "MAKE_SET(bits, text, ...)": _set,
+    # PERIOD_ADD(200801, 2) is 200803
+    "PERIOD_ADD(period, months)": (
+        "({0} // 100 * 12 + {0} % 100 - 1 + {1}) // 12 * 100"
+        " + ({0} // 100 * 12 + {0} % 100 - 1 + {1}) % 12 + 1"
+    ),
+    # QUOTE('Don\'t!') is 'Don\'t!'
+    "QUOTE(text)": f"CASE WHEN {{0}} IS NULL THEN 'NULL' ELSE '''' || {_QUOTED} || '''' END",
+    # SEC_TO_TIME(2378) is 00:39:38
+    "SEC_TO_TIME(n)": "make_time({0} // 3600, {0} // 60 % 60, CAST({0} % 60 AS DOUBLE))",
+    # SUBSTRING_INDEX('www.mysql.com', '.', 0) is the empty text
+    "SUBSTRING_INDEX(text, separator, count)": (
+        "CASE WHEN {2} = 0 THEN '' WHEN {2} > 0"
+        " THEN array_to_string(list_slice(string_split({0}, {1}), 1, {2}), {1})"
+        " ELSE array_to_string(list_slice(string_split({0}, {1}), {2}, -1), {1}) END"
+    ),
+    "TIME_TO_SEC(time)": _SECONDS_OF_DAY,
+    # TO_SECONDS('2009-11-29') is 63426672000
+    "TO_SECONDS(at)": "epoch_us(CAST({0} AS TIMESTAMP)) // 1000000 + 62167219200",
+}
+
+
+def mysql_node(node: exp.Expression) -> exp.Expression:
+    """A node's meaning, or the node itself."""
+    if _DONE in node.meta:
+        return node
+    match node:
+        case exp.Cast(this=text, to=to) if to.is_type(exp.DType.CHARACTER_SET):
+            return sql("CAST({0} AS VARCHAR)", [text])
+        case exp.Introducer(expression=text):
+            return text.copy()
+        case exp.Concat(expressions=[only]):
+            return sql("CAST({0} AS VARCHAR)", [only])
+        case exp.Interval(this=exp.Tuple(expressions=[number, *limits])):
+            # INTERVAL(23, 1, 15, 17, 30, 44, 200) is 3
+            each = [f"CAST({{0}} >= {{{place}}} AS INTEGER)" for place in range(1, len(limits) + 1)]
+            test = f"CASE WHEN {{0}} IS NULL THEN -1 ELSE {' + '.join(each)} END"
+            return sql(test, [number, *limits])
+        case exp.RegexpLike() | exp.RegexpReplace() | exp.RegexpSubstr() | exp.RegexpInstr():
+            return _in_any_case(node)
+        case exp.JSONArrayContains():
+            return member([node.this, node.expression])
+        case exp.Substring(args={"start": start}) if not _is_inside(start):
+            # SUBSTR('Sakila', 0) is the empty text
+            found = node.copy()
+            found.meta[_DONE] = True
+            test = "{1} = 0 OR {1} < -length({0})"
+            return sql(f"CASE WHEN {test} THEN '' ELSE {{2}} END", [node.this, start, found])
+        case exp.Trim(expression=exp.Literal() as part) if len(part.name) > 1:
+            return _trimmed(node, part.name)
+    return node
+
+
+def _in_any_case(node: exp.Expression) -> exp.Expression:
+    """A pattern without flags, which finds letters of both cases."""
+    found = node.copy()
+    found.meta[_DONE] = True
+    pattern = node.expression
+    if node.args.get("flag") or node.args.get("modifiers") or node.args.get("parameters"):
+        return found
+    is_text = isinstance(pattern, exp.Literal)
+    found.set(
+        "expression",
+        exp.Literal.string(f"(?i){pattern.name}") if is_text else sql("'(?i)' || {0}", [pattern]),
+    )
+    return found
+
+
+def _is_inside(start: exp.Expression | None) -> bool:
+    return isinstance(start, exp.Literal) and not start.is_string and start.name.strip("0") != ""
+
+
+def _trimmed(node: exp.Trim, part: str) -> exp.Expression:
+    """TRIM(TRAILING 'xyz' FROM 'barxxyz') is barx: the whole part is removed, not its letters."""
+    each = f"(?:{re.escape(part)})+"
+    shape = {"LEADING": f"^{each}", "TRAILING": f"{each}$"}.get(node.text("position"), f"^{each}|{each}$")
+    return sql("regexp_replace({0}, {1}, '', 'g')", [node.this, exp.Literal.string(shape)])
