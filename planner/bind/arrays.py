@@ -7,8 +7,9 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from engine.plan.expressions import Literal, Op
-from engine.schema import INTEGER, TEXT, Kind, array_of
+from engine.schema import INTEGER, JSON, TEXT, Kind, array_of
 from planner.bind.coercion import bind_arithmetic, cast_of_variant, coerce
+from planner.bind.document_edits import joined
 from planner.bind.nested_values import field_at, value_at
 from planner.bind.scalar_functions import foreign
 from planner.dialects.traits import Trait, has
@@ -18,6 +19,7 @@ from planner.ir import Expression
 from planner.native.subscripts import FROM_END, first_of
 from planner.native.templates import is_native
 from planner.positions import fail
+from planner.sql_types import UNTYPED
 
 Bind = Callable[[exp.Expression], Expression]
 
@@ -86,7 +88,10 @@ def concatenated(left: Expression, right: Expression, node: exp.Expression, dial
         if left.type.element is not None and left.type == right.type:
             return foreign(_OF_ARRAYS, sides, node, dialect)
     for i, (side, other) in enumerate(((left, right), (right, left))):
-        if side.type.kind is Kind.JSON and other.type.kind is Kind.JSON:
+        is_document = side.type.kind is Kind.JSON
+        if is_document and has(dialect, Trait.EDITS_DOCUMENTS) and _is_document(other):
+            return joined(coerce(left, JSON), coerce(right, JSON), node, dialect)
+        if is_document and other.type.kind is Kind.JSON:
             hint = "use json_merge_patch(a, b) to merge the members of two objects"
             fail(Unsupported(f"|| of JSON is not supported: {node.sql(dialect)}", hint), node)
         if other.type.element is None or side.type.element is not None:
@@ -98,6 +103,11 @@ def concatenated(left: Expression, right: Expression, node: exp.Expression, dial
         else:
             return foreign("list_prepend({0}, {1})", [left, right], node, dialect)
     return foreign("{0} || {1}", sides, node, dialect)
+
+
+def _is_document(value: Expression) -> bool:
+    """Whether the value is JSON, or a literal that has the type of what stands beside it."""
+    return value.type.kind is Kind.JSON or (isinstance(value, Literal) and value.type in (TEXT, UNTYPED))
 
 
 def each(

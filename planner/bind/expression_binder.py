@@ -42,6 +42,7 @@ from planner.bind.coercion import (
     number_literal,
     text_literal,
 )
+from planner.bind.document_edits import without
 from planner.bind.documents import along_path, contains, has_key
 from planner.bind.lists import LISTS, SelectLists, series
 from planner.bind.members import any_of
@@ -417,6 +418,9 @@ class ExpressionBinder:
     def _arithmetic(self, node: exp.Expression) -> Expression:
         left, right = self.bind(node.this), self.bind(node.expression)
         op = _ARITHMETIC[type(node)]
+        is_edit = op is Op.SUB and left.type.kind is Kind.JSON
+        if is_edit and has(self.session.dialect, Trait.EDITS_DOCUMENTS):
+            return without(left, right, node, self.session.dialect)
         left, right = as_operands(op, left, right, self.session.dialect)
         if op is Op.SUB and left.type == right.type == TIME:
             return foreign(_BETWEEN_TIMES, [left, right], node, self.session.dialect)

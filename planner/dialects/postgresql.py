@@ -166,6 +166,10 @@ def postgres_node(node: exp.Expression) -> exp.Expression:
     match node:
         case exp.Collate(expression=order) if order.name.lower() in _BYTE_ORDER:
             return exp.paren(node.this.copy(), copy=False)
+        case exp.JSONBContainsAnyTopKeys() | exp.JSONBContainsAllTopKeys() if isinstance(
+            node.expression, exp.Array
+        ):
+            return _with_keys(node)
         case exp.Overlaps(this=exp.Tuple() as one, expression=exp.Tuple() as other):
             return _overlapping(one, other)
         case exp.Normalize() if not isinstance(node.args.get("form"), exp.Var):
@@ -178,6 +182,14 @@ def postgres_node(node: exp.Expression) -> exp.Expression:
         case exp.RegexpInstr() if node.args.get("group") is not None and node.text("group") != "0":
             fail(Unsupported("the place of a group is not supported", "take the place of the match"), node)
     return node
+
+
+def _with_keys(node: exp.Expression) -> exp.Expression:
+    """doc ?| ARRAY['b', 'd'] is doc ? 'b' OR doc ? 'd', and ?& the same with AND."""
+    keys = node.expression.expressions
+    tests = [exp.JSONBContainsTopKey(this=node.this.copy(), expression=key.copy()) for key in keys]
+    joined = exp.or_ if isinstance(node, exp.JSONBContainsAnyTopKeys) else exp.and_
+    return exp.paren(joined(*tests, copy=False), copy=False) if tests else node
 
 
 def _overlapping(one: exp.Tuple, other: exp.Tuple) -> exp.Expression:

@@ -67,6 +67,8 @@ class Trait(Enum):
     """A row is NULL if all of its values are, and not NULL if none is."""
     NULL_ARRAYS_ADD_NOTHING = auto()
     """An array that is NULL, concatenated with another one, gives that one."""
+    EDITS_DOCUMENTS = auto()
+    """`||` and `-` make JSON of JSON."""
     LIKE_COPIES_RULES = auto()
     """CREATE TABLE LIKE copies constraints and defaults too."""
     HAS_WORKING_TABLE = auto()
@@ -112,6 +114,7 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.AVERAGES_PARTS_OF_INTERVALS: _POSTGRES,
     Trait.ROWS_OF_NULLS_ARE_NULL: _POSTGRES,
     Trait.NULL_ARRAYS_ADD_NOTHING: _POSTGRES - {"redshift"},
+    Trait.EDITS_DOCUMENTS: _POSTGRES - {"redshift"},
     Trait.LIKE_COPIES_RULES: frozenset({"mysql"}),
     Trait.HAS_WORKING_TABLE: frozenset({"duckdb", "postgres"}),
     Trait.STEPS_READ_ANYTHING: _DUCKDB,
