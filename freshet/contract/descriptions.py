@@ -46,7 +46,7 @@ class TableDescription:
 @dataclass(frozen=True)
 class ViewDescription:
     """`state` is `ready`, `building`, `errors` or `failed`; `reason` says why it has failed. `name` is the
-    full name, with the schema unless that is `public`."""
+    full name, with the schema unless that is `public`. `notices` say what its author should know."""
 
     name: str
     columns: tuple[ColumnDescription, ...]
@@ -56,6 +56,7 @@ class ViewDescription:
     reason: str | None = None
     comment: str | None = None
     schema: str = "public"
+    notices: tuple[str, ...] = ()
 
     @property
     def sql_name(self) -> str:
@@ -87,4 +88,5 @@ def read_view(found: Mapping[str, Any]) -> ViewDescription:
         found.get("reason"),
         found.get("comment"),
         found.get("schema", "public"),
+        tuple(found.get("notices", ())),
     )

@@ -24,6 +24,8 @@ Bind = Callable[[exp.Expression], Expression]
 _ELEMENT = (
     "CASE WHEN {1} NOT BETWEEN 1 AND len({0}) THEN error('a subscript is beyond its array') ELSE {0}[{1}] END"
 )
+_OF_ARRAYS = "CASE WHEN {0} IS NULL THEN {1} WHEN {1} IS NULL THEN {0} ELSE {0} || {1} END"
+_SLICE = ("this", "expression", "step")
 _EACH = "list_transform({1}, lambda each: {0} OPERATOR each)"
 _UNKNOWN = "WHEN {1} IS NULL OR list_count(EACH) < len(EACH) THEN NULL"
 _ANY = f"CASE WHEN list_contains(EACH, true) THEN true {_UNKNOWN} ELSE false END"
@@ -40,7 +42,10 @@ def subscript(node: exp.Bracket, bind: Bind, dialect: str) -> Expression:
     if isinstance(place, exp.Slice):
         ends = {part: bind(end) for part, end in place.args.items() if end is not None}
         numbers = {part: f"{{{i}}}" for i, part in enumerate(ends, 1)}
-        between = ":".join(numbers.get(part, "") for part in ("this", "expression"))
+        if "step" in numbers and len(numbers) < len(_SLICE):
+            fail(Unsupported("a slice with a step needs both of its ends", "write [1:len(list):2]"), node)
+        parts = _SLICE if "step" in numbers else _SLICE[:2]
+        between = ":".join(numbers.get(part, "") for part in parts)
         return foreign(f"{{0}}[{between}]", [value, *ends.values()], node, dialect)
     number = bind(place)
     match value.type.kind:
@@ -71,6 +76,12 @@ def concatenated(left: Expression, right: Expression, node: exp.Expression, dial
     if dialect in VARIANTS:
         sides = [cast_of_variant(side, TEXT) if side.type.kind is Kind.JSON else side for side in sides]
         left, right = sides
+    if has(dialect, Trait.NULL_ARRAYS_ADD_NOTHING):
+        for side, other in ((left, right), (right, left)):
+            if isinstance(side, Literal) and side.value is None and other.type.element is not None:
+                return other
+        if left.type.element is not None and left.type == right.type:
+            return foreign(_OF_ARRAYS, sides, node, dialect)
     for i, (side, other) in enumerate(((left, right), (right, left))):
         if side.type.kind is Kind.JSON and other.type.kind is Kind.JSON:
             hint = "use json_merge_patch(a, b) to merge the members of two objects"

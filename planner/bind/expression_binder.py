@@ -63,7 +63,7 @@ from planner.bind.subqueries import exists, member, quantified, scalar
 from planner.bind.window_uses import WindowUses
 from planner.dialects import translated
 from planner.dialects.overloads import Overload, overload
-from planner.dialects.row_comparisons import row_parts
+from planner.dialects.row_comparisons import expanded_comparison, row_parts
 from planner.dialects.text_lengths import BYTES_AS_TEXTS
 from planner.dialects.traits import Trait, has
 from planner.dialects.variants import VARIANTS
@@ -450,6 +450,9 @@ class ExpressionBinder:
         return call(Op.NEG, value, type=value.type)
 
     def _is(self, node: exp.Is) -> Expression:
+        of_row = expanded_comparison(node, self.session.dialect)
+        if of_row is not node:
+            return self.bind(of_row)
         value = self.bind(node.this)
         if isinstance(node.expression, exp.Null):
             result: Expression = call(Op.IS_NULL, value)

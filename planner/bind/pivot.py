@@ -14,7 +14,7 @@ from itertools import product
 from sqlglot import exp
 
 from planner.bind.refuse import refuse_unsupported
-from planner.errors import InvalidQuery
+from planner.errors import InvalidQuery, Unsupported
 from planner.positions import fail
 
 
@@ -82,7 +82,7 @@ def _unpivoted(source: exp.Expression, pivot: exp.Pivot, columns: Sequence[str])
         names = [v for e in pivot.expressions for v in (e.expressions if isinstance(e, exp.Tuple) else [e])]
         label, values, listed = field.this.name, [v.name for v in names], field.expressions
     if len(listed) == 1 and isinstance(listed[0], exp.Columns) and listed[0].this.is_star:
-        listed = [_column(column) for column in columns]
+        listed = [_column(column) for column in _starred(listed[0], columns)]
     if any(len(_sources(part)) != len(values) for part in listed):
         fail(InvalidQuery(f"UNPIVOT into {len(values)} columns lists that many each time"), pivot)
     taken = {source.name.lower() for part in listed for source in _sources(part)}
@@ -95,6 +95,14 @@ def _unpivoted(source: exp.Expression, pivot: exp.Pivot, columns: Sequence[str])
     for part in parts[1:]:
         query = exp.union(query, part, distinct=False, copy=False)
     return query
+
+
+def _starred(listed: exp.Columns, columns: Sequence[str]) -> list[str]:
+    """The columns that COLUMNS(* EXCLUDE (...)) names."""
+    if listed.this.args.get("replace") or listed.this.args.get("rename"):
+        fail(Unsupported("REPLACE and RENAME in UNPIVOT are not supported", "EXCLUDE is"), listed)
+    without = {part.name.lower() for part in listed.this.args.get("except_") or ()}
+    return [column for column in columns if column.lower() not in without]
 
 
 def _with_values_first(query: exp.Select | exp.Union) -> exp.Select | exp.Union:

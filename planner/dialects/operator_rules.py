@@ -9,7 +9,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from planner.dialects.overloads import PREFIX
+from planner.errors import Unsupported
 from planner.native.templates import call_of, sql
+from planner.positions import fail
 
 _NULL_BY_ZERO = frozenset({"mysql", "sqlite", "hive"})
 """Dialects in which a division by zero gives NULL."""
@@ -19,7 +21,7 @@ _BEFORE_TEXTS = frozenset({"materialize", "postgres", "redshift", "risingwave"})
 """Dialects in which a negative start of a substring is a place before the text, not one from its end."""
 _FROM_ZERO = frozenset({"bigquery", "databricks", "spark"})
 """Dialects in which a substring from 0 is one from 1."""
-_FAILS_OUTSIDE = frozenset({"bigquery", "redshift", "snowflake"})
+_FAILS_OUTSIDE = frozenset({"bigquery", "materialize", "postgres", "redshift", "risingwave", "snowflake"})
 """Dialects in which a root of a negative number, and a logarithm of zero, are errors."""
 _ESCAPES = frozenset(
     {"bigquery", "databricks", "materialize", "mysql", "postgres", "redshift", "risingwave", "spark"}
@@ -55,6 +57,8 @@ def rule(node: exp.Expression, dialect: str) -> exp.Expression:
             return _inside(node)
         case exp.Substring() if dialect in _FROM_ZERO and _may_begin_before(node) and _DONE not in node.meta:
             return _substring_from_zero(node)
+        case exp.Substring(args={"length": exp.Neg()}) if dialect in _BEFORE_TEXTS:
+            fail(Unsupported("a negative length of a substring always fails"), node)
         case exp.Substring() if dialect in _BEFORE_TEXTS and _may_begin_before(node):
             return _substring(node)
         case exp.Try():

@@ -16,10 +16,11 @@ from sqlglot import Dialect, exp
 from sqlglot.parser import Parser
 
 from planner.dialects.bigquery import BIGQUERY, bigquery_node
-from planner.dialects.databricks import DATABRICKS, databricks_node
 from planner.dialects.mysql import MYSQL, mysql_node
+from planner.dialects.postgresql import POSTGRES, RELATIVES, postgres_node
 from planner.dialects.redshift import REDSHIFT, redshift_node
 from planner.dialects.snowflake import SNOWFLAKE, snowflake_node
+from planner.dialects.spark import SPARK, spark_node
 from planner.dialects.sqlite import SQLITE, sqlite_node
 from planner.errors import Unsupported
 from planner.native.templates import sql
@@ -31,18 +32,22 @@ Meaning = str | Callable[[Args], exp.Expression]
 
 _TABLES: Mapping[str, Mapping[str, Meaning]] = {
     "bigquery": BIGQUERY,
-    "databricks": DATABRICKS,
+    **dict.fromkeys(RELATIVES, POSTGRES),
+    "databricks": SPARK,
     "mysql": MYSQL,
     "redshift": REDSHIFT,
     "snowflake": SNOWFLAKE,
+    "spark": SPARK,
     "sqlite": SQLITE,
 }
 _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "bigquery": bigquery_node,
-    "databricks": databricks_node,
+    **dict.fromkeys(RELATIVES, postgres_node),
+    "databricks": spark_node,
     "mysql": mysql_node,
     "redshift": redshift_node,
     "snowflake": snowflake_node,
+    "spark": spark_node,
     "sqlite": sqlite_node,
 }
 

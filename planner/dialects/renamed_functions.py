@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Sequence
 
@@ -71,6 +70,11 @@ _INTERVAL_PARTS = {
     "minute": "to_minutes(CAST({0} AS BIGINT))",
     "second": "to_microseconds(CAST(round(CAST({0} AS DECIMAL(30, 6)) * 1000000) AS BIGINT))",
 }
+_FORMAT = re.compile(r"(?:(\d+)\$)?(-?)(\d*)([sL])")
+_PADDED = {
+    "": "lpad({0}, greatest(WIDTH, CAST(length({0}) AS INTEGER)), ' ')",
+    "-": "rpad({0}, greatest(WIDTH, CAST(length({0}) AS INTEGER)), ' ')",
+}
 _PATTERN = re.compile(r"\\(.)|[%_.$]")
 
 
@@ -101,8 +105,8 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
             return sql("lower(hex({0}))", [node.this])
         case exp.Encode() | exp.Decode():
             return _coded(node)
-        case exp.Format(this=exp.Literal() as pattern) if dialect in ("postgres", "materialize"):
-            return _formatted(node, pattern.this)
+        case exp.Format() if dialect in _POSTGRES:
+            return _formatted(node)
         case exp.SimilarTo(this=text, expression=exp.Literal() as pattern):
             shape = pattern.this if dialect == "duckdb" else _regular(pattern.this)
             return sql("regexp_full_match({0}, {1})", [text, exp.Literal.string(shape)])
@@ -198,8 +202,7 @@ def _call(node: exp.Expression) -> exp.Expression:
     if template is not None and len(args) == len(set(re.findall(r"\{\d+\}", template))):
         return sql(template, args)
     if name in _JSON_MAKERS:
-        places = ", ".join(f"{{{place}}}" for place in range(len(args)))
-        return sql(f"{_JSON_MAKERS[name]}({places})", args)
+        return _json_made(_JSON_MAKERS[name], args)
     if name in ("choose", "elt") and len(args) > 1:
         return sql("list_extract({0}, {1})", [exp.Array(expressions=[a.copy() for a in args[1:]]), args[0]])
     if name == "field" and len(args) > 1:
@@ -212,6 +215,14 @@ def _call(node: exp.Expression) -> exp.Expression:
     return node
 
 
+def _json_made(maker: str, args: Sequence[exp.Expression]) -> exp.Expression:
+    """A document of these values; the names of an object's members are written as texts."""
+    places = [f"{{{place}}}" for place in range(len(args))]
+    if maker == "json_object":
+        places[::2] = [f"CAST({place} AS VARCHAR)" for place in places[::2]]
+    return sql(f"{maker}({', '.join(places)})", args)
+
+
 def _sum(parts: Sequence[exp.Expression]) -> exp.Expression:
     total = parts[0]
     for part in parts[1:]:
@@ -219,15 +230,29 @@ def _sum(parts: Sequence[exp.Expression]) -> exp.Expression:
     return total
 
 
-def _formatted(node: exp.Format, pattern: str) -> exp.Expression:
-    """PostgreSQL's `format` of a pattern with only `%s` and `%%`; the node itself for any other."""
-    pieces = re.split("%s", pattern.replace("%%", "\0"))
-    if any("%" in piece for piece in pieces) or len(pieces) != len(node.expressions) + 1:
-        return node
+def _formatted(node: exp.Format) -> exp.Expression:
+    """PostgreSQL's `format`: %s, %L, %%, places as in %2$s, and widths as in %-10s."""
+    pattern = node.this
+    if not isinstance(pattern, exp.Literal) or not pattern.is_string:
+        fail(Unsupported("a format that is not constant is not supported", "concatenate the values"), node)
     parts: list[exp.Expression] = []
-    for piece, value in itertools.zip_longest(pieces, node.expressions):
-        parts.append(exp.Literal.string(piece.replace("\0", "%")))
-        parts += [] if value is None else [value]
+    end = place = 0
+    for part in re.finditer("%(%|.*?[a-zA-Z]|)", pattern.name):
+        parts.append(exp.Literal.string(pattern.name[end : part.start()] + "%" * (part[1] == "%")))
+        end = part.end()
+        if part[1] == "%":
+            continue
+        known = _FORMAT.fullmatch(part[1])
+        place = int(known[1] or place + 1) if known else 0
+        if known is None or not 0 < place <= len(node.expressions):
+            fail(Unsupported(f"{part[0]} in a format is not supported here", "concatenate the values"), node)
+        form = _PADDED[known[2]].replace("WIDTH", known[3]) if known[3] else "{0}"
+        value = node.expressions[place - 1]
+        text = sql("coalesce(CAST({0} AS VARCHAR), '')", [value])
+        if known[4] == "L":
+            text = exp.Anonymous(this="QUOTE_NULLABLE", expressions=[value.copy()])
+        parts.append(sql(form, [text]))
+    parts.append(exp.Literal.string(pattern.name[end:]))
     return sql(f"concat({', '.join(f'{{{place}}}' for place in range(len(parts)))})", parts)
 
 

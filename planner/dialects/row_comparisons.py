@@ -3,6 +3,7 @@ And comparisons with arrays, guarded: DuckDB takes one that is NULL for an empty
 
 (a, b) < (c, d)      →   a < c OR (a = c AND b < d)
 (a, b) IN ((1, 2))   →   a = 1 AND b = 2
+(a, b) IS NULL       →   a IS NULL AND b IS NULL
 a = ANY (list)       →   CASE WHEN list IS NOT NULL THEN a = ANY (list) END
 """
 
@@ -13,6 +14,7 @@ from functools import reduce
 from sqlglot import exp
 
 from planner.dialects.as_written import without_dialect
+from planner.dialects.traits import Trait, has
 from planner.errors import Unsupported
 from planner.positions import fail
 
@@ -33,6 +35,9 @@ def expanded_comparison(node: exp.Expression, dialect: str) -> exp.Expression:
         case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
             found = _compared(node, dialect)
             return _guarded(node) if found is node else found
+        case exp.Is(expression=exp.Null()) if has(dialect, Trait.ROWS_OF_NULLS_ARE_NULL):
+            row = row_parts(node.this, dialect)
+            return _each_null(row, bool(node.args.get("negate"))) if row else node
         case exp.CountIf():
             one = exp.Case(ifs=[exp.If(this=node.this.copy(), true=exp.Literal.number(1))])
             return exp.Count(this=one)  # DuckDB's is NULL if there is nothing to count
@@ -94,6 +99,14 @@ def _all_equal(left: list[exp.Expression], right: list[exp.Expression]) -> exp.E
     pairs = zip(left, right, strict=True)
     parts: list[exp.Expression] = [exp.EQ(this=a.copy(), expression=b.copy()) for a, b in pairs]
     return exp.paren(reduce(lambda one, other: exp.And(this=one, expression=other), parts))
+
+
+def _each_null(row: list[exp.Expression], negated: bool) -> exp.Expression:
+    """Whether all values are NULL, or none is."""
+    tests: list[exp.Expression] = [exp.Is(this=value.copy(), expression=exp.Null()) for value in row]
+    if negated:
+        tests = [exp.Not(this=test) for test in tests]
+    return exp.paren(reduce(lambda one, other: exp.And(this=one, expression=other), tests))
 
 
 def _either(parts: list[exp.Expression]) -> exp.Expression:

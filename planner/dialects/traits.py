@@ -28,11 +28,13 @@ class Trait(Enum):
     AVERAGES_ARE_WHOLE = auto()
     """The average of whole numbers is one, without its fraction."""
     CUTS_FRACTIONS = auto()
-    """A number that is cast to a whole one, or divided by DIV, loses its fraction, and is not rounded."""
+    """A number that is cast to a whole one loses its fraction, and is not rounded."""
     ROUNDS_NO_TEXTS = auto()
     """A text with a fraction is no whole number."""
     SUBSCRIPTS_FAIL = auto()
     """A subscript beyond its array is an error."""
+    CASTS_FAIL = auto()
+    """CAST fails where it cannot cast, although sqlglot takes it for one that gives NULL."""
     CASTS_STRUCTS_BY_NAME = auto()
     """A cast of a struct pairs fields by their names; elsewhere their order counts."""
     PERCENTILE_INTERPOLATES = auto()
@@ -59,6 +61,10 @@ class Trait(Enum):
     """`+` concatenates texts."""
     AVERAGES_PARTS_OF_INTERVALS = auto()
     """An average of intervals divides their months, days and time one after the other."""
+    ROWS_OF_NULLS_ARE_NULL = auto()
+    """A row is NULL if all of its values are, and not NULL if none is."""
+    NULL_ARRAYS_ADD_NOTHING = auto()
+    """An array that is NULL, concatenated with another one, gives that one."""
     LIKE_COPIES_RULES = auto()
     """CREATE TABLE LIKE copies constraints and defaults too."""
     HAS_WORKING_TABLE = auto()
@@ -81,12 +87,13 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.CLAUSES_IN_ANY_ORDER: frozenset({"teradata"}),
     Trait.MERGES_IN_PLACE: frozenset({"clickhouse", "duckdb", "sqlite"}),
     Trait.KEEPS_KINDS_APART: _APART,
-    Trait.READS_NUMERALS: frozenset({"databricks", "mysql", "redshift", "snowflake", "sqlite"}),
+    Trait.READS_NUMERALS: frozenset({"databricks", "mysql", "redshift", "snowflake", "spark", "sqlite"}),
     Trait.READS_NO_NUMERALS: frozenset({"bigquery"}),
     Trait.AVERAGES_ARE_WHOLE: frozenset({"redshift"}),
     Trait.CUTS_FRACTIONS: frozenset({"databricks", "spark", "sqlite"}),
-    Trait.ROUNDS_NO_TEXTS: frozenset({"bigquery", "databricks", "redshift"}),
-    Trait.SUBSCRIPTS_FAIL: frozenset({"bigquery", "databricks"}),
+    Trait.ROUNDS_NO_TEXTS: frozenset({"bigquery", "databricks", "redshift", "spark"}),
+    Trait.SUBSCRIPTS_FAIL: frozenset({"bigquery", "databricks", "spark"}),
+    Trait.CASTS_FAIL: frozenset({"spark"}),
     Trait.CASTS_STRUCTS_BY_NAME: frozenset({"duckdb", "snowflake"}),
     Trait.PERCENTILE_INTERPOLATES: _SPARK,
     Trait.LISTAGG_JOINS_CLOSELY: frozenset({"databricks", "oracle", "redshift", "snowflake", "spark"}),
@@ -100,6 +107,8 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.DIV_GIVES_WHOLE: frozenset({"databricks", "mysql", "spark"}),
     Trait.ADDS_TEXTS: frozenset({"tsql"}),
     Trait.AVERAGES_PARTS_OF_INTERVALS: _POSTGRES,
+    Trait.ROWS_OF_NULLS_ARE_NULL: _POSTGRES,
+    Trait.NULL_ARRAYS_ADD_NOTHING: _POSTGRES - {"redshift"},
     Trait.LIKE_COPIES_RULES: frozenset({"mysql"}),
     Trait.HAS_WORKING_TABLE: frozenset({"duckdb", "postgres"}),
     Trait.STEPS_READ_ANYTHING: _DUCKDB,

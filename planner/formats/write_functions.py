@@ -60,6 +60,7 @@ _CLICKHOUSE = {
 }
 _SPARK = {
     **_writers(letters.spark, "Spark", "DATE_FORMAT", kinds=_OR_TEXT),
+    **_writers(letters.spark, "Spark", "TO_CHAR", "TO_VARCHAR"),
     **_writers(letters.spark, "Spark", "FROM_UNIXTIME", source=_SECONDS, kinds=_INTEGERS),
 }
 _HIVE = {
@@ -87,8 +88,7 @@ WRITERS: Mapping[str, Mapping[str, WriteFunction]] = {
     **dict.fromkeys(("mysql", "doris", "starrocks", "singlestore"), _MYSQL),
     **dict.fromkeys(("trino", "presto", "athena", "dune"), _TRINO),
     "clickhouse": _CLICKHOUSE,
-    "spark": _SPARK,
-    "databricks": {**_SPARK, **_writers(letters.spark, "Databricks", "TO_CHAR", "TO_VARCHAR")},
+    **dict.fromkeys(("spark", "databricks"), _SPARK),
     **dict.fromkeys(("hive", "spark2"), _HIVE),
     "bigquery": _BIGQUERY,
     "sqlite": _SQLITE,

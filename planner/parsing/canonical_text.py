@@ -42,6 +42,14 @@ class _OwnClauses(Generator):
         )
         return f"WITH MUTUALLY RECURSIVE {limit}{', '.join(bindings)}"
 
+    def tomap_sql(self, expression: exp.ToMap) -> str:
+        """A map by its keys and values: a key that is no text cannot be the name of a field."""
+        entries = expression.this.expressions if isinstance(expression.this, exp.Struct) else []
+        if not entries or not all(isinstance(entry, exp.PropertyEQ) for entry in entries):
+            return f"MAP {self.sql(expression, 'this')}"
+        pairs = (f"{self.sql(entry, 'this')}: {self.sql(entry, 'expression')}" for entry in entries)
+        return f"MAP {{{', '.join(pairs)}}}"
+
     def _binding(self, cte: exp.CTE, types: tuple[Type, ...]) -> str:
         alias = cte.args["alias"]
         columns = ", ".join(
@@ -51,7 +59,7 @@ class _OwnClauses(Generator):
 
 
 class _Canonical(_OwnClauses, PostgresGenerator):
-    TRANSFORMS = {k: f for k, f in PostgresGenerator.TRANSFORMS.items() if k is not exp.Pivot}  # noqa: RUF012
+    TRANSFORMS = {k: f for k, f in PostgresGenerator.TRANSFORMS.items() if k not in (exp.Pivot, exp.ToMap)}  # noqa: RUF012
 
 
 class _InDuckDB(_OwnClauses, DuckDBGenerator):

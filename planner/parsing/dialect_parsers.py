@@ -59,6 +59,8 @@ def _parser_class(dialect: str) -> type[Parser]:
     base = keeping_formats(Dialect.get_or_raise(dialect).parser_class, dialect)
     base = keeping_own(keeping_dates(base, dialect), dialect)
     own: dict[str, Any] = {"name": dialect}
+    if has(dialect, Trait.CASTS_FAIL):
+        own["STRICT_CAST"] = True
     if has(dialect, Trait.ARROWS_ARE_OF_JSON):
         own["LAMBDAS"] = {kind: read for kind, read in base.LAMBDAS.items() if kind is not TokenType.ARROW}
     ours = (

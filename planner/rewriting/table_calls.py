@@ -10,13 +10,14 @@ from sqlglot import exp
 
 from planner.allowed.open_functions import PURE_BY_TOPIC
 from planner.dialects.pattern_matches import all_matches
+from planner.dialects.postgresql import SPLIT, SPLIT_WITH_NULLS
 from planner.dialects.traits import Trait, has
 from planner.native import templates
 
 _SPLITS = {
     "postgres": {
         "regexp_split_to_table": "regexp_split_to_array({0}, {1})",
-        "string_to_table": "string_to_array({0}, {1})",
+        "string_to_table": SPLIT,
         "generate_subscripts": "CASE WHEN {1} = 1 THEN generate_series(1, len({0})) END",
     },
     "tsql": {"string_split": "string_split({0}, {1})"},
@@ -38,7 +39,9 @@ def table_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
     if matches is not None:
         return _kept(node, exp.Unnest(expressions=[matches]), name, dialect)
     template = _SPLITS.get(family, {}).get(name)
-    if template is not None and len(call.expressions) == 2:
+    if name == "string_to_table" and len(call.expressions) == 3:
+        template = SPLIT_WITH_NULLS
+    if template is not None and len(call.expressions) == 2 + template.count("{2}"):
         return _kept(node, exp.Unnest(expressions=[templates.sql(template, call.expressions)]), name, dialect)
     if family == "postgres" and name in _VALUES:
         query = exp.select(exp.alias_(call.copy(), node.alias or name))

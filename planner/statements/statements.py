@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from engine.schema import Schema, Type
+from planner.dialects.standing import standing_of
 from planner.parsing.namespace import SearchPath
 from planner.parsing.script import Excerpt, Piece
 from planner.parsing.sql_functions import SqlFunction
@@ -112,6 +113,12 @@ class CreateView(Statement):
     or_replace: bool
     if_not_exists: bool
     materialized: bool
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        notice = standing_of(self.piece.dialect).notice
+        return self.piece.notices if notice is None else (*self.piece.notices, notice)
+
     recursive: bool = False
 
     @property

@@ -123,7 +123,8 @@ class BuildProgress(BaseModel):
 
 class ViewModel(BaseModel):
     """`name` is the full name. `state` is `ready`, `building` (see `progress`; with a `reason` if the view is
-    built again), `errors` (rows fail: see `errors`) or `failed` (see `reason`).
+    built again), `errors` (rows fail: see `errors`) or `failed` (see `reason`). `notices` say what its author
+    should know, as that nobody has proven its dialect.
     """
 
     name: str
@@ -136,6 +137,7 @@ class ViewModel(BaseModel):
     indexes: list[IndexModel] | None = Field(default=None, exclude_if=_is_missing)
     comment: str | None = Field(default=None, exclude_if=_is_missing)
     progress: BuildProgress | None = Field(default=None, exclude_if=_is_missing)
+    notices: list[str] | None = Field(default=None, exclude_if=_is_missing)
 
 
 class CreatedView(ViewModel):

@@ -60,7 +60,8 @@ ALIKE = [
     (
         "spark",
         "SELECT a, e FROM t LATERAL VIEW OUTER explode(sequence(2, a)) x AS e",
-        "SELECT a, e FROM t LEFT JOIN LATERAL (SELECT unnest(generate_series(2, a)) AS e) ON TRUE",
+        "SELECT a, e FROM t LEFT JOIN LATERAL"
+        " (SELECT unnest(generate_series(2, a, CASE WHEN a < 2 THEN -1 ELSE 1 END)) AS e) ON TRUE",
     ),
     ("spark", "SELECT a, explode(array(a, 1)) AS e FROM t", "SELECT a, unnest([a, 1]) FROM t"),
     (

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import asdict
 
+import pytest
+
 from planner.dialects.standing import standings
 from tests.service.client import Client, code
 
@@ -30,3 +32,13 @@ def test_what_cannot_be_translated_has_its_place(client: Client) -> None:
     assert code(refused) == (400, "syntax_error") and refused.json()["position"]["line"] == 2
     assert code(client.post("/v1/translate", {"sql": "DROP TABLE t"})) == (422, "invalid_query")
     assert code(client.post("/v1/translate", {"sql": "SELECT 1", "dialect": "cobol"}))[0] == 400
+
+
+@pytest.mark.parametrize(("dialect", "is_noticed"), [("postgres", False), ("teradata", True)])
+def test_a_view_in_an_unproven_dialect_has_a_notice(client: Client, dialect: str, is_noticed: bool) -> None:
+    made = client.post("/v1/views", {"name": "v", "sql": "SELECT 1 AS a", "dialect": dialect}).json()
+    assert ("notices" in made) == is_noticed
+    assert client.get("/v1/views/v").json().get("notices") == made.get("notices")
+    statement = {"sql": "CREATE VIEW w AS SELECT 1 AS a", "dialect": dialect}
+    (result,) = client.post("/v1/sql", statement).json()["results"]
+    assert result.get("notices") == made.get("notices")

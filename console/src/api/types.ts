@@ -40,6 +40,7 @@ export interface View {
   reason: string | null;
   comment?: string;
   progress?: Build;
+  notices?: string[];
 }
 
 export type Row = Record<string, Json>;

@@ -18,6 +18,7 @@ export interface Relation {
   state: string;
   reason: string;
   share: number | null;
+  notices: string[];
 }
 
 /** Rows that the page holds of one relation. */

@@ -6,13 +6,13 @@ export function relationOf(name: string, tables: Table[], views: View[]): Relati
   const table = tables.find((one) => one.name === name);
   if (table) {
     const { columns, primary_key: key, constraints = [], comment = '' } = table;
-    return { kind: 'table', name, columns, key, constraints, comment, sql: '', dialect: '', state: 'ready', reason: '', share: null };
+    return { kind: 'table', name, columns, key, constraints, comment, sql: '', dialect: '', state: 'ready', reason: '', share: null, notices: [] };
   }
   const view = views.find((one) => one.name === name);
   if (!view) return null;
-  const { columns, sql, dialect, state, reason, comment = '', progress } = view;
+  const { columns, sql, dialect, state, reason, comment = '', progress, notices = [] } = view;
   return {
     kind: 'view', name, columns, key: [], constraints: [], comment, sql, dialect, state, reason: reason ?? '',
-    share: progress?.share ?? null,
+    share: progress?.share ?? null, notices,
   };
 }

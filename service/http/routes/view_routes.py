@@ -6,6 +6,7 @@ from typing import Annotated, Literal
 
 from fastapi import APIRouter, Query, Request, Response
 
+from planner.dialects.standing import standing_of
 from planner.explain import analyze, explain
 from planner.relation_names import schema_of
 from service.accounts.audit import about
@@ -129,6 +130,7 @@ def view_model(runtime: Runtime, definition: Definition) -> ViewModel:
         indexes=index_models(definition, runtime.readable),
         comment=definition.details.comments.get(""),
         progress=None if build is None else _progress(build),
+        notices=None if (notice := standing_of(definition.dialect).notice) is None else [notice],
     )
 
 

@@ -193,7 +193,7 @@ ATTACKS: tuple[Attack, ...] = (
             "CREATE TABLE h (a NUMERIC(3, 5))",
             "CREATE TABLE h (a ENUM ())",
             "CREATE TABLE h (a NOSUCH)",
-            "CREATE TABLE h (a MAP(INT, INT))",
+            "CREATE TABLE h (a MAP(INT))",
         ),
         REFUSED,
         is_brief=True,

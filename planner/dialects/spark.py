@@ -1,6 +1,6 @@
-"""Databricks' functions that sqlglot and DuckDB do not have, or have with another meaning.
+"""Functions of Spark and Databricks that sqlglot and DuckDB do not have, or have with another meaning.
 
-Examples are the manual's, https://docs.databricks.com/aws/en/sql/language-manual/. A variant is JSON here.
+Examples are the manuals', https://spark.apache.org/docs/latest/api/sql/. A variant is JSON here.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _grouped(args: Args) -> exp.Expression:
     return sql(f"printf('%,.{int(digits)}f', CAST({{0}} AS DOUBLE))", args[:1])
 
 
-DATABRICKS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+SPARK: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     # ARRAY_CONTAINS(ARRAY(1, NULL, 3), 2) is NULL
     "ARRAY_CONTAINS(array, value)": (
         f"CASE WHEN list_contains({{0}}, {{1}}) THEN true WHEN {{0}} IS NULL OR {{1}} IS NULL OR {_HAS_NULL}"
@@ -117,10 +117,12 @@ DATABRICKS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
         " THEN NULL ELSE false END"
     ),
     "BIT_COUNT(value)": "bit_count({0} & 9223372036854775807) + CAST({0} < 0 AS INTEGER)",
+    "BIT_GET(value, place)": "({0} >> {1}) & 1",
     "BROUND(value, digits)": "round_even({0}, {1})",
     "BTRIM(text)": "trim({0})",
     "BTRIM(text, signs)": "trim({0}, {1})",
     "CONCAT_WS(separator)": "CASE WHEN {0} IS NOT NULL THEN '' END",
+    "CSC(value)": "1 / sin({0})",
     "E()": "exp(1)",
     "ELEMENT_AT(array, place)": _element,
     "TRY_ELEMENT_AT(array, place)": "CASE WHEN {1} <> 0 THEN list_extract({0}, {1}) END",
@@ -145,6 +147,7 @@ DATABRICKS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "LOG10(value)": "CASE WHEN {0} > 0 THEN log10({0}) END",
     "LOG1P(value)": "CASE WHEN {0} > -1 THEN ln(1 + {0}) END",
     "LOG2(value)": "CASE WHEN {0} > 0 THEN log2({0}) END",
+    "MAP_CONTAINS_KEY(map, key)": "list_contains(map_keys({0}), {1})",
     "MASK(text)": _MASKED,
     "NANVL(value, other)": "CASE WHEN isnan(CAST({0} AS DOUBLE)) THEN {1} ELSE {0} END",
     "NEGATIVE(value)": "-{0}",
@@ -152,6 +155,7 @@ DATABRICKS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "POSITIVE(value)": "{0}",
     "REPLACE(text, part)": "replace({0}, {1}, '')",
     "RINT(value)": "round_even(CAST({0} AS DOUBLE), 0)",
+    "SEC(value)": "1 / cos({0})",
     "SEQUENCE(start, stop)": _series,
     "TRY_ADD(a, b)": try_binary(exp.Add),
     "TRY_MOD(a, b)": try_binary(exp.Mod),
@@ -166,7 +170,7 @@ DATABRICKS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
 }
 
 
-def databricks_node(node: exp.Expression) -> exp.Expression:
+def spark_node(node: exp.Expression) -> exp.Expression:
     """A node's meaning, or the node itself."""
     match node:
         case exp.Exists(expression=exp.Lambda() as test):
@@ -175,7 +179,7 @@ def databricks_node(node: exp.Expression) -> exp.Expression:
             return exp.Anonymous(this="kurtosis_pop", expressions=[node.this.copy()])
         case exp.Filter(this=exp.Kurtosis() as inner) | exp.Window(this=exp.Kurtosis() as inner):
             found = node.copy()
-            found.set("this", databricks_node(inner))
+            found.set("this", spark_node(inner))
             return found
         case (
             exp.Filter(this=exp.Skewness())
