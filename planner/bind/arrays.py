@@ -15,7 +15,7 @@ from planner.dialects.traits import Trait, has
 from planner.dialects.variants import VARIANTS
 from planner.errors import TypeMismatch, Unsupported
 from planner.ir import Expression
-from planner.native.subscripts import first_of
+from planner.native.subscripts import FROM_END, first_of
 from planner.native.templates import is_native
 from planner.positions import fail
 
@@ -24,6 +24,7 @@ Bind = Callable[[exp.Expression], Expression]
 _ELEMENT = (
     "CASE WHEN {1} NOT BETWEEN 1 AND len({0}) THEN error('a subscript is beyond its array') ELSE {0}[{1}] END"
 )
+_ELEMENT_FROM_END = _ELEMENT.replace("{1} NOT", "abs({1}) NOT")
 _OF_ARRAYS = "CASE WHEN {0} IS NULL THEN {1} WHEN {1} IS NULL THEN {0} ELSE {0} || {1} END"
 _SLICE = ("this", "expression", "step")
 _EACH = "list_transform({1}, lambda each: {0} OPERATOR each)"
@@ -58,7 +59,9 @@ def subscript(node: exp.Bracket, bind: Bind, dialect: str) -> Expression:
     if not number.type.is_integer:
         fail(TypeMismatch(f"a subscript is a number, not {number.type}"), node)
     is_strict = has(dialect, Trait.SUBSCRIPTS_FAIL) and not node.args.get("safe") and not is_native(node)
-    form = _ELEMENT if is_strict else "{0}[{1}]"
+    form = "{0}[{1}]"
+    if is_strict:
+        form = _ELEMENT_FROM_END if node.meta.get(FROM_END) else _ELEMENT
     return foreign(form, [value, _plus(number, 1 - first_of(node))], node, dialect)
 
 

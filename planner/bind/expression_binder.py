@@ -113,6 +113,10 @@ _CONSTRUCTS: dict[type[exp.Expression], str] = {
 _PLAIN_NUMBER = re.compile(r"\d{1,18}(\.\d{1,18})?")
 _WHOLE = "CAST(trunc({0}) AS BIGINT)"
 _WHOLE_TEXT = "CASE WHEN contains({0}, '.') THEN {0} || ' is not whole' ELSE {0} END"
+_DECIMAL_QUOTIENT = (
+    "CAST({0} / CASE WHEN {1} = 0 THEN CAST('division by zero: ' || CAST({1} AS VARCHAR) AS DOUBLE)"
+    " ELSE {1} END AS DECIMAL(38, {SCALE}))"
+)
 _BETWEEN_TIMES = "to_microseconds(epoch_us({0}) - epoch_us({1}))"
 
 Queries = Callable[[exp.Expression, NameScope], Bound]
@@ -420,6 +424,11 @@ class ExpressionBinder:
             return Foreign("{0} || {1}", (left, right), TEXT)  # type: ignore[arg-type]
         if op is Op.DIV and node.args.get("typed") and left.type.is_whole and right.type.is_whole:
             op = Op.INTDIV
+        if op is Op.DIV and has(self.session.dialect, Trait.DIVIDES_DECIMALS) and not is_native(node):
+            scale = _quotient_scale(left.type, right.type)
+            if scale is not None:
+                form = _DECIMAL_QUOTIENT.replace("{SCALE}", str(scale))
+                return foreign(form, [left, right], node, self.session.dialect)
         is_whole = left.type.is_integer and right.type.is_integer
         if isinstance(node, exp.IntDiv) and has(self.session.dialect, Trait.DIV_GIVES_WHOLE) and not is_whole:
             return foreign("CAST(trunc({0} / {1}) AS BIGINT)", [left, right], node, self.session.dialect)
@@ -653,6 +662,14 @@ class ExpressionBinder:
     def _row(self, node: exp.Expression) -> list[Expression]:
         """The values of a row, or the one value."""
         return [self.bind(part) for part in row_parts(node, self.session.dialect) or [node]]
+
+
+def _quotient_scale(left: Type, right: Type) -> int | None:
+    """The digits behind the point of a quotient of decimals; None for whole numbers and floats."""
+    if not all(type.is_integer or type.kind is Kind.NUMERIC for type in (left, right)):
+        return None
+    scales = [type.scale for type in (left, right) if type.scale is not None]
+    return max(scales) if scales else None
 
 
 def quantifier_of(node: exp.Expression) -> exp.Any | exp.All | None:

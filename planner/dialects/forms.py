@@ -92,6 +92,7 @@ FORMS: Mapping[str, Forms] = {
     "truncated": _kept("date_trunc({1}, {0})"),
     "truncated_strictly": _of_moments("date_trunc({1}, {0})"),
     "length": {"TEXT": "length({0})", "BYTES": "octet_length({0})"},
+    "reversed_of_any": {"TEXT": "reverse({0})", "ARRAY": "list_reverse({0})"},
     "moment": {"DATE": _FULL, **_of_moments("{0}"), "TIME": "{0}"},
     "sliced": _kept("time_bucket({1}, {0}, TIMESTAMP '1970-01-01')"),
     "week_begun": _kept(_WEEK_BEGUN),

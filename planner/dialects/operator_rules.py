@@ -21,6 +21,8 @@ _BEFORE_TEXTS = frozenset({"materialize", "postgres", "redshift", "risingwave"})
 """Dialects in which a negative start of a substring is a place before the text, not one from its end."""
 _FROM_ZERO = frozenset({"bigquery", "databricks", "spark"})
 """Dialects in which a substring from 0 is one from 1."""
+_NOTHING_BEFORE = frozenset({"trino"})
+"""Dialects in which a substring that begins before the first character, or at 0, is the empty text."""
 _FAILS_OUTSIDE = frozenset({"bigquery", "materialize", "postgres", "redshift", "risingwave", "snowflake"})
 """Dialects in which a root of a negative number, and a logarithm of zero, are errors."""
 _ESCAPES = frozenset(
@@ -59,6 +61,10 @@ def rule(node: exp.Expression, dialect: str) -> exp.Expression:
             return _substring_from_zero(node)
         case exp.Substring(args={"length": exp.Neg()}) if dialect in _BEFORE_TEXTS:
             fail(Unsupported("a negative length of a substring always fails"), node)
+        case exp.Substring() if (
+            dialect in _NOTHING_BEFORE and _may_begin_before(node) and _DONE not in node.meta
+        ):
+            return _substring_inside(node)
         case exp.Substring() if dialect in _BEFORE_TEXTS and _may_begin_before(node):
             return _substring(node)
         case exp.Try():
@@ -110,6 +116,14 @@ def _substring_from_zero(node: exp.Substring) -> exp.Expression:
     found.meta[_DONE] = True
     found.set("start", sql("CASE WHEN {0} = 0 THEN 1 ELSE {0} END", [node.args["start"]]))
     return found
+
+
+def _substring_inside(node: exp.Substring) -> exp.Expression:
+    """A substring that is empty if it begins outside of the text."""
+    found = node.copy()
+    found.meta[_DONE] = True
+    outside = "CASE WHEN {1} = 0 OR {1} < -length({0}) THEN '' ELSE {2} END"
+    return sql(outside, [node.this, node.args["start"], found])
 
 
 def _may_begin_before(node: exp.Substring) -> bool:

@@ -22,6 +22,7 @@ from planner.dialects.redshift import REDSHIFT, redshift_node
 from planner.dialects.snowflake import SNOWFLAKE, snowflake_node
 from planner.dialects.spark import SPARK, spark_node
 from planner.dialects.sqlite import SQLITE, sqlite_node
+from planner.dialects.trino import TRINO, trino_node
 from planner.errors import Unsupported
 from planner.native.templates import sql
 from planner.positions import fail
@@ -39,6 +40,7 @@ _TABLES: Mapping[str, Mapping[str, Meaning]] = {
     "snowflake": SNOWFLAKE,
     "spark": SPARK,
     "sqlite": SQLITE,
+    "trino": TRINO,
 }
 _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "bigquery": bigquery_node,
@@ -49,6 +51,7 @@ _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "snowflake": snowflake_node,
     "spark": spark_node,
     "sqlite": sqlite_node,
+    "trino": trino_node,
 }
 
 

@@ -16,8 +16,8 @@ from planner.errors import Unsupported
 from planner.native.templates import sql
 from planner.positions import fail
 
-_PART = re.compile(r"%(%|[-+ 0#']*\d*(?:\.\d+)?[a-zA-Z])?")
-_KNOWN = re.compile(r"([-+ 0#']*)(\d*(?:\.\d+)?)([diuosxXeEfFgGt])")
+_PART = re.compile(r"%(%|[-+ 0#',]*\d*(?:\.\d+)?[a-zA-Z])?")
+_KNOWN = re.compile(r"([-+ 0#',]*)(\d*(?:\.\d+)?)([diuosxXeEfFgGt])")
 
 
 def printed(args: Sequence[exp.Expression]) -> exp.Expression:

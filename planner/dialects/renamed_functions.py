@@ -53,7 +53,7 @@ _JSON_MAKERS = {
 }
 
 _POSTGRES = frozenset({"postgres", "materialize", "risingwave"})
-_OF_CHARACTERS = frozenset({"bigquery", "databricks", "snowflake", "spark", "sqlite"})
+_OF_CHARACTERS = frozenset({"bigquery", "databricks", "snowflake", "spark", "sqlite", "trino"})
 """Dialects whose LENGTH counts the characters of a text and the bytes of bytes."""
 _SECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.000001"
 _MILLISECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.001"

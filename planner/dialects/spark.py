@@ -9,9 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
+from planner.dialects.array_calls import ANY, ARRAYS, EVERY, HAS, REPEATED, of_each
+from planner.dialects.extreme_rows import of_nulls_too
+from planner.dialects.java_patterns import replaced
 from planner.dialects.printf import printed
 from planner.dialects.trying import tried, try_binary
 from planner.errors import Unsupported
+from planner.native.subscripts import FROM_END
 from planner.native.templates import sql
 from planner.positions import fail
 
@@ -21,12 +25,6 @@ _MASKED = (
     "translate({0}, 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789', "
     f"'{'X' * 26}{'x' * 26}{'n' * 10}')"
 )
-_FIRSTS = "list_filter(ARRAY, lambda each, place: list_position(ARRAY, each) = place)"
-"""The first of equal elements, in their order."""
-_HAS_NULL = "list_count({0}) < len({0})"
-_UNKNOWN = f"WHEN {{0}} IS NULL OR {_HAS_NULL} THEN NULL"
-_ANY = f"CASE WHEN list_contains({{0}}, true) THEN true {_UNKNOWN} ELSE false END"
-_EVERY = f"CASE WHEN list_contains({{0}}, false) THEN false {_UNKNOWN} ELSE true END"
 _TYPES = {
     **dict.fromkeys(("int", "integer"), "INTEGER"),
     **dict.fromkeys(("bigint", "long"), "BIGINT"),
@@ -49,21 +47,11 @@ _NAMES = {
 _TYPE_NAMES = " ".join(f"WHEN '{name}' THEN '{there}'" for name, there in _NAMES.items())
 
 
-def _of_each(template: str, array: exp.Expression, test: exp.Expression) -> exp.Expression:
-    """Whether a test holds for some element, or for every one; NULL if only a NULL could decide."""
-    return sql(template, [exp.Transform(this=array.copy(), expression=test.copy())])
-
-
-def _series(args: Args) -> exp.Expression:
-    """SEQUENCE(5, 1): the numbers from one to the other, up or down."""
-    step = sql("CASE WHEN {0} <= {1} THEN 1 ELSE -1 END", args)
-    return exp.GenerateSeries(start=args[0].copy(), end=args[1].copy(), step=step)
-
-
 def _element(args: Args) -> exp.Expression:
     """ELEMENT_AT(array, place): from 1, or from the end if the place is negative; an error beyond."""
-    place = sql("CASE WHEN {1} < 0 THEN len({0}) + {1} + 1 ELSE {1} END", args)
-    return exp.Bracket(this=args[0].copy(), expressions=[place], offset=1)
+    found = exp.Bracket(this=args[0].copy(), expressions=[args[1].copy()], offset=1)
+    found.meta[FROM_END] = True
+    return found
 
 
 def _variant(args: Args) -> exp.Expression:
@@ -87,37 +75,12 @@ def _grouped(args: Args) -> exp.Expression:
 
 
 SPARK: Mapping[str, str | Callable[[Args], exp.Expression]] = {
-    # ARRAY_CONTAINS(ARRAY(1, NULL, 3), 2) is NULL
-    "ARRAY_CONTAINS(array, value)": (
-        f"CASE WHEN list_contains({{0}}, {{1}}) THEN true WHEN {{0}} IS NULL OR {{1}} IS NULL OR {_HAS_NULL}"
-        " THEN NULL ELSE false END"
-    ),
-    "ARRAY_DISTINCT(array)": _FIRSTS.replace("ARRAY", "{0}"),
-    "ARRAY_EXCEPT(a, b)": (
-        "list_filter({0}, lambda each, place: list_position({0}, each) = place"
-        " AND list_position({1}, each) IS NULL)"
-    ),
-    "ARRAY_INTERSECT(a, b)": (
-        "list_filter({0}, lambda each, place: list_position({0}, each) = place"
-        " AND list_position({1}, each) IS NOT NULL)"
-    ),
-    # ARRAY_POSITION(ARRAY(3, 1), 9) is 0
-    "ARRAY_POSITION(array, value)": (
-        "CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN coalesce(list_position({0}, {1}), 0) END"
-    ),
-    # ARRAY_REMOVE keeps NULL
-    "ARRAY_REMOVE(array, value)": (
-        "CASE WHEN {1} IS NOT NULL THEN list_filter({0}, lambda each: each IS DISTINCT FROM {1}) END"
-    ),
-    "ARRAY_REPEAT(value, count)": "list_transform(range({1}), lambda place: {0})",
-    "ARRAY_UNION(a, b)": _FIRSTS.replace("ARRAY", "list_concat({0}, {1})"),
-    "ARRAYS_OVERLAP(a, b)": (
-        "CASE WHEN list_has_any({0}, {1}) THEN true WHEN {0} IS NULL OR {1} IS NULL THEN NULL"
-        " WHEN len({0}) > 0 AND len({1}) > 0 AND (list_count({0}) < len({0}) OR list_count({1}) < len({1}))"
-        " THEN NULL ELSE false END"
-    ),
+    **ARRAYS,
+    "ARRAY_CONTAINS(array, value)": HAS,
+    "ARRAY_REPEAT(value, count)": REPEATED,
     "BIT_COUNT(value)": "bit_count({0} & 9223372036854775807) + CAST({0} < 0 AS INTEGER)",
     "BIT_GET(value, place)": "({0} >> {1}) & 1",
+    "BROUND(value)": "round_even({0}, 0)",
     "BROUND(value, digits)": "round_even({0}, {1})",
     "BTRIM(text)": "trim({0})",
     "BTRIM(text, signs)": "trim({0}, {1})",
@@ -127,7 +90,7 @@ SPARK: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "ELEMENT_AT(array, place)": _element,
     "TRY_ELEMENT_AT(array, place)": "CASE WHEN {1} <> 0 THEN list_extract({0}, {1}) END",
     "EXPM1(value)": "exp({0}) - 1",
-    "FORALL(array, test)": lambda args: _of_each(_EVERY, *args),
+    "FORALL(array, test)": lambda args: of_each(EVERY, *args),
     "FORMAT_NUMBER(value, digits)": _grouped,
     "FORMAT_STRING(pattern, ...)": printed,
     "PRINTF(pattern, ...)": printed,
@@ -153,10 +116,11 @@ SPARK: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "NEGATIVE(value)": "-{0}",
     "NULLIFZERO(value)": "nullif({0}, 0)",
     "POSITIVE(value)": "{0}",
+    # REGEXP_REPLACE('100-200', '(\\d+)', 'num') is num-num
+    "REGEXP_REPLACE(text, pattern, replacement)": replaced,
     "REPLACE(text, part)": "replace({0}, {1}, '')",
     "RINT(value)": "round_even(CAST({0} AS DOUBLE), 0)",
     "SEC(value)": "1 / cos({0})",
-    "SEQUENCE(start, stop)": _series,
     "TRY_ADD(a, b)": try_binary(exp.Add),
     "TRY_MOD(a, b)": try_binary(exp.Mod),
     "TRY_MULTIPLY(a, b)": try_binary(exp.Mul),
@@ -174,7 +138,9 @@ def spark_node(node: exp.Expression) -> exp.Expression:
     """A node's meaning, or the node itself."""
     match node:
         case exp.Exists(expression=exp.Lambda() as test):
-            return _of_each(_ANY, node.this, test)
+            return of_each(ANY, node.this, test)
+        case exp.ArgMax() | exp.ArgMin():
+            return of_nulls_too(node)
         case exp.Kurtosis():  # of the whole population
             return exp.Anonymous(this="kurtosis_pop", expressions=[node.this.copy()])
         case exp.Filter(this=exp.Kurtosis() as inner) | exp.Window(this=exp.Kurtosis() as inner):

@@ -1,6 +1,6 @@
 """Casts to texts of a length, and of bytes: CAST('abc' AS VARCHAR(2)), CAST(b'abc' AS STRING).
 
-PostgreSQL, Redshift, MySQL    →  the first two characters
+PostgreSQL, Redshift, Trino, MySQL  →  the first two characters
 Snowflake, BigQuery  →  an error; NULL for TRY_CAST and SAFE_CAST
 """
 
@@ -19,7 +19,7 @@ BYTES_AS_TEXTS = {
     "spark": _UTF8,
 }
 """What a cast of bytes to a text gives, and one of a text to bytes, by dialect."""
-_CUT = frozenset({"materialize", "mysql", "postgres", "redshift", "risingwave"})
+_CUT = frozenset({"materialize", "mysql", "postgres", "redshift", "risingwave", "trino"})
 _FAIL = frozenset({"bigquery", "snowflake"})
 _UNLIMITED = 1_000_000
 _DONE = "has_its_length"

@@ -33,6 +33,8 @@ class Trait(Enum):
     """A text with a fraction is no whole number."""
     SUBSCRIPTS_FAIL = auto()
     """A subscript beyond its array is an error."""
+    DIVIDES_DECIMALS = auto()
+    """A quotient of decimals has as many digits as the longer of the two, and a divisor of zero fails."""
     CASTS_FAIL = auto()
     """CAST fails where it cannot cast, although sqlglot takes it for one that gives NULL."""
     CASTS_STRUCTS_BY_NAME = auto()
@@ -88,11 +90,12 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.MERGES_IN_PLACE: frozenset({"clickhouse", "duckdb", "sqlite"}),
     Trait.KEEPS_KINDS_APART: _APART,
     Trait.READS_NUMERALS: frozenset({"databricks", "mysql", "redshift", "snowflake", "spark", "sqlite"}),
-    Trait.READS_NO_NUMERALS: frozenset({"bigquery"}),
+    Trait.READS_NO_NUMERALS: frozenset({"bigquery", "trino"}),
     Trait.AVERAGES_ARE_WHOLE: frozenset({"redshift"}),
     Trait.CUTS_FRACTIONS: frozenset({"databricks", "spark", "sqlite"}),
-    Trait.ROUNDS_NO_TEXTS: frozenset({"bigquery", "databricks", "redshift", "spark"}),
-    Trait.SUBSCRIPTS_FAIL: frozenset({"bigquery", "databricks", "spark"}),
+    Trait.ROUNDS_NO_TEXTS: frozenset({"bigquery", "databricks", "redshift", "spark", "trino"}),
+    Trait.SUBSCRIPTS_FAIL: frozenset({"bigquery", "databricks", "spark", "trino"}),
+    Trait.DIVIDES_DECIMALS: frozenset({"trino"}),
     Trait.CASTS_FAIL: frozenset({"spark"}),
     Trait.CASTS_STRUCTS_BY_NAME: frozenset({"duckdb", "snowflake"}),
     Trait.PERCENTILE_INTERPOLATES: _SPARK,

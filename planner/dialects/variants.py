@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from planner.native.templates import sql
 
-VARIANTS = frozenset({"databricks", "redshift", "snowflake", "spark"})
+VARIANTS = frozenset({"databricks", "redshift", "snowflake", "spark", "trino"})
 """Dialects whose JSON is a variant: a text in it is that text, not its spelling."""
 AS_TEXT, AS_VARIANT = "{0} ->> '$'", "to_json({0})"
 _ANY_AS_TEXT = "CASE typeof({0}) WHEN 'JSON' THEN CAST({0} AS VARCHAR) ->> '$' ELSE CAST({0} AS VARCHAR) END"

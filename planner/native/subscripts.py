@@ -9,6 +9,8 @@ from __future__ import annotations
 from sqlglot import Dialect, exp
 
 _OFFSET = "offset"
+FROM_END = "from_end"
+"""The mark of a subscript that counts from the end if it is negative, where others are errors."""
 
 
 def keeping_subscripts(dialect: str) -> Dialect:

@@ -19,6 +19,7 @@ from planner.rewriting.json_calls import json_call, with_row_names
 from planner.rewriting.json_members import json_members
 from planner.rewriting.json_tables import json_table
 from planner.rewriting.kept_groups import kept_groups
+from planner.rewriting.lax_calls import lax_call
 from planner.rewriting.open_json import open_json
 from planner.rewriting.ordered_arguments import ordered_argument
 from planner.rewriting.ordered_values import ordered_value
@@ -43,6 +44,7 @@ _RULES = (
     window_table,
     flattened,
     json_call,
+    lax_call,
     json_table,
     open_json,
     json_members,
@@ -72,14 +74,17 @@ _CHANGED = (
     *(exp.Pivot, exp.Ordered, exp.Column, exp.TableFromRows, exp.Anonymous, exp.BitString, exp.Join),
 )
 
+_AT_PATHS = (exp.JSONValue, exp.JSONExtract)
+"""Nodes that only the rule of paths changes."""
+
 
 def rewritten(tree: exp.Expression, dialect: str) -> exp.Expression:
     """The tree with every construct replaced, inner ones first. Raises Unsupported with the place of
     one that has no equal query."""
     with_row_names(tree, dialect)
-    for place in reversed(list(tree.find_all(*_CHANGED))):
+    for place in reversed(list(tree.find_all(*_CHANGED, *_AT_PATHS))):
         node: exp.Expression = place  # type: ignore[assignment]
-        for rule in _RULES:
+        for rule in (lax_call,) if isinstance(node, _AT_PATHS) else _RULES:
             found = rule(node, dialect)
             if found is None:
                 continue

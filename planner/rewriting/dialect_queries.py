@@ -7,6 +7,8 @@ UNPIVOT (sold FOR month IN (jan))                         →  UNPIVOT (sold FOR
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from planner.errors import InvalidQuery, Unsupported
@@ -23,6 +25,10 @@ _VALUES = {
 """The columns of VALUES before their number, and the number of the first."""
 _DECIMALS = {"bigquery": (38, 9), "databricks": (10, 0), "redshift": (18, 0), "spark": (10, 0)}
 """The digits of a NUMERIC without any, where they are others than here."""
+_DIGITS_OF_TEXTS = frozenset({"trino"})
+"""Dialects in which DECIMAL '10.3' has the digits that the text has, and another DECIMAL no fraction."""
+_DECIMAL_TEXT = re.compile(r"[-+]?(\d*)\.?(\d*)")
+_MOST_DIGITS = 38
 _ORDER_BY_ALL = frozenset({"databricks", "snowflake", "spark"})
 _ALL_ROWS = str(2**64 - 1)
 _UPPER = frozenset({"oracle", "snowflake"})
@@ -45,8 +51,9 @@ def dialect_query(node: exp.Expression, dialect: str) -> exp.Expression | None:
         case exp.Select() if str(node.args.get("kind")).upper() == "STRUCT":
             fail(Unsupported("SELECT AS STRUCT is not supported", "select the columns themselves"), node)
         case exp.DataType(this=exp.DType.DECIMAL, expressions=[]) if dialect in _DECIMALS:
-            digits = [exp.DataTypeParam(this=exp.Literal.number(number)) for number in _DECIMALS[dialect]]
-            return exp.DataType(this=exp.DType.DECIMAL, expressions=digits)
+            return _decimal(*_DECIMALS[dialect])
+        case exp.DataType(this=exp.DType.DECIMAL, expressions=[]) if dialect in _DIGITS_OF_TEXTS:
+            return _decimal(_MOST_DIGITS, _fraction_digits(node.parent))
         case exp.Select() | exp.SetOperation() if _has_no_limit(node.args.get("limit"), dialect):
             return _without(node, "limit")
         case exp.Join() if node.kind == "STRAIGHT_JOIN":
@@ -56,6 +63,20 @@ def dialect_query(node: exp.Expression, dialect: str) -> exp.Expression | None:
         case exp.Column(this=exp.Parameter()):
             fail(Unsupported("a column by its place in its table is not supported", "write its name"), node)
     return None
+
+
+def _decimal(precision: int, scale: int) -> exp.DataType:
+    digits = [exp.DataTypeParam(this=exp.Literal.number(number)) for number in (precision, scale)]
+    return exp.DataType(this=exp.DType.DECIMAL, expressions=digits)
+
+
+def _fraction_digits(cast: exp.Expr | None) -> int:
+    """The digits behind the point of a text that is cast; 0 for any other value."""
+    value = cast.this if isinstance(cast, exp.Cast) else None
+    if not isinstance(value, exp.Literal) or not value.is_string:
+        return 0
+    written = _DECIMAL_TEXT.fullmatch(value.name.strip())
+    return len(written[2]) if written else 0
 
 
 def _has_no_limit(limit: exp.Expression | None, dialect: str) -> bool:

@@ -39,7 +39,7 @@ SPELLINGS = [
     ("spark", "mean(c)", "avg(c)"),
     ("spark", "some(a > 1)", "bool_or(a > 1)"),
     ("spark", "first(b, true)", "min(b)"),
-    ("spark", "max_by(a, b)", "arg_max(a, b ORDER BY a)"),
+    ("spark", "max_by(a, b)", "arg_max_null(a, b ORDER BY a NULLS FIRST)"),
     (
         "spark",
         "count(DISTINCT a, b)",

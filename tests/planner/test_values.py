@@ -146,7 +146,7 @@ def test_what_duckdb_writes_otherwise(sql: str, reference: str) -> None:
             "duckdb",
         ),
         ("SELECT xs[1], doc -> '$.a.b[0]', doc ->> '$.n' FROM things", "duckdb"),
-        ("SELECT transform(xs, x -> x + id), size(xs), xs[0] FROM things", "spark"),
+        ("SELECT transform(xs, x -> x + id), size(xs), xs[0] FROM things", "hive"),
         ("SELECT xs[SAFE_OFFSET(0)], DATE_SUB(clock + day, INTERVAL xs[SAFE_OFFSET(1)] DAY) "
          "FROM things, days", "bigquery"),
         ("SELECT doc:a.b[1], DATEADD(day, id, ts) FROM things", "snowflake"),
@@ -158,7 +158,7 @@ def test_dialects(sql: str, dialect: str) -> None:
 
 
 def test_a_subscript_counts_as_its_dialect_does() -> None:
-    check("SELECT xs[id] FROM things", "SELECT xs[id + 1] FROM things", "spark")
+    check("SELECT xs[id] FROM things", "SELECT xs[id + 1] FROM things", "hive")
     check("SELECT xs[SAFE_ORDINAL(2)] FROM things", "SELECT xs[SAFE_OFFSET(1)] FROM things", "bigquery")
 
 
