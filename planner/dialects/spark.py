@@ -80,6 +80,7 @@ SPARK: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "ARRAY_REPEAT(value, count)": REPEATED,
     "BIT_COUNT(value)": "bit_count({0} & 9223372036854775807) + CAST({0} < 0 AS INTEGER)",
     "BIT_GET(value, place)": "({0} >> {1}) & 1",
+    "BROUND(value)": "round_even({0}, 0)",
     "BROUND(value, digits)": "round_even({0}, {1})",
     "BTRIM(text)": "trim({0})",
     "BTRIM(text, signs)": "trim({0}, {1})",

@@ -28,7 +28,7 @@ class Trait(Enum):
     AVERAGES_ARE_WHOLE = auto()
     """The average of whole numbers is one, without its fraction."""
     CUTS_FRACTIONS = auto()
-    """A number that is cast to a whole one, or divided by DIV, loses its fraction, and is not rounded."""
+    """A number that is cast to a whole one loses its fraction, and is not rounded."""
     ROUNDS_NO_TEXTS = auto()
     """A text with a fraction is no whole number."""
     SUBSCRIPTS_FAIL = auto()
