@@ -14,18 +14,18 @@ from bench.data import SEED, choose, random_words, replace
 from bench.workloads.base import Deltas, Phase, View, integers
 
 SCHEMAS = {
-    "weather": integers("airport", "at", "reading"),
-    "flights": integers("id", "airport", "place", "at", "delay"),
+    "weather": integers("airport", "moment", "reading"),
+    "flights": integers("id", "airport", "place", "moment", "delay"),
 }
 NEAREST = View(
     "nearest",
-    "SELECT f.id, f.delay, w.at, w.reading FROM flights AS f"
-    " ASOF LEFT JOIN weather AS w ON f.airport = w.airport AND f.at >= w.at",
+    "SELECT f.id, f.delay, w.moment, w.reading FROM flights AS f"
+    " ASOF LEFT JOIN weather AS w ON f.airport = w.airport AND f.moment >= w.moment",
 )
 HOUR = View(
     "hour",
     "SELECT id, count(*) OVER hour AS flights, sum(delay) OVER hour AS delay FROM flights"
-    " WINDOW hour AS (PARTITION BY place ORDER BY at RANGE BETWEEN 60 PRECEDING AND CURRENT ROW)",
+    " WINDOW hour AS (PARTITION BY place ORDER BY moment RANGE BETWEEN 60 PRECEDING AND CURRENT ROW)",
 )
 AIRPORTS, PLACES, MINUTES = 3, 105, 60
 READINGS, DELAYS = (0, 1_000), (-30, 300)

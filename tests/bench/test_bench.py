@@ -58,7 +58,7 @@ def test_curve(capsys: pytest.CaptureFixture[str]) -> None:
     assert all(line.count(",") == header.count(",") for line in lines)
 
 
-@pytest.mark.parametrize("arguments", [["W8"], ["--profile", "W1"], ["--profile", "W8:1"]])
+@pytest.mark.parametrize("arguments", [["W9"], ["--profile", "W1"], ["--profile", "W9:1"]])
 def test_arguments_that_name_nothing(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(arguments)
