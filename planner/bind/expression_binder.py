@@ -320,9 +320,10 @@ class ExpressionBinder:
     def _overloaded(self, function: Overload, node: exp.Anonymous) -> Expression:
         """A dialect's function in the form for the type of its first argument, as a DuckDB expression."""
         values = [self.bind(argument) for argument in node.expressions]
-        if self.session.dialect in VARIANTS and values[0].type.kind is Kind.JSON:
-            values[0] = cast_of_variant(values[0], TEXT)
         form = function.form(values[0].type)
+        if form is None and self.session.dialect in VARIANTS and values[0].type.kind is Kind.JSON:
+            values[0] = cast_of_variant(values[0], TEXT)
+            form = function.form(TEXT)
         if form is None:
             hint = "cast the argument to one of these types: " + ", ".join(function.forms).lower()
             taken = f"{called(node)} takes no {values[0].type} in {self.session.dialect}"

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
+from planner.allowed.sizes import HINT, MOST
+from planner.errors import ConstantTooLarge, Unsupported
 from planner.native.templates import sql
 from planner.positions import fail
 
@@ -28,6 +29,7 @@ def printed(args: Sequence[exp.Expression]) -> exp.Expression:
         fail(
             Unsupported("a pattern that is not constant is not supported", "concatenate the values"), pattern
         )
+    check_widths(pattern)
     kinds: list[str] = []
 
     def translated(part: re.Match[str]) -> str:
@@ -46,6 +48,13 @@ def printed(args: Sequence[exp.Expression]) -> exp.Expression:
         fail(Unsupported("a pattern whose values are more or fewer than its parts is not supported"), pattern)
     places = ", ".join(["{0}", *(_place(kind, place) for place, kind in enumerate(kinds, 1))])
     return sql(f"printf({places})", [exp.Literal.string(text), *values])
+
+
+def check_widths(pattern: exp.Expression) -> None:
+    """Raise ConstantTooLarge for a pattern that fills a text up to more characters than one may have."""
+    width = max((int(digits) for digits in re.findall(r"\d+", pattern.name)), default=0)
+    if width > MOST:
+        fail(ConstantTooLarge(f"a pattern fills a text up to {width} characters", HINT), pattern)
 
 
 def _place(kind: str, place: int) -> str:

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from planner.dialects.overloads import PREFIX
 from planner.dialects.pattern_matches import first_match
+from planner.dialects.printf import check_widths
 from planner.errors import Unsupported
 from planner.native.templates import call_of, sql, whole
 from planner.positions import fail
@@ -235,6 +236,7 @@ def _formatted(node: exp.Format) -> exp.Expression:
     pattern = node.this
     if not isinstance(pattern, exp.Literal) or not pattern.is_string:
         fail(Unsupported("a format that is not constant is not supported", "concatenate the values"), node)
+    check_widths(pattern)
     parts: list[exp.Expression] = []
     end = place = 0
     for part in re.finditer("%(%|.*?[a-zA-Z]|)", pattern.name):

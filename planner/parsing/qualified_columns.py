@@ -30,7 +30,8 @@ def without_schemas(tree: exp.Expression) -> exp.Expression:
 def _resolve(column: exp.Column) -> None:
     """Leaves out the schema of a column, if it has one."""
     names = parts_of(column)
-    after = names[1:] if len(names) == 4 and fold(names[0]) == DATABASE else names
+    is_whole = len(names) + isinstance(column.this, exp.Star) == 4 and fold(names[0]) == DATABASE
+    after = names[1:] if is_whole else names
     schema = fold(after[0])
     meant = full_name(ALIASES.get(schema, schema), fold(after[1]))
     tables = _visible(column)
@@ -45,7 +46,7 @@ def _resolve(column: exp.Column) -> None:
 
 def _shorten(column: exp.Column, names: list[exp.Identifier]) -> None:
     """Makes the column that of a table, or a field of it, by these names."""
-    table, name, *fields = names
+    table, name, *fields = [*names, *([column.this] if isinstance(column.this, exp.Star) else [])]
     for part, value in (("catalog", None), ("db", None), ("table", table), ("this", name)):
         column.set(part, value)
     whole: exp.Expression = column.copy()

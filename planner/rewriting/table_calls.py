@@ -30,7 +30,7 @@ _VALUES = frozenset(" ".join(PURE_BY_TOPIC.values()).split()) - _LISTS
 
 def table_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
     """The item of FROM for a call that gives values; None for any other item."""
-    call = node.this
+    call = node.this if isinstance(node, exp.Table | exp.Lateral) else None
     if not isinstance(call, exp.Func):
         return None
     family = "postgres" if has(dialect, Trait.FUNCTIONS_ARE_TABLES) else dialect

@@ -62,4 +62,9 @@ def _row(row: Iterable[object]) -> Row:
 
 
 def _constant(value: object, kind: Type) -> str:
-    return f"decode('{value.hex()}', 'hex')" if isinstance(value, bytes) else literal(value, kind)
+    match value:
+        case bytes():
+            return f"decode('{value.hex()}', 'hex')"
+        case tuple():
+            return f"CAST(ARRAY[{', '.join(_constant(each, *kind.parts) for each in value)}] AS {kind})"
+    return literal(value, kind)

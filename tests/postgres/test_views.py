@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import os
 import random
+from dataclasses import replace
 
 import pytest
 
+from engine.schema import TEXT, Kind, Schema
 from tests.postgres.referee import Referee, whole
 from tests.postgres.server import Server
 from tests.property.cases import Case
@@ -38,10 +40,26 @@ APART = (
 )
 
 
+def _known(tables: tuple[Table, ...]) -> tuple[Table, ...]:
+    """The tables without columns of types that PostgreSQL lacks, which would be texts."""
+    return tuple(
+        replace(
+            table,
+            schema=Schema(
+                tuple(
+                    replace(column, type=TEXT) if column.type.kind in (Kind.STRUCT, Kind.MAP) else column
+                    for column in table.schema.columns
+                )
+            ),
+        )
+        for table in tables
+    )
+
+
 @each_seed(-(-PAIRS // EACH), fixed=None if "FRESHET_POSTGRES_CASES" in os.environ else 1100)
 def test_views_equal_postgresql(postgres: Server, seed: int) -> None:
     rng = random.Random(f"postgres {seed}")
-    tables = random_tables(rng)
+    tables = _known(random_tables(rng))
     history = random_history(rng, tables, 4)
     with postgres.connect() as connection:
         referee = Referee(connection, tables)

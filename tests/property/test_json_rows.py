@@ -8,6 +8,7 @@ TABLES = ("t(id INTEGER, j JSON)", "u(id INTEGER, k TEXT)")
 ARRAYS = "(SELECT * FROM t WHERE json_type(j) = 'ARRAY')"
 OBJECTS = "(SELECT * FROM t WHERE json_type(j) = 'OBJECT')"
 _ARRAY = "CASE WHEN json_type(j) = 'ARRAY' THEN j END"
+_RECORDS = "CAST(j AS TEXT) LIKE '[{%'"
 _OBJECT = "CASE WHEN json_type(j) = 'OBJECT' THEN j END"
 ELEMENTS = f"(SELECT id, unnest(json_extract(j, '$[*]')) AS e FROM {ARRAYS})"
 MEMBERS = f"(SELECT id, unnest(json_keys(j)) AS k, unnest(json_extract(j, '$.*')) AS v FROM {OBJECTS})"
@@ -41,8 +42,10 @@ POSTGRES: list[SQL] = [
         f"SELECT id, e FROM {ELEMENTS}",
     ),
     (
-        f"SELECT id, r.* FROM t, jsonb_to_recordset({_ARRAY}) AS r(a text, xs integer[], b jsonb)",
-        f"SELECT id, e->>'$.a', CAST(e->'$.xs' AS INTEGER[]), e->'$.b' FROM {ELEMENTS}",
+        f"SELECT id, r.* FROM t, jsonb_to_recordset(CASE WHEN {_RECORDS} THEN j END) "
+        "AS r(a text, xs integer[], b jsonb)",
+        "SELECT id, e->>'$.a', CAST(e->'$.xs' AS INTEGER[]), e->'$.b' FROM "
+        f"(SELECT id, unnest(json_extract(j, '$[*]')) AS e FROM t WHERE {_RECORDS})",
     ),
     (
         f'SELECT id, b, "a b" FROM t, jsonb_to_record({_OBJECT}) AS r(b text, "a b" boolean)',
@@ -65,8 +68,10 @@ POSTGRES: list[SQL] = [
     ),
 ]
 _A = "CASE WHEN json_type(e) = 'OBJECT' AND json_type(e->'$.a') NOT IN ('OBJECT', 'ARRAY') THEN e->>'$.a' END"
-_ROOT = "(SELECT id, unnest(json_extract(j, '$[*]')) AS e, generate_subscripts(json_extract(j, "
-f"'$[*]'), 1) AS n FROM {ARRAYS})"
+_ROOT = (
+    "(SELECT id, unnest(json_extract(j, '$[*]')) AS e, "
+    f"generate_subscripts(json_extract(j, '$[*]'), 1) AS n FROM {ARRAYS})"
+)
 STANDARD: list[SQL] = [
     (
         f"SELECT id, r.* FROM (SELECT id, {_ARRAY} AS j FROM t) AS t, "

@@ -99,7 +99,7 @@ SPLITS: list[SQL] = [
     (
         "SELECT u.id, part FROM u LEFT JOIN string_to_table(u.s, 'b') AS part ON true",
         "SELECT u.id, p.part FROM u LEFT JOIN (SELECT s, unnest(string_split(s, 'b')) AS part "
-        "FROM (SELECT DISTINCT s FROM u)) AS p ON p.s = u.s",
+        "FROM (SELECT DISTINCT s FROM u WHERE s <> '')) AS p ON p.s = u.s",
     ),
     ("SELECT u.id, l.x FROM u, LATERAL upper(u.s) AS l(x)", "SELECT id, upper(s) AS x FROM u"),
     ("SELECT u.id, n FROM u JOIN abs(-5) AS n ON n > u.id", "SELECT id, 5 AS n FROM u WHERE id < 5"),
@@ -107,7 +107,7 @@ SPLITS: list[SQL] = [
 LISTED: list[SQL] = [
     (
         "SELECT id, string_to_table(s, 'a') AS part FROM u",
-        "SELECT id, unnest(string_split(s, 'a')) AS part FROM u",
+        "SELECT id, unnest(string_split(s, 'a')) AS part FROM u WHERE s <> ''",
     ),
     (
         "SELECT id, regexp_split_to_table(s, '[ab]') AS part FROM u",
@@ -134,7 +134,7 @@ LISTED: list[SQL] = [
     ),
     (
         "SELECT u.id, generate_subscripts(string_to_array(s, 'a'), 1) AS i FROM u",
-        "SELECT id, unnest(range(1, len(string_split(s, 'a')) + 1)) AS i FROM u",
+        "SELECT id, unnest(range(1, len(string_split(s, 'a')) + 1)) AS i FROM u WHERE s <> ''",
     ),
 ]
 LATERALS: list[SQL] = [

@@ -52,8 +52,14 @@ def test_expressions() -> None:
             "SELECT ts AT TIME ZONE 'Europe/Berlin' AS there FROM t",
             "SELECT ts - TIMESTAMPTZ '2024-01-01 00:00:00Z' AS since FROM t",
             "SELECT extract(hour FROM clock) AS h, extract(epoch FROM i) AS e, clock + i AS c FROM t",
-            "SELECT xs[1] AS first, xs[2:] AS others, xs || ARRAY[n] AS more FROM t",
-            "SELECT array_length(xs, 1) AS k, array_to_string(xs, '-') AS text FROM t",
+            (
+                "SELECT xs[1] AS first, xs[2:] AS others, xs || ARRAY[n] AS more FROM t",
+                "SELECT xs[1], xs[2:], coalesce(xs, []) || [n] FROM t",
+            ),
+            (
+                "SELECT array_length(xs, 1) AS k, array_to_string(xs, '-') AS text FROM t",
+                "SELECT nullif(len(xs), 0), array_to_string(xs, '-') FROM t",
+            ),
             "SELECT n FROM t WHERE i > INTERVAL '1 day' AND clock < '12:00' AND xs <> ARRAY[1]",
             "SELECT n FROM t WHERE n = ANY(xs) AND u >= '80000000-0000-0000-0000-000000000000'",
             (

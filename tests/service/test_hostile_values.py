@@ -58,10 +58,13 @@ def test_types_of_columns(filled: Client, type: str, expected: str) -> None:
     assert code(filled.post("/v1/tables", {"name": "w", "columns": columns})) == (422, expected)
 
 
-def test_an_array_has_as_many_dimensions_as_a_text_may_nest(filled: Client) -> None:
-    columns = [{"name": "a", "type": f"BIGINT{'[]' * 200}"}]
+def test_types_nest_sixteen_levels_deep(filled: Client) -> None:
+    """Each level doubles the marks in the text of a value."""
+    columns = [{"name": "a", "type": f"BIGINT{'[]' * 16}"}]
     assert filled.post("/v1/tables", {"name": "w", "columns": columns}).status_code == 201
-    assert filled.get("/v1/tables/w").json()["columns"][0]["type"] == f"BIGINT{'[]' * 200}"
+    assert filled.get("/v1/tables/w").json()["columns"][0]["type"] == f"BIGINT{'[]' * 16}"
+    columns = [{"name": "a", "type": f"BIGINT{'[]' * 17}"}]
+    assert code(filled.post("/v1/tables", {"name": "x", "columns": columns})) == (422, "sql_too_deep")
 
 
 @pytest.mark.parametrize(
