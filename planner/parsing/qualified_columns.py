@@ -45,14 +45,17 @@ def _resolve(column: exp.Column) -> None:
 
 
 def _shorten(column: exp.Column, names: list[exp.Identifier]) -> None:
-    """Makes the column that of a table, or a field of it, by these names."""
-    table, name, *fields = [*names, *([column.this] if isinstance(column.this, exp.Star) else [])]
-    for part, value in (("catalog", None), ("db", None), ("table", table), ("this", name)):
+    """Makes the column that of a table, or a field of it, by these names; a star stays one."""
+    table, *inside = names
+    for part, value in (("catalog", None), ("db", None), ("table", table)):
         column.set(part, value)
+    if not inside:
+        return
+    column.set("this", inside[0])
     whole: exp.Expression = column.copy()
-    for field in fields:
+    for field in inside[1:]:
         whole = exp.Dot(this=whole, expression=field)
-    if fields:
+    if len(inside) > 1:
         column.replace(whole)
 
 
