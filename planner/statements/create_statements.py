@@ -223,12 +223,10 @@ def drop_type(piece: Piece) -> DropType:
     """DROP TYPE [IF EXISTS] name, ... [RESTRICT]."""
     reader = WordReader(piece, 2, "write DROP TYPE [IF EXISTS] name, ...")
     if_exists = reader.skip("IF", "EXISTS")
-    names = [type_name(reader)]
-    while reader.skip(","):
-        names.append(type_name(reader))
+    names = reader.listed(type_name)
     reader.skip("RESTRICT")
     reader.end()
-    return DropType(piece, tuple(names), if_exists)
+    return DropType(piece, names, if_exists)
 
 
 def type_name(reader: WordReader) -> str:

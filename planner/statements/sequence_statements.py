@@ -93,12 +93,10 @@ def alter_sequence(piece: Piece) -> AlterSequence:
 def drop_sequence(piece: Piece) -> DropSequence:
     reader = WordReader(piece, 2, "write DROP SEQUENCE [IF EXISTS] name, ...")
     if_exists = reader.skip("IF", "EXISTS")
-    names = [_existing(reader)]
-    while reader.skip(","):
-        names.append(_existing(reader))
+    names = reader.listed(_existing)
     reader.skip("RESTRICT")
     reader.end()
-    return DropSequence(piece, tuple(names), if_exists)
+    return DropSequence(piece, names, if_exists)
 
 
 def _existing(reader: WordReader) -> str:

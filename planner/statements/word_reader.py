@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot.tokens import Token, TokenType
 
 from planner.errors import PlannerError
@@ -78,6 +80,13 @@ class WordReader:
         schema, name = self.qualified()
         names = self.piece.names
         return names.meant(name, names.relations) if schema is None else full_name(schema, name)
+
+    def listed(self, read: Callable[[WordReader], str]) -> tuple[str, ...]:
+        """Names between commas, at least one; `read` reads one."""
+        names = [read(self)]
+        while self.skip(","):
+            names.append(read(self))
+        return tuple(names)
 
     def end(self) -> None:
         if not self.is_done:
