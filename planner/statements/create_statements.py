@@ -223,7 +223,7 @@ def drop_type(piece: Piece) -> DropType:
     """DROP TYPE [IF EXISTS] name, ... [RESTRICT]."""
     reader = WordReader(piece, 2, "write DROP TYPE [IF EXISTS] name, ...")
     if_exists = reader.skip("IF", "EXISTS")
-    names = reader.listed(type_name)
+    names = reader.listed(lambda: type_name(reader))
     reader.skip("RESTRICT")
     reader.end()
     return DropType(piece, names, if_exists)

@@ -65,13 +65,11 @@ def drop_function(piece: Piece) -> DropFunction:
     if is_macro:
         reader.skip("TABLE")
     if_exists = reader.skip("IF", "EXISTS")
-    dropped = [_dropped(reader)]
-    while reader.skip(","):
-        dropped.append(_dropped(reader))
+    dropped = reader.listed(lambda: _dropped(reader))
     if not reader.skip("RESTRICT"):
         reader.skip("CASCADE")  # nothing depends on a function: what uses it keeps its body
     reader.end()
-    return DropFunction(piece, tuple(dropped), if_exists, is_macro)
+    return DropFunction(piece, dropped, if_exists, is_macro)
 
 
 def _dropped(reader: WordReader) -> tuple[str, int | None]:

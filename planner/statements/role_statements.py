@@ -5,7 +5,7 @@ A relation's name in double quotes may be a pattern, in which `*` stands for any
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from planner.parsing.script import Piece
 from planner.relation_names import EVERY, schema_of, schema_pattern
@@ -57,7 +57,7 @@ def drop_role(piece: Piece) -> DropRole:
 def grant(piece: Piece) -> Grant:
     reader = WordReader(piece, 1, _FORM.format("GRANT", "TO"))
     if reader.skip("USAGE", "ON", "SCHEMA"):
-        schemas = _listed(reader, reader.schema)
+        schemas = reader.listed(reader.schema)
         return Grant(piece, (), (), (), _grantees(reader), schemas)
     privileges, relations, member_of = _what(reader)
     return Grant(piece, privileges, relations, member_of, _grantees(reader), _whole(relations))
@@ -96,23 +96,20 @@ def _what(reader: WordReader) -> tuple[tuple[str, ...], tuple[str, ...], tuple[s
     reader.expect("ON")
     if reader.skip("ALL"):
         reader.expect("TABLES", "IN", "SCHEMA")
-        return privileges, _listed(reader, lambda: schema_pattern(reader.schema(), EVERY)), ()
+        return privileges, reader.listed(lambda: schema_pattern(reader.schema(), EVERY)), ()
     if reader.skip("SCHEMA"):
         raise reader.piece.unsupported(
             "privileges on a schema are not supported", "write ON ALL TABLES IN SCHEMA name", reader.at - 1
         )
     reader.skip("TABLE")
-    return privileges, _listed(reader, lambda: _relations(reader)), ()
+    return privileges, reader.listed(lambda: _relations(reader)), ()
 
 
 def _privileges(reader: WordReader) -> tuple[str, ...]:
     if reader.skip("ALL"):
         reader.skip("PRIVILEGES")
         return _PRIVILEGES
-    privileges = [_privilege(reader, _PRIVILEGES)]
-    while reader.skip(","):
-        privileges.append(_privilege(reader, _PRIVILEGES))
-    return tuple(privileges)
+    return reader.listed(lambda: _privilege(reader, _PRIVILEGES))
 
 
 def _privilege(reader: WordReader, among: tuple[str, ...]) -> str:
@@ -129,13 +126,6 @@ def _privilege(reader: WordReader, among: tuple[str, ...]) -> str:
             "privileges on columns are not supported", "make a view of these columns", reader.at
         )
     return word
-
-
-def _listed(reader: WordReader, read: Callable[[], str]) -> tuple[str, ...]:
-    found = [read()]
-    while reader.skip(","):
-        found.append(read())
-    return tuple(found)
 
 
 def _relations(reader: WordReader) -> str:

@@ -46,11 +46,9 @@ def drop_schema(piece: Piece) -> DropSchema:
     """DROP SCHEMA [IF EXISTS] name, ... [CASCADE | RESTRICT]."""
     reader = WordReader(piece, 2, _DROP)
     if_exists = reader.skip("IF", "EXISTS")
-    names = [reader.schema()]
-    while reader.skip(","):
-        names.append(reader.schema())
+    names = reader.listed(reader.schema)
     cascade = reader.skip("CASCADE")
     if not cascade:
         reader.skip("RESTRICT")
     reader.end()
-    return DropSchema(piece, tuple(names), if_exists, cascade)
+    return DropSchema(piece, names, if_exists, cascade)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 from sqlglot.tokens import Token, TokenType
 
 from planner.errors import PlannerError
 from planner.parsing.script import Piece
 from planner.relation_names import ALIASES, DATABASE, full_name
+
+T = TypeVar("T")
 
 
 class WordReader:
@@ -81,12 +84,12 @@ class WordReader:
         names = self.piece.names
         return names.meant(name, names.relations) if schema is None else full_name(schema, name)
 
-    def listed(self, read: Callable[[WordReader], str]) -> tuple[str, ...]:
-        """Names between commas, at least one; `read` reads one."""
-        names = [read(self)]
+    def listed(self, read: Callable[[], T]) -> tuple[T, ...]:
+        """What `read` reads between commas, at least once."""
+        found = [read()]
         while self.skip(","):
-            names.append(read(self))
-        return tuple(names)
+            found.append(read())
+        return tuple(found)
 
     def end(self) -> None:
         if not self.is_done:
