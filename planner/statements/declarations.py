@@ -19,7 +19,7 @@ from planner.parsing.namespace import Namespace
 from planner.parsing.script import Piece
 from planner.positions import fail
 from planner.relation_names import own_name
-from planner.sql_types import data_type
+from planner.sql_types import UNTYPED, data_type
 from planner.statements.table_rules import (
     Action,
     Check,
@@ -97,13 +97,15 @@ class Declarations:
         name = column_name(definition.this)
         if any(name.lower() == other.name.lower() for other in self.columns):
             fail(InvalidQuery(f"column {name} is defined twice"), definition.this)
-        if definition.kind is None:
+        constraints = definition.args.get("constraints") or ()
+        kinds = [constraint.args["kind"] for constraint in constraints]
+        if definition.kind is None and not any(isinstance(k, exp.ComputedColumnConstraint) for k in kinds):
             fail(InvalidQuery(f"column {name} has no type"), definition)
-        serial = _SERIALS.get(definition.kind.this)
+        serial = None if definition.kind is None else _SERIALS.get(definition.kind.this)
         if serial is not None:
             self._identities[name] = Identity(False, len(self._identities))
         self.columns.append(Column(name, serial or self._type(definition), serial is None))
-        for constraint in definition.args.get("constraints") or ():
+        for constraint in constraints:
             self._of_column(name, constraint, definition)
 
     def constraint(self, part: exp.Expression) -> None:
@@ -115,6 +117,9 @@ class Declarations:
             self._of_table(name, kind)
 
     def _type(self, definition: exp.ColumnDef) -> Type:
+        """UNTYPED for a generated column that has the type of its expression."""
+        if definition.kind is None:
+            return UNTYPED
         try:
             return data_type(definition.args["kind"], self.piece.dialect)
         except PlannerError as error:

@@ -244,3 +244,31 @@ def test_loads_are_completed_and_judged_whole(bulk: Client, data: Path):
     assert len(bulk.rows("books")) == 2
     assert load({"isbn": ["3", "4"], "author": [1, 1], "net": [1, -1]}, done, bad_rows="skip")["rows"] == 1
     assert ("3", 1, 1, 2, "new") in bulk.rows("books")
+
+
+# Generated columns without a type
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
+def test_a_generated_column_without_a_type_has_that_of_its_expression(settings: Settings, dialect: str):
+    with Client(settings) as client:
+        for sql in (
+            "CREATE TABLE t (a BIGINT PRIMARY KEY, b AS (a * 2.5), c GENERATED ALWAYS AS (upper(d)) VIRTUAL,"
+            " d TEXT, e INT GENERATED ALWAYS AS (a + 1))",
+            "ALTER TABLE t ADD COLUMN f GENERATED ALWAYS AS (a > 1) STORED",
+            "INSERT INTO t (a, d) VALUES (1, 'x'), (4, NULL)",
+        ):
+            answer = client.post("/v1/sql", {"sql": sql, "dialect": dialect})
+            assert answer.status_code == 200, answer.text
+    with Client(settings) as client:
+        types = {column["name"]: column["type"] for column in client.get("/v1/tables/t").json()["columns"]}
+        assert {name: types[name] for name in "cef"} == {"c": "TEXT", "e": "INTEGER", "f": "BOOLEAN"}
+        rows = [[str(value) for value in row] for row in client.rows("t")]
+        assert rows == [["1", "2.5", "X", "x", "2", "False"], ["4", "10.0", "None", "None", "5", "True"]]
+        for column, message in (
+            ("b AS (c)", "generated column b: it reads a generated column"),
+            ("b AS (nothing)", "column b names column nothing"),
+            ("b AS (count(*))", "generated column b: COUNT(*) in a DEFAULT"),
+        ):
+            status, _, detail = _problem(client, f"CREATE TABLE u (a INT, c AS (a + 1), {column})")
+            assert status == 422 and detail.startswith(message)
