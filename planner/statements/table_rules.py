@@ -44,7 +44,7 @@ class Text:
 
 
 class Action(enum.Enum):
-    """The action on rows that refer to a deleted row."""
+    """The action on rows that refer to a deleted row, or to one that has got another key."""
 
     NOTHING = "NO ACTION"
     CASCADE = "CASCADE"
@@ -80,6 +80,13 @@ class ForeignKey:
     table: str
     target: tuple[str, ...]
     on_delete: Action = Action.NOTHING
+    on_update: Action = Action.NOTHING
+
+    @property
+    def actions(self) -> str:
+        """The actions as SQL writes them behind the columns, with a space before each."""
+        found = (("DELETE", self.on_delete), ("UPDATE", self.on_update))
+        return "".join(f" ON {on} {a.value}" for on, a in found if a is not Action.NOTHING)
 
 
 Constraint = Check | Unique | ForeignKey
