@@ -78,7 +78,7 @@ class Transaction:
     def apply(
         self, changes: Mapping[str, TableChanges], meaning: Meaning = Meaning.CHANGES
     ) -> dict[str, TableChanges]:
-        """Adds changes to the transaction. Returns them completed. Adds none if it raises Conflict or Invalid."""
+        """Adds changes to the transaction; none if it raises Conflict or Invalid. Returns them completed."""
         before = dict(self._pending)
         try:
             applied = {table: self._apply(table, part, meaning) for table, part in changes.items()}
