@@ -441,7 +441,7 @@ class Runtime:
         self, name: str, parameters: int | None, *, missing_ok: bool = False, all_overloads: bool = False
     ) -> None:
         """Drops a function. What has called it keeps its body."""
-        drop = partial(self._state.functions.drop, name, parameters, missing_ok, all_overloads)
+        drop = partial(self._state.functions.drop_function, name, parameters, missing_ok, all_overloads)
         await self._leading.writer.run(drop)
 
     async def create_sequence(self, name: str, counting: Counting, *, exists_ok: bool = False) -> None:
@@ -454,7 +454,7 @@ class Runtime:
         of = self._state.definitions
 
         def drop() -> None:
-            of.sequences.drop(name, missing_ok, of.counted_by(name))
+            of.sequences.drop_unused(name, missing_ok, of.counted_by(name))
 
         await self._leading.writer.run(drop)
 
