@@ -19,7 +19,7 @@ from planner.parsing.syntax_errors import STATEMENTS
 from planner.positions import fail
 from planner.statements.alter_statements import alter
 from planner.statements.comment_statements import comment
-from planner.statements.create_statements import create_table, create_type, create_view, drop, drop_type
+from planner.statements.create_statements import create_table, create_view, drop
 from planner.statements.function_statements import create_function, drop_function
 from planner.statements.index_statements import create_index, drop_index
 from planner.statements.refresh_statements import refresh
@@ -39,6 +39,7 @@ from planner.statements.statements import (
     Truncate,
     Update,
 )
+from planner.statements.type_statements import create_type, drop_type
 from planner.suggestions import did_you_mean
 
 _MUTUAL = ("WITH", "MUTUALLY", "RECURSIVE")

@@ -182,6 +182,18 @@ class TableRules:
             self.append_only or more.append_only,
         )
 
+    def with_texts(self, change: Callable[[Text], Text]) -> TableRules:
+        """The rules with each expression changed by `change`."""
+        return replace(
+            self,
+            defaults={name: change(text) for name, text in self.defaults.items()},
+            generated={name: change(text) for name, text in self.generated.items()},
+            constraints=tuple(
+                replace(c, condition=change(c.condition)) if isinstance(c, Check) else c
+                for c in self.constraints
+            ),
+        )
+
     def with_targets(self, change: Callable[[ForeignKey], ForeignKey]) -> TableRules:
         """The rules with each foreign key changed by `change`."""
         return replace(

@@ -58,6 +58,13 @@ class WordReader:
         token, self.at = self._token, self.at + 1
         return token.text if token.token_type == TokenType.IDENTIFIER else token.text.lower()
 
+    def text(self) -> str:
+        """A text in quotes."""
+        if self.is_done or self._token.token_type != TokenType.STRING:
+            raise self.failure("a text is expected")
+        token, self.at = self._token, self.at + 1
+        return token.text
+
     def schema(self) -> str:
         """The name of a schema, which may have the database before it."""
         begin, name = self.at, self.name()

@@ -6,18 +6,22 @@ Nothing depends on them: what calls one, and is stored, has its body instead (`p
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 import orjson
 import sqlalchemy as sa
 
 from engine.errors import NameInUse
+from engine.schema import Type
 from planner.errors import InvalidQuery
 from planner.parsing.function_calls import check_ends
 from planner.parsing.sql_functions import FunctionParameter, SqlFunction
+from planner.parsing.type_names import respelled
 from planner.relation_names import schema_of
 from planner.suggestions import did_you_mean
 from service.catalog.catalog import Catalog
 from service.catalog.database import Number, metadata
+from service.catalog.records import Definer
 from service.definitions.named_schemas import NamedSchemas
 from service.definitions.named_things import NamedThings
 from service.errors import NotFound
@@ -88,6 +92,24 @@ class NamedFunctions(NamedThings[tuple[SqlFunction, ...]]):
             changing.connection.execute(sa.insert(functions), rows)
         self._ids |= ids
         self.put(after)
+
+    def respelled(self, old: Type, new: Type) -> dict[str, tuple[SqlFunction, ...]]:
+        """The functions whose texts have an enumeration, with another in its place, and their overloads."""
+
+        def changed(function: SqlFunction) -> SqlFunction:
+            return function.with_texts(lambda text: respelled(text, function.dialect, old, new))
+
+        found = {name: tuple(map(changed, overloads)) for name, overloads in self.all.items()}
+        return {name: overloads for name, overloads in found.items() if overloads != self.all[name]}
+
+    def change(self, changing: Definer, changed: Mapping[str, Sequence[SqlFunction]]) -> None:
+        """Stores functions in the places of those with their names and parameters; `put` them when the
+        transaction has committed."""
+        changing.has_changed = True
+        for function in chain.from_iterable(changed.values()):
+            here = functions.c.name == function.name
+            here &= functions.c.parameters == len(function.parameters)
+            changing.connection.execute(sa.update(functions).where(here).values(definition=_dumped(function)))
 
     def drop_function(self, name: str, parameters: int | None, missing_ok: bool, all_overloads: bool) -> None:
         """Drops the function with so many parameters, or the one of the name; of several, all or none. Raises

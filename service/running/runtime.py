@@ -47,6 +47,7 @@ from service.definitions.indexing import NewIndex, create_index, drop_index
 from service.definitions.intended_view import intend, intend_again, same_view
 from service.definitions.maintained_queries import is_query_name
 from service.definitions.readable import Readable
+from service.definitions.relabelling import NewLabel, add_label
 from service.errors import MaintainsNoQueries, NotLeader
 from service.metrics import Metrics
 from service.placement import Placement
@@ -421,6 +422,13 @@ class Runtime:
     async def create_type(self, name: str, type: Type, *, exists_ok: bool = False) -> None:
         """Names a type."""
         await self._leading.writer.run(partial(self._state.types.create, name, type, exists_ok))
+
+    async def add_label(self, name: str, added: NewLabel, *, exists_ok: bool = False) -> None:
+        """Adds a label to a type and to all that has its labels; large views are built again before this
+        returns."""
+        leading, state = self._leading, self._state
+        add = partial(add_label, leading.alterations, state.types, state.functions, name, added, exists_ok)
+        await leading.builds.returned(await leading.writer.run(add))
 
     async def drop_type(self, *names: str, missing_ok: bool = False) -> None:
         """Drops the names of types. Columns of the types stay as they are."""

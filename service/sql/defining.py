@@ -14,6 +14,7 @@ from planner.errors import InvalidQuery, PlannerError
 from planner.sql_types import from_duckdb
 from planner.statements.alterations import RenameTable
 from planner.statements.statements import (
+    AddLabel,
     AlterSequence,
     AlterTable,
     Comment,
@@ -43,6 +44,7 @@ from service.catalog.details import Details
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.indexing import NewIndex
 from service.definitions.named_schemas import require_schema
+from service.definitions.relabelling import NewLabel
 from service.errors import NotFound
 from service.pgcatalog.system_tables import RELATIONS, SystemTables
 from service.reading.duck import Answer
@@ -60,6 +62,7 @@ DEFINING = (
     | DropTable
     | DropView
     | CreateType
+    | AddLabel
     | DropType
     | CreateSequence
     | AlterSequence
@@ -111,6 +114,9 @@ async def _define(statement: Statement, runtime: Runtime) -> None:
             await runtime.drop_schemas(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
         case CreateType(name=name, type=type):
             await runtime.create_type(name, type, exists_ok=statement.if_not_exists)
+        case AddLabel(name=name, label=label, neighbour=neighbour, before=before):
+            added = NewLabel(label, neighbour, before)
+            await runtime.add_label(name, added, exists_ok=statement.if_not_exists)
         case DropType(names=names):
             await runtime.drop_type(*names, missing_ok=statement.if_exists)
         case CreateSequence(name=name, counting=counting):
