@@ -7,7 +7,7 @@ again. History changes with a table, as in every alteration.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engine.errors import NameInUse
@@ -77,9 +77,11 @@ def add_label(
     name: str,
     added: NewLabel,
     exists_ok: bool = False,
+    building: Iterable[Definition] = (),
 ) -> list[str]:
-    """Adds a label to a type. Returns the views that are computed anew. Raises NotFound, NameInUse and, if it
-    cannot be told whose labels they are, Conflict; then nothing has changed."""
+    """Adds a label to a type. Returns the views that are computed anew. Raises NotFound, NameInUse and
+    Conflict, and then has changed nothing: if it cannot be told whose labels they are, or if a view that is
+    `building` would keep them."""
     of, old = alterations.definitions, types.get(name)
     if added.label in old.labels:
         if exists_ok:
@@ -87,6 +89,9 @@ def add_label(
         raise NameInUse(f"type {name} has the label '{added.label}' already")
     change = _Relabelling(old, added.added(name, old))
     olds = _with_labels(of, change)
+    for view in building:
+        if change.view(view) != view:
+            raise Conflict(f"view {view.name}, which is being built, has labels of {name}", code="in_use")
     twins = sorted(other for other, type in types.all.items() if type == old and other != name)
     if olds and twins:
         raise Conflict(

@@ -427,7 +427,13 @@ class Runtime:
         """Adds a label to a type and to all that has its labels; large views are built again before this
         returns."""
         leading, state = self._leading, self._state
-        add = partial(add_label, leading.alterations, state.types, state.functions, name, added, exists_ok)
+
+        def add() -> list[str]:
+            intended = [build.intended for build in leading.builds.all.values()]
+            building = [each.definition for each in intended if not each.rebuilt]
+            parts = (leading.alterations, state.types, state.functions)
+            return add_label(*parts, name, added, exists_ok, building)
+
         await leading.builds.returned(await leading.writer.run(add))
 
     async def drop_type(self, *names: str, missing_ok: bool = False) -> None:
