@@ -17,6 +17,7 @@ Types = Mapping[str, Type]
 
 _QUOTED = (TokenType.STRING, TokenType.IDENTIFIER)
 _CASTS = frozenset({"CAST", "TRY_CAST", "SAFE_CAST"})
+_WITH_COLUMNS = frozenset({"TABLE", "SOURCE"})
 _NEW_COLUMN = frozenset({"ADD", "COLUMN", "EXISTS"})
 _NO_COLUMN = frozenset({"CHECK", "CONSTRAINT", "FOREIGN", "LIKE", "PRIMARY", "UNIQUE"})
 
@@ -50,7 +51,7 @@ def respelled(text: str, dialect: str, old: Type, new: Type) -> str:
 def _named(tokens: Sequence[Token], types: Types, names: Namespace) -> list[tuple[Token, Token, Type]]:
     """The first and the last token of each name of a type, with this type."""
     words = [token.text.upper() for token in tokens]
-    defines = "TABLE" in words[:4] and words[0] in ("CREATE", "ALTER")
+    defines = words[0] in ("CREATE", "ALTER") and not _WITH_COLUMNS.isdisjoint(words[:4])
     opened: list[str] = []  # the words before the open parentheses
     found = []
     after = 0

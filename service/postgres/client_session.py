@@ -342,7 +342,7 @@ def tag_of(result: Result) -> str:
         return f"SELECT {result.size}"
     if name == "INSERT":
         return f"INSERT 0 {result.count or 0}"
-    if name in ("UPDATE", "DELETE", "MERGE"):
+    if name in ("UPDATE", "DELETE", "MERGE", "COPY"):
         return f"{name} {result.count or 0}"
     return _TAGS.get(name, name)
 

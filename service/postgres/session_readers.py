@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from planner.parsing.script import Piece
+from planner.statements.copy_files import copies_files
 from service.postgres.cursor_readers import (
     TWO_PHASE,
     read_close,
@@ -121,7 +122,7 @@ _READERS: dict[str, Callable[[TokenReader], SessionStatement | None]] = {
     "FETCH": read_fetch,
     "MOVE": read_move,
     "CLOSE": read_close,
-    "COPY": lambda reader: CopyStatement(reader.piece),
+    "COPY": lambda reader: None if copies_files(reader.piece) else CopyStatement(reader.piece),
     "SUBSCRIBE": lambda reader: SubscribeStatement(reader.piece),
     "TAIL": lambda reader: SubscribeStatement(reader.piece),
     "UNLISTEN": lambda reader: Unlisten(),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -192,26 +192,43 @@ async def _create_as(
     there = runtime.definitions().get(statement.name)
     if statement.if_not_exists and there is not None and not there.is_view:
         return
-    known = runtime.definitions()
-    if readable is not None:
-        known = {name: definition for name, definition in known.items() if readable(name)}
-    query = _unwrapped(statement.query)
-    relations: Relations = known
-    if is_about_catalogs(query, statement.piece.dialect):
-        query, relations = over_catalogs(query, system()), {**known, **RELATIONS}
-    answer = await ask(adhoc_query(query, relations))
-    names = statement.column_names or tuple(name.lower() for name in answer.names)
-    if len(names) != len(answer.names):
-        raise InvalidQuery(f"there are {len(names)} names for {len(answer.names)} columns")
-    columns = (Column(n, from_duckdb(type, huge=BIGINT)) for n, type in zip(names, answer.types, strict=True))
-    definition = await runtime.create_table(
-        statement.name, Schema(tuple(columns)), None, or_replace=statement.or_replace
-    )
+    answer = await answered(statement.query, statement.piece.dialect, runtime, ask, readable, system)
+    schema = answer_schema(answer, statement.column_names)
+    definition = await runtime.create_table(statement.name, schema, None, or_replace=statement.or_replace)
     if statement.with_data and answer.table.num_rows:
         with runtime.dictionary.holding():
             words = encode_arrow(answer.table, definition.schema, runtime.dictionary)
             changes = TableChanges.of(ChangeOp.INSERT, definition.schema, words)
             await runtime.apply({definition.name: changes})
+
+
+async def answered(
+    query: exp.Expression,
+    dialect: str,
+    runtime: Runtime,
+    ask: Ask,
+    readable: MayRead,
+    system: Callable[[], SystemTables],
+) -> Answer:
+    """The answer to the query of a statement, which may read the catalogs too."""
+    known = runtime.definitions()
+    if readable is not None:
+        known = {name: definition for name, definition in known.items() if readable(name)}
+    query = _unwrapped(query)
+    relations: Relations = known
+    if is_about_catalogs(query, dialect):
+        query, relations = over_catalogs(query, system()), {**known, **RELATIONS}
+    return await ask(adhoc_query(query, relations))
+
+
+def answer_schema(answer: Answer, column_names: Sequence[str] = ()) -> Schema:
+    """The columns of an answer as those of a table. Raises InvalidQuery for too many or too few names."""
+    names = column_names or tuple(name.lower() for name in answer.names)
+    if len(names) > len(answer.names):
+        raise InvalidQuery(f"there are {len(names)} names for {len(answer.names)} columns")
+    names = (*names, *(name.lower() for name in answer.names[len(names) :]))
+    columns = (Column(n, from_duckdb(type, huge=BIGINT)) for n, type in zip(names, answer.types, strict=True))
+    return Schema(tuple(columns))
 
 
 def _unwrapped(query: exp.Expression) -> exp.Expression:

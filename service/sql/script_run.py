@@ -16,11 +16,13 @@ from functools import partial
 from planner.errors import InvalidQuery
 from planner.parsing.parameters import Parameters
 from planner.parsing.script import Piece
+from planner.statements.outside import OUTSIDE, CopyFiles, ShowStreams
 from planner.statements.row_statements import returns_rows
 from planner.statements.show_create import identifier
 from planner.statements.statements import (
     Begin,
     Commit,
+    CreateTable,
     Delete,
     Explain,
     Insert,
@@ -40,11 +42,12 @@ from planner.statements.statements import (
     Update,
 )
 from service.accounts.principals import readable_by
-from service.reading.duck import QueryEvaluator
+from service.reading.duck import Answer, QueryEvaluator
 from service.sql.allowing import ACCOUNTS, allow
 from service.sql.caller_scope import CallerScope
-from service.sql.defining import DEFINING, define
+from service.sql.defining import DEFINING, answered, define
 from service.sql.granting import change_accounts
+from service.sql.outside_running import run_outside
 from service.sql.recorded import recorded
 from service.sql.script_failures import ScriptFailed, numbered, restless
 from service.sql.tasks import Result, StatementTask, name_of, texts
@@ -104,6 +107,9 @@ class ScriptRun(CallerScope):
         if isinstance(statement, DEFINING | ACCOUNTS):
             async with self._recorded(statement):
                 return Result(name_of(statement), await self._define(statement))
+        if isinstance(statement, OUTSIDE):
+            async with self._recorded(statement, not isinstance(statement, ShowStreams)):
+                return await self._reach_out(statement)
         with self.runtime.dictionary.holding():
             task = await self._lane(statement.piece.length).run(self._task, statement)
             if task.plain is not None:
@@ -131,6 +137,23 @@ class ScriptRun(CallerScope):
             await self.planning.run(change_accounts, statement, runtime.accounts, known, schemas)
             return runtime.snapshot.upper - 1
         return await define(statement, runtime, self._ask, readable_by(self.caller.principal), self._system)
+
+    async def _reach_out(self, statement: OUTSIDE) -> Result:
+        """Runs a statement about data outside."""
+        runtime = self.runtime
+
+        async def define(table: CreateTable) -> int:
+            allow(table, self.caller.principal)
+            return await self._define(table)
+
+        async def answer(copy: CopyFiles) -> Answer:
+            assert copy.query is not None
+            readable = readable_by(self.caller.principal)
+            parts = (copy.query, copy.piece.dialect, runtime, self._ask, readable, self._system)
+            return await answered(*parts)
+
+        count, found = await run_outside(statement, runtime, self.outside, self.caller, define, answer)
+        return Result(name_of(statement), runtime.snapshot.upper - 1, count=count, answer=found)
 
     async def _check_allowed(self, statement: Statement) -> None:
         """Raises Forbidden if the caller may not run the statement, Unauthenticated if its key is gone."""

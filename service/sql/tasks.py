@@ -25,6 +25,7 @@ from planner.catalog_queries import is_system, take_signals, with_catalog
 from planner.errors import PlannerError, Unsupported
 from planner.explain import analyze, explain
 from planner.long_texts import long_query, plan_text
+from planner.statements.outside import CopyFiles, CreateSink, CreateSource, DropStream, ShowStreams
 from planner.statements.show_create import table_text, view_text
 from planner.statements.statements import (
     ANALYZE,
@@ -145,6 +146,9 @@ _NAMES: dict[type[Statement], str] = {
     DropRole: "DROP ROLE",
     Grant: "GRANT",
     Revoke: "REVOKE",
+    CreateSource: "CREATE SOURCE",
+    CreateSink: "CREATE SINK",
+    CopyFiles: "COPY",
 }
 
 _NO_ANSWER = ("only as a view",)
@@ -201,8 +205,13 @@ class StatementTask:
 
 def name_of(statement: Statement) -> str:
     """The name of a statement in its result."""
-    if isinstance(statement, SetOwner):
-        return f"ALTER {statement.kind}"
+    match statement:
+        case SetOwner(kind=kind):
+            return f"ALTER {kind}"
+        case DropStream(kind=kind):
+            return f"DROP {kind}"
+        case ShowStreams(kind=kind):
+            return f"SHOW {kind}S"
     return _NAMES[type(statement)]
 
 
