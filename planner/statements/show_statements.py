@@ -9,6 +9,7 @@ from planner.statements.outside import ShowStreams
 from planner.statements.statements import (
     NAMED_STAGES,
     Explain,
+    ShowAssertions,
     ShowColumns,
     ShowCreate,
     ShowSchemas,
@@ -20,8 +21,8 @@ from planner.statements.statements import (
 from planner.statements.word_reader import WordReader
 
 _SHOWN = (
-    "write SHOW TABLES, VIEWS, SCHEMAS, SOURCES, SINKS, COLUMNS FROM name, CREATE TABLE name or CREATE VIEW "
-    "name, or DESCRIBE name"
+    "write SHOW TABLES, VIEWS, ASSERTIONS, SCHEMAS, SOURCES, SINKS, COLUMNS FROM name, CREATE TABLE name or "
+    "CREATE VIEW name, or DESCRIBE name"
 )
 _EXPLAINED = f"write EXPLAIN [{' | '.join(NAMED_STAGES).upper()}] query, or VIEW name"
 
@@ -61,6 +62,8 @@ def show(piece: Piece) -> Statement:
             return ShowTables(piece)
         case ("VIEWS",) | ("MATERIALIZED", "VIEWS"):
             return ShowViews(piece)
+        case ("ASSERTIONS",):
+            return ShowAssertions(piece)
         case ("SCHEMAS",):
             return ShowSchemas(piece)
         case ("SOURCES",) | ("SINKS",):

@@ -18,6 +18,7 @@ from planner.parsing.script import Piece, split
 from planner.parsing.syntax_errors import STATEMENTS
 from planner.positions import fail
 from planner.statements.alter_statements import alter
+from planner.statements.assertion_statements import create_assertion, drop_assertion
 from planner.statements.comment_statements import comment
 from planner.statements.copy_files import copy_files
 from planner.statements.create_statements import create_table, create_view, drop
@@ -228,6 +229,8 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("DROP", "SOURCE"): drop_stream,
     ("DROP", "SINK"): drop_stream,
     ("COPY",): copy_files,
+    ("CREATE", "ASSERTION"): create_assertion,
+    ("DROP", "ASSERTION"): drop_assertion,
     ("CREATE", "SEQUENCE"): create_sequence,
     ("CREATE", "TEMP", "SEQUENCE"): create_sequence,
     ("CREATE", "TEMPORARY", "SEQUENCE"): create_sequence,
