@@ -9,12 +9,11 @@ from collections.abc import Callable
 
 from planner.parsing.script import Piece
 from planner.statements.copy_files import copies_files
+from planner.statements.prepare_statements import deallocate, execute
 from service.postgres.cursor_readers import (
     TWO_PHASE,
     read_close,
-    read_deallocate,
     read_declare,
-    read_execute,
     read_fetch,
     read_move,
     read_prepare,
@@ -116,8 +115,8 @@ _READERS: dict[str, Callable[[TokenReader], SessionStatement | None]] = {
     "SELECT": read_select,
     "DISCARD": read_discard,
     "PREPARE": read_prepare,
-    "EXECUTE": read_execute,
-    "DEALLOCATE": read_deallocate,
+    "EXECUTE": lambda reader: execute(reader.piece),
+    "DEALLOCATE": lambda reader: deallocate(reader.piece),
     "DECLARE": read_declare,
     "FETCH": read_fetch,
     "MOVE": read_move,

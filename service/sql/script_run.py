@@ -13,10 +13,12 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 
+from planner.adhoc.adhoc_query import adhoc_query
 from planner.errors import InvalidQuery
-from planner.parsing.parameters import Parameters
+from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece
 from planner.statements.outside import OUTSIDE, CopyFiles, ShowStreams
+from planner.statements.prepare_statements import Deallocate, Prepare
 from planner.statements.row_statements import returns_rows
 from planner.statements.show_create import identifier
 from planner.statements.statements import (
@@ -49,6 +51,7 @@ from service.sql.caller_scope import CallerScope
 from service.sql.defining import DEFINING, answered, define
 from service.sql.granting import change_accounts
 from service.sql.outside_running import run_outside
+from service.sql.preparing import executed, keep, kept_statement
 from service.sql.recorded import recorded
 from service.sql.script_failures import ScriptFailed, numbered, restless
 from service.sql.tasks import Result, StatementTask, name_of, texts
@@ -84,6 +87,15 @@ class ScriptRun(CallerScope):
         for piece in pieces:
             with numbered(piece), self._timed(piece, block):
                 self.caller.check()
+                kept = kept_statement(piece)
+                if isinstance(kept, Prepare | Deallocate):
+                    if block:
+                        raise InvalidQuery(f"{piece.words(1)[0]} is inside a block", "put it before BEGIN")
+                    name = keep(kept, self.session.prepared)
+                    results.append(Result(name, self.runtime.snapshot.upper - 1))
+                    continue
+                if kept is not None:
+                    piece = await executed(kept, piece, self.session.prepared, self._ask_text)
                 statement = await self._lane(piece.length).run(self._parsed, piece)
                 await self._check_allowed(statement)
                 if self.as_of is not None:
@@ -120,6 +132,14 @@ class ScriptRun(CallerScope):
                 _, (result,) = await self._transact([task])
                 return result
             return await self._read(task)
+
+    async def _ask_text(self, text: str, dialect: str) -> Answer:
+        """The answer to a query that reads no relation."""
+        (piece,) = await self._lane(len(text)).run(self._split, text, dialect, NO_PARAMETERS)
+        statement = await self._lane(len(text)).run(self._parsed, piece)
+        if not isinstance(statement, Select):
+            raise InvalidQuery("a value is expected")
+        return await self._ask(adhoc_query(statement.query.copy(), {}))
 
     def _of_session(self, statement: SetSearchPath | ShowSearchPath) -> Result:
         """Sets or shows the search path."""
