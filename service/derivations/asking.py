@@ -60,19 +60,28 @@ def row_of(
     fits = np.flatnonzero((words[places] == known[:, np.newaxis]).all(axis=0))
     if not len(fits):
         when = "at any epoch that is kept" if of_past else f"at epoch {asked.epoch}"
-        raise NotFound(f"view {view.name} has no such row {when}", code="row_not_found")
+        raise NotFound(f"view {view.name} has no such row {when}", code="unknown_row")
     return np.ascontiguousarray(words[:, fits[0]])
 
 
 def answered(about: str, caller: Caller, work: Callable[[Spending], T]) -> T:
     """The result of the work, which ends if its caller leaves. Raises Invalid if it takes too much."""
-    spending = Spending(_ALLOWANCE)
-    try:
+
+    def attended(spending: Spending) -> T:
         with caller.ending(spending.stop):
             return work(spending)
+
+    try:
+        return allowed(about, attended)
     except BuildCancelled:
         caller.check()
         raise Unavailable("the explanation was cancelled", code="shutting_down") from None
+
+
+def allowed(about: str, work: Callable[[Spending], T]) -> T:
+    """The result of the work. Raises Invalid if it takes too much."""
+    try:
+        return work(Spending(_ALLOWANCE))
     except OverBudget as error:
         raise Invalid(
             f"the explanation of {about} takes too much: {error.message}",

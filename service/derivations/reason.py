@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 
 from engine.schema import Schema
 
+NO_ROW = "no row"
+"""The rule where nothing makes the row."""
+
 
 @dataclass(frozen=True, eq=False)
 class ExplainedRow:
@@ -29,6 +32,11 @@ class Reason:
     fact: int | None = None
     more: int = 0
     times: int = 1
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether there is no such row."""
+        return self.rule == NO_ROW
 
     def walk(self) -> Iterator[Reason]:
         """The reason and all below it."""

@@ -42,7 +42,7 @@ from planner.ir import (
 )
 from planner.ir.column_numbers import Numbers
 from service.derivations.facts import Facts
-from service.derivations.reason import ExplainedRow, Reason
+from service.derivations.reason import NO_ROW, ExplainedRow, Reason
 from service.derivations.seen_rows import SeenRows
 from service.derivations.unrolled import Unrolled
 
@@ -83,9 +83,11 @@ class Search:
     def __post_init__(self) -> None:
         self._unrolled: dict[tuple[Fixpoint, tuple[tuple[int, int], ...]], Unrolled] = {}
 
-    def count(self, words: tuple[int, ...]) -> int:
-        """How often the query has a row, with the words of its columns in their order."""
-        return int(self._answer(self.program.root, self._asked(words), {})[1].sum())
+    def answer(self) -> Rows:
+        """The query's rows, with its columns in their order."""
+        outputs = [column.id for column in self.program.outputs]
+        goal = goal_plan(self.program.root, self.program, {}, {}, outputs)
+        return self.rows.answer(goal, {}, {})
 
     def reason(self, words: tuple[int, ...]) -> Reason:
         """Why the query has a row; the facts that it cites are explained later."""
@@ -133,7 +135,7 @@ class Search:
         found, row = witness(operator, self.numbers), self._row(operator.columns, goal)
         words, counts = self._answer(found.query, goal, scope)
         if not counts.size:
-            return Reason("no row", row)
+            return Reason(NO_ROW, row)
         if len(counts) == 1 or self._answer(operator, goal, scope)[1].sum() == 1:
             return self._one_way(found, words[:, 0], row, scope)
         ways, more = self._ways(found, words, row, scope)
@@ -180,8 +182,8 @@ class Search:
             inner = {id: goal[column.id] for column, id in pairs if column.id in goal}
             sides.append((side, inner))
         if operation.kind is SetKind.UNION:
-            there = [(side, inner) for side, inner in sides if self._answer(side, inner, scope)[1].size]
-            causes = [self._some(side, inner, scope) for side, inner in there]
+            found = [self._some(side, inner, scope) for side, inner in sides]
+            causes = [cause for cause in found if not cause.is_missing]
             return causes[0] if len(causes) == 1 else Reason("union", row, tuple(causes))
         kept = sides if operation.kind is SetKind.INTERSECT else sides[:1]
         causes = [self._some(side, inner, scope) for side, inner in kept]
@@ -219,7 +221,7 @@ class Search:
         if not operator.ids <= goal.keys():
             words, counts = self._answer(operator, goal, scope)
             if not counts.size:
-                return Reason("no row", self._row(operator.columns, goal))
+                return Reason(NO_ROW, self._row(operator.columns, goal))
             goal = _goal(operator.columns, words[:, 0])
         return self._reason(operator, goal, scope)
 
@@ -233,7 +235,7 @@ class Search:
         found = np.flatnonzero(fits)
         name = self.rows.relation(scan.name)
         if not len(found):
-            return Reason("no row", self._row(scan.columns, goal))
+            return Reason(NO_ROW, self._row(scan.columns, goal))
         row = tuple(words[:, found[0]].tolist())
         shown = ExplainedRow(scan.plan.schema, row)
         view = self.view_of(name)
@@ -279,7 +281,7 @@ class Search:
     def _cite(self, unrolled: Unrolled, variable: int, words: np.ndarray, row: ExplainedRow) -> Reason:
         """A reason that names a fact, which is explained if it is not yet."""
         if not words.shape[1]:
-            return Reason("no row", row)
+            return Reason(NO_ROW, row)
         first = words[:, int(unrolled.came(variable, words).argmin())]
         name = next(b.name for b in unrolled.bindings if b.variable == variable)
         fact = (id(unrolled), variable, tuple(first.tolist()))

@@ -49,23 +49,23 @@ class Why:
     def of_view(self, view: Definition, words: np.ndarray) -> Explained:
         """Why a view has a row int64[W]. Raises NotFound if it has not, Conflict for a view without a
         plan."""
-        found = self._explained(self._of(view), words)
-        if found is None:
-            raise NotFound(
-                f"view {view.name} has no such row at epoch {self._asked.epoch}", code="row_not_found"
-            )
-        return found
-
-    def of_query(self, program: RelationalProgram, words: np.ndarray) -> Explained | None:
-        """Why a query has a row; None if it has not."""
-        return self._explained(self._search(program, {}), words)
-
-    def _explained(self, search: Search, words: np.ndarray) -> Explained | None:
-        row = tuple(words.tolist())
-        count = search.count(row)
+        search, asked = self._of(view), self._asked
+        rows, counts = asked.snapshot.rows(view.name, asked.epoch)
+        count = int(counts[(rows == words[:, np.newaxis]).all(axis=0)].sum())
         if not count:
+            raise NotFound(f"view {view.name} has no such row at epoch {asked.epoch}", code="unknown_row")
+        return self._explained(search, words, count)
+
+    def of_query(self, program: RelationalProgram) -> tuple[np.ndarray, int, Explained] | None:
+        """Why a query has its first row, with the row int64[W], and how many rows it has; None if none."""
+        search = self._search(program, {})
+        words, counts = search.answer()
+        if not counts.size:
             return None
-        reason = search.reason(row)
+        return words[:, 0], int(counts.sum()), self._explained(search, words[:, 0], int(counts[0]))
+
+    def _explained(self, search: Search, words: np.ndarray, count: int) -> Explained:
+        reason = search.reason(tuple(words.tolist()))
         self._facts.explain_all()
         return Explained(reason, count, self._facts.explained, self._facts.is_cut)
 

@@ -34,7 +34,7 @@ TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULT
 
 
 @pytest.mark.parametrize(
-    "document", ["README.md", *(f"docs/{name}.md" for name in ("tour", "http", "backups", "assertions"))]
+    "document", ["README.md", *(f"docs/{name}.md" for name in ("tour", "http", "backups", "assertions", "why"))]
 )
 def test_the_document_works_as_shown(document: str, tmp_path: Path) -> None:
     with Client(Settings(data=tmp_path)) as service:

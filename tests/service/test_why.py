@@ -52,7 +52,7 @@ def test_a_group_over_a_view_over_a_recursion(client: Client) -> None:
 def test_past_epochs_and_changes(client: Client) -> None:
     first = sql(client, GRAPH)
     gone = sql(client, "DELETE FROM edges WHERE a = 2")
-    assert code(why(client, "paths", {"a": 1, "b": 4})) == (404, "row_not_found")
+    assert code(why(client, "paths", {"a": 1, "b": 4})) == (404, "unknown_row")
     assert why(client, "paths", {"a": 1, "b": 4}, as_of=first).json()["epoch"] == first
     back = sql(client, "INSERT INTO edges VALUES (2, 4)")
     changed = client.get("/v1/views/paths/why-changed", row='{"a": 1, "b": 4}').json()
@@ -88,6 +88,21 @@ def test_joins_windows_and_what_is_not_there(client: Client) -> None:
     assert top["tables"] == {"people": [{"name": "ann", "boss": None}]}
 
 
+def test_explain_why_of_a_query(client: Client) -> None:
+    sql(client, GRAPH)
+    script = "EXPLAIN WHY SELECT a, n FROM counts WHERE a = 2"
+    (result,) = client.post("/v1/sql", {"sql": script}).json()["results"]
+    lines = [row[0] for row in result["rows"]]
+    assert lines[0] == "row of view counts (a = 2, n = 4), see [1]"
+    assert "[1] group (a = 2, count = 4)" in lines
+    assert any(line.strip() == "row of table edges (a = 3, b = 1)" for line in lines)
+    (none,) = client.post("/v1/sql", {"sql": "EXPLAIN WHY SELECT * FROM edges WHERE a = 9"}).json()["results"]
+    assert none["rows"] == [["the query has no row"]]
+    (many,) = client.post("/v1/sql", {"sql": "EXPLAIN WHY SELECT * FROM edges"}).json()["results"]
+    assert many["rows"][-1] == ["this is the first of 4 rows"]
+    assert code(client.post("/v1/sql", {"sql": "EXPLAIN WHY counts"})) == (422, "unsupported_sql")
+
+
 @pytest.mark.parametrize(
     ("row", "expected"),
     [
@@ -96,7 +111,7 @@ def test_joins_windows_and_what_is_not_there(client: Client) -> None:
         ("{}", (400, "invalid_body")),
         ('{"x": 1}', (422, "unknown_column")),
         ('{"a": "x"}', (422, "invalid_value")),
-        ('{"a": 77}', (404, "row_not_found")),
+        ('{"a": 77}', (404, "unknown_row")),
     ],
 )
 def test_rows_that_are_not_meant(client: Client, row: str, expected: tuple[int, str]) -> None:
