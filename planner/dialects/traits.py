@@ -69,6 +69,8 @@ class Trait(Enum):
     """An array that is NULL, concatenated with another one, gives that one."""
     EDITS_DOCUMENTS = auto()
     """`||` and `-` make JSON of JSON."""
+    COPIES_WITHOUT_HEADER = auto()
+    """The CSV of COPY has no header, unless the statement says so."""
     LIKE_COPIES_RULES = auto()
     """CREATE TABLE LIKE copies constraints and defaults too."""
     HAS_WORKING_TABLE = auto()
@@ -115,6 +117,7 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.ROWS_OF_NULLS_ARE_NULL: _POSTGRES,
     Trait.NULL_ARRAYS_ADD_NOTHING: _POSTGRES - {"redshift"},
     Trait.EDITS_DOCUMENTS: _POSTGRES - {"redshift"},
+    Trait.COPIES_WITHOUT_HEADER: _POSTGRES,
     Trait.LIKE_COPIES_RULES: frozenset({"mysql"}),
     Trait.HAS_WORKING_TABLE: frozenset({"duckdb", "postgres"}),
     Trait.STEPS_READ_ANYTHING: _DUCKDB,

@@ -23,6 +23,7 @@ from planner.dialects.traits import Trait, has
 from planner.formats import keeping_formats
 from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
+from planner.parsing.generated_columns import GeneratedColumns
 from planner.parsing.hints import PriorityHints
 from planner.parsing.json_columns import JsonColumns
 from planner.parsing.mutually import MutualRecursion
@@ -67,6 +68,7 @@ def _parser_class(dialect: str) -> type[Parser]:
         WindowCalls,
         JsonColumns,
         VersionClauses,
+        GeneratedColumns,
         _Joins,
         MutualRecursion,
         RecursionClauses,

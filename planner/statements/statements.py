@@ -181,6 +181,17 @@ class CreateType(Statement):
 
 
 @dataclass(frozen=True)
+class AddLabel(Statement):
+    """ALTER TYPE ... ADD VALUE: a label behind the others, or `before` or after a `neighbour`."""
+
+    name: str
+    label: str
+    neighbour: str | None
+    before: bool
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
 class DropType(Statement):
     names: tuple[str, ...]
     if_exists: bool
