@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from planner.rewriting.approximate_percentiles import exact_percentile
 from planner.rewriting.array_queries import array_query
 from planner.rewriting.bit_strings import bit_string
 from planner.rewriting.dialect_queries import dialect_query
@@ -24,6 +25,7 @@ from planner.rewriting.open_json import open_json
 from planner.rewriting.ordered_arguments import ordered_argument
 from planner.rewriting.ordered_values import ordered_value
 from planner.rewriting.percent_limits import percent_limit
+from planner.rewriting.query_hints import without_hints
 from planner.rewriting.row_counts import counted_rows
 from planner.rewriting.row_samples import row_sample
 from planner.rewriting.table_calls import row_call, table_call
@@ -31,9 +33,13 @@ from planner.rewriting.unequal_constructs import unequal
 from planner.rewriting.value_rows import value_rows
 from planner.rewriting.warehouse_windows import warehouse_window
 from planner.rewriting.window_tables import window_table
+from planner.rewriting.zone_names import zone_name
 
 _RULES = (
     bit_string,
+    zone_name,
+    exact_percentile,
+    without_hints,
     unequal,
     value_rows,
     row_call,
@@ -71,7 +77,16 @@ _CHANGED = (
         exp.Values,
         exp.DataType,
     ),
-    *(exp.Pivot, exp.Ordered, exp.Column, exp.TableFromRows, exp.Anonymous, exp.BitString, exp.Join),
+    *(
+        exp.Pivot,
+        exp.Ordered,
+        exp.Column,
+        exp.TableFromRows,
+        exp.Anonymous,
+        exp.BitString,
+        exp.Join,
+        exp.AtTimeZone,
+    ),
 )
 
 _AT_PATHS = (exp.JSONValue, exp.JSONExtract)
