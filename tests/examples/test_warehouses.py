@@ -1,4 +1,4 @@
-"""The project of `examples/warehouses`, compiled by dbt for each warehouse: registered, and changed at random.
+"""The project of `examples/warehouses`, as dbt has compiled it: registered, and changed at random.
 
 At every epoch, also after a restart, all answers are those of DuckDB, which runs the text compiled for it."""
 
