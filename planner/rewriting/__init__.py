@@ -14,6 +14,7 @@ from planner.rewriting.bit_strings import bit_string
 from planner.rewriting.dialect_queries import dialect_query
 from planner.rewriting.dual_table import dual_table
 from planner.rewriting.flattened import flattened
+from planner.rewriting.generated_rows import generated_rows
 from planner.rewriting.hierarchies import hierarchy
 from planner.rewriting.join_marks import joined_by_marks
 from planner.rewriting.json_calls import json_call, with_row_names
@@ -49,6 +50,7 @@ _RULES = (
     warehouse_window,
     window_table,
     flattened,
+    generated_rows,
     json_call,
     lax_call,
     json_table,
