@@ -60,6 +60,7 @@ from service.http.routes import source_routes as sources
 from service.http.routes import sql_routes as sql
 from service.http.routes import table_routes as tables
 from service.http.routes import view_routes as views
+from service.http.routes import why_routes as reasons
 from service.metrics import Metrics
 from service.pipeline.outside_statements import OutsideStatements
 from service.pipeline.pipeline import Pipeline
@@ -88,6 +89,7 @@ ROUTERS = (
     views.router,
     checks.router,
     replays.router,
+    reasons.router,
     rows.router,
     changes.router,
     epochs.router,

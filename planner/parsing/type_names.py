@@ -10,7 +10,7 @@ from engine.schema import Type
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.rewritten_text import Replaced, spliced
 from planner.parsing.script import split
-from planner.relation_names import ALIASES, DATABASE, full_name
+from planner.relation_names import full_name, schema_named
 
 Types = Mapping[str, Type]
 """By full name."""
@@ -81,11 +81,8 @@ def _end_of_name(words: Sequence[str], first: int) -> int:
 def _full_name(parts: Sequence[Token], types: Types, names: Namespace) -> str:
     folded = [t.text if t.token_type == TokenType.IDENTIFIER else t.text.lower() for t in parts]
     *before, name = folded
-    if not before:
-        return names.meant(name, types)
-    if len(before) == 2 and before[0] != DATABASE:
-        return ""
-    return full_name(ALIASES.get(before[-1], before[-1]), name)
+    schema = schema_named(before)
+    return names.meant(name, types) if schema is None else full_name(schema, name)
 
 
 def _casts(before: Sequence[str], opened: Sequence[str]) -> bool:

@@ -31,6 +31,7 @@ from planner.statements.statements import (
     ANALYZE,
     ANSWER,
     STAGES,
+    WHY,
     AddLabel,
     AlterSequence,
     AlterTable,
@@ -104,6 +105,7 @@ from service.sql.merging import prepare_merge
 from service.sql.sight import Sight
 from service.sql.signalling import signalled
 from service.sql.system_catalogs import failures_logged
+from service.sql.why_lines import why_lines
 
 _NAMES: dict[type[Statement], str] = {
     Begin: "BEGIN",
@@ -356,6 +358,9 @@ def _explain(statement: Explain, system: Callable[[], SystemTables], sight: Sigh
         )
     if is_catalogs:
         return _texts(statement, sight, ("plan",), [[line] for line in answer])
+    if statement.stage == WHY:
+        told = why_lines(statement, _planned(statement, sight), sight)
+        return _texts(statement, sight, ("why",), [[line] for line in told])
     if statement.stage == ANSWER:
         return _texts(statement, sight, ("plan",), [[line] for line in answer or _NO_ANSWER])
     planned = _planned(statement, sight)

@@ -99,7 +99,6 @@ def test_what_a_table_cannot_have_is_refused_by_name_and_place(columns: str, con
             "CREATE TABLE t (a int) PARTITION BY RANGE (a)",
             "CREATE TABLE with PARTITION BY RANGE(a) is not supported",
         ),
-        ("CREATE TABLE other.s.t (a int)", "there is one database, freshet: other.s.t"),
         ("CREATE TABLE t", "a table needs at least one column"),
         ("CREATE TABLE t ()", "a table needs at least one column"),
         ("CREATE TABLE t (a)", "column a has no type"),
