@@ -65,7 +65,6 @@ from planner.dialects import translated
 from planner.dialects.overloads import Overload, overload
 from planner.dialects.row_comparisons import row_parts
 from planner.dialects.traits import Trait, has
-from planner.dialects.variants import VARIANTS
 from planner.errors import (
     InvalidQuery,
     PlannerError,
@@ -308,7 +307,11 @@ class ExpressionBinder:
         """A dialect's function in the form for the type of its first argument, as a DuckDB expression."""
         values = [self.bind(argument) for argument in node.expressions]
         form = function.form(values[0].type)
-        if form is None and self.session.dialect in VARIANTS and values[0].type.kind is Kind.JSON:
+        if (
+            form is None
+            and has(self.session.dialect, Trait.JSON_IS_VARIANT)
+            and values[0].type.kind is Kind.JSON
+        ):
             values[0] = cast_of_variant(values[0], TEXT)
             form = function.form(TEXT)
         if form is None:

@@ -11,7 +11,6 @@ from planner.bind.expressions.binding import Binding
 from planner.bind.scalar_functions import foreign
 from planner.dialects.text_lengths import BYTES_AS_TEXTS
 from planner.dialects.traits import Trait, has
-from planner.dialects.variants import VARIANTS
 from planner.ir import Expression
 from planner.native.templates import is_native
 from planner.sql_types import UNTYPED, data_type
@@ -30,7 +29,7 @@ def bind_cast(binding: Binding, node: exp.Cast) -> Expression:
         value = Literal(None, type)
     elif value.type == type and not isinstance(value, Literal):
         return value
-    is_variant = binding.session.dialect in VARIANTS and not is_native(node)
+    is_variant = has(binding.session.dialect, Trait.JSON_IS_VARIANT) and not is_native(node)
     if is_variant and Kind.JSON in (value.type.kind, type.kind):
         return cast_of_variant(value, type, isinstance(node, exp.TryCast))
     is_fraction = value.type is not UNTYPED and value.type.is_numeric and not value.type.is_integer
