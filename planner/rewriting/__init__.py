@@ -26,6 +26,7 @@ from planner.rewriting.ordered_values import ordered_value
 from planner.rewriting.percent_limits import percent_limit
 from planner.rewriting.row_counts import counted_rows
 from planner.rewriting.row_samples import row_sample
+from planner.rewriting.spark_windows import spark_window
 from planner.rewriting.table_calls import row_call, table_call
 from planner.rewriting.unequal_constructs import unequal
 from planner.rewriting.value_rows import value_rows
@@ -42,6 +43,7 @@ _RULES = (
     ordered_argument,
     warehouse_window,
     window_table,
+    spark_window,
     flattened,
     json_call,
     lax_call,
