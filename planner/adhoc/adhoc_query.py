@@ -23,6 +23,7 @@ from planner.adhoc.clock_truncation import with_clock_truncation
 from planner.adhoc.demanded_rows import EVERYTHING, Demand, demands
 from planner.adhoc.enum_labels import with_typed_labels
 from planner.adhoc.from_clauses import Relations, with_plain_names, with_plain_rows
+from planner.adhoc.pivot_lists import PivotList, with_pivot_lists
 from planner.adhoc.recursive_queries import check_recursion
 from planner.dialects import Told, in_duckdb
 from planner.dialects.as_written import written_in
@@ -67,7 +68,7 @@ class AdhocQuery:
 
     `columns` are the lower-case names of all columns that the query can read; None means every column.
     `names` maps each lower-case name to its places in the user's text, in order. `zone` is DuckDB's name of
-    the time zone by whose clock moments are read and written.
+    the time zone by whose clock moments are read and written. The `lists` are made before the query runs.
     """
 
     sql: str
@@ -76,6 +77,7 @@ class AdhocQuery:
     columns: frozenset[str] | None = None
     names: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     zone: str = "UTC"
+    lists: tuple[PivotList, ...] = ()
 
     def place(self, offset: int) -> tuple[int | None, int | None]:
         """The line and column in the user's text of the name at `offset` of `sql`; None twice if there is
@@ -123,7 +125,9 @@ def adhoc_query(
     columns = _columns(query)
     divides = any(division.args.get("typed") for division in query.find_all(exp.Div))
     references = _references(query, relations, target)
-    return AdhocQuery(query.sql("duckdb", comments=False), references, divides, columns, names)
+    lists = with_pivot_lists(query)
+    text = query.sql("duckdb", comments=False)
+    return AdhocQuery(text, references, divides, columns, names, lists=lists)
 
 
 def in_plain_duckdb(query: exp.Expression, told: Told | None = None) -> exp.Expression:
