@@ -288,7 +288,10 @@ def _moment(table: exp.Table) -> tuple[int | None, datetime | None]:
         )
     value = version.expression or exp.Null()
     text = value.name if isinstance(value, exp.Literal) else None
-    if version.name == "VERSION":
+    if value.find(exp.Column, exp.Anonymous):
+        hint = "write ASOF JOIN with a condition on the table's time, or create a view of this query"
+        fail(Unsupported("a join to the time of each row is not supported here", hint), table)
+    if version.name == "VERSION" or value.is_int:
         if text is None or not _EPOCH.fullmatch(text):
             fail(InvalidQuery(f"{value.sql()} is not an epoch", "write VERSION AS OF 12"), table)
         return int(text), None
