@@ -93,12 +93,12 @@ def join_of_version(join: exp.Join, relation: Relation) -> exp.Join:
     return found
 
 
-def _conjuncts(on: exp.Expression | None) -> list[exp.Expression]:
+def _conjuncts(on: exp.Expr | None) -> list[exp.Expr]:
     parts = on.flatten() if isinstance(on, exp.And) else [on] if on is not None else []
     return [part.unnest() for part in parts]
 
 
-def _key_of(part: exp.Expression, table: str) -> str:
+def _key_of(part: exp.Expr, table: str) -> str:
     """The column of the table that the condition equates; empty if it is no equation of one."""
     sides = (part.this, part.expression) if isinstance(part, exp.EQ) else ()
     of_table = (
