@@ -20,6 +20,7 @@ from planner.rewriting.json_members import json_members
 from planner.rewriting.json_tables import json_table
 from planner.rewriting.kept_groups import kept_groups
 from planner.rewriting.lax_calls import lax_call
+from planner.rewriting.named_arguments import named_arguments
 from planner.rewriting.open_json import open_json
 from planner.rewriting.ordered_arguments import ordered_argument
 from planner.rewriting.ordered_values import ordered_value
@@ -36,6 +37,7 @@ from planner.rewriting.window_tables import window_table
 _RULES = (
     bit_string,
     unequal,
+    named_arguments,
     value_rows,
     row_call,
     array_query,
@@ -74,6 +76,7 @@ _CHANGED = (
         exp.DataType,
     ),
     *(exp.Pivot, exp.Ordered, exp.Column, exp.TableFromRows, exp.Anonymous, exp.BitString, exp.Join),
+    *(exp.TimeFromParts, exp.TimestampFromParts),
 )
 
 _AT_PATHS = (exp.JSONValue, exp.JSONExtract)

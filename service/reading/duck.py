@@ -256,6 +256,7 @@ def _check(query: AdhocQuery, tables: Mapping[str, pa.Table]) -> None:
         for text in (*(values.sql for values in query.lists), query.sql):
             check(text, _OPEN, tables, columns)
     except Closed as closed:
+        closed.error.hint = query.instead.get(closed.function, closed.error.hint)
         if closed.offset is None:
             raise closed.error from None
         raise closed.error.at(*query.place(closed.offset)) from None
