@@ -28,6 +28,7 @@ from planner.parsing.hints import PriorityHints
 from planner.parsing.json_columns import JsonColumns
 from planner.parsing.mutually import MutualRecursion
 from planner.parsing.parameters import mark
+from planner.parsing.pivot_statements import PivotStatements
 from planner.parsing.recursion_clauses import RecursionClauses
 from planner.parsing.version_clauses import VersionClauses
 from planner.parsing.window_calls import WindowCalls
@@ -70,6 +71,7 @@ def _parser_class(dialect: str) -> type[Parser]:
     ours = (
         WindowCalls,
         JsonColumns,
+        PivotStatements,
         VersionClauses,
         GeneratedColumns,
         _Joins,

@@ -24,6 +24,7 @@ _SHOWN = (
     "write SHOW TABLES, VIEWS, ASSERTIONS, SCHEMAS, SOURCES, SINKS, COLUMNS FROM name, CREATE TABLE name or "
     "CREATE VIEW name, or DESCRIBE name"
 )
+_QUERIES = ("SELECT", "WITH", "VALUES", "TABLE", "FROM", "PIVOT", "UNPIVOT", "(")
 _EXPLAINED = f"write EXPLAIN [{' | '.join(NAMED_STAGES).upper()}] query, or VIEW name"
 
 
@@ -39,7 +40,7 @@ def explain(piece: Piece) -> Explain:
         return Explain(piece, stage, None, _last_name(piece, begin + 1))
     if first == ("CREATE",):
         return Explain(piece, stage, create_view(rest).query, None)
-    if first and first[0] in ("SELECT", "WITH", "VALUES", "TABLE", "FROM", "("):
+    if first and first[0] in _QUERIES:
         return Explain(piece, stage, qualified_text(rest.excerpt(0), piece.dialect, piece.names), None)
     if len(rest.tokens) == 1 or rest.tokens[1].text == ".":
         return Explain(piece, stage, None, _last_name(piece, begin))

@@ -215,6 +215,8 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("VALUES",): _query,
     ("TABLE",): _query,
     ("FROM",): _query,
+    ("PIVOT",): _query,
+    ("UNPIVOT",): _query,
     ("(",): _query,
     ("INSERT",): _query,
     ("UPDATE",): _query,

@@ -70,7 +70,7 @@ def test_a_label_is_added_to_all_that_has_the_others(tmp_path: Path, place: str,
     with Client(settings) as client:
         run(client, MOODS)
     with Client(settings) as client:
-        run(client, f"INSERT INTO people VALUES ('dan', 'ok', '{{happy}}')")
+        run(client, "INSERT INTO people VALUES ('dan', 'ok', '{happy}')")
         epoch = run(client, f"ALTER TYPE mood ADD VALUE 'odd' {place}")[0]["epoch"]
         run(client, "DELETE FROM people WHERE name = 'dan'")
         assert _rows(client) == READ

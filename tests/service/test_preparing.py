@@ -13,7 +13,10 @@ from tests.service.client import Client, code
 @pytest.fixture
 def client(settings: Settings) -> Iterator[Client]:
     with Client(settings) as client:
-        run(client, "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT, d DATE); INSERT INTO t VALUES (1, 'x', NULL)")
+        run(
+            client,
+            "CREATE TABLE t (a INTEGER PRIMARY KEY, b TEXT, d DATE); INSERT INTO t VALUES (1, 'x', NULL)",
+        )
         yield client
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from sqlglot import exp
 
@@ -121,11 +122,15 @@ def bind_is(binding: Binding, node: exp.Is) -> Expression:
 
 
 def bind_between(binding: Binding, node: exp.Between) -> Expression:
-    value, low, high = (binding.bind(node.args[part]) for part in ("this", "low", "high"))
-    inside = conjoin([binding.compared(Op.GE, value, low), binding.compared(Op.LE, value, high)])
+    parts = [node.args[part] for part in ("this", "low", "high")]
+    rows = [row_parts(part, binding.session.dialect) for part in parts]
+    is_of_rows = None not in rows
+    compare: Callable[..., Expression] = binding.rows_compared if is_of_rows else binding.compared
+    value, low, high = rows if is_of_rows else map(binding.bind, parts)
+    inside = conjoin([compare(Op.GE, value, low), compare(Op.LE, value, high)])
     if not node.args.get("symmetric"):
         return inside
-    turned = conjoin([binding.compared(Op.GE, value, high), binding.compared(Op.LE, value, low)])
+    turned = conjoin([compare(Op.GE, value, high), compare(Op.LE, value, low)])
     return disjoin([inside, turned])
 
 
