@@ -265,7 +265,7 @@ def test_commit(sql: str):
     ("sql", "message"),
     [
         ("ALTER TABLE t ALTER a TYPE text", "ALTER COLUMN ... TYPE is not supported"),
-        ("COPY t FROM 'x'", "COPY is not supported"),
+        ("COPY t FROM 'x'", "COPY of files without a known format is not supported"),
         ("SET a = 1", "SET is not supported"),
         ("SHOW ALL", "SHOW ALL is not supported"),
         ("EXPLAIN VERBOSE SELECT 1", "EXPLAIN VERBOSE is not supported"),
