@@ -33,13 +33,11 @@ def asked(window: Over, rows: Lowered, items: Sequence[WindowItem]) -> Lowered:
     read = rows.positions((*arguments, *(ordering.column for ordering in window.order)))
     rows = taken(rows, (*range(len(rows.ids)), *dict.fromkeys(p for p in read if p in keys)))
     others = [position for position in range(len(rows.ids)) if position not in keys]
-    text = _Text(window, rows, {rows.ids[p]: f"c{i}" for i, p in enumerate(others)})
+    text = _Text(window, rows, {rows.ids[p]: f"c{i}" for i, p in enumerate(others)}, items)
     listed = ", ".join(["g", *(f"c{i}" for i in range(len(others))), *map(text.item, items)])
     columns = [rows.node.schema.columns[position] for position in others]
     results = [Column(item.attribute.name, item.attribute.type, item.attribute.nullable) for item in items]
-    node = GroupQuery(
-        rows.node, keys, f"SELECT {listed} FROM {text.source(items)}", Schema((*columns, *results))
-    )
+    node = GroupQuery(rows.node, keys, f"SELECT {listed} FROM {text.source()}", Schema((*columns, *results)))
     ids = tuple(rows.ids[position] for position in (*keys, *others))
     nullable = tuple(rows.nullable[position] for position in (*keys, *others))
     return Lowered(
@@ -52,7 +50,13 @@ def asked(window: Over, rows: Lowered, items: Sequence[WindowItem]) -> Lowered:
 class _Text:
     """Items as DuckDB's SQL; `names` maps attributes to the columns of a group."""
 
-    def __init__(self, window: Over, rows: Lowered, names: dict[int, str]) -> None:
+    def __init__(
+        self, window: Over, rows: Lowered, names: dict[int, str], items: Sequence[WindowItem]
+    ) -> None:
+        self.items = items
+        general = (item for item in items if isinstance(item.function, GeneralAggregate))
+        listed = enumerate(filter(_lacks_peers, general))
+        self.kept = {item.attribute.id: f"p_kept_{i}" for i, item in listed}  # columns of the source
         self.rows = rows
         self.names = names
         peers: dict[int, str] = {}
@@ -115,25 +119,23 @@ class _Text:
             f"e.v{i}" if isinstance(argument, int) else self._argument(argument)
             for i, argument in enumerate(item.given)
         ]
-        order = "e.n" if self.peers else ""
-        return f"(SELECT {function.text(given, '', order)} FROM (SELECT unnest({_kept_of(item)}) AS e))"
+        value = function.text(given, "", "e.n" if self.peers else "")
+        return f"(SELECT {value} FROM (SELECT unnest({self.kept[item.attribute.id]}) AS e))"
 
-    def source(self, items: Sequence[WindowItem]) -> str:
+    def source(self) -> str:
         """The rows of the groups, with their places where an item excludes peers."""
-        if not any(map(_lacks_peers, items)):
+        if not any(map(_lacks_peers, self.items)):
             return GROUPS
         peers = f"ORDER BY {self.peers}" if self.peers else ""
         places = f"row_number() OVER (PARTITION BY g ORDER BY {self.order}) AS {_PLACE}"
         rows = f"(SELECT *, dense_rank() OVER (PARTITION BY g {peers}) AS {_PEERS}, {places} FROM {GROUPS})"
-        listed = [
-            item for item in items if _lacks_peers(item) and isinstance(item.function, GeneralAggregate)
-        ]
-        if not listed:
+        if not self.kept:
             return rows
-        frames = ", ".join(f"{self._rows(item)} AS {_kept_of(item)}" for item in listed)
-        kept = ", ".join(
-            f"list_filter({_kept_of(item)}, lambda e: {_kept(item)}) AS {_kept_of(item)}" for item in listed
-        )
+        named = [
+            (item, self.kept[item.attribute.id]) for item in self.items if item.attribute.id in self.kept
+        ]
+        frames = ", ".join(f"{self._rows(item)} AS {name}" for item, name in named)
+        kept = ", ".join(f"list_filter({name}, lambda e: {_kept(item)}) AS {name}" for item, name in named)
         return f"(SELECT * REPLACE ({kept}) FROM (SELECT *, {frames} FROM {rows}))"
 
     def _over(self, item: WindowItem, frame: Frame | None) -> str:
@@ -167,8 +169,3 @@ def _lacks_peers(item: WindowItem) -> bool:
 def _kept(item: WindowItem) -> str:
     """Whether a row of the frame stays: if it is no peer of the row, or with TIES the row itself."""
     return f"e.p <> {_PEERS}" + (f" OR e.n = {_PLACE}" if item.frame.exclude == "ties" else "")
-
-
-def _kept_of(item: WindowItem) -> str:
-    """The column of the source that has the rows of the item's frame which stay."""
-    return f"p_kept_{item.attribute.id}"

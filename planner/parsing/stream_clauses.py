@@ -28,6 +28,7 @@ _CLOSED = (
 _LATE = "leave it out: a late row changes its window, and a condition on now() drops what is old"
 _BEFORE_NAMES = frozenset(
     {TokenType.FROM, TokenType.JOIN, TokenType.COMMA, TokenType.DOT, TokenType.ALIAS, TokenType.L_PAREN}
+    | {TokenType.SELECT}
 )
 
 
