@@ -20,7 +20,7 @@ BYTES_AS_TEXTS = {
     "tsql": _UTF8,
 }
 """What a cast of bytes to a text gives, and one of a text to bytes, by dialect."""
-_CUT = frozenset({"materialize", "mysql", "postgres", "redshift", "risingwave", "trino", "tsql"})
+_CUT = frozenset({"materialize", "mysql", "oracle", "postgres", "redshift", "risingwave", "trino", "tsql"})
 _FAIL = frozenset({"bigquery", "snowflake"})
 _VARYING = (exp.DType.VARCHAR, exp.DType.NVARCHAR)
 _UNWRITTEN = {"tsql": 30}

@@ -77,6 +77,8 @@ class Trait(Enum):
     """`||` and `-` make JSON of JSON."""
     ARRAYS_OMIT_NULLS = auto()
     """JSON_ARRAY leaves out values that are NULL, unless it says NULL ON NULL."""
+    WRAPS_DOCUMENTS = auto()
+    """JSON_QUERY may put what it finds into an array."""
     LIKE_COPIES_RULES = auto()
     """CREATE TABLE LIKE copies constraints and defaults too."""
     HAS_WORKING_TABLE = auto()
@@ -100,7 +102,7 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.MERGES_IN_PLACE: frozenset({"clickhouse", "duckdb", "sqlite"}),
     Trait.KEEPS_KINDS_APART: _APART,
     Trait.READS_NUMERALS: frozenset(
-        {"databricks", "mysql", "redshift", "snowflake", "spark", "sqlite", "tsql"}
+        {"databricks", "mysql", "oracle", "redshift", "snowflake", "spark", "sqlite", "tsql"}
     ),
     Trait.READS_NO_NUMERALS: frozenset({"bigquery", "trino"}),
     Trait.AVERAGES_ARE_WHOLE: frozenset({"redshift", "tsql"}),
@@ -129,6 +131,7 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.NULL_ARRAYS_ADD_NOTHING: _POSTGRES - {"redshift"},
     Trait.EDITS_DOCUMENTS: _POSTGRES - {"redshift"},
     Trait.ARRAYS_OMIT_NULLS: frozenset({"oracle", "tsql"}),
+    Trait.WRAPS_DOCUMENTS: frozenset({"oracle"}),
     Trait.LIKE_COPIES_RULES: frozenset({"mysql"}),
     Trait.HAS_WORKING_TABLE: frozenset({"duckdb", "postgres"}),
     Trait.STEPS_READ_ANYTHING: _DUCKDB,

@@ -89,7 +89,7 @@ _CHANGED = (
     ),
 )
 
-_AT_PATHS = (exp.JSONValue, exp.JSONExtract)
+_AT_PATHS = (exp.JSONValue, exp.JSONExtract, exp.JSONExists)
 """Nodes that only the rule of paths changes."""
 
 

@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
+from planner.dialects.made_documents import made_document
 from planner.dialects.overloads import PREFIX
 from planner.dialects.sounds import SOUNDEX
 from planner.dialects.systems.bracket_patterns import like_with_brackets, place_of_pattern
 from planner.dialects.systems.tsql_dates import TSQL_DATES, with_literal_dates
-from planner.dialects.systems.tsql_json import DOCUMENTS, made_document
+from planner.dialects.systems.tsql_json import DOCUMENTS
 from planner.dialects.zero_divisors import guarded_division
 from planner.errors import Unsupported
 from planner.formats.converting import is_binary
