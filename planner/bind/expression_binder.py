@@ -484,11 +484,15 @@ class ExpressionBinder:
         return negate(result) if node.args.get("negate") else result
 
     def _between(self, node: exp.Between) -> Expression:
-        value, low, high = (self.bind(node.args[part]) for part in ("this", "low", "high"))
-        inside = conjoin([self._compared(Op.GE, value, low), self._compared(Op.LE, value, high)])
+        parts = [node.args[part] for part in ("this", "low", "high")]
+        rows = [row_parts(part, self.session.dialect) for part in parts]
+        is_of_rows = None not in rows
+        compare: Callable[..., Expression] = self._rows_compared if is_of_rows else self._compared
+        value, low, high = rows if is_of_rows else map(self.bind, parts)
+        inside = conjoin([compare(Op.GE, value, low), compare(Op.LE, value, high)])
         if not node.args.get("symmetric"):
             return inside
-        turned = conjoin([self._compared(Op.GE, value, high), self._compared(Op.LE, value, low)])
+        turned = conjoin([compare(Op.GE, value, high), compare(Op.LE, value, low)])
         return disjoin([inside, turned])
 
     def _in(self, node: exp.In) -> Expression:

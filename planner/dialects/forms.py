@@ -66,6 +66,12 @@ _NUMBER_OF_ORACLE = (
     r"regexp_replace(CASE WHEN regexp_full_match(CAST({0} AS VARCHAR), '[-0-9]+[.][0-9]+')"
     r" THEN rtrim(rtrim(CAST({0} AS VARCHAR), '0'), '.') ELSE CAST({0} AS VARCHAR) END, '^(-?)0[.]', '\1.')"
 )
+_STEPS = (
+    "list_filter(list_transform(generate_series({0}, {1} + {2}, {2}), lambda each, place: EACH),"
+    " lambda each: CASE WHEN {2} > INTERVAL 0 SECONDS THEN each <= {1} ELSE each >= {1} END)"
+)
+"""Each element is so many steps from the first, which steps of months one after the other are not."""
+_STEP = "{0} + {2} * (place - 1)"
 _CLOCK_OF_MYSQL = {
     "hour": "hour({0})",
     "minute": "minute({0})",
@@ -133,6 +139,10 @@ FORMS: Mapping[str, Forms] = {
     "truncated_or_number": {
         **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMPTZ"), "CAST({0} AS DATE)"),
         "NUMBER": "trunc({0})",
+    },
+    "stepped": {
+        "DATE": _STEPS.replace("EACH", f"CAST({_STEP} AS DATE)"),
+        **dict.fromkeys(("TIMESTAMP", "TIMESTAMPTZ"), _STEPS.replace("EACH", _STEP)),
     },
     "flat_values": {
         "JSON": "CASE json_type({0}) WHEN 'ARRAY' THEN json_extract({0}, '$[*]') "

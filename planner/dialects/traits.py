@@ -75,6 +75,8 @@ class Trait(Enum):
     """An array that is NULL, concatenated with another one, gives that one."""
     EDITS_DOCUMENTS = auto()
     """`||` and `-` make JSON of JSON."""
+    COPIES_WITHOUT_HEADER = auto()
+    """The CSV of COPY has no header, unless the statement says so."""
     ARRAYS_OMIT_NULLS = auto()
     """JSON_ARRAY leaves out values that are NULL, unless it says NULL ON NULL."""
     WRAPS_DOCUMENTS = auto()
@@ -130,6 +132,7 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.ROWS_OF_NULLS_ARE_NULL: _POSTGRES,
     Trait.NULL_ARRAYS_ADD_NOTHING: _POSTGRES - {"redshift"},
     Trait.EDITS_DOCUMENTS: _POSTGRES - {"redshift"},
+    Trait.COPIES_WITHOUT_HEADER: _POSTGRES,
     Trait.ARRAYS_OMIT_NULLS: frozenset({"oracle", "tsql"}),
     Trait.WRAPS_DOCUMENTS: frozenset({"oracle"}),
     Trait.LIKE_COPIES_RULES: frozenset({"mysql"}),

@@ -23,10 +23,12 @@ from planner.dialects.traits import Trait, has
 from planner.formats import keeping_formats
 from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
+from planner.parsing.generated_columns import GeneratedColumns
 from planner.parsing.hints import PriorityHints
 from planner.parsing.json_columns import JsonColumns
 from planner.parsing.mutually import MutualRecursion
 from planner.parsing.parameters import mark
+from planner.parsing.pivot_statements import PivotStatements
 from planner.parsing.recursion_clauses import RecursionClauses
 from planner.parsing.version_clauses import VersionClauses
 from planner.parsing.window_calls import WindowCalls
@@ -72,7 +74,9 @@ def _parser_class(dialect: str) -> type[Parser]:
     ours = (
         WindowCalls,
         JsonColumns,
+        PivotStatements,
         VersionClauses,
+        GeneratedColumns,
         _Joins,
         MutualRecursion,
         RecursionClauses,

@@ -14,6 +14,7 @@ from planner.rewriting.bit_strings import bit_string
 from planner.rewriting.dialect_queries import dialect_query
 from planner.rewriting.dual_table import dual_table
 from planner.rewriting.flattened import flattened
+from planner.rewriting.generated_rows import generated_rows
 from planner.rewriting.hierarchies import hierarchy
 from planner.rewriting.join_marks import joined_by_marks
 from planner.rewriting.json_calls import json_call, with_row_names
@@ -21,6 +22,7 @@ from planner.rewriting.json_members import json_members
 from planner.rewriting.json_tables import json_table
 from planner.rewriting.kept_groups import kept_groups
 from planner.rewriting.lax_calls import lax_call
+from planner.rewriting.named_arguments import named_arguments
 from planner.rewriting.open_json import open_json
 from planner.rewriting.ordered_arguments import ordered_argument
 from planner.rewriting.ordered_values import ordered_value
@@ -28,6 +30,7 @@ from planner.rewriting.percent_limits import percent_limit
 from planner.rewriting.query_hints import without_hints
 from planner.rewriting.row_counts import counted_rows
 from planner.rewriting.row_samples import row_sample
+from planner.rewriting.spark_windows import spark_window
 from planner.rewriting.table_calls import row_call, table_call
 from planner.rewriting.unequal_constructs import unequal
 from planner.rewriting.value_rows import value_rows
@@ -41,6 +44,7 @@ _RULES = (
     exact_percentile,
     without_hints,
     unequal,
+    named_arguments,
     value_rows,
     row_call,
     array_query,
@@ -48,7 +52,9 @@ _RULES = (
     ordered_argument,
     warehouse_window,
     window_table,
+    spark_window,
     flattened,
+    generated_rows,
     json_call,
     lax_call,
     json_table,
@@ -87,6 +93,7 @@ _CHANGED = (
         exp.Join,
         exp.AtTimeZone,
     ),
+    *(exp.TimeFromParts, exp.TimestampFromParts),
 )
 
 _AT_PATHS = (exp.JSONValue, exp.JSONExtract, exp.JSONExists)
