@@ -181,3 +181,5 @@ With `_clock` and `_moment` a DATE becomes a moment; with `_strictly` there is n
 `flat_values` are the members of an object or the elements of an array; the former have `flat_keys`, the
 latter `flat_places`. `clock_` takes a part of a moment or of a time of day.
 """
+WAYS_OUT: Mapping[str, str] = {"text_of_oracle": "write the value with TO_CHAR and a format"}
+"""What to write instead of an overload that does not take a type, where a cast is none."""
