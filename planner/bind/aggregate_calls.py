@@ -70,6 +70,11 @@ _CLASSES: dict[type[exp.Expression], str] = {
 }
 _ALIASES: dict[str, str] = {
     "arbitrary": "any_value",
+    "bit_and_agg": "bit_and",
+    "bit_or_agg": "bit_or",
+    "bit_xor_agg": "bit_xor",
+    "boolean_and_agg": "bool_and",
+    "boolean_or_agg": "bool_or",
     "every": "bool_and",
     "favg": "avg",
     "fsum": "sum",
@@ -87,6 +92,7 @@ _ALIASES: dict[str, str] = {
     "stdev": "stddev_samp",
     "stdevp": "stddev_pop",
     "sum_no_overflow": "sum",
+    "stats_mode": "mode",
     "sumkahan": "sum",
     "var": "var_samp",
     "varp": "var_pop",
@@ -183,7 +189,8 @@ def _with_argument(call: AggregateCall, argument: exp.Expression) -> AggregateCa
     """The call with one more argument, without the clauses around that argument."""
     match argument:
         case exp.Order():
-            return _with_argument(replace(call, order=tuple(argument.expressions)), argument.this)
+            ordered = replace(call, order=tuple(argument.expressions))
+            return ordered if argument.this is None else _with_argument(ordered, argument.this)
         case exp.IgnoreNulls():
             return _with_argument(replace(call, skips_nulls=True), argument.this)
         case exp.RespectNulls():

@@ -206,6 +206,7 @@ def test_every_query_is_a_select(sql: str):
     ("sql", "message", "column"),
     [
         ("SELECT a INTO u FROM t", "SELECT ... INTO is not supported", 10),
+        ("CREATE TABLE t (a INT, WATERMARK FOR a AS a - 1)", "WATERMARK is not supported", 24),
         ("SELECT a FROM t FOR UPDATE", "SELECT ... FOR UPDATE is not supported", 17),
         ("INSERT INTO t (a, A) VALUES (1, 2)", "column a is named twice", 19),
         (
