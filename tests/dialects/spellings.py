@@ -1,8 +1,8 @@
 """How the users of each dialect write what the property tests write in PostgreSQL's words.
 
-A key is a template of the property tests, perhaps behind the sort of its value, and those of its parts; fields
-and units stand in it. The dialect's template follows, with `{0}` for the first argument. sqlglot writes what has
-no entry.
+A key is a template of the property tests, perhaps behind the sort of its value, and those of its parts;
+fields and units stand in it. The dialect's template follows, with `{0}` for the first argument. What has no
+entry is written by sqlglot.
 """
 
 from __future__ import annotations
@@ -175,6 +175,7 @@ KNOWN: Mapping[str, Spellings] = {
             _ISODOW: "DAY_OF_WEEK({0})",
             "right({}, {})": "SUBSTR({0}, GREATEST(LENGTH({0}) - {1} + 1, 1))",
             "bytes: ({} || {})": "({0} || {1})",
+            "list: ({} || {})": "({0} || {1})",
             **_TRUTHS,
             **_CONCAT,
             **_EXTREMES,
@@ -187,7 +188,7 @@ KNOWN: Mapping[str, Spellings] = {
             f"int({sort}): CAST({{}} AS integer)": "CAST(ROUND({0}) AS INTEGER)"
             for sort in ("numeric", "float")
         },
-        (*_NO_QUALIFY, *_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, *_UNORDERED, "(VALUES"),
+        (*_NO_QUALIFY, *_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, *_UNORDERED, "(VALUES", "extract("),
         ("list", "map", "pair", "uuid", "bytes", "time", "date", "timestamp", "instant", "interval"),
     ),
 }
