@@ -25,6 +25,11 @@ def _moment(body: str) -> Forms:
     return {"DATE": body.replace("{0}", _FULL), **_of_moments(body)}
 
 
+def _whole_of_whole(body: str) -> Forms:
+    """A whole number gives one, without its fraction."""
+    return {"WHOLE": f"CAST(trunc({body}) AS BIGINT)", "NUMBER": body}
+
+
 def _written(moment: str) -> str:
     """A moment as MySQL writes it: with a fraction only if it has one."""
     return (
@@ -105,6 +110,11 @@ FORMS: Mapping[str, Forms] = {
     },
     "moment": {"DATE": _FULL, **_of_moments("{0}"), "TIME": "{0}", "INTERVAL": "{0}"},
     "sliced": _kept("time_bucket({1}, {0}, TIMESTAMP '1970-01-01')"),
+    "sliced_from": _kept("time_bucket({1}, {0}, {2})"),
+    "degrees_of_tsql": _whole_of_whole("degrees({0})"),
+    "power_of_tsql": _whole_of_whole("pow({0}, {1})"),
+    "radians_of_tsql": _whole_of_whole("radians({0})"),
+    "moment_of_tsql": {"DATE": _FULL, **_of_moments("{0}"), "TIME": "DATE '1900-01-01' + {0}"},
     "week_begun": _kept(_WEEK_BEGUN),
     "next_day_kept": _kept(_NEXT_DAY),
     "last_day_kept": {

@@ -58,6 +58,30 @@ class WordReader:
         token, self.at = self._token, self.at + 1
         return token.text if token.token_type == TokenType.IDENTIFIER else token.text.lower()
 
+    def text(self) -> str:
+        """A text in quotes."""
+        if self.is_done or self._token.token_type != TokenType.STRING:
+            raise self.failure("a text is expected")
+        token, self.at = self._token, self.at + 1
+        return token.text
+
+    def value(self) -> str:
+        """A text in quotes, a word or a number, as it is written."""
+        if self.is_done or self.word in ("(", ")", ",", "="):
+            raise self.failure("a value is expected")
+        sign = self._token.text if self.skip("-") else ""
+        token, self.at = self._token, self.at + 1
+        return sign + token.text
+
+    def closed(self) -> int:
+        """The token that closes the parenthesis which is next."""
+        depth = 0
+        for at, token in enumerate(self.piece.tokens[self.at :], self.at):
+            depth += {"(": 1, ")": -1}.get(token.text, 0) * (token.token_type != TokenType.STRING)
+            if depth == 0:
+                return at
+        raise self.failure("a parenthesis is not closed")
+
     def schema(self) -> str:
         """The name of a schema, which may have a database before it."""
         before = [self.name()]
