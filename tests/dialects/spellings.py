@@ -109,7 +109,7 @@ KNOWN: Mapping[str, Spellings] = {
             **_ZONES,
         },
         (*_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES),
-        ("uuid", "map"),
+        ("uuid", "map", "bytes"),
     ),
     "bigquery": Spellings(
         {
@@ -127,7 +127,7 @@ KNOWN: Mapping[str, Spellings] = {
             **_EXTREMES,
             **_ZONES,
         },
-        (*_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, "first("),
+        (*_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, "first(", "(x0"),
         ("uuid", "map"),
         joins_have_columns=False,
     ),
@@ -182,6 +182,11 @@ KNOWN: Mapping[str, Spellings] = {
             **_ZONES,
         },
         (*_NO_QUALIFY, *_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES),
+    ),
+    "tsql": Spellings(
+        {"length({})": LEFT_OUT, **_EXTREMES, **_ZONES},
+        (*_NO_QUALIFY, *_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, *_UNORDERED, "WITH RECURSIVE", "INTERVAL"),
+        ("list", "map", "pair", "uuid", "bytes", "time", "instant", "interval"),
     ),
     "sqlite": Spellings(
         {
