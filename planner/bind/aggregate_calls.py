@@ -68,6 +68,8 @@ _CLASSES: dict[type[exp.Expression], str] = {
     exp.Variance: "var_samp",
     exp.VariancePop: "var_pop",
 }
+_OF_ORDERS = ("mode", "quantile_cont", "quantile_disc")
+"""Functions of the values that their order names: `mode(ORDER BY x)` is DuckDB's other spelling."""
 _ALIASES: dict[str, str] = {
     "arbitrary": "any_value",
     "bit_and_agg": "bit_and",
@@ -188,6 +190,10 @@ def _arguments(node: exp.Expression) -> Iterator[exp.Expression]:
 def _with_argument(call: AggregateCall, argument: exp.Expression) -> AggregateCall:
     """The call with one more argument, without the clauses around that argument."""
     match argument:
+        case exp.Order(this=None):
+            if call.name not in _OF_ORDERS:
+                fail(InvalidQuery(f"{call.name} has an order, but no argument"), call.node)
+            return replace(call, order=tuple(argument.expressions))
         case exp.Order():
             ordered = replace(call, order=tuple(argument.expressions))
             return ordered if argument.this is None else _with_argument(ordered, argument.this)

@@ -96,10 +96,10 @@ def _clock_of_mysql(body: str) -> Forms:
 
 
 FORMS: Mapping[str, Forms] = {
-    "shifted": _kept(_ADD),
-    "shifted_clock": {**_moment(_ADD), "TIME": _ADD},
-    "shifted_strictly": {**_of_moments(_ADD), "TIME": _ADD},
-    "shifted_moment": _moment(_ADD),
+    "shifted": {**_kept(_ADD), "INTERVAL": _ADD},
+    "shifted_clock": {**_moment(_ADD), "TIME": _ADD, "INTERVAL": _ADD},
+    "shifted_strictly": {**_of_moments(_ADD), "TIME": _ADD, "INTERVAL": _ADD},
+    "shifted_moment": {**_moment(_ADD), "INTERVAL": _ADD},
     "shifted_mysql": {**_kept(_ADD), "TEXT": _SUM_OF_TEXT},
     "shifted_clock_mysql": {**_moment(_ADD), "TEXT": _written(_SUM)},
     "shifted_at_months_end": _kept(_AT_MONTHS_END),
@@ -108,7 +108,11 @@ FORMS: Mapping[str, Forms] = {
     "truncated_strictly": _of_moments("date_trunc({1}, {0})"),
     "length": {"TEXT": "length({0})", "BYTES": "octet_length({0})"},
     "reversed_of_any": {"TEXT": "reverse({0})", "ARRAY": "list_reverse({0})"},
-    "moment": {"DATE": _FULL, **_of_moments("{0}"), "TIME": "{0}"},
+    "zoned_moment": {
+        **dict.fromkeys(("DATE", "TEXT"), "CAST({0} AS TIMESTAMPTZ)"),
+        **dict.fromkeys(("TIMESTAMP", "TIMESTAMPTZ"), "{0}"),
+    },
+    "moment": {"DATE": _FULL, **_of_moments("{0}"), "TIME": "{0}", "INTERVAL": "{0}"},
     "sliced": _kept("time_bucket({1}, {0}, TIMESTAMP '1970-01-01')"),
     "sliced_from": _kept("time_bucket({1}, {0}, {2})"),
     "degrees_of_tsql": _whole_of_whole("degrees({0})"),

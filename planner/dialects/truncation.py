@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from planner.dialects.call import DateCall, number
@@ -78,6 +80,16 @@ def truncate_zoned(call: DateCall) -> exp.Expression:
         moment = sql("CAST({0} AS TIMESTAMPTZ)", [call["at"]])
         return call_of(PREFIX + "week_begun", [moment, number(since_monday(unit))], call.name.lower())
     return call.sql(f"date_trunc('{unit.lower()}', CAST({{0}} AS TIMESTAMPTZ))", "at")
+
+
+def truncate_given(moment: str) -> Callable[[DateCall], exp.Expression]:
+    """A moment truncated in its own type; the overload makes one of a day or a text."""
+
+    def truncated(call: DateCall) -> exp.Expression:
+        at = call_of(PREFIX + moment, [call["at"]], call.name.lower())
+        return truncate(DateCall(call.name, {**call.args, "at": at}, call.node, call.dialect, call.family))
+
+    return truncated
 
 
 def truncate_there(call: DateCall) -> exp.Expression:
