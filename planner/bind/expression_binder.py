@@ -62,6 +62,7 @@ from planner.bind.session import Bound, Session
 from planner.bind.subqueries import exists, quantified, scalar
 from planner.bind.window_uses import WindowUses
 from planner.dialects import translated
+from planner.dialects.forms import WAYS_OUT
 from planner.dialects.overloads import Overload, overload
 from planner.dialects.row_comparisons import row_parts
 from planner.dialects.traits import Trait, has
@@ -315,7 +316,8 @@ class ExpressionBinder:
             values[0] = cast_of_variant(values[0], TEXT)
             form = function.form(TEXT)
         if form is None:
-            hint = "cast the argument to one of these types: " + ", ".join(function.forms).lower()
+            known = ", ".join(kind for kind in function.forms if kind != "WHOLE").lower()
+            hint = WAYS_OUT.get(function.name, f"cast the argument to one of these types: {known}")
             taken = f"{called(node)} takes no {values[0].type} in {self.session.dialect}"
             fail(TypeMismatch(taken, hint), node)
         places = [f"{{{place}}}" for place in range(len(values))]

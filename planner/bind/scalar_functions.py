@@ -195,7 +195,8 @@ def _place(child: exp.Expression, bound: Expression, arguments: list[Expression]
     if isinstance(bound, Literal) and bound.type is UNTYPED and not isinstance(child, exp.Null):
         child.replace(exp.Null())
         return
-    if isinstance(bound, Literal) and not re.search(r"[{}]", str(bound.value)):
+    is_translated = isinstance(child, exp.Anonymous)  # a call of the dialect that is a constant
+    if isinstance(bound, Literal) and not is_translated and not re.search(r"[{}]", str(bound.value)):
         return
     child.replace(exp.column(f"{_MARK}{len(arguments)}"))
     arguments.append(bound)

@@ -62,6 +62,10 @@ _MOMENT_OF_SNOWFLAKE = (
     " WHEN abs(CAST({0} AS BIGINT)) < 31536000000000000 THEN CAST({0} AS BIGINT)"
     " ELSE CAST({0} AS BIGINT) // 1000 END) END"
 )
+_NUMBER_OF_ORACLE = (
+    r"regexp_replace(CASE WHEN regexp_full_match(CAST({0} AS VARCHAR), '[-0-9]+[.][0-9]+')"
+    r" THEN rtrim(rtrim(CAST({0} AS VARCHAR), '0'), '.') ELSE CAST({0} AS VARCHAR) END, '^(-?)0[.]', '\1.')"
+)
 _STEPS = (
     "list_filter(list_transform(generate_series({0}, {1} + {2}, {2}), lambda each, place: EACH),"
     " lambda each: CASE WHEN {2} > INTERVAL 0 SECONDS THEN each <= {1} ELSE each >= {1} END)"
@@ -115,6 +119,20 @@ FORMS: Mapping[str, Forms] = {
     "power_of_tsql": _whole_of_whole("pow({0}, {1})"),
     "radians_of_tsql": _whole_of_whole("radians({0})"),
     "moment_of_tsql": {"DATE": _FULL, **_of_moments("{0}"), "TIME": "DATE '1900-01-01' + {0}"},
+    "rounded_or_number": {
+        **dict.fromkeys(
+            ("DATE", "TIMESTAMP", "TIMESTAMPTZ"),
+            f"CAST(date_trunc('day', {_FULL} + INTERVAL 12 HOUR) AS DATE)",
+        ),
+        "WHOLE": "{0}",
+        "NUMBER": "round({0})",
+    },
+    "text_of_oracle": {
+        "TEXT": "{0}",
+        "WHOLE": "CAST({0} AS VARCHAR)",
+        "NUMBER": _NUMBER_OF_ORACLE,
+        "DATE": "upper(strftime({0}, '%d-%b-%y'))",
+    },
     "week_begun": _kept(_WEEK_BEGUN),
     "next_day_kept": _kept(_NEXT_DAY),
     "last_day_kept": {
@@ -167,3 +185,5 @@ With `_clock` and `_moment` a DATE becomes a moment; with `_strictly` there is n
 `flat_values` are the members of an object or the elements of an array; the former have `flat_keys`, the
 latter `flat_places`. `clock_` takes a part of a moment or of a time of day.
 """
+WAYS_OUT: Mapping[str, str] = {"text_of_oracle": "write the value with TO_CHAR and a format"}
+"""What to write instead of an overload that does not take a type, where a cast is none."""

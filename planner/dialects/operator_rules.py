@@ -38,6 +38,8 @@ def rule(node: exp.Expression, dialect: str) -> exp.Expression:
             node.parent, exp.Escape
         ):
             return _escaped(node)
+        case exp.Is(expression=exp.JSON() as asked) if not asked.args.get("unique"):
+            return _is_document(node, asked)
         case exp.ToMap(this=exp.Struct(expressions=[])):
             return sql("map([], [])", [])
         case exp.Dot(expression=exp.Star()):
@@ -159,15 +161,38 @@ def _joined(texts: list[exp.Expression]) -> exp.Expression:
     return sql(" || ".join(f"CAST({{{place}}} AS VARCHAR)" for place in range(len(texts))), texts)
 
 
+_KINDS = {"OBJECT": "'OBJECT'", "ARRAY": "'ARRAY'"}
+
+
+def _is_document(node: exp.Is, asked: exp.JSON) -> exp.Expression:
+    """Whether a text is JSON, or an object or an array of it."""
+    kind = str(asked.args.get("this") or "VALUE").upper()
+    if kind == "VALUE":
+        return sql("json_valid({0})", [node.this])
+    if kind not in _KINDS:
+        fail(
+            Unsupported(f"IS JSON {kind} is not supported", "IS JSON, IS JSON OBJECT and IS JSON ARRAY are"),
+            node,
+        )
+    test = f"CASE WHEN json_valid({{0}}) THEN json_type(CAST({{0}} AS JSON)) = {_KINDS[kind]} ELSE false END"
+    return sql(f"CASE WHEN {{0}} IS NOT NULL THEN {test} END", [node.this])
+
+
+def _written(node: exp.Expression) -> exp.Expression:
+    """A value as Oracle writes it in a text: 0.50 is .5."""
+    is_text = isinstance(node, exp.DPipe | exp.Concat) or (isinstance(node, exp.Literal) and node.is_string)
+    return node if is_text else call_of(f"{PREFIX}text_of_oracle", [node], "the text")
+
+
 def _in_oracle(node: exp.Expression) -> exp.Expression:
     match node:
         case exp.Literal(is_string=True) if node.name == "":
             return exp.Null()
         case exp.DPipe():
-            return sql("nullif(concat({0}, {1}), '')", [node.this, node.expression])
+            return sql("nullif(concat({0}, {1}), '')", [_written(node.this), _written(node.expression)])
         case exp.Concat():
             places = ", ".join(f"{{{place}}}" for place in range(len(node.expressions)))
-            return sql(f"nullif(concat({places}), '')", node.expressions)
+            return sql(f"nullif(concat({places}), '')", [*map(_written, node.expressions)])
         case exp.Greatest() | exp.Least():
             every = node.copy()
             every.set("ignore_nulls", False)

@@ -79,6 +79,8 @@ class Trait(Enum):
     """The CSV of COPY has no header, unless the statement says so."""
     ARRAYS_OMIT_NULLS = auto()
     """JSON_ARRAY leaves out values that are NULL, unless it says NULL ON NULL."""
+    WRAPS_DOCUMENTS = auto()
+    """JSON_QUERY may put what it finds into an array."""
     LIKE_COPIES_RULES = auto()
     """CREATE TABLE LIKE copies constraints and defaults too."""
     NULL_BY_ZERO = auto()
@@ -128,7 +130,7 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.MERGES_IN_PLACE: frozenset({"clickhouse", "duckdb", "sqlite"}),
     Trait.KEEPS_KINDS_APART: _APART,
     Trait.READS_NUMERALS: frozenset(
-        {"databricks", "mysql", "redshift", "snowflake", "spark", "sqlite", "tsql"}
+        {"databricks", "mysql", "oracle", "redshift", "snowflake", "spark", "sqlite", "tsql"}
     ),
     Trait.READS_NO_NUMERALS: frozenset({"bigquery", "trino"}),
     Trait.AVERAGES_ARE_WHOLE: frozenset({"redshift", "tsql"}),
@@ -158,20 +160,21 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.EDITS_DOCUMENTS: _POSTGRES - {"redshift"},
     Trait.COPIES_WITHOUT_HEADER: _POSTGRES,
     Trait.ARRAYS_OMIT_NULLS: frozenset({"oracle", "tsql"}),
+    Trait.WRAPS_DOCUMENTS: frozenset({"oracle"}),
     Trait.LIKE_COPIES_RULES: frozenset({"mysql"}),
     Trait.NULL_BY_ZERO: frozenset({"mysql", "sqlite", "hive"}),
     Trait.DIVISION_BY_ZERO_FAILS: frozenset({"bigquery", "databricks", "oracle", "snowflake", "spark"}),
     Trait.SUBSTRINGS_BEGIN_BEFORE: _POSTGRES | {"tsql"},
     Trait.SUBSTRINGS_FROM_ZERO: frozenset({"bigquery", "databricks", "spark"}),
     Trait.NOTHING_BEFORE_TEXTS: frozenset({"trino"}),
-    Trait.ROOTS_FAIL_OUTSIDE: _POSTGRES | {"bigquery", "snowflake", "tsql"},
+    Trait.ROOTS_FAIL_OUTSIDE: _POSTGRES | {"bigquery", "oracle", "snowflake", "tsql"},
     Trait.BACKSLASH_ESCAPES: _POSTGRES | {"bigquery", "databricks", "mysql", "spark"},
     Trait.LIKE_IN_ANY_CASE: frozenset({"mysql", "sqlite", "tsql"}),
     Trait.LENGTH_IS_OF_CHARACTERS: frozenset(
         {"bigquery", "databricks", "snowflake", "spark", "sqlite", "trino"}
     ),
     Trait.FORMATS_LIKE_C: _POSTGRES - {"redshift"},
-    Trait.CASTS_CUT_TEXTS: _POSTGRES | {"mysql", "trino", "tsql"},
+    Trait.CASTS_CUT_TEXTS: _POSTGRES | {"mysql", "oracle", "trino", "tsql"},
     Trait.CASTS_OF_LONG_TEXTS_FAIL: frozenset({"bigquery", "snowflake"}),
     Trait.JSON_IS_VARIANT: frozenset({"databricks", "redshift", "snowflake", "spark", "trino"}),
     Trait.HAS_WORKING_TABLE: frozenset({"duckdb", "postgres"}),
