@@ -44,7 +44,7 @@ from planner.bind.coercion import (
 )
 from planner.bind.document_edits import without
 from planner.bind.documents import along_path, contains, has_key
-from planner.bind.lists import LISTS, SelectLists, series
+from planner.bind.lists import LISTS, SelectLists, innermost_elements, series
 from planner.bind.members import any_of
 from planner.bind.name_scope import NameScope
 from planner.bind.nested_values import (
@@ -63,7 +63,9 @@ from planner.bind.statistics import moment
 from planner.bind.subqueries import exists, member, quantified, scalar
 from planner.bind.window_uses import WindowUses
 from planner.dialects import translated
+from planner.dialects.byte_strings import byte_meaning
 from planner.dialects.overloads import Overload, overload
+from planner.dialects.postgres_values import written_float
 from planner.dialects.row_comparisons import expanded_comparison, row_parts
 from planner.dialects.text_lengths import BYTES_AS_TEXTS
 from planner.dialects.traits import Trait, has
@@ -155,7 +157,8 @@ class ExpressionBinder:
         if number is not None and number in self._shared:
             return self._shared[number]
         try:
-            bound = self._bind(translated(node, dialect))
+            meant = byte_meaning(node, dialect, self._has_bytes)
+            bound = self._bind(translated(meant, dialect))
             if not (self._tries or is_native(node)):
                 check_constant(bound, node, dialect)
         except PlannerError as error:
@@ -163,6 +166,13 @@ class ExpressionBinder:
         if number is not None:
             self._shared[number] = bound
         return bound
+
+    def _has_bytes(self, node: exp.Column) -> bool:
+        """Whether a column has bytes."""
+        try:
+            return self._column(node).type.kind is Kind.BYTEA
+        except PlannerError:
+            return False
 
     def predicate(self, node: exp.Expression) -> Expression:
         try:
@@ -199,6 +209,10 @@ class ExpressionBinder:
                 return self._of_intervals(node) or self._window(node)
             case exp.Paren() | exp.Alias():
                 return self.bind(node.this)
+            case exp.Anonymous(expressions=[inner]) if node.name.lower() == "cardinality" and not is_native(
+                node
+            ):
+                return self._cardinality(node, self.bind(inner))
             case exp.Anonymous() if is_attempt(node):
                 return self._attempt(node)
             case exp.Anonymous() if is_native(node) and (overloaded := overload(node.name)):
@@ -299,6 +313,12 @@ class ExpressionBinder:
         if value.type.kind is Kind.MAP:
             return foreign("cardinality({0})", [value], node, self.session.dialect)
         return self._function(node, {id(node.this): value})
+
+    def _cardinality(self, node: exp.Anonymous, value: Expression) -> Expression:
+        """The number of an array's elements, of all dimensions where it has some; or of a map's entries."""
+        if value.type.kind is not Kind.MAP and has(self.session.dialect, Trait.ARRAYS_HAVE_DIMENSIONS):
+            value = innermost_elements(value, node, self.session.dialect)
+        return self._function(node, {id(node.expressions[0]): value})
 
     def _attempt(self, node: exp.Anonymous) -> Expression:
         """A TRY, inside which constants may fail."""
@@ -572,6 +592,8 @@ class ExpressionBinder:
             value = Foreign(_WHOLE_TEXT, (value,), TEXT)  # type: ignore[arg-type]
         if not is_native(node) and (decoded := self._decoded(value, type)) is not None:
             return decoded
+        if type == TEXT and not is_native(node) and (form := written_float(value.type, self.session.dialect)):
+            return foreign(form, [value], node, self.session.dialect)
         return explicit_cast(value, type, isinstance(node, exp.TryCast))
 
     def _decoded(self, value: Expression, type: Type) -> Expression | None:

@@ -34,6 +34,7 @@ _LIKE_IN_ANY_CASE = frozenset({"mysql", "sqlite"})
 _TEXTS = (exp.RegexpReplace, exp.Replace, exp.Substring, exp.Translate, exp.Trim, exp.Pad)
 _QUOTIENT = "CASE WHEN {1} = 0 THEN CAST(1 % CAST({1} AS BIGINT) AS DOUBLE) ELSE {0} / {1} END"
 """For a zero divisor, the remainder fails where the quotient would be infinite."""
+_FROM_FIRST = "CASE WHEN {1} < 1 THEN 1 ELSE {1} END"
 _DONE = "is_done"
 
 
@@ -94,16 +95,23 @@ def _text(node: exp.Expression) -> exp.Expression:
 
 
 def _patterns(node: exp.Like | exp.ILike) -> list[exp.Expression]:
-    """The patterns of LIKE ANY (...) and LIKE ALL (...); none for an array or a query."""
+    """The patterns of LIKE ANY (...) and LIKE ALL (...), also those of ARRAY[...]; none for a query."""
     inner = node.expression.this
-    if isinstance(inner, exp.Paren) and not isinstance(inner.this, exp.Query):
-        return [inner.this]
-    return list(inner.expressions) if isinstance(inner, exp.Tuple) else []
+    is_listed = isinstance(inner, exp.Paren)
+    while isinstance(inner, exp.Paren):
+        inner = inner.this
+    if isinstance(inner, exp.Tuple | exp.Array):
+        return list(inner.expressions)
+    return [inner] if is_listed and not isinstance(inner, exp.Query) else []
 
 
 def _like_each(node: exp.Like | exp.ILike) -> exp.Expression:
     """LIKE ANY and LIKE ALL as a LIKE for each pattern."""
-    each = [type(node)(this=node.this.copy(), expression=pattern.copy()) for pattern in _patterns(node)]
+    negated = node.args.get("negate")
+    each = [
+        type(node)(this=node.this.copy(), expression=pattern.copy(), negate=negated)
+        for pattern in _patterns(node)
+    ]
     for one in each:
         one.meta.update(node.meta)
     joined = exp.or_ if isinstance(node.expression, exp.Any) else exp.and_
@@ -137,9 +145,9 @@ def _substring(node: exp.Substring) -> exp.Expression:
     """A substring whose length counts from its start, also where that is before the first character."""
     start, length = node.args["start"], node.args.get("length")
     if length is None:
-        return sql("substring({0}, greatest({1}, 1))", [node.this, start])
-    shorter = "CASE WHEN {1} < 1 THEN greatest({2} + {1} - 1, 0) ELSE {2} END"
-    return sql(f"substring({{0}}, greatest({{1}}, 1), {shorter})", [node.this, start, length])
+        return sql(f"substring({{0}}, {_FROM_FIRST})", [node.this, start])
+    shorter = "CASE WHEN {1} >= 1 THEN {2} WHEN {2} + {1} < 1 THEN 0 WHEN {1} < 1 THEN {2} + {1} - 1 END"
+    return sql(f"substring({{0}}, {_FROM_FIRST}, {shorter})", [node.this, start, length])
 
 
 def _inside(node: exp.Sqrt | exp.Ln) -> exp.Expression:

@@ -19,6 +19,7 @@ from planner.dialects.bigquery import BIGQUERY, bigquery_node
 from planner.dialects.mysql import MYSQL, mysql_node
 from planner.dialects.postgresql import POSTGRES, RELATIVES, postgres_node
 from planner.dialects.redshift import REDSHIFT, redshift_node
+from planner.dialects.risingwave import RISINGWAVE, risingwave_node
 from planner.dialects.snowflake import SNOWFLAKE, snowflake_node
 from planner.dialects.spark import SPARK, spark_node
 from planner.dialects.sqlite import SQLITE, sqlite_node
@@ -34,6 +35,7 @@ Meaning = str | Callable[[Args], exp.Expression]
 _TABLES: Mapping[str, Mapping[str, Meaning]] = {
     "bigquery": BIGQUERY,
     **dict.fromkeys(RELATIVES, POSTGRES),
+    "risingwave": RISINGWAVE,
     "databricks": SPARK,
     "mysql": MYSQL,
     "redshift": REDSHIFT,
@@ -45,6 +47,7 @@ _TABLES: Mapping[str, Mapping[str, Meaning]] = {
 _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "bigquery": bigquery_node,
     **dict.fromkeys(RELATIVES, postgres_node),
+    "risingwave": risingwave_node,
     "databricks": spark_node,
     "mysql": mysql_node,
     "redshift": redshift_node,

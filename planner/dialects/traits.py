@@ -71,6 +71,21 @@ class Trait(Enum):
     """`||` and `-` make JSON of JSON."""
     LIKE_COPIES_RULES = auto()
     """CREATE TABLE LIKE copies constraints and defaults too."""
+    UNITS_ARE_POSTGRESQLS = auto()
+    """Intervals have PostgreSQL's units, and no others."""
+    NOTHING_BEFORE_ARRAYS = auto()
+    """A subscript below 1 gives NULL; elsewhere it counts from the end."""
+    READS_BYTES_AS_POSTGRESQL = auto()
+    """Texts spell bytes as in PostgreSQL, and functions of texts take bytes too."""
+    WRITES_FLOATS_BRIEFLY = auto()
+    """A float that is whole has no point as a text."""
+    JOINS_NO_NUMBERS = auto()
+    """`||` takes a text, bytes, an array or JSON on one side at least."""
+    DOCUMENTS_HAVE_ISO_TIMES = auto()
+    """Moments in JSON are written as in ISO 8601, with a T."""
+    ARRAYS_HAVE_DIMENSIONS = auto()
+    """An array of arrays is one array of several dimensions: UNNEST and CARDINALITY look at its innermost
+    elements."""
     HAS_WORKING_TABLE = auto()
     """We know how the system runs a recursive query, and so do we."""
     STEPS_READ_ANYTHING = auto()
@@ -116,6 +131,13 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.NULL_ARRAYS_ADD_NOTHING: _POSTGRES - {"redshift"},
     Trait.EDITS_DOCUMENTS: _POSTGRES - {"redshift"},
     Trait.LIKE_COPIES_RULES: frozenset({"mysql"}),
+    Trait.UNITS_ARE_POSTGRESQLS: _POSTGRES | _DUCKDB,
+    Trait.NOTHING_BEFORE_ARRAYS: _POSTGRES - {"redshift"},
+    Trait.READS_BYTES_AS_POSTGRESQL: _POSTGRES - {"redshift"},
+    Trait.WRITES_FLOATS_BRIEFLY: _POSTGRES - {"redshift"},
+    Trait.JOINS_NO_NUMBERS: _POSTGRES - {"redshift"},
+    Trait.DOCUMENTS_HAVE_ISO_TIMES: _POSTGRES - {"redshift"},
+    Trait.ARRAYS_HAVE_DIMENSIONS: frozenset({"postgres", "risingwave"}),
     Trait.HAS_WORKING_TABLE: frozenset({"duckdb", "postgres"}),
     Trait.STEPS_READ_ANYTHING: _DUCKDB,
     Trait.SEARCHES_AND_CYCLES: frozenset({"postgres"}),

@@ -16,11 +16,13 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from planner.dialects.postgresql import RELATIVES
 from planner.identifiers import fold
 from planner.relation_names import shortened
 
 POSTGRES = "postgres"
-"""The dialect whose columns have these names."""
+NAMED = frozenset(RELATIVES)
+"""The dialects whose columns have these names."""
 UNKNOWN = "?column?"
 _NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.Columns, exp.PropertyEQ, exp.Star)
 _AROUND = (exp.Paren, exp.Window, exp.Filter, exp.WithinGroup, exp.Bracket, exp.Collate, exp.IgnoreNulls)

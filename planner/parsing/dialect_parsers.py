@@ -20,6 +20,7 @@ from sqlglot.tokens import Token, TokenType
 from planner.dialects.as_written import keeping_dates
 from planner.dialects.own_calls import keeping_own
 from planner.dialects.traits import Trait, has
+from planner.dialects.units import ABBREVIATIONS, INTERVALS
 from planner.formats import keeping_formats
 from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
@@ -28,15 +29,14 @@ from planner.parsing.json_columns import JsonColumns
 from planner.parsing.mutually import MutualRecursion
 from planner.parsing.parameters import mark
 from planner.parsing.recursion_clauses import RecursionClauses
+from planner.parsing.risingwave_words import RisingWaveWords
+from planner.parsing.variadic import without_variadic
 from planner.parsing.version_clauses import VersionClauses
 from planner.parsing.window_calls import WindowCalls
 from planner.rewriting import rewritten
 
 _CONDITIONS = ("on", "using", "method", "match_condition")
 """Parts of a join that determine which rows it pairs."""
-
-_UNITS = frozenset({"MILLENNIA", "WEEKS"})
-"""Units of intervals that sqlglot does not list."""
 
 
 def trees(text: str, dialect: str) -> list[exp.Expr | None]:
@@ -46,6 +46,8 @@ def trees(text: str, dialect: str) -> list[exp.Expr | None]:
 
 def trees_of(tokens: list[Token], text: str, dialect: str) -> list[exp.Expr | None]:
     """The trees of these tokens of a text."""
+    if has(dialect, Trait.FUNCTIONS_ARE_TABLES):
+        tokens = without_variadic(tokens)
     found = _parser_class(dialect)(dialect=keeping_subscripts(dialect)).parse(tokens, text)
     for place, tree in enumerate(found):
         if isinstance(tree, exp.Expression):
@@ -72,7 +74,8 @@ def _parser_class(dialect: str) -> type[Parser]:
         RecursionClauses,
         PriorityHints,
     )
-    return type("Parser", (*ours, base), own)
+    words = (RisingWaveWords,) if dialect == "risingwave" else ()
+    return type("Parser", (*words, *ours, base), own)
 
 
 class _Joins:
@@ -81,6 +84,12 @@ class _Joins:
 
     def _parse_unary(self: Any) -> exp.Expr | None:
         check_time()
+        is_sign = (
+            self._curr is not None and self._curr.text == "@" and self._curr.token_type is TokenType.PARAMETER
+        )
+        if is_sign and has(type(self.dialect).__name__.lower(), Trait.FUNCTIONS_ARE_TABLES):
+            self._advance()
+            return exp.Abs(this=self._parse_term())
         return super()._parse_unary()  # type: ignore[misc]
 
     def _parse_placeholder(self: Any) -> exp.Expr | None:
@@ -103,8 +112,14 @@ class _Joins:
         """Refuses words that are no units: DuckDB would read `INTERVAL '1' foo` as a second named foo."""
         found = super()._parse_interval_span(*args, **kwargs)  # type: ignore[misc]
         unit = found.args.get("unit")
-        if isinstance(unit, exp.Var) and unit.name.upper() not in self.dialect.VALID_INTERVAL_UNITS | _UNITS:
-            self.raise_error(f"{unit.name.lower()} is no unit of an interval", self._prev)
+        if isinstance(unit, exp.Var):
+            name = unit.name.upper()
+            known = ABBREVIATIONS.keys() | INTERVALS
+            if not has(type(self.dialect).__name__.lower(), Trait.UNITS_ARE_POSTGRESQLS):
+                known |= self.dialect.VALID_INTERVAL_UNITS
+            if name not in known:
+                self.raise_error(f"{name.lower()} is no unit of an interval", self._prev)
+            unit.set("this", ABBREVIATIONS.get(name, unit.this))
         return found
 
     def _advance_any(self: Any, ignore_reserved: bool = False) -> Token | None:
