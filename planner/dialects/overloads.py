@@ -22,6 +22,7 @@ _DUCKDB = {
     "TIME": "TIME",
     "BYTES": "BLOB",
     "NUMBER": "DOUBLE",
+    "WHOLE": "BIGINT",
     "JSON": "JSON",
     "TRUTH": "BOOLEAN",
     "ANY": "",
@@ -80,6 +81,8 @@ class Overload:
         """The template for an argument of a type, or None."""
         if type is UNTYPED:
             return next(iter(self.forms.values()))
+        if type.is_integer and "WHOLE" in self.forms:
+            return self.forms["WHOLE"]
         kind = "NUMBER" if type.is_numeric else _KINDS.get(type.kind, "")
         if type.is_float and "FLOAT" in self.forms:
             kind = "FLOAT"

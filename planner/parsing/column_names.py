@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.dialects.postgresql import RELATIVES
+from planner.dialects.systems.postgresql import RELATIVES
 from planner.identifiers import fold
 from planner.relation_names import shortened
 

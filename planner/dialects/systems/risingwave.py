@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 
 from planner.dialects.array_calls import ARRAYS
-from planner.dialects.postgresql import POSTGRES, postgres_node
+from planner.dialects.systems.postgresql import POSTGRES, postgres_node
 from planner.errors import Unsupported
 from planner.positions import fail
 
