@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from planner.dialects.overloads import PREFIX
+from planner.dialects.systems.postgresql import RELATIVES
 from planner.errors import Unsupported
 from planner.native.templates import call_of, sql
 from planner.positions import fail
@@ -37,6 +38,7 @@ _TEXTS = (exp.RegexpReplace, exp.Replace, exp.Substring, exp.Translate, exp.Trim
 _QUOTIENT = "CASE WHEN {1} = 0 THEN CAST(1 % CAST({1} AS BIGINT) AS DOUBLE) ELSE {0} / {1} END"
 """For a zero divisor, the remainder fails where the quotient would be infinite."""
 _FROM_FIRST = "CASE WHEN {1} < 1 THEN 1 ELSE {1} END"
+_NEGATIVE = "CAST('the length of a substring is ' || CAST({2} AS VARCHAR) AS BIGINT)"
 _DONE = "is_done"
 
 
@@ -69,7 +71,7 @@ def rule(node: exp.Expression, dialect: str) -> exp.Expression:
         ):
             return _substring_inside(node)
         case exp.Substring() if dialect in _BEFORE_TEXTS and _may_begin_before(node):
-            return _substring(node)
+            return _substring(node, dialect)
         case exp.Try():
             return exp.Anonymous(this="TRY", expressions=[node.this.copy()])
         case exp.Concat() if dialect == "redshift":
@@ -143,12 +145,14 @@ def _may_begin_before(node: exp.Substring) -> bool:
     return start is not None and not is_inside
 
 
-def _substring(node: exp.Substring) -> exp.Expression:
+def _substring(node: exp.Substring, dialect: str) -> exp.Expression:
     """A substring whose length counts from its start, also where that is before the first character."""
     start, length = node.args["start"], node.args.get("length")
     if length is None:
         return sql(f"substring({{0}}, {_FROM_FIRST})", [node.this, start])
     shorter = "CASE WHEN {1} >= 1 THEN {2} WHEN {2} + {1} < 1 THEN 0 WHEN {1} < 1 THEN {2} + {1} - 1 END"
+    if dialect in RELATIVES and not _is_number(length):
+        shorter = shorter.replace("CASE", f"CASE WHEN {{2}} < 0 THEN {_NEGATIVE}", 1)
     return sql(f"substring({{0}}, {_FROM_FIRST}, {shorter})", [node.this, start, length])
 
 

@@ -154,7 +154,7 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.WRITES_FLOATS_BRIEFLY: _POSTGRES - {"redshift"},
     Trait.JOINS_NO_NUMBERS: _POSTGRES - {"redshift"},
     Trait.DOCUMENTS_HAVE_ISO_TIMES: _POSTGRES - {"redshift"},
-    Trait.ARRAYS_HAVE_DIMENSIONS: frozenset({"postgres", "risingwave"}),
+    Trait.ARRAYS_HAVE_DIMENSIONS: frozenset({"materialize", "postgres", "risingwave"}),
     Trait.HAS_WORKING_TABLE: frozenset({"duckdb", "postgres"}),
     Trait.STEPS_READ_ANYTHING: _DUCKDB,
     Trait.SEARCHES_AND_CYCLES: frozenset({"postgres"}),

@@ -117,12 +117,16 @@ def _named_values(values: exp.Values) -> exp.Expression:
     if alias is not None:
         alias.set("columns", [*alias.columns, *names[len(alias.columns) :]])
         return values
+    own = exp.TableAlias(this=exp.to_identifier("*VALUES*", quoted=True), columns=names)
+    if isinstance(values.parent, exp.From | exp.Join):
+        values.set("alias", own)
+        return values
     query = exp.Select(expressions=[exp.Star()])
     for part in _PLACES:
         query.set(part, values.args.get(part))
         values.set(part, None)
     values.replace(query)
-    values.set("alias", exp.TableAlias(this=exp.to_identifier("*VALUES*", quoted=True), columns=names))
+    values.set("alias", own)
     query.set("from_", exp.From(this=values))
     return query
 

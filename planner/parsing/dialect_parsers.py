@@ -10,6 +10,7 @@ they are written (`planner.formats.format_calls` and `planner.dialects.as_writte
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -26,7 +27,9 @@ from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
 from planner.parsing.generated_columns import GeneratedColumns
 from planner.parsing.hints import PriorityHints
+from planner.parsing.interval_texts import is_of_months, read_interval
 from planner.parsing.json_columns import JsonColumns
+from planner.parsing.materialize_words import MaterializeWords
 from planner.parsing.mutually import MutualRecursion
 from planner.parsing.parameters import mark
 from planner.parsing.pivot_statements import PivotStatements
@@ -60,6 +63,12 @@ def trees_of(tokens: list[Token], text: str, dialect: str) -> list[exp.Expr | No
     return found
 
 
+_WORDS: Mapping[str, tuple[type, ...]] = {
+    "materialize": (MaterializeWords,),
+    "risingwave": (RisingWaveWords,),
+}
+
+
 @cache
 def _parser_class(dialect: str) -> type[Parser]:
     base = keeping_formats(Dialect.get_or_raise(dialect).parser_class, dialect)
@@ -82,8 +91,7 @@ def _parser_class(dialect: str) -> type[Parser]:
         RecursionClauses,
         PriorityHints,
     )
-    words = (RisingWaveWords,) if dialect == "risingwave" else ()
-    return type("Parser", (*words, *ours, base), own)
+    return type("Parser", (*_WORDS.get(dialect, ()), *ours, base), own)
 
 
 class _Joins:
@@ -124,14 +132,20 @@ class _Joins:
         trait = _DOUBLES.get(word.text.upper())
         return trait is not None and has(type(self.dialect).__name__.lower(), trait)
 
-    def _parse_interval_span(self: Any, *args: Any, **kwargs: Any) -> exp.Interval:
+    def _parse_interval_span(self: Any, this: exp.Expr | None, *args: Any, **kwargs: Any) -> exp.Interval:
         """Refuses words that are no units: DuckDB would read `INTERVAL '1' foo` as a second named foo."""
-        found = super()._parse_interval_span(*args, **kwargs)  # type: ignore[misc]
+        is_postgres = has(type(self.dialect).__name__.lower(), Trait.UNITS_ARE_POSTGRESQLS)
+        if isinstance(this, exp.Literal) and this.is_string:
+            is_standard = is_postgres and is_of_months(this.name)
+            this.set("this", read_interval(this.name, in_standard=is_postgres))
+            if is_standard:
+                self._match_text_seq("YEAR", "TO", "MONTH")
+        found = super()._parse_interval_span(this, *args, **kwargs)  # type: ignore[misc]
         unit = found.args.get("unit")
         if isinstance(unit, exp.Var):
             name = unit.name.upper()
             known = ABBREVIATIONS.keys() | INTERVALS
-            if not has(type(self.dialect).__name__.lower(), Trait.UNITS_ARE_POSTGRESQLS):
+            if not is_postgres:
                 known |= self.dialect.VALID_INTERVAL_UNITS
             if name not in known:
                 self.raise_error(f"{name.lower()} is no unit of an interval", self._prev)

@@ -12,7 +12,7 @@ from sqlglot import exp
 from engine.schema import Kind
 from planner.dialects.byte_strings import BYTES
 from planner.dialects.overloads import PREFIX
-from planner.errors import TypeMismatch, Unsupported
+from planner.errors import InvalidQuery, TypeMismatch, Unsupported
 from planner.native.changed_documents import without_path
 from planner.native.jsonb import JSONB, exists, matches
 from planner.native.templates import call_of, is_native, sql, whole
@@ -137,6 +137,11 @@ _KINDS_OF_JSON = {
     "OBJECT": "json_type({0}) = 'OBJECT'",
 }
 _JSON_TEST = "CASE WHEN json_valid({0}) THEN {TEST} WHEN {0} IS NOT NULL THEN false END"
+_SPLIT_PART = (
+    "CASE WHEN {1} = '' THEN CASE WHEN {2} IN (1, -1) THEN {0}"
+    " WHEN {0} IS NOT NULL AND {2} IS NOT NULL THEN '' END ELSE split_part({0}, {1}, {2}) END"
+)
+_PAD = "CASE WHEN {2} = '' THEN substring({0}, 1, greatest({1}, 0)) ELSE {PAD}({0}, {1}, {2}) END"
 POSTGRES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     **BYTES,
     **JSONB,
@@ -166,6 +171,8 @@ POSTGRES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "ARRAY_LOWER(array, dimension)": lambda args: sql(
         "CASE WHEN {0} IS NOT NULL THEN CAST(1 AS BIGINT) END", [_length(args)]
     ),
+    # array_remove(ARRAY[1,NULL,2], NULL) is {1,2}
+    "ARRAY_REMOVE(array, element)": "list_filter({0}, lambda each: each IS DISTINCT FROM {1})",
     # array_positions(ARRAY['A','A','B','A'], 'A') is {1,2,4}
     "ARRAY_POSITIONS(array, element)": (
         "list_filter(range(1, CAST(len({0}) AS BIGINT) + 1),"
@@ -224,6 +231,15 @@ def postgres_node(node: exp.Expression) -> exp.Expression:
             found = node.copy()
             found.set("expressions", [_written(part) for part in node.expressions])
             return found
+        case exp.Dot(this=exp.Expr() as schema, expression=exp.Expression() as call) if (
+            schema.name == "pg_catalog" and isinstance(call, exp.Func)
+        ):
+            return call.copy()
+        case exp.SplitPart() if not is_native(node):
+            return _part(node)
+        case exp.Pad() if not is_native(node) and not _is_some(node.args.get("fill_pattern")):
+            pad = "lpad" if node.args["is_left"] else "rpad"
+            return sql(_PAD.replace("{PAD}", pad), [node.this, node.expression, node.args["fill_pattern"]])
         case exp.Cbrt():
             return sql(_CUBE_ROOT, [node.this])
         case exp.Is(expression=exp.JSON() as kind):
@@ -276,6 +292,19 @@ def _is_written(node: exp.Expr) -> bool:
 def _written(node: exp.Expression) -> exp.Expression:
     """concat('abc', true) is abct."""
     return node.copy() if _is_written(node) else call_of(f"{PREFIX}written", [node], "concat")
+
+
+def _is_some(text: exp.Expression | None) -> bool:
+    """Whether a text is left out, or is known not to be empty."""
+    return text is None or (_is_text(text) and text.name != "")
+
+
+def _part(node: exp.SplitPart) -> exp.Expression:
+    """split_part('abc~@~def', '', 1) is abc~@~def, and there is no field 0."""
+    delimiter, place = node.args["delimiter"], node.args["part_index"]
+    if isinstance(place, exp.Literal) and place.name == "0":
+        fail(InvalidQuery("split_part has no field 0", "the first field is 1"), place)
+    return node if _is_some(delimiter) else sql(_SPLIT_PART, [node.this, delimiter, place])
 
 
 def _is_harmless(exponent: exp.Expr) -> bool:
