@@ -99,7 +99,10 @@ _GROWING: Mapping[str, Callable[[Node, Bounds, Bounds], float]] = {
     "equi_width_bins": lambda call, sizes, values: max(values),
 }
 """Functions whose value is larger than their arguments together."""
-_LESS = frozenset({"list_filter", "array_filter", "filter", "json_extract", "->"})
+_LESS = frozenset(
+    {"list_filter", "array_filter", "filter", "list_extract"}
+    | {"json_extract", "json_extract_string", "json_extract_path", "->", "->>"}
+)
 """Functions whose value is no larger than their first argument; a path with `..` finds parts repeatedly."""
 _SHORT = frozenset(
     {"contains", "json_array_length", "json_exists", "json_type", "json_valid", "list_contains", "list_count"}
@@ -210,8 +213,9 @@ def _bound(node: Node, below: Sequence[_Bound], unknown: float, room: float) -> 
         case "CASE":
             sizes = [part.size for part in below[: len(_choices(node))]]
             return _Bound(max(sizes), max(part.value for part in below))
-        case "LAMBDA":
-            return _Bound(max(part.size for part in below), unknown)
+        case "LAMBDA" if len(below) > 1:  # the body comes first; an arrow may be one of JSON too
+            is_arrow = node.get("syntax_type") != "LAMBDA_KEYWORD"
+            return _Bound(max(part.size for part in below) if is_arrow else below[0].size, unknown)
         case name if name in _TRUTHS:
             return _Bound(1.0, unknown)
     total = sum(part.size for part in below) + room

@@ -19,6 +19,7 @@ from sqlglot.tokens import TokenType
 from planner.dialects.systems.bigquery import BIGQUERY, bigquery_node
 from planner.dialects.systems.materialize import MATERIALIZE, materialize_node
 from planner.dialects.systems.mysql import MYSQL, mysql_node
+from planner.dialects.systems.oracle_calls import ORACLE, oracle_node
 from planner.dialects.systems.postgresql import POSTGRES, RELATIVES, postgres_node
 from planner.dialects.systems.redshift import REDSHIFT, redshift_node
 from planner.dialects.systems.risingwave import RISINGWAVE, risingwave_node
@@ -42,6 +43,7 @@ _TABLES: Mapping[str, Mapping[str, Meaning]] = {
     "risingwave": RISINGWAVE,
     "databricks": SPARK,
     "mysql": MYSQL,
+    "oracle": ORACLE,
     "redshift": REDSHIFT,
     "snowflake": SNOWFLAKE,
     "spark": SPARK,
@@ -56,6 +58,7 @@ _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "risingwave": risingwave_node,
     "databricks": spark_node,
     "mysql": mysql_node,
+    "oracle": oracle_node,
     "redshift": redshift_node,
     "snowflake": snowflake_node,
     "spark": spark_node,

@@ -10,6 +10,7 @@ from sqlglot import exp
 from planner.dialects.overloads import PREFIX
 from planner.dialects.pattern_matches import first_match
 from planner.dialects.printf import check_widths
+from planner.dialects.traits import Trait, has
 from planner.errors import Unsupported
 from planner.native.similar_patterns import similar
 from planner.native.templates import call_of, sql, whole
@@ -54,9 +55,6 @@ _JSON_MAKERS = {
     "jsonb_build_object": "json_object",
 }
 
-_POSTGRES = frozenset({"postgres", "materialize", "risingwave"})
-_OF_CHARACTERS = frozenset({"bigquery", "databricks", "snowflake", "spark", "sqlite", "trino"})
-"""Dialects whose LENGTH counts the characters of a text and the bytes of bytes."""
 _SECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.000001"
 _MILLISECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.001"
 _FRACTIONS = {
@@ -81,7 +79,10 @@ _PADDED = {
 
 def function(node: exp.Expression, dialect: str) -> exp.Expression:
     """A node with the same meaning in DuckDB, or the node itself."""
-    if dialect in _POSTGRES:
+    called = _call(node)
+    if called is not node:
+        return called
+    if has(dialect, Trait.FORMATS_LIKE_C):
         for translation in (_postgres_part, first_match, _json_of_rows, _json_of_value):
             found = translation(node)
             if found is not node:
@@ -96,17 +97,19 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
             return _of_all(node)
         case exp.ByteLength():
             return sql(_CALLS["octet_length"], [node.this])
-        case exp.Length() if dialect in _OF_CHARACTERS and not isinstance(node.this, exp.Null):
+        case exp.Length() if has(dialect, Trait.LENGTH_IS_OF_CHARACTERS) and not isinstance(
+            node.this, exp.Null
+        ):
             return call_of(f"{PREFIX}length", [node.this], "length")
         case exp.Length() if node.args.get("binary"):
             return sql(_CALLS["octet_length"], [node.this])
         case exp.Length() if dialect == "tsql":
             return sql("length(rtrim({0}))", [node.this])
-        case exp.Hex() if dialect in _POSTGRES:
+        case exp.Hex() if has(dialect, Trait.FORMATS_LIKE_C):
             return sql("lower(hex({0}))", [node.this])
         case exp.Encode() | exp.Decode():
             return _coded(node)
-        case exp.Format() if dialect in _POSTGRES:
+        case exp.Format() if has(dialect, Trait.FORMATS_LIKE_C):
             return _formatted(node)
         case exp.SimilarTo(this=text, expression=exp.Literal() as pattern) if dialect == "duckdb":
             return sql("regexp_full_match({0}, {1})", [text, pattern])
