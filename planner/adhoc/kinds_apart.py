@@ -10,10 +10,10 @@ from sqlglot import exp
 
 from planner.adhoc.from_clauses import Relations, catalog_of
 from planner.bind import bind
-from planner.catalog_queries import is_system
 from planner.dialects.traits import Trait, has
 from planner.errors import PlannerError, TypeMismatch
 from planner.identifiers import relation_name
+from planner.relation_names import is_system
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _CONDITIONS = (exp.Where, exp.Having, exp.Not, exp.And, exp.Or, exp.If)
