@@ -62,6 +62,7 @@ SNOWFLAKE: Table = {
     "TIMESTAMPDIFF(unit, a, b)": "@boundaries",
     "MONTHS_BETWEEN(b, a)": "@months_between",
     "DATE_TRUNC(unit, at)": "@truncate",
+    "TRUNC(at)": "trunc({0})",
     "TRUNC(at, unit)": "@truncate_or_number",
     "LAST_DAY(at, unit?)": "@last_day",
     "NEXT_DAY(at, day)": "@next_day",
@@ -117,8 +118,8 @@ BIGQUERY: Table = {
     "DATETIME_DIFF(b, a, unit)": "@boundaries",
     "TIMESTAMP_DIFF(b, a, unit)": "@elapsed",
     "DATE_TRUNC(at, unit)": "@truncate",
-    "DATETIME_TRUNC(at, unit)": "@truncate_moment",
-    "TIMESTAMP_TRUNC(at, unit)": "@truncate_zoned",
+    "DATETIME_TRUNC(at, unit)": "@truncate_given",
+    "TIMESTAMP_TRUNC(at, unit)": "@truncate_given_or_zoned",
     "LAST_DAY(at, unit?)": "@last_day",
     "EXTRACT(unit, at)": "@extract",
     "DATE(at)": _DAY,
@@ -230,6 +231,8 @@ TSQL: Table = {
         "last_day(date_trunc('month', CAST({0} AS TIMESTAMP)) + to_months(CAST(trunc({1}) AS INTEGER)))"
     ),
     "DATEFROMPARTS(year, month, day)": "make_date({0}, {1}, {2})",
+    "DATE_BUCKET(unit, n, at)": "@slice_from",
+    "DATE_BUCKET(unit, n, at, origin)": "@slice_from",
 }
 ORACLE: Table = {
     "ADD_MONTHS(at, n)": "@add_months_at_end",
@@ -351,7 +354,7 @@ TABLES: Mapping[str, Table] = {
 }
 UNCHECKED = frozenset(
     {
-        *("ADDTIME", "CONVERT_TIMEZONE", "CONVERT_TZ", "DATE_BIN", "DATE_BUCKET", "FROM_UTC_TIMESTAMP"),
+        *("ADDTIME", "CONVERT_TIMEZONE", "CONVERT_TZ", "DATE_BIN", "FROM_UTC_TIMESTAMP"),
         *("MAKE_INTERVAL", "NEW_TIME", "PERIOD_ADD", "SUBTIME", "SWITCHOFFSET", "TIMEDIFF", "TIME_ADD"),
         *("TIME_DIFF", "TIME_SLICE", "TIME_SUB", "TIME_TRUNC", "TODATETIMEOFFSET", "TO_SECONDS"),
         *("TO_UTC_TIMESTAMP", "TOSTARTOFWEEK", "TOSTARTOFINTERVAL", "TOSTARTOFMILLISECOND"),

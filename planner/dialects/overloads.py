@@ -22,7 +22,9 @@ _DUCKDB = {
     "TIME": "TIME",
     "BYTES": "BLOB",
     "NUMBER": "DOUBLE",
+    "WHOLE": "BIGINT",
     "JSON": "JSON",
+    "INTERVAL": "INTERVAL",
 }
 _ELEMENTS = (
     "BOOLEAN SMALLINT INTEGER BIGINT FLOAT DOUBLE VARCHAR DATE TIME TIMESTAMP TIMESTAMPTZ INTERVAL UUID BLOB"
@@ -37,6 +39,7 @@ _KINDS = {
     Kind.JSON: "JSON",
     Kind.ARRAY: "ARRAY",
     Kind.BYTEA: "BYTES",
+    Kind.INTERVAL: "INTERVAL",
 }
 _OF_DATES = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TEXT", "TIME")
 PREFIX = "dialect_"
@@ -65,8 +68,9 @@ class Overload:
         """The template for an argument of a type, or None."""
         if type is UNTYPED:
             return next(iter(self.forms.values()))
-        kind = "NUMBER" if type.is_numeric else _KINDS.get(type.kind, "")
-        return self.forms.get(kind)
+        if type.is_integer and "WHOLE" in self.forms:
+            return self.forms["WHOLE"]
+        return self.forms.get("NUMBER" if type.is_numeric else _KINDS.get(type.kind, ""))
 
 
 def _duckdb_types(kind: str) -> list[str]:

@@ -55,6 +55,8 @@ _TYPE = b"duckdb"  # the key of a field's metadata that holds its DuckDB type
 _LOGGED = 2_000  # characters of a query
 _DATABASES = 3
 """Databases that are kept open at a time."""
+_PIVOTED = 2_000
+"""Columns of a PIVOT."""
 _ERRORS = (duckdb.Error, OSError)
 _FIRST_SECONDS = 600.0
 """Seconds that the first query of a process may take on the busiest machine."""
@@ -167,6 +169,8 @@ class Duck(QueryEvaluator):
             with interrupted_after(cursor, seconds):
                 for alias, table in tables.items():
                     register(cursor, alias, table)
+                for values in query.lists:
+                    cursor.execute(f'CREATE TEMP TYPE "{values.name}" AS ENUM ({values.sql})')
                 columns = cursor.execute(_DESCRIBE + query.sql).fetchall()
                 names, types = tuple(c[0] for c in columns), tuple(c[1] for c in columns)
                 targets = tuple(type if carried(type) else "VARCHAR" for type in types)
@@ -238,6 +242,7 @@ def _database(limits: QueryLimits, spill: Path | None, divides: bool, zone: str)
             *disk,
             f"SET GLOBAL integer_division = {divides}",
             f"SET GLOBAL TimeZone = '{zone}'",
+            f"SET GLOBAL pivot_limit = {_PIVOTED}",
             # DuckDB 2.0 loses rows where this optimizer shares a subplan.
             "SET GLOBAL disabled_optimizers = 'common_subplan'",
             *macros(),
@@ -249,10 +254,12 @@ def _database(limits: QueryLimits, spill: Path | None, divides: bool, zone: str)
 
 def _check(query: AdhocQuery, tables: Mapping[str, pa.Table]) -> None:
     """Raises a PlannerError, with its place, for what a query may not do."""
-    columns = (name for table in tables.values() for name in column_names(table))
+    columns = [name for table in tables.values() for name in column_names(table)]
     try:
-        check(query.sql, _OPEN, tables, columns)
+        for text in (*(values.sql for values in query.lists), query.sql):
+            check(text, _OPEN, tables, columns)
     except Closed as closed:
+        closed.error.hint = query.instead.get(closed.function, closed.error.hint)
         if closed.offset is None:
             raise closed.error from None
         raise closed.error.at(*query.place(closed.offset)) from None

@@ -19,9 +19,11 @@ from planner.identifiers import fold, relation_name
 from planner.relation_names import PUBLIC, schema_of
 from planner.statements.alterations import AddColumn, AddConstraint, RenameTable, SetSequence
 from planner.statements.statements import (
+    AddLabel,
     AlterSequence,
     AlterTable,
     Comment,
+    CreateAssertion,
     CreateFunction,
     CreateRole,
     CreateSchema,
@@ -32,6 +34,7 @@ from planner.statements.statements import (
     CreateType,
     CreateView,
     Delete,
+    DropAssertion,
     DropFunction,
     DropRole,
     DropSchema,
@@ -44,6 +47,7 @@ from planner.statements.statements import (
     Insert,
     Merge,
     RefreshView,
+    RenameSchema,
     RenameView,
     Revoke,
     Select,
@@ -75,7 +79,9 @@ def allow(statement: Statement, principal: Principal) -> None:
     match statement:
         case CreateRole() | DropRole() | Grant() | Revoke():
             principal.require_admin()
-        case CreateSchema() | DropSchema():
+        case (
+            CreateSchema() | RenameSchema() | DropSchema() | AddLabel()
+        ):  # a label reaches tables of all schemas
             principal.require_defining_all()
         case SetOwner(kind="SCHEMA"):
             principal.require_defining_all()
@@ -121,7 +127,11 @@ def _named(statement: Statement) -> Iterator[str]:
         case RenameView(name=name, to=to):
             yield from (name, to)
         case (
-            DropTable(names=names) | DropView(names=names) | DropType(names=names) | DropSequence(names=names)
+            DropTable(names=names)
+            | DropView(names=names)
+            | DropAssertion(names=names)
+            | DropType(names=names)
+            | DropSequence(names=names)
         ):
             yield from names
         case DropFunction(dropped=dropped):
@@ -130,6 +140,7 @@ def _named(statement: Statement) -> Iterator[str]:
             CreateTableAs(name=name)
             | CreateTableLike(name=name)
             | CreateView(name=name)
+            | CreateAssertion(name=name)
             | CreateType(name=name)
             | CreateFunction(name=name)
             | CreateSequence(name=name)

@@ -78,7 +78,7 @@ def test_a_table_may_have_no_key():
     [
         ('a text COLLATE "C"', "COLLATE on column a", 24),
         ("a int, UNIQUE NULLS NOT DISTINCT (a)", "NULLS NOT DISTINCT on a table", 31),
-        ("a int REFERENCES u (b) ON UPDATE CASCADE", "ON UPDATE CASCADE on a table", 40),
+        ("a int REFERENCES u (b) ON UPDATE SET DEFAULT", "ON UPDATE SET DEFAULT on a table", 40),
         ("a int, LIKE u", "LIKE on a table", 24),
         ("a int GENERATED ALWAYS AS IDENTITY (MINVALUE 10)", "MINVALUE of an identity", 53),
         ("a hstore", "type HSTORE", 17),
@@ -99,7 +99,6 @@ def test_what_a_table_cannot_have_is_refused_by_name_and_place(columns: str, con
             "CREATE TABLE t (a int) PARTITION BY RANGE (a)",
             "CREATE TABLE with PARTITION BY RANGE(a) is not supported",
         ),
-        ("CREATE TABLE other.s.t (a int)", "there is one database, freshet: other.s.t"),
         ("CREATE TABLE t", "a table needs at least one column"),
         ("CREATE TABLE t ()", "a table needs at least one column"),
         ("CREATE TABLE t (a)", "column a has no type"),
@@ -207,6 +206,7 @@ def test_every_query_is_a_select(sql: str):
     ("sql", "message", "column"),
     [
         ("SELECT a INTO u FROM t", "SELECT ... INTO is not supported", 10),
+        ("CREATE TABLE t (a INT, WATERMARK FOR a AS a - 1)", "WATERMARK is not supported", 24),
         ("SELECT a FROM t FOR UPDATE", "SELECT ... FOR UPDATE is not supported", 17),
         ("INSERT INTO t (a, A) VALUES (1, 2)", "column a is named twice", 19),
         (
@@ -266,7 +266,7 @@ def test_commit(sql: str):
     ("sql", "message"),
     [
         ("ALTER TABLE t ALTER a TYPE text", "ALTER COLUMN ... TYPE is not supported"),
-        ("COPY t FROM 'x'", "COPY is not supported"),
+        ("COPY t FROM 'x'", "COPY of files without a known format is not supported"),
         ("SET a = 1", "SET is not supported"),
         ("SHOW ALL", "SHOW ALL is not supported"),
         ("EXPLAIN VERBOSE SELECT 1", "EXPLAIN VERBOSE is not supported"),

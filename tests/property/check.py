@@ -29,6 +29,7 @@ from planner.errors import PlannerError
 from service.errors import Invalid as TooMuch
 from tests.property.asked import Asker, SourceFailed
 from tests.property.beside import Beside
+from tests.property.called import inlined
 from tests.property.cases import Answers, Case
 from tests.property.duck import Answer, Bag, Failure, normalise, same
 from tests.property.histories import Change, Epoch, states
@@ -113,7 +114,7 @@ def by_epoch(
         for view in case.views:
             if engine.snapshot.failure(view.name) is None:
                 seen[view.name, number] = engine.snapshot.rows(view.name)
-                counted["rows"] += _compare(engine, view, number, answers[view.name][number])
+                counted["rows"] += compared(engine, view, number, answers[view.name][number])
     for (name, number), rows in seen.items():
         with departure("crash", name, number):
             again = engine.snapshot.rows(name, number)
@@ -122,7 +123,7 @@ def by_epoch(
     return engine
 
 
-def _compare(engine: Engine, view: View, number: int, expected: Answer | None) -> bool:
+def compared(engine: Engine, view: View, number: int, expected: Answer | None) -> bool:
     """Whether there was something to compare."""
     with departure("crash", view.name, number):
         errors = engine.snapshot.errors(view.name)
@@ -158,7 +159,7 @@ def asked(
                 continue
             with departure("asked", view.name, len(case.history)):
                 try:
-                    got = asker.rows(view.sql(), view.dialect)
+                    got = asker.rows(inlined(view.sql()), view.dialect)
                 except (PlannerError, TooMuch) as error:
                     if every and not any(limit in str(error) for limit in _DUCKDB_LIMITS):
                         raise

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from service.settings.settings import Settings
@@ -170,6 +172,73 @@ def test_all_of_it_outlives_a_restart_and_a_restore(settings: Settings) -> None:
 )
 def test_a_name_with_a_schema_in_each_dialect(shop: Client, dialect: str, name: str) -> None:
     assert rows(shop, f"SELECT id, price FROM {name} ORDER BY id", dialect=dialect) == [[1, 100], [2, 200]]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "name"),
+    [
+        ("snowflake", "LAKE.SALES.ORDERS"),
+        ("bigquery", "`lake`.`sales`.`orders`"),
+        ("bigquery", "`lake.sales.orders`"),
+        ("bigquery", "lake.sales.orders"),
+        ("databricks", "`lake`.`sales`.`orders`"),
+        ("spark", "lake.sales.orders"),
+        ("redshift", '"lake"."sales"."orders"'),
+        ("trino", "lake.sales.orders"),
+        ("tsql", "[lake].[sales].[orders]"),
+        ("clickhouse", '"lake.sales".orders'),
+        ("duckdb", "lake.sales.orders"),
+        ("postgres", '"lake.sales".orders'),
+    ],
+)
+def test_a_name_with_a_database_in_each_dialect(shop: Client, dialect: str, name: str) -> None:
+    run(
+        shop,
+        """CREATE SCHEMA lake.sales; CREATE TABLE lake.sales.orders (id INT, price INT); CREATE SCHEMA sales;
+        CREATE TABLE sales.orders (id INT, price INT); INSERT INTO sales.orders VALUES (7, 70);
+        INSERT INTO lake.sales.orders VALUES (8, 80), (9, 90)""",
+    )
+    assert rows(shop, f"SELECT id, price FROM {name} ORDER BY id", dialect=dialect) == [[8, 80], [9, 90]]
+    run(shop, f"CREATE VIEW v AS SELECT sum(price) AS s FROM {name}", dialect=dialect)
+    run(shop, "INSERT INTO lake.sales.orders VALUES (8, 1); DELETE FROM sales.orders")
+    assert rows(shop, "SELECT s FROM v") == [[171]]
+
+
+def test_a_schema_of_another_database_is_a_schema(shop: Client) -> None:
+    run(
+        shop,
+        """CREATE SCHEMA IF NOT EXISTS lake.sales; CREATE TYPE lake.sales.mood AS ENUM ('low', 'high');
+        CREATE TABLE lake.sales.orders (id INT PRIMARY KEY, m lake.sales.mood);
+        INSERT INTO lake.sales.orders VALUES (1, 'high');
+        CREATE VIEW lake.sales.totals AS SELECT lake.sales.orders.m, count(lake.sales.orders.id) AS n
+        FROM lake.sales.orders WHERE lake.sales.orders.m > 'low'::lake.sales.mood GROUP BY 1;
+        UPDATE lake.sales.orders SET id = 2 WHERE lake.sales.orders.id = 1;
+        CREATE FUNCTION lake.sales.twice(x INT) RETURNS INT LANGUAGE SQL AS 'SELECT 2 * x';
+        COMMENT ON COLUMN lake.sales.orders.id IS 'the key'""",
+    )
+    assert rows(shop, "SELECT n, lake.sales.twice(3) FROM lake.sales.totals") == [[1, 6]]
+    assert rows(shop, 'SELECT "lake.sales".orders.* FROM "lake.sales".orders') == [[2, "high"]]
+    assert names(shop, "SHOW SCHEMAS") == ["analytics", "lake.sales", "public"]
+    for path in ("lake.sales.totals", '"lake.sales".totals'):
+        assert shop.get(f"/v1/views/{path}/rows").json()["rows"] == [{"m": "high", "n": 1}]
+    assert rows(shop, "SELECT n FROM totals", search_path='"lake.sales"') == [[1]]
+    assert refused(shop, "SELECT * FROM other.sales.orders")["code"] == "unknown_table"
+    assert refused(shop, "SELECT other.sales.orders.id FROM lake.sales.orders")["status"] == 422
+    assert refused(shop, "CREATE TABLE other.sales.t (a INT)")["hint"] == "CREATE SCHEMA other.sales"
+    run(
+        shop, "ALTER TABLE lake.sales.orders RENAME TO sold; ALTER TABLE lake.sales.sold SET SCHEMA analytics"
+    )
+    run(shop, "DROP SCHEMA lake.sales CASCADE")
+    assert rows(shop, "SELECT id, m FROM analytics.sold") == [[2, "high"]]
+
+
+def test_parts_with_dots_keep_their_places(shop: Client) -> None:
+    run(
+        shop,
+        """CREATE SCHEMA "a.b".c; CREATE SCHEMA a."b.c"; CREATE TABLE "a.b".c.t (x INT);
+        CREATE TABLE a."b.c".t (x INT); INSERT INTO "a.b".c.t VALUES (1); INSERT INTO a."b.c".t VALUES (2)""",
+    )
+    assert rows(shop, 'SELECT * FROM "a.b".c.t UNION ALL SELECT * FROM a."b.c".t ORDER BY 1') == [[1], [2]]
 
 
 def test_statements_about_a_relation_of_a_schema(shop: Client) -> None:
@@ -399,3 +468,45 @@ def test_a_view_over_http_takes_a_search_path(client: Client) -> None:
     assert code(answer) == (422, "unknown_column")
     assert answer.json()["position"] == {"line": 1, "column": 18}
     assert client.post("/v1/views", {"name": "w", "sql": "SELECT a FROM t"}).status_code == 422
+
+
+def test_a_schema_is_renamed_with_all_that_is_in_it(settings: Settings) -> None:
+    with Client(settings) as client:
+        run(
+            client,
+            """CREATE SCHEMA a; CREATE TYPE a.mood AS ENUM ('low', 'high'); CREATE SEQUENCE a.s START WITH 7;
+            CREATE TABLE a.t (id BIGINT DEFAULT nextval('a.s') PRIMARY KEY, m a.mood);
+            CREATE TABLE u (
+                t BIGINT REFERENCES a.t ON DELETE CASCADE, n BIGINT NOT NULL DEFAULT nextval('a.s')
+            );
+            CREATE FUNCTION a.twice(n BIGINT) RETURNS BIGINT LANGUAGE SQL AS 'SELECT n * 2';
+            CREATE VIEW a.v AS SELECT id, m FROM a.t WHERE m > 'low'::a.mood;
+            CREATE VIEW outside AS SELECT v.id, u.n FROM a.v JOIN u ON u.t = v.id;
+            INSERT INTO a.t (m) VALUES ('high'), ('low'); INSERT INTO u (t) SELECT id FROM a.t""",
+        )
+        epoch = client.get("/v1/status").json()["epoch"]
+        run(client, "ALTER SCHEMA a RENAME TO b; INSERT INTO b.t (m) VALUES ('high')")
+        for name, said in (("public", "in_use"), ("gone", "unknown_schema")):
+            assert refused(client, f"ALTER SCHEMA {name} RENAME TO c")["code"] == said
+        assert refused(client, "ALTER SCHEMA b RENAME TO pg_x")["code"] == "invalid_name"
+        assert refused(client, "ALTER SCHEMA b RENAME TO public")["code"] == "name_in_use"
+        assert client.get("/v1/views/a.v").status_code == 404
+        _check_renamed(client, epoch)
+        shutil.copytree(settings.data, settings.data.parent / "killed")
+    with Client(settings) as client:
+        _check_renamed(client, epoch)
+    with Client(Settings(data=settings.data.parent / "killed")) as client:
+        _check_renamed(client, epoch)
+        run(client, "DELETE FROM b.t WHERE id = 7; SELECT nextval('b.s')")
+        assert client.rows("outside") == [] and len(client.rows("u")) == 1
+        run(client, "CREATE SCHEMA a; DROP SCHEMA b CASCADE; DROP SCHEMA a")
+        assert client.rows("u") == [(8, client.rows("u")[0][1])]
+
+
+def _check_renamed(client: Client, epoch: int) -> None:
+    assert [row[1] for row in sorted(client.rows("b.v"))] == ["high", "high"]
+    assert [row[0] for row in client.rows("outside")] == [7]
+    past = client.get("/v1/views/b.v/rows", as_of=epoch).json()["rows"]
+    assert past == [{"id": 7, "m": "high"}]
+    assert run(client, "SELECT b.twice(4) AS n, 'high'::b.mood AS m")[0]["rows"] == [[8, "high"]]
+    assert refused(client, "SELECT a.twice(4)")
