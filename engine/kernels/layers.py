@@ -95,7 +95,7 @@ def register_index(table, index, slots, place_bits, key):
     table[index, KEY] = key
 
 
-@njit
+@njit(forceinline=True)
 def compare(a, i, b, j, width):
     """-1, 0 or 1: the first `width` words of row i of `a` against those of row j of `b`."""
     for w in range(width):

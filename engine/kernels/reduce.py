@@ -201,7 +201,7 @@ def equal_until(lines, last, i, j):
     return True
 
 
-@njit
+@njit(forceinline=True)
 def _read_group(add, table, old, keys, m, place, lows, highs, width, rounds, base, fresh, later, count):
     """Accumulate a group's published rows by corner in `base`; list its new ones in `fresh`, by epoch.
 
@@ -437,7 +437,8 @@ def _finish(base, s, finish, lines, written):
         seen |= bits(base[s, k])
     require_small(seen)
     lines[written, VALUES] = FINE
-    lines[written, _FIRST + aggregates :] = 0
+    for c in range(_FIRST + aggregates, lines.shape[1]):
+        lines[written, c] = 0
     for a in range(aggregates):
         kind = finish[a, KIND]
         counted = base[s, finish[a, COUNTED]]

@@ -87,11 +87,12 @@ def store(typing_context, address, word):
     return types.void(types.int64, types.int64), codegen
 
 
-@overload(operator.getitem)
+@overload(operator.getitem, jit_options={"forceinline": True})
 def _word(batch, place):
     if not isinstance(batch, BatchType):
         return None
 
+    # As a call, a word would cost several times as much, and the format would be asked for each time.
     def read(batch, place):
         row = batch.address + np.int64(place[0]) * batch.stride
         if batch.format == 0:
