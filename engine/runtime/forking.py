@@ -4,14 +4,19 @@ Its epochs are numbered from a number of its own on, which must be greater than 
 of these it can read none: its history begins with the epoch at which it begins.
 
 It begins with an epoch that the other has kept. For an earlier one than the newest, it takes back what the
-sources have changed since, in one advance, which costs these changes.
+sources have changed since, in one advance, which costs these changes. Views that read the time cannot follow
+it back, and are computed anew.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from engine.errors import EngineError, EpochError
+from engine.plan.clocked import CLOCK
+from engine.plan.nodes import sources_of
 from engine.runtime.engine import Engine
 from engine.runtime.fork import Fork
 from engine.runtime.options import Options
@@ -26,20 +31,30 @@ def forked(fork: Fork, beginning: int, options: Options) -> Engine:
     if beginning < fork.snapshot.upper:
         raise EpochError(f"epoch {beginning} is one of the engine that is forked")
     engine = Engine(options, first=beginning, dictionary=fork.dictionary)
+    goes_back = fork.epoch < fork.snapshot.upper - 1
+    anew = [name for name, plan in fork.views.items() if goes_back and CLOCK in sources_of(plan)]
     for name, table in fork.sources.items():
         engine.create_source(name, table.node.schema, table.key, state=fork)
     for name, plan in fork.views.items():
-        if name not in fork.failed and not engine.restore_view(name, plan, fork):
+        if name in fork.failed or name in anew:
+            continue
+        if not engine.restore_view(name, plan, fork):
             raise EngineError(f"the state of view {name} is not there")
     engine.stage(_taken_back(fork, beginning), beginning + 1).publish()
     for name, relation in fork.failed.items():
-        if relation.lost is None or relation.lost <= fork.epoch or name not in fork.views:
+        if relation.lost is None or relation.lost <= fork.epoch:
             engine.restore_failed(name, relation)
-        else:
-            engine.create_view(name, fork.views[name])
+        elif name not in anew:
+            anew.append(name)
     for name in tuple(engine.snapshot.relations):
         if engine.snapshot.failure(name) is None:
             engine.forget(name, beginning, at_once=False)
+    for name in anew:
+        try:
+            engine.create_view(name, fork.views[name])
+        except EngineError as error:
+            lost = replace(fork.snapshot.relations[name], failure=error.message, lost=beginning)
+            engine.restore_failed(name, lost)
     return engine
 
 

@@ -64,6 +64,7 @@ class Alterations:
             [self._renamed(view, new, draft) for view in of.known.readers(old.name)] if draft.renamed else []
         )
         changed = {d.name: d for d in (new, *others, *readers)}
+        of.check_held(*changed.values())
         before, after = of.indexes(old), of.indexes(new)
         made = [index for index in after if index not in before]
         self._check_rows(old, new, of.engine.snapshot.rows(old.name))
@@ -230,6 +231,7 @@ class Alterations:
         """Replaces a relation, first in the engine together with all that reads it, then in the catalog."""
         of = self._of
         dependants = of.known.dependants(old.name)
+        of.check_held(old, *dependants, *others)
         relations = {n: r for n, r in of.relations.items() if n != old.name} | {new.name: new.relation}
         again = [self._again(view, new, draft, relations) for view in dependants]
         olds = [old, *dependants]

@@ -43,7 +43,10 @@ class IntendedView:
         return all(of.relations.get(name) is relation for name, relation in self.read.items())
 
     def make(self, building: Building, of: Definitions) -> Definition:
-        """Store the view and maintain what was built. If the catalog refuses, nothing is made."""
+        """Store the view and maintain what was built. If the catalog refuses, nothing is made. Raises
+        Conflict if a branch holds the view that it replaces."""
+        if self.replaced is not None and not self.rebuilt:
+            of.check_held(self.replaced)
         created = of.engine.snapshot.upper - 1
         definition = self.definition if self.rebuilt else replace(self.definition, created=created)
         with of.catalog.changing() as changing:
