@@ -8,6 +8,8 @@ from planner.statements.create_statements import create_view
 from planner.statements.statements import (
     NAMED_STAGES,
     Explain,
+    ShowBranch,
+    ShowBranches,
     ShowColumns,
     ShowCreate,
     ShowSchemas,
@@ -19,8 +21,8 @@ from planner.statements.statements import (
 from planner.statements.word_reader import WordReader
 
 _SHOWN = (
-    "write SHOW TABLES, VIEWS, SCHEMAS, COLUMNS FROM name, CREATE TABLE name or CREATE VIEW name, or "
-    "DESCRIBE name"
+    "write SHOW TABLES, VIEWS, SCHEMAS, BRANCHES, COLUMNS FROM name, CREATE TABLE name or CREATE VIEW name, "
+    "or DESCRIBE name"
 )
 _EXPLAINED = f"write EXPLAIN [{' | '.join(NAMED_STAGES).upper()}] query, or VIEW name"
 
@@ -62,6 +64,10 @@ def show(piece: Piece) -> Statement:
             return ShowViews(piece)
         case ("SCHEMAS",):
             return ShowSchemas(piece)
+        case ("BRANCHES",):
+            return ShowBranches(piece)
+        case ("BRANCH",):
+            return ShowBranch(piece)
         case ("SEARCH_PATH",):
             return ShowSearchPath(piece)
     raise piece.unsupported(f"{' '.join(piece.words(4))} is not supported", _SHOWN)

@@ -18,6 +18,13 @@ from planner.parsing.script import Piece, split
 from planner.parsing.syntax_errors import STATEMENTS
 from planner.positions import fail
 from planner.statements.alter_statements import alter
+from planner.statements.branch_statements import (
+    create_branch,
+    drop_branch,
+    merge_branch,
+    reset_branch,
+    set_branch,
+)
 from planner.statements.comment_statements import comment
 from planner.statements.create_statements import create_table, create_type, create_view, drop, drop_type
 from planner.statements.function_statements import create_function, drop_function
@@ -216,6 +223,7 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("CREATE", "TYPE"): create_type,
     ("CREATE", "ROLE"): create_role,
     ("CREATE", "SCHEMA"): create_schema,
+    ("CREATE", "BRANCH"): create_branch,
     ("CREATE", "INDEX"): create_index,
     ("CREATE", "UNIQUE", "INDEX"): create_index,
     ("CREATE", "SEQUENCE"): create_sequence,
@@ -227,6 +235,7 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("DROP", "TYPE"): drop_type,
     ("DROP", "ROLE"): drop_role,
     ("DROP", "SCHEMA"): drop_schema,
+    ("DROP", "BRANCH"): drop_branch,
     ("DROP", "INDEX"): drop_index,
     ("DROP", "FUNCTION"): drop_function,
     ("DROP", "MACRO"): drop_function,
@@ -236,6 +245,7 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("GRANT",): grant,
     ("REVOKE",): revoke,
     ("REFRESH",): refresh,
+    ("MERGE", "BRANCH"): merge_branch,
     ("MERGE",): _query,
     ("REPLACE",): _replace_into,
     ("TRUNCATE",): _query,
@@ -243,6 +253,9 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("DESC",): describe,
     ("EXPLAIN",): explain,
     ("SHOW",): show,
+    ("SET", "BRANCH"): set_branch,
+    ("SET", "SESSION", "BRANCH"): set_branch,
+    ("RESET", "BRANCH"): reset_branch,
     ("SET",): set_search_path,
     ("BEGIN",): _begin,
     ("START", "TRANSACTION"): _begin,

@@ -22,6 +22,7 @@ from planner.statements.statements import (
     AlterSequence,
     AlterTable,
     Comment,
+    CreateBranch,
     CreateFunction,
     CreateRole,
     CreateSchema,
@@ -32,6 +33,7 @@ from planner.statements.statements import (
     CreateType,
     CreateView,
     Delete,
+    DropBranch,
     DropFunction,
     DropRole,
     DropSchema,
@@ -43,6 +45,7 @@ from planner.statements.statements import (
     Grant,
     Insert,
     Merge,
+    MergeBranch,
     RefreshView,
     RenameView,
     Revoke,
@@ -75,7 +78,7 @@ def allow(statement: Statement, principal: Principal) -> None:
     match statement:
         case CreateRole() | DropRole() | Grant() | Revoke():
             principal.require_admin()
-        case CreateSchema() | DropSchema():
+        case CreateSchema() | DropSchema() | CreateBranch() | DropBranch() | MergeBranch():
             principal.require_defining_all()
         case SetOwner(kind="SCHEMA"):
             principal.require_defining_all()

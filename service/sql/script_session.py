@@ -13,8 +13,10 @@ GivenNumbers = dict[str, int]
 @dataclass
 class ScriptSession:
     """`search_path` has the schemas of names without one. SET changes it for the statements that follow.
-    `temporary` is the schema of temporary tables, if there is one. `given` has what sequences gave."""
+    `temporary` is the schema of temporary tables, if there is one. `given` has what sequences gave. `branch`
+    is the branch that is read and changed, None for main."""
 
     search_path: SearchPath = DEFAULT_PATH
     temporary: str | None = None
     given: GivenNumbers = field(default_factory=dict)
+    branch: str | None = None

@@ -10,7 +10,7 @@ from fastapi import APIRouter, Query, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.responses import StreamingResponse
 
-from engine.schema import BIGINT, Column, Schema
+from engine.state.dictionary import Dictionary
 from service.accounts.privileges import Privilege
 from service.decoding.parsing import JSON
 from service.errors import Invalid
@@ -22,7 +22,7 @@ from service.http.routes.strict import StrictRoute
 from service.names import fold_name, fold_relation
 from service.reading.row_formats import OFFERED, STREAMS, json_rows
 from service.reading.row_readings import Reading
-from service.running.branches.branch_diff import DIFF, difference, lineage
+from service.running.branches.branch_diff import Difference
 from service.running.branches.branch_merging import ConflictChoice
 from service.running.branches.branch_timeline import BranchTimeline
 from service.running.branches.open_branches import MAIN_NAME
@@ -184,7 +184,8 @@ async def branch_diff(
     relation = fold_relation(view)
     principal_of(request).require(Privilege.SELECT, relation)
     runtime, lanes = runtime_of(request), lanes_of(request)
-    ours, theirs = runtime.branches.timeline(fold_name(against)), runtime.branches.get(fold_name(branch))
+    before, after = fold_name(against), fold_name(branch)
+    runtime.branches.get(after)
     media_type = media_type_for(request, format, OFFERED)
     if media_type == JSON and (limit or 0) > runtime.settings.page_rows_most:
         raise Invalid(
@@ -192,34 +193,25 @@ async def branch_diff(
             "use another format, which has no limit",
             code="limit_too_large",
         )
-
-    def compute() -> tuple[Reading, np.ndarray]:
-        ours_seen, theirs_seen = lineage(ours), lineage(theirs)
-        words, counts = difference(relation, ours_seen, theirs_seen)
-        schema = theirs.definition(relation).schema
-        whole = Schema((*schema.columns, Column(DIFF, BIGINT, nullable=False)))
-        texts = (ours_seen[0].snapshot.texts, theirs_seen[0].snapshot.texts)
-        rows = np.vstack((words, counts))
-        ones = np.ones(len(counts), np.int64)
-        return Reading(whole, theirs_seen[0].epoch, rows, ones, None, texts), counts
-
-    reading, counts = await lanes.reads.run(compute)
-    headers = {"Freshet-Epoch": str(reading.epoch)}
+    found = await lanes.reads.run(runtime.branches.difference, relation, before, after)
+    headers = {"Freshet-Epoch": str(found.epoch)}
     if media_type != JSON:
         stream = STREAMS[media_type]
+        reading = Reading(found.whole, found.epoch, *found.rows, texts=found.texts)
         stop = reading.size if limit is None else min(limit, reading.size)
-        pieces = stream.pieces(reading, theirs.dictionary, 0, stop)
+        pieces = stream.pieces(reading, runtime.dictionary, 0, stop)
         return StreamingResponse(lanes.reads.each(pieces), headers=headers, media_type=stream.media_type)
+    head = {"relation": relation, "from": before, "to": after, "rows": len(found.counts)}
+    stop = runtime.settings.page_rows if limit is None else limit
+    document = await lanes.reads.run(_document, head, found, stop, runtime.dictionary)
+    return Response(document, headers=headers, media_type=JSON)
 
-    def document() -> bytes:
-        stop = min(reading.size, runtime.settings.page_rows if limit is None else limit)
-        schema = Schema(reading.schema.columns[:-1])
-        rows = json_rows(np.ascontiguousarray(reading.words[:-1, :stop]), schema, theirs.dictionary)
-        found = [{"diff": diff, "row": row} for diff, row in zip(counts.tolist(), rows, strict=False)]
-        head = {"relation": relation, "from": against, "to": theirs.name, "rows": reading.size}
-        return orjson.dumps({**head, "differences": found})
 
-    return Response(await lanes.reads.run(document), headers=headers, media_type=JSON)
+def _document(head: dict[str, object], found: Difference, stop: int, dictionary: Dictionary) -> bytes:
+    """The first `stop` differences as JSON."""
+    rows = json_rows(np.ascontiguousarray(found.words[:, :stop]), found.schema, dictionary)
+    differences = [{"diff": diff, "row": row} for diff, row in zip(found.counts.tolist(), rows, strict=False)]
+    return orjson.dumps({**head, "differences": differences})
 
 
 def _model(branch: BranchTimeline) -> BranchModel:

@@ -14,11 +14,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.runtime.engine import Snapshot
+from engine.schema import BIGINT, Column, Schema
 from engine.state.reading import Rows
 from service.changes.resolve import sum_rows
 from service.definitions.definition import Definition
 from service.definitions.readable import Readable
-from service.errors import Conflict, NotFound
+from service.errors import Conflict, Invalid, NotFound
 from service.reading.reads import check_health
 from service.running.branches.branch_timeline import BranchTimeline
 from service.running.timeline import Timeline
@@ -58,25 +59,49 @@ def lineage(timeline: Timeline) -> list[SeenTimeline]:
     return found
 
 
-def difference(name: str, ours: Sequence[SeenTimeline], theirs: Sequence[SeenTimeline]) -> Rows:
-    """The rows that `theirs` has more of a relation than `ours`, or with negative counts fewer: words
-    int64[W, n], sorted, and counts int64[n], none 0. Both are lineages.
+@dataclass(frozen=True, eq=False)
+class Difference:
+    """The rows that a relation has more, or with negative counts fewer: words int64[W, n] of `schema`,
+    sorted, and counts int64[n], none 0. `epoch` is the newest on the second timeline; `texts` keeps the
+    texts."""
 
-    Raises Conflict if the relation is not the same in both, or cannot be read in one of them.
+    schema: Schema
+    words: np.ndarray
+    counts: np.ndarray
+    epoch: int
+    texts: object
+
+    @property
+    def whole(self) -> Schema:
+        """The schema with a last column for the counts. Raises Invalid if it has one of that name."""
+        if DIFF in self.schema.names:
+            raise Invalid(f"a column is called {DIFF}", "compare a view that gives it another name")
+        return Schema((*self.schema.columns, Column(DIFF, BIGINT, nullable=False)))
+
+    @property
+    def rows(self) -> Rows:
+        """The rows of the whole schema, each once."""
+        return np.vstack((self.words, self.counts)), np.ones(len(self.counts), np.int64)
+
+
+def difference(name: str, before: Timeline, after: Timeline) -> Difference:
+    """What a relation has more or less on `after` than on `before`, as they are now.
+
+    Raises NotFound or Conflict if the relation is not in both, or cannot be read in one of them.
     """
-    definition = _common(name, ours[0], theirs[0])
+    ours, theirs = lineage(before), lineage(after)
+    schema = _common(name, ours[0], theirs[0]).schema
     for seen in (ours[0], theirs[0]):
         check_health(seen.readable.definition(name), seen.snapshot, seen.epoch)
     place, other = _fork(ours, theirs)
-    parts = [_since_parting(name, theirs[:other], 1), _since_parting(name, ours[:place], -1)]
+    parts = _since_parting(name, theirs[:other], 1) + _since_parting(name, ours[:place], -1)
     common = ours[place]
     if common.epoch != theirs[other].epoch:
-        parts.append([common.changes(name, common.epoch, theirs[other].epoch)])
-    every = [rows for part in parts for rows in part]
-    width = len(definition.schema)
-    words = np.concatenate([np.empty((width, 0), np.int64), *(rows[0] for rows in every)], axis=1)
-    counts = np.concatenate([np.empty(0, np.int64), *(rows[1] for rows in every)])
-    return sum_rows(words, counts)
+        parts.append(common.changes(name, common.epoch, theirs[other].epoch))
+    words = np.concatenate([np.empty((len(schema), 0), np.int64), *(rows[0] for rows in parts)], axis=1)
+    counts = np.concatenate([np.empty(0, np.int64), *(rows[1] for rows in parts)])
+    texts = ours[0].snapshot.texts, theirs[0].snapshot.texts
+    return Difference(schema, *sum_rows(words, counts), theirs[0].epoch, texts)
 
 
 def _common(name: str, ours: SeenTimeline, theirs: SeenTimeline) -> Definition:

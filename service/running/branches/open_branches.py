@@ -25,6 +25,7 @@ from service.catalog.branch_records import (
 from service.errors import Conflict, HistoryGone, Invalid, NotFound, Overloaded
 from service.names import check_name
 from service.reading.lanes import Lane
+from service.running.branches.branch_diff import Difference, difference
 from service.running.branches.branch_merging import ConflictChoice, Merged, merge
 from service.running.branches.branch_state import EPOCHS, Parting
 from service.running.branches.branch_timeline import BranchTimeline
@@ -172,6 +173,10 @@ class OpenBranches:
     async def merge(self, name: str, on_conflict: ConflictChoice) -> Merged:
         """Makes the changes of a branch one epoch of its parent; see `branch_merging.merge`."""
         return await merge(self.get(name), on_conflict, self._lane)
+
+    def difference(self, name: str, before: str, after: str) -> Difference:
+        """What a relation has more or less on one branch than on another; see `branch_diff.difference`."""
+        return difference(name, self.timeline(before), self.timeline(after))
 
     # Start and end
 
