@@ -21,6 +21,12 @@ def create_branch(piece: Piece) -> CreateBranch:
     reader = WordReader(piece, 2, _CREATE)
     if_not_exists = reader.skip("IF", "NOT", "EXISTS")
     name = reader.name()
+    if reader.word == "LIVE":
+        raise piece.unsupported(
+            "a LIVE branch, which follows its parent, is not supported",
+            "leave LIVE out: make another branch, or merge this one, when the parent has gone on",
+            reader.at,
+        )
     parent = reader.name() if reader.skip("FROM") else None
     as_of = None
     if not reader.is_done:

@@ -106,6 +106,7 @@ def test_a_branch_of_a_time(started: Client) -> None:
         ("MERGE BRANCH b INTO c", (422, "unsupported_sql")),
         ("MERGE BRANCH b ON CONFLICT MINE", (400, "syntax_error")),
         ("CREATE BRANCH", (400, "syntax_error")),
+        ("CREATE BRANCH x LIVE", (422, "unsupported_sql")),
         ("CREATE BRANCH x AS OF yesterday", (400, "syntax_error")),
         ("BEGIN; CREATE BRANCH x; COMMIT", (422, "unsupported_sql")),
         ("BEGIN; SET branch = b; COMMIT", (422, "invalid_query")),
