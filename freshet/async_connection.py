@@ -98,6 +98,12 @@ class AsyncConnection(AsyncOperations):
         await self.run(calls.create_view(name, sql, dialect, or_replace))
         return self.view(name)
 
+    async def create_assertion(
+        self, name: str, sql: str, *, warns: bool = False, dialect: str = calls.DIALECT
+    ) -> AsyncView:
+        await self.run(calls.create_assertion(name, sql, dialect, "warn" if warns else "refuse"))
+        return self.view(name)
+
     async def sql(
         self, sql: str, parameters: Parameters | None = None, *, dialect: str = calls.DIALECT
     ) -> SqlRows:
@@ -167,6 +173,12 @@ class AsyncTable(_AsyncRelation):
 
     async def _change(self, body: tuple[str, bytes], idempotency_key: str | None) -> Acknowledgement:
         return await self._connection.run(calls.change(self.name, body, idempotency_key))
+
+    async def why(self, as_of: AsOf | None = None, **row: object) -> dict[str, Any]:
+        return await self._connection.run(calls.why(self.name, row, as_of))
+
+    async def why_changed(self, **row: object) -> list[dict[str, Any]]:
+        return await self._connection.run(calls.why_changed(self.name, row))
 
     async def rows(
         self,

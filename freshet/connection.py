@@ -110,6 +110,15 @@ class Connection(Operations):
         self.run(calls.create_view(name, sql, dialect, or_replace))
         return self.view(name)
 
+    def create_assertion(
+        self, name: str, sql: str, *, warns: bool = False, dialect: str = calls.DIALECT
+    ) -> View:
+        """Creates an assertion, and returns the view of the rows that break it: the rows of the query, of
+        which there are to be none. An epoch that would make one is refused; or, if the assertion only warns,
+        the view has it."""
+        self.run(calls.create_assertion(name, sql, dialect, "warn" if warns else "refuse"))
+        return self.view(name)
+
     def sql(self, sql: str, parameters: Parameters | None = None, *, dialect: str = calls.DIALECT) -> SqlRows:
         """Runs SQL, and returns the result of its last statement. `$1` stands for the first of a list of
         parameters, `:name` for one of a dict."""
@@ -243,6 +252,16 @@ class View(_Relation):
             self._connection.run(calls.plan_text(self.name, stage, format)) for format in ("text", "mermaid")
         )
         return Plan(stage, text, picture)
+
+    def why(self, as_of: AsOf | None = None, **row: object) -> dict[str, Any]:
+        """Why the view has a row: `because` is the reason, `facts` are rows that it refers to by number, and
+        `tables` has the rows of tables from which it follows. Columns that are left out may have any
+        value."""
+        return self._connection.run(calls.why(self.name, row, as_of))
+
+    def why_changed(self, **row: object) -> list[dict[str, Any]]:
+        """The epochs in which a row came or went, with the changes of tables that did it."""
+        return self._connection.run(calls.why_changed(self.name, row))
 
     def rows(
         self,

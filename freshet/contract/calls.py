@@ -94,6 +94,11 @@ def create_view(name: str, sql: str, dialect: str, or_replace: bool) -> ApiCall[
     return post_call("/v1/sql", {"sql": script, "dialect": dialect}, nothing, lines_before=1)
 
 
+def create_assertion(name: str, sql: str, dialect: str, breach: str) -> ApiCall[object]:
+    body = {"name": name, "sql": sql, "dialect": dialect, "breach": breach}
+    return post_call(path_of("views"), body, nothing)
+
+
 def table(name: str) -> ApiCall[TableDescription]:
     return get_call(path_of("tables", name), lambda answer: read_table(answer.json()))
 
@@ -126,6 +131,21 @@ def plan_text(name: str, stage: str, format: str) -> ApiCall[str]:
         lambda answer: answer.body.decode(),
         {"stage": stage, "format": format},
     )
+
+
+def why(name: str, row: Mapping[str, object], as_of: int | str | datetime | None) -> ApiCall[dict[str, Any]]:
+    return get_call(
+        f"{path_of('views', name)}/why", ApiAnswer.json, {"row": _row(row), "as_of": _moment(as_of)}
+    )
+
+
+def why_changed(name: str, row: Mapping[str, object]) -> ApiCall[list[dict[str, Any]]]:
+    path = f"{path_of('views', name)}/why-changed"
+    return get_call(path, lambda answer: answer.json()["epochs"], {"row": _row(row)})
+
+
+def _row(row: Mapping[str, object]) -> str:
+    return orjson.dumps({name: row_bodies.json_value(value) for name, value in row.items()}).decode()
 
 
 # Changes

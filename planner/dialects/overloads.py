@@ -22,6 +22,7 @@ _DUCKDB = {
     "TIME": "TIME",
     "BYTES": "BLOB",
     "NUMBER": "DOUBLE",
+    "WHOLE": "BIGINT",
     "JSON": "JSON",
 }
 _ELEMENTS = (
@@ -65,8 +66,9 @@ class Overload:
         """The template for an argument of a type, or None."""
         if type is UNTYPED:
             return next(iter(self.forms.values()))
-        kind = "NUMBER" if type.is_numeric else _KINDS.get(type.kind, "")
-        return self.forms.get(kind)
+        if type.is_integer and "WHOLE" in self.forms:
+            return self.forms["WHOLE"]
+        return self.forms.get("NUMBER" if type.is_numeric else _KINDS.get(type.kind, ""))
 
 
 def _duckdb_types(kind: str) -> list[str]:

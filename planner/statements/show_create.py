@@ -9,8 +9,8 @@ from sqlglot import exp
 from engine.schema import Column, Schema
 from planner.native.reference import quoted
 from planner.relation_names import PUBLIC, split_name
+from planner.statements.breach import Breach
 from planner.statements.table_rules import (
-    Action,
     Check,
     Constraint,
     ForeignKey,
@@ -40,6 +40,13 @@ def view_text(name: str, columns: Sequence[str] | None, sql: str, comments: Mapp
     return f"CREATE VIEW {relation_text(name)}{named} AS\n{sql}" + _comments("VIEW", name, comments)
 
 
+def assertion_text(name: str, sql: str, breach: Breach, comments: Mapping[str, str]) -> str:
+    """CREATE ASSERTION with the query of the rows that break it."""
+    more = " WITH (WARN)" if breach is Breach.WARN else ""
+    text = f"CREATE ASSERTION {relation_text(name)} CHECK (NOT EXISTS (\n{sql}\n)){more}"
+    return text + _comments("VIEW", name, comments)
+
+
 def constraint_text(constraint: Constraint) -> str:
     """The constraint's definition, without its name."""
     match constraint:
@@ -47,10 +54,9 @@ def constraint_text(constraint: Constraint) -> str:
             return f"CHECK ({_expression(condition)})"
         case Unique(columns=columns):
             return f"UNIQUE ({identifiers(columns)})"
-        case ForeignKey(columns=columns, table=table, target=target, on_delete=action):
-            end = "" if action is Action.NOTHING else f" ON DELETE {action.value}"
+        case ForeignKey(columns=columns, table=table, target=target):
             to = f"{relation_text(table)} ({identifiers(target)})"
-            return f"FOREIGN KEY ({identifiers(columns)}) REFERENCES {to}{end}"
+            return f"FOREIGN KEY ({identifiers(columns)}) REFERENCES {to}{constraint.actions}"
 
 
 def identifier(name: str) -> str:

@@ -20,6 +20,7 @@ from planner.parsing.script import Excerpt, Piece
 from planner.parsing.sql_functions import SqlFunction
 from planner.relation_names import own_name
 from planner.statements.alterations import Action
+from planner.statements.breach import Breach
 from planner.statements.sequences import Counting
 from planner.statements.table_rules import NO_RULES, TableRules
 
@@ -27,9 +28,10 @@ STAGES = ("logical", "optimized", "dataflow")
 """The stages of EXPLAIN."""
 ANALYZE = "analyze"
 ANSWER = "answer"
-NAMED_STAGES = (ANSWER, *STAGES, "supersteps", ANALYZE)
+WHY = "why"
+NAMED_STAGES = (ANSWER, *STAGES, "supersteps", ANALYZE, WHY)
 """The stages that EXPLAIN shows if the statement names them. `answer` is of an ad-hoc query alone: how it
-would be answered."""
+would be answered; so is `why`: what its first row follows from."""
 
 
 @dataclass(frozen=True)
@@ -157,9 +159,36 @@ class DropView(Statement):
 
 
 @dataclass(frozen=True)
+class CreateAssertion(Statement):
+    """`query` has the rows that break the assertion."""
+
+    name: str
+    query: Excerpt
+    breach: Breach
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class DropAssertion(Statement):
+    names: tuple[str, ...]
+    if_exists: bool
+
+
+@dataclass(frozen=True)
 class CreateType(Statement):
     name: str
     type: Type
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class AddLabel(Statement):
+    """ALTER TYPE ... ADD VALUE: a label behind the others, or `before` or after a `neighbour`."""
+
+    name: str
+    label: str
+    neighbour: str | None
+    before: bool
     if_not_exists: bool
 
 
@@ -348,6 +377,11 @@ class ShowTables(Statement):
 
 @dataclass(frozen=True)
 class ShowViews(Statement):
+    pass
+
+
+@dataclass(frozen=True)
+class ShowAssertions(Statement):
     pass
 
 

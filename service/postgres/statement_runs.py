@@ -191,7 +191,7 @@ class StatementRuns:
         path = search_path(self.settings.get("search_path"))
         branch = self.settings.get("branch")
         named = None if branch == MAIN_NAME else branch
-        return ScriptSession(path, self.temporary.schema, self.numbers, named)
+        return ScriptSession(path, self.temporary.schema, self.numbers, branch=named)
 
     # Blocks
 

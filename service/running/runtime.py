@@ -28,6 +28,7 @@ from planner.parsing.sql_functions import SqlFunction
 from planner.parsing.vocabulary import kept_text
 from planner.relation_names import TEMPORARY, schema_of
 from planner.statements.alterations import Action
+from planner.statements.breach import Breach
 from planner.statements.sequences import Counting
 from service.accounts.principals import MayRead
 from service.catalog.catalog import Receipt
@@ -43,6 +44,7 @@ from service.definitions.indexing import NewIndex, create_index, drop_index
 from service.definitions.intended_view import intend, intend_again, same_view
 from service.definitions.maintained_queries import is_query_name
 from service.definitions.readable import Readable
+from service.definitions.relabelling import NewLabel, add_label
 from service.errors import MaintainsNoQueries, NotLeader
 from service.metrics import Metrics
 from service.placement import Placement
@@ -357,6 +359,19 @@ class Runtime(Timeline):
         """Names a type."""
         await self._leading.writer.run(partial(self._state.types.create, name, type, exists_ok))
 
+    async def add_label(self, name: str, added: NewLabel, *, exists_ok: bool = False) -> None:
+        """Adds a label to a type and to all that has its labels; large views are built again before this
+        returns."""
+        leading, state = self._leading, self._state
+
+        def add() -> list[str]:
+            intended = [build.intended for build in leading.builds.all.values()]
+            building = [each.definition for each in intended if not each.rebuilt]
+            parts = (leading.alterations, state.types, state.functions)
+            return add_label(*parts, name, added, exists_ok, building)
+
+        await leading.builds.returned(await leading.writer.run(add))
+
     async def drop_type(self, *names: str, missing_ok: bool = False) -> None:
         """Drops the names of types. Columns of the types stay as they are."""
         for name in names:
@@ -376,7 +391,7 @@ class Runtime(Timeline):
         self, name: str, parameters: int | None, *, missing_ok: bool = False, all_overloads: bool = False
     ) -> None:
         """Drops a function. What has called it keeps its body."""
-        drop = partial(self._state.functions.drop, name, parameters, missing_ok, all_overloads)
+        drop = partial(self._state.functions.drop_function, name, parameters, missing_ok, all_overloads)
         await self._leading.writer.run(drop)
 
     async def create_sequence(self, name: str, counting: Counting, *, exists_ok: bool = False) -> None:
@@ -389,7 +404,7 @@ class Runtime(Timeline):
         of = self._state.definitions
 
         def drop() -> None:
-            of.sequences.drop(name, missing_ok, of.counted_by(name))
+            of.sequences.drop_unused(name, missing_ok, of.counted_by(name))
 
         await self._leading.writer.run(drop)
 
@@ -427,9 +442,11 @@ class Runtime(Timeline):
         or_replace: bool = False,
         readable: MayRead = None,
         names: Namespace = DEFAULT,
+        breach: Breach | None = None,
     ) -> Definition:
         """Creates a view of the query `sql`, with its tables' history, and returns when it can be read. It
-        may read what is `readable`, by default everything. `names` tells what its names mean.
+        may read what is `readable`, by default everything. `names` tells what its names mean. With a `breach`
+        it is an assertion, of whose rows there may be none.
 
         It is built beside the writer (`service/running/builds.py`). Other views that read a view which is
         replaced are computed anew, large ones beside the writer too. A view that has this query already
@@ -438,13 +455,19 @@ class Runtime(Timeline):
         self.memory.check("a view")
         text = await self._judging.run(kept_text, sql, dialect, self.vocabulary(), names)
         try:
-            return await self._made_view(name, text.text, dialect, or_replace, readable)
+            return await self._made_view(name, text.text, dialect, or_replace, readable, breach)
         except PlannerError as error:
             text.relocate(error)
             raise
 
     async def _made_view(
-        self, name: str, sql: str, dialect: str, or_replace: bool, readable: MayRead
+        self,
+        name: str,
+        sql: str,
+        dialect: str,
+        or_replace: bool,
+        readable: MayRead,
+        breach: Breach | None,
     ) -> Definition:
         leading, of = self._leading, self._state.definitions
         if or_replace and (same := await self._judging.run(same_view, of, name, sql, dialect, readable)):
@@ -455,7 +478,8 @@ class Runtime(Timeline):
             definition = await leading.writer.run(replacing)
             await leading.builds.returned([name, *views])
             return definition
-        return await leading.builds.make(name, partial(intend, of, name, sql, dialect, or_replace, readable))
+        plan = partial(intend, of, name, sql, dialect, or_replace, readable, breach)
+        return await leading.builds.make(name, plan)
 
     async def rebuild_view(self, name: str) -> Definition:
         """Builds a view that has failed again; a view that has not failed stays as it is."""

@@ -19,9 +19,11 @@ from planner.identifiers import fold, relation_name
 from planner.relation_names import PUBLIC, schema_of
 from planner.statements.alterations import AddColumn, AddConstraint, RenameTable, SetSequence
 from planner.statements.statements import (
+    AddLabel,
     AlterSequence,
     AlterTable,
     Comment,
+    CreateAssertion,
     CreateBranch,
     CreateFunction,
     CreateRole,
@@ -33,6 +35,7 @@ from planner.statements.statements import (
     CreateType,
     CreateView,
     Delete,
+    DropAssertion,
     DropBranch,
     DropFunction,
     DropRole,
@@ -80,6 +83,8 @@ def allow(statement: Statement, principal: Principal) -> None:
             principal.require_admin()
         case CreateSchema() | DropSchema() | CreateBranch() | DropBranch() | MergeBranch():
             principal.require_defining_all()
+        case AddLabel():  # a label reaches tables of all schemas
+            principal.require_defining_all()
         case SetOwner(kind="SCHEMA"):
             principal.require_defining_all()
         case _ if isinstance(statement, DEFINING):
@@ -124,7 +129,11 @@ def _named(statement: Statement) -> Iterator[str]:
         case RenameView(name=name, to=to):
             yield from (name, to)
         case (
-            DropTable(names=names) | DropView(names=names) | DropType(names=names) | DropSequence(names=names)
+            DropTable(names=names)
+            | DropView(names=names)
+            | DropAssertion(names=names)
+            | DropType(names=names)
+            | DropSequence(names=names)
         ):
             yield from names
         case DropFunction(dropped=dropped):
@@ -133,6 +142,7 @@ def _named(statement: Statement) -> Iterator[str]:
             CreateTableAs(name=name)
             | CreateTableLike(name=name)
             | CreateView(name=name)
+            | CreateAssertion(name=name)
             | CreateType(name=name)
             | CreateFunction(name=name)
             | CreateSequence(name=name)

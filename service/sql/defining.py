@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 
 from sqlglot import exp
@@ -11,12 +12,15 @@ from engine.codec.arrow import encode_arrow
 from engine.schema import BIGINT, Column, Schema
 from planner.adhoc.adhoc_query import AdhocQuery, Relations, adhoc_query
 from planner.errors import InvalidQuery, PlannerError
+from planner.parsing.script import Excerpt
 from planner.sql_types import from_duckdb
 from planner.statements.alterations import RenameTable
 from planner.statements.statements import (
+    AddLabel,
     AlterSequence,
     AlterTable,
     Comment,
+    CreateAssertion,
     CreateFunction,
     CreateIndex,
     CreateSchema,
@@ -26,6 +30,7 @@ from planner.statements.statements import (
     CreateTableLike,
     CreateType,
     CreateView,
+    DropAssertion,
     DropFunction,
     DropIndex,
     DropSchema,
@@ -43,6 +48,7 @@ from service.catalog.details import Details
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.indexing import NewIndex
 from service.definitions.named_schemas import require_schema
+from service.definitions.relabelling import NewLabel
 from service.errors import NotFound
 from service.pgcatalog.system_tables import RELATIONS, SystemTables
 from service.reading.duck import Answer
@@ -55,11 +61,14 @@ DEFINING = (
     | CreateTableAs
     | CreateTableLike
     | CreateView
+    | CreateAssertion
+    | DropAssertion
     | CreateSchema
     | DropSchema
     | DropTable
     | DropView
     | CreateType
+    | AddLabel
     | DropType
     | CreateSequence
     | AlterSequence
@@ -83,6 +92,8 @@ async def define(
     `readable` says what the author may read, if that is not all; `system` gives the catalogs."""
     if isinstance(statement, CreateView):
         return await _create_view(statement, runtime, readable)
+    if isinstance(statement, CreateAssertion):
+        return await _create_assertion(statement, runtime, readable)
     if isinstance(statement, CreateFunction):
         await create_function(statement, runtime, ask, readable)
     elif isinstance(statement, CreateTableAs):
@@ -105,12 +116,19 @@ async def _define(statement: Statement, runtime: Runtime) -> None:
             await runtime.drop_table(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
         case DropView(names=names):
             await runtime.drop_view(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
+        case DropAssertion(names=names):
+            for name in names:
+                _must_assert(name, statement.if_exists, runtime)
+            await runtime.drop_view(*names, missing_ok=statement.if_exists)
         case CreateSchema(name=name):
             await runtime.create_schema(name, exists_ok=statement.if_not_exists)
         case DropSchema(names=names):
             await runtime.drop_schemas(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
         case CreateType(name=name, type=type):
             await runtime.create_type(name, type, exists_ok=statement.if_not_exists)
+        case AddLabel(name=name, label=label, neighbour=neighbour, before=before):
+            added = NewLabel(label, neighbour, before)
+            await runtime.add_label(name, added, exists_ok=statement.if_not_exists)
         case DropType(names=names):
             await runtime.drop_type(*names, missing_ok=statement.if_exists)
         case CreateSequence(name=name, counting=counting):
@@ -165,14 +183,44 @@ async def _create_view(statement: CreateView, runtime: Runtime, readable: MayRea
     if statement.if_not_exists and _is_view(runtime, statement.name):
         return runtime.snapshot.upper - 1
     query, dialect = statement.definition, statement.piece.dialect
-    try:
+    with _placed_in(query):
         made = await runtime.create_view(
             statement.name, query.text, dialect, or_replace=statement.or_replace, readable=readable
         )
+    return made.created
+
+
+async def _create_assertion(statement: CreateAssertion, runtime: Runtime, readable: MayRead) -> int:
+    """Creates an assertion. Returns the epoch from which it holds."""
+    query, dialect = statement.query, statement.piece.dialect
+    if statement.if_not_exists and _is_view(runtime, statement.name):
+        return runtime.snapshot.upper - 1
+    with _placed_in(query):
+        made = await runtime.create_view(
+            statement.name, query.text, dialect, readable=readable, breach=statement.breach
+        )
+    return made.created
+
+
+@contextmanager
+def _placed_in(query: Excerpt) -> Iterator[None]:
+    """Gives errors about a query's text their places in the script."""
+    try:
+        yield
     except PlannerError as error:
         query.relocate(error)
         raise
-    return made.created
+
+
+def _must_assert(name: str, missing_ok: bool, runtime: Runtime) -> None:
+    """Raises NotFound unless there is an assertion of the name."""
+    there = runtime.definitions().get(name)
+    if (there is None and not missing_ok) or (there is not None and there.details.breach is None):
+        assertions = (other for other, it in runtime.definitions().items() if it.details.breach is not None)
+        hint = did_you_mean(name, assertions)
+        if there is not None:
+            hint = f"{name} is a {'view' if there.is_view else 'table'}"
+        raise NotFound(f"there is no assertion called {name}", hint)
 
 
 async def _create_as(
@@ -186,26 +234,43 @@ async def _create_as(
     there = runtime.definitions().get(statement.name)
     if statement.if_not_exists and there is not None and not there.is_view:
         return
-    known = runtime.definitions()
-    if readable is not None:
-        known = {name: definition for name, definition in known.items() if readable(name)}
-    query = _unwrapped(statement.query)
-    relations: Relations = known
-    if is_about_catalogs(query, statement.piece.dialect):
-        query, relations = over_catalogs(query, system()), {**known, **RELATIONS}
-    answer = await ask(adhoc_query(query, relations))
-    names = statement.column_names or tuple(name.lower() for name in answer.names)
-    if len(names) != len(answer.names):
-        raise InvalidQuery(f"there are {len(names)} names for {len(answer.names)} columns")
-    columns = (Column(n, from_duckdb(type, huge=BIGINT)) for n, type in zip(names, answer.types, strict=True))
-    definition = await runtime.create_table(
-        statement.name, Schema(tuple(columns)), None, or_replace=statement.or_replace
-    )
+    answer = await answered(statement.query, statement.piece.dialect, runtime, ask, readable, system)
+    schema = answer_schema(answer, statement.column_names)
+    definition = await runtime.create_table(statement.name, schema, None, or_replace=statement.or_replace)
     if statement.with_data and answer.table.num_rows:
         with runtime.dictionary.holding():
             words = encode_arrow(answer.table, definition.schema, runtime.dictionary)
             changes = TableChanges.of(ChangeOp.INSERT, definition.schema, words)
             await runtime.apply({definition.name: changes})
+
+
+async def answered(
+    query: exp.Expression,
+    dialect: str,
+    runtime: Runtime,
+    ask: Ask,
+    readable: MayRead,
+    system: Callable[[], SystemTables],
+) -> Answer:
+    """The answer to the query of a statement, which may read the catalogs too."""
+    known = runtime.definitions()
+    if readable is not None:
+        known = {name: definition for name, definition in known.items() if readable(name)}
+    query = _unwrapped(query)
+    relations: Relations = known
+    if is_about_catalogs(query, dialect):
+        query, relations = over_catalogs(query, system()), {**known, **RELATIONS}
+    return await ask(adhoc_query(query, relations))
+
+
+def answer_schema(answer: Answer, column_names: Sequence[str] = ()) -> Schema:
+    """The columns of an answer as those of a table. Raises InvalidQuery for too many or too few names."""
+    names = column_names or tuple(name.lower() for name in answer.names)
+    if len(names) > len(answer.names):
+        raise InvalidQuery(f"there are {len(names)} names for {len(answer.names)} columns")
+    names = (*names, *(name.lower() for name in answer.names[len(names) :]))
+    columns = (Column(n, from_duckdb(type, huge=BIGINT)) for n, type in zip(names, answer.types, strict=True))
+    return Schema(tuple(columns))
 
 
 def _unwrapped(query: exp.Expression) -> exp.Expression:

@@ -25,16 +25,20 @@ from planner.catalog_queries import is_system, take_signals, with_catalog
 from planner.errors import PlannerError, Unsupported
 from planner.explain import analyze, explain
 from planner.long_texts import long_query, plan_text
-from planner.statements.show_create import table_text, view_text
+from planner.statements.outside import CopyFiles, CreateSink, CreateSource, DropStream, ShowStreams
+from planner.statements.show_create import assertion_text, table_text, view_text
 from planner.statements.statements import (
     ANALYZE,
     ANSWER,
     STAGES,
+    WHY,
+    AddLabel,
     AlterSequence,
     AlterTable,
     Begin,
     Comment,
     Commit,
+    CreateAssertion,
     CreateBranch,
     CreateFunction,
     CreateIndex,
@@ -47,6 +51,7 @@ from planner.statements.statements import (
     CreateType,
     CreateView,
     Delete,
+    DropAssertion,
     DropBranch,
     DropFunction,
     DropIndex,
@@ -70,6 +75,7 @@ from planner.statements.statements import (
     SetBranch,
     SetOwner,
     SetSearchPath,
+    ShowAssertions,
     ShowBranch,
     ShowBranches,
     ShowColumns,
@@ -104,12 +110,16 @@ from service.sql.merging import prepare_merge
 from service.sql.sight import Sight
 from service.sql.signalling import signalled
 from service.sql.system_catalogs import failures_logged
+from service.sql.why_lines import why_lines
 
 _NAMES: dict[type[Statement], str] = {
     Begin: "BEGIN",
     Commit: "COMMIT",
     CreateTable: "CREATE TABLE",
     CreateView: "CREATE VIEW",
+    CreateAssertion: "CREATE ASSERTION",
+    DropAssertion: "DROP ASSERTION",
+    ShowAssertions: "SHOW ASSERTIONS",
     Delete: "DELETE",
     DropTable: "DROP TABLE",
     DropView: "DROP VIEW",
@@ -125,6 +135,7 @@ _NAMES: dict[type[Statement], str] = {
     MergeBranch: "MERGE BRANCH",
     ShowSearchPath: "SHOW",
     CreateType: "CREATE TYPE",
+    AddLabel: "ALTER TYPE",
     CreateFunction: "CREATE FUNCTION",
     CreateSequence: "CREATE SEQUENCE",
     AlterSequence: "ALTER SEQUENCE",
@@ -155,6 +166,9 @@ _NAMES: dict[type[Statement], str] = {
     DropRole: "DROP ROLE",
     Grant: "GRANT",
     Revoke: "REVOKE",
+    CreateSource: "CREATE SOURCE",
+    CreateSink: "CREATE SINK",
+    CopyFiles: "COPY",
 }
 
 _NO_ANSWER = ("only as a view",)
@@ -211,8 +225,13 @@ class StatementTask:
 
 def name_of(statement: Statement) -> str:
     """The name of a statement in its result."""
-    if isinstance(statement, SetOwner):
-        return f"ALTER {statement.kind}"
+    match statement:
+        case SetOwner(kind=kind):
+            return f"ALTER {kind}"
+        case DropStream(kind=kind):
+            return f"DROP {kind}"
+        case ShowStreams(kind=kind):
+            return f"SHOW {kind}S"
     return _NAMES[type(statement)]
 
 
@@ -255,6 +274,8 @@ def task_of(
             return StatementTask(statement, (), partial(_show_tables, statement))
         case ShowViews():
             return StatementTask(statement, (), partial(_show_views, statement))
+        case ShowAssertions():
+            return StatementTask(statement, (), partial(_show_assertions, statement))
         case ShowSchemas():
             return StatementTask(statement, (), partial(_show_schemas, statement))
         case ShowColumns():
@@ -347,6 +368,9 @@ def _explain(statement: Explain, system: Callable[[], SystemTables], sight: Sigh
         )
     if is_catalogs:
         return _texts(statement, sight, ("plan",), [[line] for line in answer])
+    if statement.stage == WHY:
+        told = why_lines(statement, _planned(statement, sight), sight)
+        return _texts(statement, sight, ("why",), [[line] for line in told])
     if statement.stage == ANSWER:
         return _texts(statement, sight, ("plan",), [[line] for line in answer or _NO_ANSWER])
     planned = _planned(statement, sight)
@@ -420,6 +444,15 @@ def _show_views(statement: Statement, sight: Sight) -> Result:
     return _texts(statement, sight, ("name", "columns", "state", "sql"), rows)
 
 
+def _show_assertions(statement: Statement, sight: Sight) -> Result:
+    rows = [
+        [name, it.details.breach.value, sight.readable.state_of(it)[0], it.sql]
+        for name, it in sorted(sight.definitions.items())
+        if it.details.breach is not None
+    ]
+    return _texts(statement, sight, ("name", "breach", "state", "sql"), rows)
+
+
 def _show_schemas(statement: Statement, sight: Sight) -> Result:
     return texts(name_of(statement), sight.epoch, ("name",), [[name] for name in sorted(sight.schemas)])
 
@@ -449,7 +482,9 @@ def _show_columns(statement: ShowColumns, sight: Sight) -> Result:
 def _show_create(statement: ShowCreate, sight: Sight) -> Result:
     definition = _relation(statement.name, sight, statement.view)
     name, comments = definition.name, definition.details.comments
-    if definition.is_view:
+    if definition.details.breach is not None:
+        text = assertion_text(name, definition.sql, definition.details.breach, comments)
+    elif definition.is_view:
         text = view_text(name, None, definition.sql, comments)
     else:
         names = definition.schema.names

@@ -33,7 +33,11 @@ PROGRAMS = (
 TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
-@pytest.mark.parametrize("document", ["README.md", "docs/tour.md", "docs/http.md", "docs/backups.md", "docs/branches.md"])
+PAGES = ("tour", "http", "backups", "assertions", "why", "branches")
+PLAYED = ["README.md", *(f"docs/{it}.md" for it in PAGES)]
+
+
+@pytest.mark.parametrize("document", PLAYED)
 def test_the_document_works_as_shown(document: str, tmp_path: Path) -> None:
     with Client(Settings(data=tmp_path)) as service:
         assert play(service, document) > 2

@@ -26,7 +26,7 @@ from service.errors import Conflict
 from service.reading.lanes import Lane
 from service.running.branches.branch_diff import shown
 from service.running.branches.branch_timeline import BranchTimeline
-from service.writing.transaction import Transaction
+from service.writing.transaction import Meaning, Transaction
 
 _DRAFTS = 5
 """Times that a merge is drafted beside the parent's writer, before it runs in its turn."""
@@ -98,7 +98,7 @@ class _Merging:
         if self._conflicts and self._on_conflict is ConflictChoice.FAIL:
             raise self._refusal()
         if changes:
-            transaction.apply(changes, updates=True)
+            transaction.apply(changes, Meaning.TRUNCATION)  # what follows a deletion is among the changes
 
     def _refusal(self) -> Conflict:
         branch, number = self._branch, len(self._conflicts)
