@@ -89,10 +89,15 @@ class BranchTimeline(Timeline):
     @property
     def departed(self) -> int:
         """The bytes that it holds besides its parent's state, as they were a moment ago."""
-        now = time.monotonic()
-        if self._departed is None or now - self._departed[0] > _LOOK_SECONDS:
-            self._departed = now, self._state.engine.departed(self.parting.fork)
+        if self._departed is None or time.monotonic() - self._departed[0] > _LOOK_SECONDS:
+            return self.measured()
         return self._departed[1]
+
+    def measured(self) -> int:
+        """The same as they are now. Costs a look at each operator."""
+        size = self._state.engine.departed(self.parting.fork)
+        self._departed = time.monotonic(), size
+        return size
 
     def _check_size(self) -> None:
         """Raises Conflict if the branch holds as much as it may."""
