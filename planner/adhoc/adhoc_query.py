@@ -19,9 +19,9 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
 from engine.schema import Schema
+from planner.adhoc.branch_differences import take_between, with_differences
 from planner.adhoc.clock_truncation import with_clock_truncation
 from planner.adhoc.demanded_rows import EVERYTHING, Demand, demands
-from planner.adhoc.differences import take_between, with_differences
 from planner.adhoc.enum_labels import with_typed_labels
 from planner.adhoc.from_clauses import Relations, with_plain_names, with_plain_rows
 from planner.adhoc.kinds_apart import check_kinds
