@@ -18,6 +18,7 @@ from sqlglot.tokens import TokenType
 
 from planner.dialects.systems.bigquery import BIGQUERY, bigquery_node
 from planner.dialects.systems.mysql import MYSQL, mysql_node
+from planner.dialects.systems.oracle_calls import ORACLE, oracle_node
 from planner.dialects.systems.postgresql import POSTGRES, RELATIVES, postgres_node
 from planner.dialects.systems.redshift import REDSHIFT, redshift_node
 from planner.dialects.systems.snowflake import SNOWFLAKE, snowflake_node
@@ -38,6 +39,7 @@ _TABLES: Mapping[str, Mapping[str, Meaning]] = {
     **dict.fromkeys(RELATIVES, POSTGRES),
     "databricks": SPARK,
     "mysql": MYSQL,
+    "oracle": ORACLE,
     "redshift": REDSHIFT,
     "snowflake": SNOWFLAKE,
     "spark": SPARK,
@@ -50,6 +52,7 @@ _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     **dict.fromkeys(RELATIVES, postgres_node),
     "databricks": spark_node,
     "mysql": mysql_node,
+    "oracle": oracle_node,
     "redshift": redshift_node,
     "snowflake": snowflake_node,
     "spark": spark_node,

@@ -50,6 +50,7 @@ from planner.statements.statements import (
     Merge,
     MergeBranch,
     RefreshView,
+    RenameSchema,
     RenameView,
     Revoke,
     Select,
@@ -81,9 +82,9 @@ def allow(statement: Statement, principal: Principal) -> None:
     match statement:
         case CreateRole() | DropRole() | Grant() | Revoke():
             principal.require_admin()
-        case CreateSchema() | DropSchema() | CreateBranch() | DropBranch() | MergeBranch():
+        case CreateBranch() | DropBranch() | MergeBranch():
             principal.require_defining_all()
-        case AddLabel():  # a label reaches tables of all schemas
+        case CreateSchema() | RenameSchema() | DropSchema() | AddLabel():  # a label reaches all schemas
             principal.require_defining_all()
         case SetOwner(kind="SCHEMA"):
             principal.require_defining_all()
