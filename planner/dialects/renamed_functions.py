@@ -79,9 +79,6 @@ _PADDED = {
 
 def function(node: exp.Expression, dialect: str) -> exp.Expression:
     """A node with the same meaning in DuckDB, or the node itself."""
-    called = _call(node)
-    if called is not node:
-        return called
     if has(dialect, Trait.FORMATS_LIKE_C):
         for translation in (_postgres_part, first_match, _json_of_rows, _json_of_value):
             found = translation(node)
