@@ -24,7 +24,7 @@ from engine.schema import (
     Type,
     without_names,
 )
-from planner.bind.aggregate_calls import aggregate_call, is_aggregate
+from planner.bind.aggregate_calls import AggregateCall, aggregate_call, is_aggregate
 from planner.bind.aggregate_uses import Collector, bind_aggregate
 from planner.bind.arrays import concatenated, each, subscript
 from planner.bind.attempts import attempted, is_attempt
@@ -37,6 +37,7 @@ from planner.bind.coercion import (
     cast_of_variant,
     coerce,
     condition,
+    default_of_none,
     explicit_cast,
     interval_literal,
     number_literal,
@@ -79,7 +80,7 @@ from planner.errors import (
 from planner.identifiers import parts_of
 from planner.ir import Expression, references
 from planner.ir.failing import check_constant
-from planner.ir.scalars import call, conjoin, disjoin, negate
+from planner.ir.scalars import call, conjoin, disjoin, may_be_null, negate
 from planner.limits import check_time
 from planner.native.reference import fill_places, literal_text
 from planner.native.templates import Whole, called, is_native, shared, whole_of
@@ -347,6 +348,8 @@ class ExpressionBinder:
     def _column(self, node: exp.Column) -> Expression:
         name = node.name.lower()
         alias = self.scope.aliases.get(name) if not node.table and name not in self._expanding else None
+        if alias is not None and has(self.session.dialect, Trait.ALIASES_BEFORE_COLUMNS):
+            return self._alias(name, alias)
         hides = alias is not None and has(self.session.dialect, Trait.ALIASES_BEFORE_OUTER_COLUMNS)
         first = self.scope.chain()[:1] if hides else None
         for scope in first or self.scope.chain():
@@ -423,6 +426,10 @@ class ExpressionBinder:
         if is_edit and has(self.session.dialect, Trait.EDITS_DOCUMENTS):
             return without(left, right, node, self.session.dialect)
         left, right = as_operands(op, left, right, self.session.dialect)
+        if has(self.session.dialect, Trait.COUNTS_TRUTH):
+            left, right = (coerce(s, INTEGER) if s.type == BOOLEAN else s for s in (left, right))
+        if op in (Op.ADD, Op.SUB) and has(self.session.dialect, Trait.COUNTS_SECONDS):
+            left, right = self._seconds(left, right, node), self._seconds(right, left, node)
         if op is Op.SUB and left.type == right.type == TIME:
             return foreign(_BETWEEN_TIMES, [left, right], node, self.session.dialect)
         if op is Op.ADD and has(self.session.dialect, Trait.ADDS_TEXTS) and left.type == right.type == TEXT:
@@ -439,6 +446,11 @@ class ExpressionBinder:
             return foreign("CAST(trunc({0} / {1}) AS BIGINT)", [left, right], node, self.session.dialect)
         known = {id(node.this): left, id(node.expression): right}
         return bind_arithmetic(op, left, right) or self._function(node, known)
+
+    def _seconds(self, number: Expression, moment: Expression, node: exp.Expression) -> Expression:
+        """The number of seconds that is added to a moment, as an interval; any other operand itself."""
+        is_count = number.type.is_integer and moment.type.kind in (Kind.TIMESTAMP, Kind.TIMESTAMPTZ)
+        return foreign("to_seconds({0})", [number], node, self.session.dialect) if is_count else number
 
     def _containment(self, node: exp.Expression) -> Expression:
         """`@>`, `<@` and `?`; DuckDB has the first two for arrays."""
@@ -597,9 +609,22 @@ class ExpressionBinder:
             fail(Unsupported("an aggregate over an outer query's columns is not supported"), node)
         with self.session.provenance.noting(node):
             columns = [self.collector.column(use, call.name).ref for use in uses]
+        defaults = has(self.session.dialect, Trait.ABSENT_IS_DEFAULT) and not is_native(node)
+        if defaults and derived is None and (call.name == "array_agg" or not self._may_be_null(call, inside)):
+            columns = [default_of_none(call.name, column) for column in columns]
         if self._is_whole_average(call.name, uses[0].arguments):
             return Foreign(_WHOLE, (columns[0],), BIGINT)  # type: ignore[arg-type]
-        return columns[0] if derived is None else derived.value(columns)
+        if derived is None:
+            return columns[0]
+        value = derived.value(columns)
+        return (
+            default_of_none(call.name, value) if defaults and not self._may_be_null(call, inside) else value
+        )
+
+    def _may_be_null(self, call: AggregateCall, inside: ExpressionBinder) -> bool:
+        """Whether an aggregate takes values that may be NULL."""
+        columns = {c.id: c for table in self.scope.tables for c in (*table.columns, *self.scope.star)}
+        return any(may_be_null(inside.bind(argument), columns) for argument in call.arguments)
 
     def _of_intervals(self, node: exp.Expression) -> Expression | None:
         """A sum or an average of intervals, also over a window; None for anything else."""

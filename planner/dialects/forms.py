@@ -57,6 +57,12 @@ _MOMENT_OF_SNOWFLAKE = (
     " WHEN abs(CAST({0} AS BIGINT)) < 31536000000000000 THEN CAST({0} AS BIGINT)"
     " ELSE CAST({0} AS BIGINT) // 1000 END) END"
 )
+_DAY_OF_CLICKHOUSE = (
+    "CASE WHEN {0} <= 65535 THEN DATE '1970-01-01' + CAST(trunc({0}) AS INTEGER)"
+    " ELSE CAST(make_timestamp(CAST(trunc({0}) AS BIGINT) * 1000000) AS DATE) END"
+)
+_HEX_OF_CLICKHOUSE = "CASE WHEN length(hex({0})) % 2 = 1 THEN '0' || hex({0}) ELSE hex({0}) END"
+_BIN_OF_CLICKHOUSE = "to_base({0}, 2, CAST((length(bin({0})) + 7) // 8 * 8 AS INTEGER))"
 _CLOCK_OF_MYSQL = {
     "hour": "hour({0})",
     "minute": "minute({0})",
@@ -119,6 +125,31 @@ FORMS: Mapping[str, Forms] = {
         "JSON": "CASE json_type({0}) WHEN 'ARRAY' THEN range(CAST(json_array_length({0}) AS BIGINT)) END",
         "ARRAY": "range(CAST(len({0}) AS BIGINT))",
     },
+    "truth_of_clickhouse": {"BOOLEAN": "{0}", "NUMBER": "{0} <> 0", "TEXT": _TRUTH},
+    "day_of_clickhouse": {"DATE": "{0}", **_of_moments("CAST({0} AS DATE)"), "NUMBER": _DAY_OF_CLICKHOUSE},
+    "moment_of_clickhouse": {
+        "DATE": _FULL,
+        **_of_moments("date_trunc('second', {0})"),
+        "NUMBER": "make_timestamp(CAST(trunc({0}) AS BIGINT) * 1000000)",
+    },
+    "precise_moment_of_clickhouse": {
+        "DATE": _FULL,
+        **_of_moments(_FULL),
+        "NUMBER": "make_timestamp(CAST(trunc({0} * 1000000) AS BIGINT))",
+    },
+    "length_of_clickhouse": {
+        "TEXT": "octet_length(encode({0}))",
+        "BYTES": "octet_length({0})",
+        "ARRAY": "len({0})",
+        "MAP": "CAST(cardinality({0}) AS BIGINT)",
+    },
+    "rounded_of_clickhouse": {
+        "WHOLE": "round({0}, {1})",
+        "DECIMAL": "round({0}, {1})",
+        "NUMBER": "round_even({0}, {1})",
+    },
+    "hex_of_clickhouse": {"TEXT": "hex({0})", "BYTES": "hex({0})", "NUMBER": _HEX_OF_CLICKHOUSE},
+    "bin_of_clickhouse": {"TEXT": "bin({0})", "BYTES": "bin({0})", "NUMBER": _BIN_OF_CLICKHOUSE},
     "truth_of_snowflake": {"NUMBER": "{0} <> 0", "TEXT": _TRUTH},
     "moment_of_snowflake": {
         "DATE": _FULL,

@@ -26,7 +26,17 @@ _NOTHING_BEFORE = frozenset({"trino"})
 _FAILS_OUTSIDE = frozenset({"bigquery", "materialize", "postgres", "redshift", "risingwave", "snowflake"})
 """Dialects in which a root of a negative number, and a logarithm of zero, are errors."""
 _ESCAPES = frozenset(
-    {"bigquery", "databricks", "materialize", "mysql", "postgres", "redshift", "risingwave", "spark"}
+    {
+        "bigquery",
+        "clickhouse",
+        "databricks",
+        "materialize",
+        "mysql",
+        "postgres",
+        "redshift",
+        "risingwave",
+        "spark",
+    }
 )
 """Dialects in which a backslash escapes in a pattern of LIKE, unless ESCAPE says otherwise."""
 _LIKE_IN_ANY_CASE = frozenset({"mysql", "sqlite"})

@@ -23,7 +23,10 @@ _DUCKDB = {
     "BYTES": "BLOB",
     "NUMBER": "DOUBLE",
     "JSON": "JSON",
+    "WHOLE": "BIGINT",
+    "BOOLEAN": "BOOLEAN",
 }
+"""The types of a macro's parameter; a decimal is a DOUBLE to it, and a map has no type of its own."""
 _ELEMENTS = (
     "BOOLEAN SMALLINT INTEGER BIGINT FLOAT DOUBLE VARCHAR DATE TIME TIMESTAMP TIMESTAMPTZ INTERVAL UUID BLOB"
 )
@@ -37,6 +40,8 @@ _KINDS = {
     Kind.JSON: "JSON",
     Kind.ARRAY: "ARRAY",
     Kind.BYTEA: "BYTES",
+    Kind.BOOLEAN: "BOOLEAN",
+    Kind.MAP: "MAP",
 }
 _OF_DATES = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TEXT", "TIME")
 PREFIX = "dialect_"
@@ -65,13 +70,18 @@ class Overload:
         """The template for an argument of a type, or None."""
         if type is UNTYPED:
             return next(iter(self.forms.values()))
-        kind = "NUMBER" if type.is_numeric else _KINDS.get(type.kind, "")
+        kind = _KINDS.get(type.kind, "")
+        if type.is_numeric:
+            narrow = "WHOLE" if type.is_integer else "NUMBER" if type.is_float else "DECIMAL"
+            kind = narrow if narrow in self.forms else "NUMBER"
         return self.forms.get(kind)
 
 
 def _duckdb_types(kind: str) -> list[str]:
     """The types of the parameters that take a kind of argument."""
-    return [f"{each}[]" for each in _ELEMENTS.split()] if kind == "ARRAY" else [_DUCKDB[kind]]
+    if kind == "ARRAY":
+        return [f"{each}[]" for each in _ELEMENTS.split()]
+    return [_DUCKDB[kind]] if kind in _DUCKDB else []
 
 
 def _filled(form: str, names: list[str]) -> str:

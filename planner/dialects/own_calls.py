@@ -16,6 +16,9 @@ from sqlglot import Dialect, exp
 from sqlglot.parser import Parser
 
 from planner.dialects.bigquery import BIGQUERY, bigquery_node
+from planner.dialects.clickhouse.clickhouse_calls import CLICKHOUSE, clickhouse_node
+from planner.dialects.date_tables import FAMILIES
+from planner.dialects.dates import functions
 from planner.dialects.mysql import MYSQL, mysql_node
 from planner.dialects.postgresql import POSTGRES, RELATIVES, postgres_node
 from planner.dialects.redshift import REDSHIFT, redshift_node
@@ -33,6 +36,7 @@ Meaning = str | Callable[[Args], exp.Expression]
 
 _TABLES: Mapping[str, Mapping[str, Meaning]] = {
     "bigquery": BIGQUERY,
+    "clickhouse": CLICKHOUSE,
     **dict.fromkeys(RELATIVES, POSTGRES),
     "databricks": SPARK,
     "mysql": MYSQL,
@@ -44,6 +48,7 @@ _TABLES: Mapping[str, Mapping[str, Meaning]] = {
 }
 _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "bigquery": bigquery_node,
+    "clickhouse": clickhouse_node,
     **dict.fromkeys(RELATIVES, postgres_node),
     "databricks": spark_node,
     "mysql": mysql_node,
@@ -101,6 +106,8 @@ def own_meaning(node: exp.Expression, dialect: str) -> exp.Expression:
     if not forms:
         return _NODES[dialect](node)
     form = next((form for form in forms if form.takes(len(node.expressions))), None)
+    if form is None and node.name.upper() in functions(FAMILIES.get(dialect, "")):
+        return node
     if form is None:
         what = f"{node.name.lower()} with {len(node.expressions)} arguments is not supported in {dialect}"
         fail(Unsupported(what, "; ".join(f"{form.written.lower()} is" for form in forms)), node)

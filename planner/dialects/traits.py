@@ -73,12 +73,23 @@ class Trait(Enum):
     """CREATE TABLE LIKE copies constraints and defaults too."""
     HAS_WORKING_TABLE = auto()
     """We know how the system runs a recursive query, and so do we."""
+    COUNTS_TRUTH = auto()
+    """A truth value is the number 1 or 0 to an operator."""
+    COUNTS_SECONDS = auto()
+    """A number that is added to a moment is one of seconds."""
+    ABSENT_IS_DEFAULT = auto()
+    """Columns are NOT NULL unless they are declared otherwise, and where others have NULL for what is not there
+    (a row in an outer join, an element of an array, a key in a map or in a grouping set, rows of an aggregate),
+    there is the default of the type: 0 or the empty text."""
+    ALIASES_BEFORE_COLUMNS = auto()
+    """A name of the select list hides a column, in the whole query."""
     STEPS_READ_ANYTHING = auto()
     """The step of a recursive query may be any query, and may read all rows so far by `recurring.name`."""
     SEARCHES_AND_CYCLES = auto()
     """A recursive query may have SEARCH and CYCLE."""
 
 
+_CLICKHOUSE = frozenset({"clickhouse"})
 _DUCKDB = frozenset({"duckdb"})
 _SPARK = frozenset({"databricks", "hive", "spark", "spark2"})
 _APART = frozenset({"athena", "bigquery", "materialize", "postgres", "presto", "risingwave", "trino"})
@@ -94,13 +105,13 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.READS_NUMERALS: frozenset({"databricks", "mysql", "redshift", "snowflake", "spark", "sqlite"}),
     Trait.READS_NO_NUMERALS: frozenset({"bigquery", "trino"}),
     Trait.AVERAGES_ARE_WHOLE: frozenset({"redshift"}),
-    Trait.CUTS_FRACTIONS: frozenset({"databricks", "spark", "sqlite"}),
-    Trait.ROUNDS_NO_TEXTS: frozenset({"bigquery", "databricks", "redshift", "spark", "trino"}),
+    Trait.CUTS_FRACTIONS: frozenset({"clickhouse", "databricks", "spark", "sqlite"}),
+    Trait.ROUNDS_NO_TEXTS: frozenset({"bigquery", "clickhouse", "databricks", "redshift", "spark", "trino"}),
     Trait.SUBSCRIPTS_FAIL: frozenset({"bigquery", "databricks", "spark", "trino"}),
     Trait.DIVIDES_DECIMALS: frozenset({"trino"}),
     Trait.CASTS_FAIL: frozenset({"spark"}),
     Trait.CASTS_STRUCTS_BY_NAME: frozenset({"duckdb", "snowflake"}),
-    Trait.PERCENTILE_INTERPOLATES: _SPARK,
+    Trait.PERCENTILE_INTERPOLATES: _SPARK | _CLICKHOUSE,
     Trait.LISTAGG_JOINS_CLOSELY: frozenset({"databricks", "oracle", "redshift", "snowflake", "spark"}),
     Trait.FUNCTIONS_ARE_TABLES: _POSTGRES,
     Trait.QUERIES_ARE_LATERAL: _DUCKDB,
@@ -117,6 +128,10 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.EDITS_DOCUMENTS: _POSTGRES - {"redshift"},
     Trait.LIKE_COPIES_RULES: frozenset({"mysql"}),
     Trait.HAS_WORKING_TABLE: frozenset({"duckdb", "postgres"}),
+    Trait.COUNTS_TRUTH: _CLICKHOUSE,
+    Trait.COUNTS_SECONDS: _CLICKHOUSE,
+    Trait.ABSENT_IS_DEFAULT: _CLICKHOUSE,
+    Trait.ALIASES_BEFORE_COLUMNS: _CLICKHOUSE,
     Trait.STEPS_READ_ANYTHING: _DUCKDB,
     Trait.SEARCHES_AND_CYCLES: frozenset({"postgres"}),
 }

@@ -28,6 +28,7 @@ from planner.parsing.json_columns import JsonColumns
 from planner.parsing.mutually import MutualRecursion
 from planner.parsing.parameters import mark
 from planner.parsing.recursion_clauses import RecursionClauses
+from planner.parsing.tuple_places import TuplePlaces
 from planner.parsing.version_clauses import VersionClauses
 from planner.parsing.window_calls import WindowCalls
 from planner.rewriting import rewritten
@@ -64,6 +65,7 @@ def _parser_class(dialect: str) -> type[Parser]:
     if has(dialect, Trait.ARROWS_ARE_OF_JSON):
         own["LAMBDAS"] = {kind: read for kind, read in base.LAMBDAS.items() if kind is not TokenType.ARROW}
     ours = (
+        TuplePlaces,
         WindowCalls,
         JsonColumns,
         VersionClauses,

@@ -10,6 +10,8 @@ from sqlglot import exp
 
 from planner.rewriting.array_queries import array_query
 from planner.rewriting.bit_strings import bit_string
+from planner.rewriting.clickhouse_queries import clickhouse_query
+from planner.rewriting.combined_aggregates import combined_aggregate
 from planner.rewriting.dialect_queries import dialect_query
 from planner.rewriting.dual_table import dual_table
 from planner.rewriting.flattened import flattened
@@ -38,6 +40,8 @@ _RULES = (
     value_rows,
     row_call,
     array_query,
+    combined_aggregate,
+    clickhouse_query,
     ordered_value,
     ordered_argument,
     warehouse_window,
@@ -72,6 +76,7 @@ _CHANGED = (
         exp.DataType,
     ),
     *(exp.Pivot, exp.Ordered, exp.Column, exp.TableFromRows, exp.Anonymous, exp.BitString, exp.Join),
+    *(exp.AnonymousAggFunc, exp.CombinedAggFunc, exp.ParameterizedAgg),
 )
 
 _AT_PATHS = (exp.JSONValue, exp.JSONExtract)
