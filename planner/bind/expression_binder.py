@@ -24,7 +24,7 @@ from engine.schema import (
     Type,
     without_names,
 )
-from planner.bind.aggregate_calls import AggregateCall, aggregate_call, is_aggregate
+from planner.bind.aggregate_calls import aggregate_call, is_aggregate
 from planner.bind.aggregate_uses import Collector, bind_aggregate
 from planner.bind.arrays import concatenated, each, subscript
 from planner.bind.attempts import attempted, is_attempt
@@ -164,6 +164,11 @@ class ExpressionBinder:
         if number is not None:
             self._shared[number] = bound
         return bound
+
+    def item(self, node: exp.Expression, name: str) -> Expression:
+        """An item of the select list: in its own expression its name means a column."""
+        is_named = self.scope.aliases.get(name.lower()) is node
+        return self._alias(name.lower(), node) if is_named else self.bind(node)
 
     def predicate(self, node: exp.Expression) -> Expression:
         try:
@@ -387,11 +392,13 @@ class ExpressionBinder:
     def _alias(self, name: str, node: exp.Expression) -> Expression:
         """A name of the select list. Columns of the tables take precedence; in DuckDB's dialect, only those
         of this query."""
+        known = name in self._expanding
         self._expanding.add(name)
         try:
             return self.bind(node)
         finally:
-            self._expanding.discard(name)
+            if not known:
+                self._expanding.discard(name)
 
     def _comparison(self, node: exp.Expression) -> Expression:
         quantifier = quantifier_of(node.expression)
@@ -610,7 +617,11 @@ class ExpressionBinder:
         with self.session.provenance.noting(node):
             columns = [self.collector.column(use, call.name).ref for use in uses]
         defaults = has(self.session.dialect, Trait.ABSENT_IS_DEFAULT) and not is_native(node)
-        if defaults and derived is None and (call.name == "array_agg" or not self._may_be_null(call, inside)):
+        if (
+            defaults
+            and derived is None
+            and (call.name == "array_agg" or not self._may_be_null(call.arguments, inside))
+        ):
             columns = [default_of_none(call.name, column) for column in columns]
         if self._is_whole_average(call.name, uses[0].arguments):
             return Foreign(_WHOLE, (columns[0],), BIGINT)  # type: ignore[arg-type]
@@ -618,13 +629,24 @@ class ExpressionBinder:
             return columns[0]
         value = derived.value(columns)
         return (
-            default_of_none(call.name, value) if defaults and not self._may_be_null(call, inside) else value
+            default_of_none(call.name, value)
+            if defaults and not self._may_be_null(call.arguments, inside)
+            else value
         )
 
-    def _may_be_null(self, call: AggregateCall, inside: ExpressionBinder) -> bool:
-        """Whether an aggregate takes values that may be NULL."""
+    def _may_be_null(self, arguments: Sequence[exp.Expression], inside: ExpressionBinder) -> bool:
+        """Whether an aggregate of these arguments takes values that may be NULL."""
         columns = {c.id: c for table in self.scope.tables for c in (*table.columns, *self.scope.star)}
-        return any(may_be_null(inside.bind(argument), columns) for argument in call.arguments)
+        return any(may_be_null(inside.bind(argument), columns) for argument in arguments)
+
+    def _window_or_default(self, node: exp.Window, inside: ExpressionBinder, value: Expression) -> Expression:
+        """The value of a window function, or the default if a frame has no rows."""
+        function = node.this.unnest_operands()[0] if isinstance(node.this, exp.Filter) else node.this
+        arguments = [function.this] if isinstance(function.this, exp.Expression) else []
+        stars = (exp.Star, exp.IgnoreNulls)
+        if not arguments or isinstance(arguments[0], stars) or self._may_be_null(arguments, inside):
+            return value
+        return default_of_none(function.sql_name().lower(), value)
 
     def _of_intervals(self, node: exp.Expression) -> Expression | None:
         """A sum or an average of intervals, also over a window; None for anything else."""
@@ -635,19 +657,25 @@ class ExpressionBinder:
         return None if parts is None else self.bind(parts)
 
     def _inside(self) -> ExpressionBinder:
-        return ExpressionBinder(self.session, self.scope, self.queries, "an aggregate's argument")
+        return self._nested("an aggregate's argument")
 
     def _filter(self, condition: exp.Expression | None) -> Expression | None:
         if condition is None:
             return None
-        return ExpressionBinder(self.session, self.scope, self.queries, "FILTER").predicate(condition)
+        return self._nested("FILTER").predicate(condition)
+
+    def _nested(
+        self, clause: str, collector: Collector | None = None, windows: WindowUses | None = None
+    ) -> ExpressionBinder:
+        """The binder of a part of the expression, in which other things are allowed."""
+        inside = ExpressionBinder(self.session, self.scope, self.queries, clause, collector, windows)
+        inside._expanding = self._expanding
+        return inside
 
     def _elements(self, node: exp.Expression) -> Expression:
         if self.lists is None:
             fail(Unsupported(f"UNNEST is not supported in {self.clause}", "write it in FROM"), node)
-        inside = ExpressionBinder(
-            self.session, self.scope, self.queries, "UNNEST", self.collector, self.windows
-        )
+        inside = self._nested("UNNEST", self.collector, self.windows)
         return self.lists.column(node, inside.bind).ref
 
     def _grouping(self, node: exp.Grouping | exp.GroupingId) -> Expression:
@@ -664,9 +692,11 @@ class ExpressionBinder:
                 ),
                 node,
             )
-        inside = ExpressionBinder(self.session, self.scope, self.queries, "a window function", self.collector)
+        inside = self._nested("a window function", self.collector)
         with self.session.provenance.noting(node):
             value = self.windows.column(node, inside.bind, inside.predicate).ref
+        if has(self.session.dialect, Trait.ABSENT_IS_DEFAULT) and not is_native(node):
+            value = self._window_or_default(node, inside, value)
         averaged = [inside.bind(node.this.this)] if isinstance(node.this, exp.Avg) else []
         return Foreign(_WHOLE, (value,), BIGINT) if self._is_whole_average("avg", averaged) else value  # type: ignore[arg-type]
 

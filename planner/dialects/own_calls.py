@@ -107,7 +107,7 @@ def own_meaning(node: exp.Expression, dialect: str) -> exp.Expression:
         return _NODES[dialect](node)
     form = next((form for form in forms if form.takes(len(node.expressions))), None)
     if form is None and node.name.upper() in functions(FAMILIES.get(dialect, "")):
-        return node
+        return _NODES[dialect](node)
     if form is None:
         what = f"{node.name.lower()} with {len(node.expressions)} arguments is not supported in {dialect}"
         fail(Unsupported(what, "; ".join(f"{form.written.lower()} is" for form in forms)), node)

@@ -25,6 +25,7 @@ from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
 from planner.parsing.hints import PriorityHints
 from planner.parsing.json_columns import JsonColumns
+from planner.parsing.limit_by import LimitBy
 from planner.parsing.mutually import MutualRecursion
 from planner.parsing.parameters import mark
 from planner.parsing.recursion_clauses import RecursionClauses
@@ -66,6 +67,7 @@ def _parser_class(dialect: str) -> type[Parser]:
         own["LAMBDAS"] = {kind: read for kind, read in base.LAMBDAS.items() if kind is not TokenType.ARROW}
     ours = (
         TuplePlaces,
+        LimitBy,
         WindowCalls,
         JsonColumns,
         VersionClauses,

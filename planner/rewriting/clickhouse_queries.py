@@ -18,6 +18,7 @@ from planner.native.templates import sql
 from planner.positions import fail
 
 _DIALECTS = frozenset({"clickhouse"})
+_STRICTNESS = frozenset({"ALL", "ANTI", "ANY", "ASOF", "PASTE", "SEMI"})
 _HARMLESS = frozenset({"max_threads", "max_block_size", "optimize_read_in_order", "max_memory_usage"})
 """Settings that change no answer."""
 
@@ -31,18 +32,18 @@ def clickhouse_query(node: exp.Expression, dialect: str) -> exp.Expression | Non
             return _select(node)
         case exp.Table(this=exp.Anonymous() as call):
             return _table(node, call)
+        case exp.Join() if node.kind in _STRICTNESS or node.args.get("global_"):
+            return _join(node)
         case exp.Values(expressions=[exp.Tuple(expressions=[exp.Literal(is_string=True), *_])]):
             return _typed_values(node)
     return None
 
 
 def _select(node: exp.Select) -> exp.Select | None:
-    limit = node.args.get("limit")
-    is_by = isinstance(limit, exp.Limit) and bool(limit.expressions)
     scalars = [cte for cte in _ctes(node) if cte.args.get("scalar")]
     joins = [join for join in node.args.get("joins") or () if join.kind == "ARRAY"]
     settings = node.args.get("settings")
-    if not (is_by or scalars or joins or settings or node.args.get("prewhere")):
+    if not (node.args.get("limit_by") or scalars or joins or settings or node.args.get("prewhere")):
         return None
     found = node.copy()
     if settings and all(isinstance(s, exp.EQ) and s.this.name.lower() in _HARMLESS for s in settings):
@@ -52,7 +53,7 @@ def _select(node: exp.Select) -> exp.Select | None:
         found.where(prewhere.this, copy=False)
     if scalars:
         _inline(found)
-    if is_by:
+    if found.args.get("limit_by"):
         _limit_by(found)
     if joins:
         _join_arrays(found)
@@ -98,8 +99,8 @@ def _value_of(node: exp.Expr, values: dict[str, exp.Expression]) -> exp.Expr:
 
 def _limit_by(query: exp.Select) -> None:
     """The first rows of each group, in the query's order."""
-    limit = query.args["limit"]
-    count, skipped = limit.expression, limit.args.get("offset") or query.args.get("offset")
+    limit = query.args["limit_by"]
+    count, skipped = limit.expression, limit.args.get("offset")
     order = query.args.get("order")
     number = exp.Window(this=exp.RowNumber(), partition_by=[key.copy() for key in limit.expressions])
     number.set(
@@ -112,8 +113,7 @@ def _limit_by(query: exp.Select) -> None:
     kept: exp.Expression = sql("{0} <= {1}", [number, count])
     if first is not None:
         kept = sql("{0} > {1} AND {0} <= {1} + {2}", [number, first, count])
-        query.set("offset", None)
-    query.set("limit", None)
+    query.set("limit_by", None)
     given = query.args.get("qualify")
     query.set("qualify", exp.Qualify(this=exp.and_(given.this, kept) if given is not None else kept))
 
@@ -180,6 +180,21 @@ def _table(node: exp.Table, call: exp.Anonymous) -> exp.Expression | None:
 def _enclosed(node: exp.Expression, query: exp.Query, name: str) -> exp.Subquery:
     alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name))
     return exp.Subquery(this=query, alias=alias, joins=node.args.get("joins"))
+
+
+def _join(node: exp.Join) -> exp.Join | None:
+    """A join with its strictness: ASOF is the method of one, ALL what others do too."""
+    found = node.copy()
+    if node.kind in ("ANY", "PASTE") or (node.kind in ("SEMI", "ANTI") and node.side == "RIGHT"):
+        written = f"{node.side} {node.kind} JOIN".strip()
+        hint = "write LEFT JOIN with a query of one row for each key"
+        fail(Unsupported(f"{written} is not supported", hint), node)
+    found.set("global_", None)  # which only says where the right side is read
+    if node.kind in ("ASOF", "ALL"):
+        found.set("kind", None)
+    if node.kind == "ASOF":
+        found.set("method", "ASOF")
+    return found if found != node else None
 
 
 def _typed_values(node: exp.Values) -> exp.Expression | None:

@@ -85,8 +85,8 @@ def combined_aggregate(node: exp.Expression, dialect: str) -> exp.Expression | N
             return _parameterized(node)
         case exp.AnonymousAggFunc() | exp.CombinedAggFunc():
             return _combined(node)
-        case exp.AnyValue(this=exp.HavingMax()):
-            return None
+        case exp.Anonymous() if node.name.lower() == "laginframe" and isinstance(node.parent, exp.Window):
+            return _of(exp.Lag)([arg.copy() for arg in node.expressions])
     return None
 
 
@@ -106,7 +106,7 @@ def _combined(node: exp.Expression) -> exp.Expression:
         return made([exp.Distinct(expressions=args[:1])])
     found = made(args or [exp.Star()])
     if combinator.lower() == "ornull":
-        return sql("{0}", [exp.Filter(this=found, expression=exp.Where(this=exp.true()))])
+        return sql("CASE WHEN {0} > 0 THEN {1} END", [exp.Count(this=args[0].copy()), found])
     return found
 
 

@@ -29,7 +29,7 @@ _DIGITS_OF_TEXTS = frozenset({"trino"})
 """Dialects in which DECIMAL '10.3' has the digits that the text has, and another DECIMAL no fraction."""
 _DECIMAL_TEXT = re.compile(r"[-+]?(\d*)\.?(\d*)")
 _MOST_DIGITS = 38
-_ORDER_BY_ALL = frozenset({"databricks", "snowflake", "spark"})
+_ORDER_BY_ALL = frozenset({"clickhouse", "databricks", "snowflake", "spark"})
 _ALL_ROWS = str(2**64 - 1)
 _UPPER = frozenset({"oracle", "snowflake"})
 """Systems that write names without quotes in upper case."""

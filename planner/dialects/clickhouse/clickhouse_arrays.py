@@ -314,7 +314,6 @@ ARRAYS: Mapping[str, Meaning] = {
     "RANGE(stop)": "range({0})",
     "RANGE(start, stop)": "range({0}, {1})",
     "RANGE(start, stop, step)": "range({0}, {1}, {2})",
-    "L1DISTANCE(a, b)": "list_sum(list_transform({0}, lambda each, place: abs(each - list_extract({1}, place))))",
     "MAP(...)": _map,
     "MAPKEYS(map)": "map_keys({0})",
     "MAPVALUES(map)": "map_values({0})",

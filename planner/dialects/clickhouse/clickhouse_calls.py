@@ -8,10 +8,11 @@ from sqlglot import exp
 
 from planner.dialects.clickhouse.clickhouse_arrays import ARRAYS
 from planner.dialects.clickhouse.clickhouse_casts import CASTS, cast_to_named, cut_to_digits
-from planner.dialects.clickhouse.clickhouse_days import DAYS
+from planner.dialects.clickhouse.clickhouse_days import DAYS, in_zone
 from planner.dialects.clickhouse.clickhouse_documents import DOCUMENTS
 from planner.dialects.clickhouse.clickhouse_numbers import NUMBERS
 from planner.dialects.clickhouse.clickhouse_texts import TEXTS, extracted
+from planner.dialects.clickhouse.clickhouse_tuples import TUPLES, tuple_sum
 from planner.native.templates import sql
 
 Args = Sequence[exp.Expression]
@@ -23,6 +24,7 @@ CLICKHOUSE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     **DOCUMENTS,
     **NUMBERS,
     **TEXTS,
+    **TUPLES,
 }
 _NUMBERS = frozenset({"nan", "inf"})
 """Names that are numbers."""
@@ -31,6 +33,10 @@ _NUMBERS = frozenset({"nan", "inf"})
 def clickhouse_node(node: exp.Expression) -> exp.Expression:
     """A node's meaning, or the node itself."""
     match node:
+        case exp.Add() | exp.Sub() if (tuples := tuple_sum(node)) is not None:
+            return tuples
+        case exp.Anonymous(expressions=[exp.Anonymous() as inner]) if inner.name.upper() == "TOTIMEZONE":
+            return in_zone(node.name.upper(), inner) or node
         case exp.Cast(to=exp.DataType(this=exp.DType.DECIMAL) as type) if len(type.expressions) == 2:
             return cut_to_digits(node, type)
         case exp.CastToStrType():

@@ -112,6 +112,12 @@ def _no_zone(args: Args) -> exp.Expression:
     fail(Unsupported("a moment keeps no zone here, so toTimeZone is not supported", hint), args[0])
 
 
+def in_zone(name: str, at: exp.Anonymous) -> exp.Expression | None:
+    """A part of toTimeZone(at, zone), which is the part there; None for other functions."""
+    form = _ZONED.get(name)
+    return None if form is None else sql(form.replace("LOCAL", _LOCAL), at.expressions)
+
+
 def _number_of(form: str) -> str:
     return form.replace("AT", _AT)
 

@@ -30,6 +30,8 @@ def _chain(joined: Callable[..., exp.Expression]) -> Callable[[Args], exp.Expres
 
 def truth(node: exp.Expression) -> exp.Expression:
     """A condition, or a number other than zero."""
+    if isinstance(node, exp.Predicate | exp.Connector | exp.Not | exp.Boolean):
+        return node.copy()
     return call_of(f"{PREFIX}truth_of_clickhouse", [node], "the condition")
 
 
@@ -122,7 +124,9 @@ def _readable(base: int, units: Sequence[str]) -> str:
     """FORMATREADABLESIZE(192851925) is 183.92 MiB."""
     number = "CAST({0} AS DOUBLE)"
     forms = [f"rtrim(printf('%.2f {unit}', {number} / {base**power}))" for power, unit in enumerate(units)]
-    tests = [f"WHEN abs({number}) < {base ** (power + 1)} THEN {form}" for power, form in enumerate(forms[:-1])]
+    tests = [
+        f"WHEN abs({number}) < {base ** (power + 1)} THEN {form}" for power, form in enumerate(forms[:-1])
+    ]
     return f"CASE {' '.join(tests)} WHEN {{0}} IS NOT NULL THEN {forms[-1]} END"
 
 

@@ -171,6 +171,7 @@ _SUBSTRINGS = "list_transform(range(1, length({0}) + 1), lambda at: substring({0
 
 TEXTS: Mapping[str, Meaning] = {
     "LENGTH(value)": _length,
+    "VISIBLEWIDTH(value)": "length(CAST({0} AS VARCHAR))",
     "LENGTHUTF8(text)": "length({0})",
     "CHAR_LENGTH(text)": "length({0})",
     "CHARACTER_LENGTH(text)": "length({0})",
