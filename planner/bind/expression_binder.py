@@ -615,7 +615,7 @@ class ExpressionBinder:
         if used and not used & self.scope.ids():
             fail(Unsupported("an aggregate over an outer query's columns is not supported"), node)
         with self.session.provenance.noting(node):
-            columns = [self.collector.column(use, call.name).ref for use in uses]
+            columns: list[Expression] = [self.collector.column(use, call.name).ref for use in uses]
         defaults = has(self.session.dialect, Trait.ABSENT_IS_DEFAULT) and not is_native(node)
         if (
             defaults
@@ -641,7 +641,7 @@ class ExpressionBinder:
 
     def _window_or_default(self, node: exp.Window, inside: ExpressionBinder, value: Expression) -> Expression:
         """The value of a window function, or the default if a frame has no rows."""
-        function = node.this.unnest_operands()[0] if isinstance(node.this, exp.Filter) else node.this
+        function = node.this.this if isinstance(node.this, exp.Filter) else node.this
         arguments = [function.this] if isinstance(function.this, exp.Expression) else []
         stars = (exp.Star, exp.IgnoreNulls)
         if not arguments or isinstance(arguments[0], stars) or self._may_be_null(arguments, inside):
@@ -694,7 +694,7 @@ class ExpressionBinder:
             )
         inside = self._nested("a window function", self.collector)
         with self.session.provenance.noting(node):
-            value = self.windows.column(node, inside.bind, inside.predicate).ref
+            value: Expression = self.windows.column(node, inside.bind, inside.predicate).ref
         if has(self.session.dialect, Trait.ABSENT_IS_DEFAULT) and not is_native(node):
             value = self._window_or_default(node, inside, value)
         averaged = [inside.bind(node.this.this)] if isinstance(node.this, exp.Avg) else []

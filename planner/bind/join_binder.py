@@ -144,7 +144,7 @@ class JoinBinder:
         ]
         values = {c.id: defaulting(c.ref) for c in before if default_value(c.type) is not None}
         new = {c.id: self.session.attribute(c.name, c.type, False) for c in before if c.id in values}
-        kept = identity([c for c in joined.operator.columns if c.id not in new])
+        kept = identity(tuple(c for c in joined.operator.columns if c.id not in new))
         operator = Project(joined.operator, (*kept, *((new[id], value) for id, value in values.items())))
 
         def renamed(columns: tuple[Attribute, ...]) -> tuple[Attribute, ...]:

@@ -194,8 +194,8 @@ def _with_places(
 
 
 def _in_lambda(node: exp.Expression, dialect: str) -> exp.Expression:
-    """A node over the variables of a lambda with its dialect's meaning, or the node itself. Raises Unsupported
-    if the meaning depends on the type of a variable, which nobody knows here."""
+    """A node over the variables of a lambda with its dialect's meaning, or the node itself. Raises
+    Unsupported if the meaning depends on the type of a variable, which nobody knows here."""
     found = translated(node, dialect)
     is_open = any(is_native(part) and overload(part.name) for part in found.find_all(exp.Anonymous))
     if is_open and has(dialect, Trait.ABSENT_IS_DEFAULT):

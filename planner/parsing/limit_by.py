@@ -1,4 +1,4 @@
-"""ClickHouse's LIMIT BY, also with a LIMIT behind it: `LIMIT 2 BY k LIMIT 5`. It is kept as a query's `limit_by`."""
+"""LIMIT BY, also with a LIMIT behind it: `LIMIT 2 BY k LIMIT 5`. A query has it as `limit_by`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class LimitBy:
             limit.set(_BY, None)
             query.set(_BY, first)
         elif limit.expressions or (offset is not None and offset.expressions):
-            keys = limit.expressions or offset.expressions
+            keys = limit.expressions or offset.expressions  # type: ignore[union-attr]
             skipped = offset.expression if offset is not None else None
             query.set(_BY, exp.Limit(expression=limit.expression, offset=skipped, expressions=keys))
             query.set("limit", None)

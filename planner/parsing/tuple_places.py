@@ -1,4 +1,4 @@
-"""ClickHouse's elements of tuples by their places: `(1, 'a').2`, `pair.1.2`, read as tupleElement(pair, 1)."""
+"""ClickHouse's elements of tuples by their places: `(1, 'a').2`, read as tupleElement((1, 'a'), 2)."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ _CHANGED = (
         exp.DataType,
     ),
     *(exp.Pivot, exp.Ordered, exp.Column, exp.TableFromRows, exp.Anonymous, exp.BitString, exp.Join),
-    *(exp.AnonymousAggFunc, exp.CombinedAggFunc, exp.ParameterizedAgg),
+    *(exp.AnonymousAggFunc, exp.CombinedAggFunc, exp.ParameterizedAgg, exp.Apply),
 )
 
 _AT_PATHS = (exp.JSONValue, exp.JSONExtract)

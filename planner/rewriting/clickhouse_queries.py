@@ -18,6 +18,7 @@ from planner.native.templates import sql
 from planner.positions import fail
 
 _DIALECTS = frozenset({"clickhouse"})
+_AGGREGATES = frozenset({"avg", "count", "max", "min", "sum"})
 _STRICTNESS = frozenset({"ALL", "ANTI", "ANY", "ASOF", "PASTE", "SEMI"})
 _HARMLESS = frozenset({"max_threads", "max_block_size", "optimize_read_in_order", "max_memory_usage"})
 """Settings that change no answer."""
@@ -34,6 +35,8 @@ def clickhouse_query(node: exp.Expression, dialect: str) -> exp.Expression | Non
             return _table(node, call)
         case exp.Join() if node.kind in _STRICTNESS or node.args.get("global_"):
             return _join(node)
+        case exp.Apply(this=exp.Star() | exp.Columns(), expression=exp.Var() as function):
+            return _applied(node.this, function.name)
         case exp.Values(expressions=[exp.Tuple(expressions=[exp.Literal(is_string=True), *_])]):
             return _typed_values(node)
     return None
@@ -180,6 +183,14 @@ def _table(node: exp.Table, call: exp.Anonymous) -> exp.Expression | None:
 def _enclosed(node: exp.Expression, query: exp.Query, name: str) -> exp.Subquery:
     alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name))
     return exp.Subquery(this=query, alias=alias, joins=node.args.get("joins"))
+
+
+def _applied(star: exp.Expression, function: str) -> exp.Expression:
+    """* APPLY(sum): the function of every column."""
+    columns = exp.Columns(this=star.copy()) if isinstance(star, exp.Star) else star.copy()
+    if function.lower() in _AGGREGATES:
+        return exp.func(function, columns)  # type: ignore[return-value]
+    return exp.Anonymous(this=function, expressions=[columns])
 
 
 def _join(node: exp.Join) -> exp.Join | None:

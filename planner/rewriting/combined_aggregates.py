@@ -22,7 +22,7 @@ _Made = Callable[[list[exp.Expression]], exp.Expression]
 
 
 def _of(node: type[exp.Func]) -> _Made:
-    return lambda args: node(**dict(zip(node.arg_types, args, strict=False)))
+    return lambda args: node(**dict(zip(node.arg_types, args, strict=False)))  # type: ignore[return-value]
 
 
 def _distinct(args: list[exp.Expression]) -> exp.Expression:
@@ -34,6 +34,12 @@ def _quotient(args: list[exp.Expression]) -> exp.Expression:
     value, weight = args
     total = exp.Sum(this=exp.Mul(this=exp.paren(value), expression=exp.paren(weight.copy())))
     return exp.paren(exp.Div(this=exp.cast(total, "double"), expression=exp.Sum(this=weight.copy())))
+
+
+def _skewness(args: list[exp.Expression]) -> exp.Expression:
+    """SKEWPOP(x) from the skewness of a sample."""
+    form = "{0} * ({1} - 2) / sqrt(CAST({1} AS DOUBLE) * ({1} - 1))"
+    return sql(form, [exp.Skewness(this=args[0]), exp.Count(this=args[0].copy())])
 
 
 _NAMES: Mapping[str, _Made] = {
@@ -53,9 +59,11 @@ _NAMES: Mapping[str, _Made] = {
     "groupbitor": _of(exp.BitwiseOrAgg),
     "groupbitxor": _of(exp.BitwiseXorAgg),
     "groupuniqarray": _of(exp.ArrayUniqueAgg),
+    "kurtpop": lambda args: sql("{0} + 3", [exp.Anonymous(this="kurtosis_pop", expressions=args)]),
     "max": _of(exp.Max),
     "median": lambda args: exp.PercentileCont(this=args[0], expression=exp.Literal.number("0.5")),
     "min": _of(exp.Min),
+    "skewpop": _skewness,
     "stddevpop": _of(exp.StddevPop),
     "stddevsamp": _of(exp.StddevSamp),
     "sum": _of(exp.Sum),

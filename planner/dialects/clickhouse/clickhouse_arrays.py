@@ -1,4 +1,4 @@
-"""ClickHouse's functions of arrays, also those that take a lambda over several arrays, of maps and of tuples.
+"""ClickHouse's functions of arrays, also those that take a lambda over several arrays, and of tuples.
 
 arrayMap((x, y) -> x + y, a, b)  →  the sums of a[place] and b[place], for each place of a
 arrayFirst(x -> x > 2, a)        →  the first element of the filtered array, or the default of its type
@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
+from planner.dialects import array_calls
 from planner.errors import InvalidQuery, Unsupported
 from planner.native.templates import sql
 from planner.positions import fail
@@ -28,7 +29,6 @@ _AGGREGATES = {
     "varPop": "var_pop",
     "stddevPop": "stddev_pop",
 }
-_SHARED = "list_filter({0}, lambda each, place: list_position({0}, each) = place AND list_position({1}, each) IS NOT NULL)"
 _SORTED = "list_sort({0}, 'ASC', 'NULLS LAST')"
 _IN_PLACES = (
     "CASE WHEN {2} > 0 THEN list_slice({0}, {1}, {1} + {2} - 1) WHEN {2} = 0 THEN list_slice({0}, 1, 0)"
@@ -103,7 +103,8 @@ def _first_place(args: Args) -> exp.Expression:
 
 def _last_place(args: Args) -> exp.Expression:
     return sql(
-        "coalesce(list_max(list_filter(list_transform({0}, lambda each, place: CASE WHEN each THEN place END),"
+        "coalesce(list_max(list_filter(list_transform({0},"
+        " lambda each, place: CASE WHEN each THEN place END),"
         " lambda each: each IS NOT NULL)), 0)",
         [_truths(args)],
     )
@@ -164,6 +165,16 @@ def _beyond(array: exp.Expression) -> exp.Expression:
     return exp.Bracket(this=array.copy(), expressions=[sql("len({0}) + 1", [array])], offset=1)
 
 
+def _split(args: Args) -> exp.Expression:
+    """ARRAYSPLIT((x, y) -> y, [1, 2, 3], [1, 0, 1]) is [[1, 2], [3]]."""
+    starts = "list_filter(range(1, len({0}) + 1), lambda at: at = 1 OR list_extract({1}, at))"
+    return sql(
+        "list_transform({1}, lambda at, place:"
+        " list_slice({0}, at, coalesce(list_extract({1}, place + 1) - 1, len({0}))))",
+        [args[1], sql(starts, [args[1], _truths(args)])],
+    )
+
+
 def _element_of_tuple(args: Args) -> exp.Expression:
     """TUPLEELEMENT((1, 'x'), 2) is x."""
     row, place = args
@@ -180,33 +191,16 @@ def _pairs(args: Args) -> exp.Expression:
     return sql(f"list_transform({_PLACES}, lambda place: row({each}))", args)
 
 
-def _map(args: Args) -> exp.Expression:
-    """MAP('a', 1, 'b', 2)."""
-    if len(args) % 2:
-        fail(InvalidQuery("map takes keys and values in turn"), args[0])
-    keys = exp.Array(expressions=[key.copy() for key in args[::2]])
-    values = exp.Array(expressions=[value.copy() for value in args[1::2]])
-    return sql("map({0}, {1})", [keys, values]) if args else sql("map([], [])", [])
-
-
-def _entries(wrapper: str) -> Callable[[Args], exp.Expression]:
-    """A lambda over the keys and values of a map: MAPFILTER((k, v) -> v > 1, m)."""
-
-    def made(args: Args) -> exp.Expression:
-        function, entries = args
-        arrays = [sql("map_keys({0})", [entries]), sql("map_values({0})", [entries])]
-        return sql(wrapper, [entries, mapped([function, *arrays])])
-
-    return made
-
-
+_ROTATED = (
+    "list_transform({0}, lambda each, place:"
+    " list_extract({0}, CAST(((place - 1 BY) % len({0}) + len({0})) % len({0}) + 1 AS BIGINT)))"
+)
 _FILLED = (
-    "list_transform({0}, lambda each, place: list_extract({0}, coalesce(list_max(list_filter(range(1, place + 1),"
+    "list_transform({0}, lambda each, place: list_extract({0},"
+    " coalesce(list_max(list_filter(range(1, place + 1),"
     " lambda at: at = 1 OR list_extract({1}, at))), 1)))"
 )
 _SHIFTED = "list_resize(list_slice({0}, 1 + {1}, len({0})), len({0}), {2})"
-_KEPT = "list_filter(map_entries({0}), lambda entry, place: list_extract({1}, place))"
-_NUMBERS = "list_transform({0}, lambda each: CAST(each AS DOUBLE))"
 
 ARRAYS: Mapping[str, Meaning] = {
     "ARRAYMAP(function, array, ...)": mapped,
@@ -244,11 +238,16 @@ ARRAYS: Mapping[str, Meaning] = {
         " ELSE each - list_extract({0}, place - 1) END)"
     ),
     "ARRAYCOMPACT(array)": (
-        "list_filter({0}, lambda each, place: place = 1 OR each IS DISTINCT FROM list_extract({0}, place - 1))"
+        "list_filter({0}, lambda each, place:"
+        " place = 1 OR each IS DISTINCT FROM list_extract({0}, place - 1))"
     ),
-    "ARRAYDISTINCT(array)": "list_filter({0}, lambda each, place: list_position({0}, each) = place AND each IS NOT NULL)",
+    "ARRAYDISTINCT(array)": (
+        "list_filter({0}, lambda each, place: list_position({0}, each) = place AND each IS NOT NULL)"
+    ),
     "ARRAYUNIQ(array)": "len(list_filter({0}, lambda each, place: list_position({0}, each) = place))",
-    "ARRAYDOTPRODUCT(a, b)": "list_sum(list_transform({0}, lambda each, place: each * list_extract({1}, place)))",
+    "ARRAYDOTPRODUCT(a, b)": (
+        "list_sum(list_transform({0}, lambda each, place: each * list_extract({1}, place)))"
+    ),
     "ARRAYENUMERATE(array)": _PLACES,
     "ARRAYENUMERATEUNIQ(array)": (
         "list_transform({0}, lambda each, place: len(list_filter(list_slice({0}, 1, place),"
@@ -256,7 +255,7 @@ ARRAYS: Mapping[str, Meaning] = {
     ),
     "ARRAYFLATTEN(array)": lambda args: exp.Flatten(this=args[0].copy()),
     "FLATTEN(array)": lambda args: exp.Flatten(this=args[0].copy()),
-    "ARRAYINTERSECT(a, b)": _SHARED,
+    "ARRAYINTERSECT(a, b)": array_calls.ARRAYS["ARRAY_INTERSECT(a, b)"],
     "ARRAYCONCAT(a, ...)": lambda args: exp.ArrayConcat(
         this=args[0].copy(), expressions=[a.copy() for a in args[1:]]
     ),
@@ -277,15 +276,10 @@ ARRAYS: Mapping[str, Meaning] = {
     "ARRAYSHIFTLEFT(array, count)": lambda args: sql(_SHIFTED, [*args, _beyond(args[0])]),
     "ARRAYFILL(test, array)": lambda args: sql(_FILLED, [args[1], _truths(args)]),
     "ARRAYPARTIALSORT(limit, array)": "list_sort({1}, 'ASC', 'NULLS LAST')",
+    "ARRAYSPLIT(test, array, ...)": _split,
     "ARRAYREVERSE(array)": "list_reverse({0})",
-    "ARRAYROTATELEFT(array, count)": (
-        "list_transform({0}, lambda each, place: list_extract({0}, CAST(((place - 1 + {1}) % len({0}) + len({0}))"
-        " % len({0}) + 1 AS BIGINT)))"
-    ),
-    "ARRAYROTATERIGHT(array, count)": (
-        "list_transform({0}, lambda each, place: list_extract({0}, CAST(((place - 1 - {1}) % len({0}) + len({0}))"
-        " % len({0}) + 1 AS BIGINT)))"
-    ),
+    "ARRAYROTATELEFT(array, count)": _ROTATED.replace("BY", "+ {1}"),
+    "ARRAYROTATERIGHT(array, count)": _ROTATED.replace("BY", "- {1}"),
     "ARRAYSLICE(array, start)": _slice,
     "ARRAYSLICE(array, start, length)": _slice,
     "ARRAYSTRINGCONCAT(array)": _joined,
@@ -314,25 +308,6 @@ ARRAYS: Mapping[str, Meaning] = {
     "RANGE(stop)": "range({0})",
     "RANGE(start, stop)": "range({0}, {1})",
     "RANGE(start, stop, step)": "range({0}, {1}, {2})",
-    "MAP(...)": _map,
-    "MAPKEYS(map)": "map_keys({0})",
-    "MAPVALUES(map)": "map_values({0})",
-    "MAPCONTAINS(map, key)": "list_contains(map_keys({0}), {1})",
-    "MAPCONTAINSKEY(map, key)": "list_contains(map_keys({0}), {1})",
-    "MAPCONTAINSVALUE(map, value)": "list_contains(map_values({0}), {1})",
-    "MAPFROMARRAYS(keys, values)": "map({0}, {1})",
-    "MAPFILTER(function, map)": _entries(f"map_from_entries({_KEPT})"),
-    "MAPAPPLY(function, map)": _entries(
-        "map(list_transform({1}, lambda pair: pair[1]), list_transform({1}, lambda pair: pair[2]))"
-    ),
-    "MAPEXISTS(function, map)": _entries(
-        "coalesce(list_contains(list_transform({1}, lambda each: CAST(each AS BOOLEAN)), true), false)"
-    ),
-    "MAPALL(function, map)": _entries(
-        "NOT coalesce(list_contains(list_transform({1}, lambda each: CAST(each AS BOOLEAN)), false), false)"
-    ),
-    "MAPUPDATE(a, b)": "map_concat({0}, {1})",
-    "MAPCONCAT(a, b)": "map_concat({0}, {1})",
     "TUPLEELEMENT(row, place)": _element_of_tuple,
     "TUPLE(...)": lambda args: exp.Tuple(expressions=[arg.copy() for arg in args]),
 }

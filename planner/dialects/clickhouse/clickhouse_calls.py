@@ -10,6 +10,7 @@ from planner.dialects.clickhouse.clickhouse_arrays import ARRAYS
 from planner.dialects.clickhouse.clickhouse_casts import CASTS, cast_to_named, cut_to_digits
 from planner.dialects.clickhouse.clickhouse_days import DAYS, in_zone
 from planner.dialects.clickhouse.clickhouse_documents import DOCUMENTS
+from planner.dialects.clickhouse.clickhouse_maps import MAPS
 from planner.dialects.clickhouse.clickhouse_numbers import NUMBERS
 from planner.dialects.clickhouse.clickhouse_texts import TEXTS, extracted
 from planner.dialects.clickhouse.clickhouse_tuples import TUPLES, tuple_sum
@@ -22,6 +23,7 @@ CLICKHOUSE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     **CASTS,
     **DAYS,
     **DOCUMENTS,
+    **MAPS,
     **NUMBERS,
     **TEXTS,
     **TUPLES,

@@ -46,7 +46,8 @@ def _cast(type: str, attempt: bool = False) -> Callable[[Args], exp.Expression]:
 
 def _from_text(type: str, test: str, otherwise: str) -> str:
     """A text that may be no number, and what it gives then."""
-    return f"CASE WHEN {{0}} IS NULL THEN NULL WHEN {test} THEN coalesce(TRY_CAST({{0}} AS {type}), {otherwise}) ELSE {otherwise} END"
+    found = f"WHEN {test} THEN coalesce(TRY_CAST({{0}} AS {type}), {otherwise})"
+    return f"CASE WHEN {{0}} IS NULL THEN NULL {found} ELSE {otherwise} END"
 
 
 def _numbers(name: str, type: str, written: str, test: str) -> Mapping[str, Meaning]:
@@ -169,7 +170,8 @@ CASTS: Mapping[str, Meaning] = {
     # TOSTRING(toDate('2024-05-09')) is 2024-05-09
     "TOSTRING(value)": _cast("String"),
     "TOFIXEDSTRING(text, length)": (
-        "CASE WHEN strlen({0}) > {1} THEN CAST(CAST('longer than ' || {1} || ': ' || {0} AS INTEGER) AS VARCHAR)"
+        "CASE WHEN strlen({0}) > {1}"
+        " THEN CAST(CAST('longer than ' || {1} || ': ' || {0} AS INTEGER) AS VARCHAR)"
         " ELSE {0} || repeat(chr(0), {1} - strlen({0})) END"
     ),
     "TOUUID(text)": "CAST({0} AS UUID)",

@@ -81,7 +81,7 @@ def _week(args: Args) -> exp.Expression:
 
 
 def _interval_begun(args: Args) -> exp.Expression:
-    """TOSTARTOFINTERVAL(at, INTERVAL 10 MINUTE): units of the clock and days keep a moment, longer ones give a day."""
+    """TOSTARTOFINTERVAL(at, INTERVAL 10 MINUTE): a moment; weeks and longer units give a day."""
     at, interval = args
     unit = interval.text("unit").upper().removesuffix("S") if isinstance(interval, exp.Interval) else ""
     count = interval.this.name if isinstance(interval, exp.Interval) and interval.this else ""
@@ -153,7 +153,9 @@ DAYS: Mapping[str, Meaning] = {
     "TODAYSSINCEYEARZERO(at)": f"CAST({_AT} AS DATE) - DATE '1970-01-01' + {_YEAR_ZERO}",
     "FROMDAYSSINCEYEARZERO(days)": f"DATE '1970-01-01' + CAST({{0}} - {_YEAR_ZERO} AS INTEGER)",
     "TOMODIFIEDJULIANDAY(text)": f"CAST({{0}} AS DATE) - DATE '1970-01-01' + {_JULIAN}",
-    "FROMMODIFIEDJULIANDAY(days)": f"strftime(DATE '1970-01-01' + CAST({{0}} - {_JULIAN} AS INTEGER), '%Y-%m-%d')",
+    "FROMMODIFIEDJULIANDAY(days)": (
+        f"strftime(DATE '1970-01-01' + CAST({{0}} - {_JULIAN} AS INTEGER), '%Y-%m-%d')"
+    ),
     "TOMILLISECOND(at)": f"millisecond({_AT}) % 1000",
     "TOSTARTOFSECOND(at)": f"date_trunc('second', {_AT})",
     "TOSTARTOFFIVEMINUTES(at)": _minutes_begun(5),

@@ -1,4 +1,4 @@
-"""ClickHouse's functions of JSON in texts: JSONExtractInt(json, 'b', 1), whose defaults are those of the type.
+"""ClickHouse's functions of JSON in texts: JSONExtractInt(json, 'b', 1); what is absent is 0 or empty.
 
 Members are named by texts, elements of arrays by numbers from 1, or from the end by negative ones.
 """
@@ -29,7 +29,10 @@ _LENGTH = (
     " ELSE 0 END"
 )
 _NUMBER = "CASE WHEN json_type({0}) IN ('BIGINT', 'UBIGINT', 'DOUBLE') THEN TRY_CAST({0} AS TYPE) END"
-_MEMBERS = "CASE json_type({0}) WHEN 'ARRAY' THEN CAST(json_extract({0}, '$[*]') AS VARCHAR[]) ELSE CAST([] AS VARCHAR[]) END"
+_MEMBERS = (
+    "CASE json_type({0}) WHEN 'ARRAY' THEN CAST(json_extract({0}, '$[*]') AS VARCHAR[])"
+    " ELSE CAST([] AS VARCHAR[]) END"
+)
 _DEFAULTS = {"string": "''", "bool": "false"}
 
 

@@ -23,7 +23,7 @@ def _binary(node: type[exp.Binary]) -> Callable[[Args], exp.Expression]:
     return lambda args: exp.paren(node(this=args[0].copy(), expression=args[1].copy()), copy=False)
 
 
-def _chain(joined: Callable[..., exp.Expression]) -> Callable[[Args], exp.Expression]:
+def _chain(joined: Callable[..., exp.Condition]) -> Callable[[Args], exp.Expression]:
     """AND(1, 1, 0) is 0: numbers other than zero are true."""
     return lambda args: exp.paren(joined(*(truth(arg) for arg in args), copy=False), copy=False)
 
@@ -117,7 +117,7 @@ def _or_zero(node: type[exp.Binary]) -> Callable[[Args], exp.Expression]:
 
 def _failing(node: type[exp.Binary]) -> Callable[[Args], exp.Expression]:
     """MODULOORNULL(5, 0) is NULL."""
-    return lambda args: tried(node(this=args[0].copy(), expression=args[1].copy()))
+    return lambda args: tried(_binary(node)(args))
 
 
 def _readable(base: int, units: Sequence[str]) -> str:
@@ -133,6 +133,43 @@ def _readable(base: int, units: Sequence[str]) -> str:
 _OCTETS = " || '.' || ".join(f"CAST({{0}} // {1 << shift} % 256 AS VARCHAR)" for shift in (24, 16, 8, 0))
 _OCTET = "(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])"
 _IS_IPV4 = f"regexp_full_match({{0}}, '{'[.]'.join([_OCTET] * 4)}')"
+_GROUP_OF_IPV6 = "[0-9A-Fa-f][0-9A-Fa-f]?[0-9A-Fa-f]?[0-9A-Fa-f]?"
+_WITHOUT_IPV4 = f"regexp_replace({{0}}, ':{'[.]'.join([_OCTET] * 4)}$', ':0:0')"
+_GROUPS_OF_IPV6 = f"(?:{_GROUP_OF_IPV6}(?::{_GROUP_OF_IPV6})*)?"
+_IS_IPV6 = (
+    f"regexp_full_match({_WITHOUT_IPV4}, '{':'.join([_GROUP_OF_IPV6] * 8)}')"
+    f" OR (regexp_full_match({_WITHOUT_IPV4}, '{_GROUPS_OF_IPV6}::{_GROUPS_OF_IPV6}')"
+    f" AND len(regexp_extract_all({_WITHOUT_IPV4}, '[0-9A-Fa-f]+')) <= 7)"
+)
+_DELTAS = (
+    (31556952, "year"),
+    (2629746, "month"),
+    (86400, "day"),
+    (3600, "hour"),
+    (60, "minute"),
+    (1, "second"),
+)
+
+
+def _delta() -> str:
+    """FORMATREADABLETIMEDELTA(3661) is 1 hour, 1 minute and 1 second."""
+    rest, parts = "CAST(trunc({0}) AS BIGINT)", []
+    for seconds, unit in _DELTAS:
+        count = f"({rest}) // {seconds}"
+        plural = f"CASE WHEN {count} = 1 THEN '{unit}' ELSE '{unit}s' END"
+        parts.append(f"CASE WHEN {count} > 0 THEN CAST({count} AS VARCHAR) || ' ' || {plural} END")
+        rest = f"({rest}) % {seconds}"
+    there = f"list_filter([{', '.join(parts)}], lambda part: part IS NOT NULL)"
+    joined = (
+        "list_transform([THERE], lambda parts:"
+        " CASE WHEN len(parts) = 0 THEN '0 seconds' WHEN len(parts) = 1 THEN parts[1]"
+        " ELSE array_to_string(list_slice(parts, 1, len(parts) - 1), ', ') || ' and ' || parts[-1] END)[1]"
+    ).replace("THERE", there)
+    return f"CASE WHEN {{0}} >= 0 THEN {joined} END"
+
+
+_PLACES_OF_BITS = "list_filter(range(0, 63), lambda place: ({0} >> place) & 1 = 1)"
+_POWERS = f"list_transform({_PLACES_OF_BITS}, lambda place: 1 << place)"
 _EXP2 = "CAST(pow(2, {0}) AS DOUBLE)"
 _RANGES = (
     (1, 1),
@@ -176,7 +213,9 @@ NUMBERS: Mapping[str, Meaning] = {
     "ISFINITE(value)": "isfinite(CAST({0} AS DOUBLE))",
     "ISINFINITE(value)": "isinf(CAST({0} AS DOUBLE))",
     "ISNAN(value)": "isnan(CAST({0} AS DOUBLE))",
-    "IFNOTFINITE(value, other)": "CASE WHEN isfinite(CAST({0} AS DOUBLE)) THEN CAST({0} AS DOUBLE) ELSE {1} END",
+    "IFNOTFINITE(value, other)": (
+        "CASE WHEN isfinite(CAST({0} AS DOUBLE)) THEN CAST({0} AS DOUBLE) ELSE {1} END"
+    ),
     "ROUND(value)": _rounded,
     "ROUND(value, digits)": _rounded,
     "ROUNDBANKERS(value)": "round_even(CAST({0} AS DOUBLE), 0)",
@@ -214,14 +253,9 @@ NUMBERS: Mapping[str, Meaning] = {
     "BITTESTANY(value, place, ...)": _bits_set("OR"),
     "BITCOUNT(value)": "bit_count({0})",
     "BITHAMMINGDISTANCE(a, b)": "bit_count(xor(CAST({0} AS BIGINT), CAST({1} AS BIGINT)))",
-    "BITPOSITIONSTOARRAY(value)": "list_filter(range(0, 63), lambda place: ({0} >> place) & 1 = 1)",
-    "BITMASKTOARRAY(value)": (
-        "list_transform(list_filter(range(0, 63), lambda place: ({0} >> place) & 1 = 1), lambda place: 1 << place)"
-    ),
-    "BITMASKTOLIST(value)": (
-        "array_to_string(list_transform(list_filter(range(0, 63), lambda place: ({0} >> place) & 1 = 1),"
-        " lambda place: 1 << place), ',')"
-    ),
+    "BITPOSITIONSTOARRAY(value)": _PLACES_OF_BITS,
+    "BITMASKTOARRAY(value)": _POWERS,
+    "BITMASKTOLIST(value)": f"array_to_string({_POWERS}, ',')",
     "HEX(value)": _hex,
     "UNHEX(text)": "decode(unhex({0}))",
     "BIN(value)": _bin,
@@ -245,6 +279,7 @@ NUMBERS: Mapping[str, Meaning] = {
         " + CAST(split_part({0}, '.', 4) AS BIGINT)"
         " ELSE CAST(CAST('no address: ' || {0} AS INTEGER) AS BIGINT) END"
     ),
+    "ISIPV6STRING(text)": _IS_IPV6,
     "ISIPV4STRING(text)": _IS_IPV4,
     "AND(value, ...)": _chain(exp.and_),
     "OR(value, ...)": _chain(exp.or_),
@@ -275,5 +310,6 @@ NUMBERS: Mapping[str, Meaning] = {
     "FORMATREADABLEQUANTITY(number)": _readable(
         1000, ("", "thousand", "million", "billion", "trillion", "quadrillion")
     ),
+    "FORMATREADABLETIMEDELTA(seconds)": _delta(),
     "CLAMP(value, low, high)": "greatest({1}, least({2}, {0}))",
 }

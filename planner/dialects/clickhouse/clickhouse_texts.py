@@ -1,4 +1,4 @@
-"""ClickHouse's functions of texts and bytes. A text is its bytes in UTF-8; functions named UTF8 count characters.
+"""ClickHouse's functions of texts. A text is its bytes in UTF-8; functions named UTF8 count characters.
 
 substring('Täglich', 1, 3)      →  'Tä', three bytes
 substringUTF8('Täglich', 1, 3)  →  'Täg'
@@ -52,7 +52,7 @@ _AT_FROM = (
 _PADDED = "left(repeat({2}, greatest({1} - LENGTH({0}), 0)), CAST(greatest({1} - LENGTH({0}), 0) AS BIGINT))"
 
 
-def _padded(side: str, length: str, cut: str) -> Meaning:
+def _padded(side: str, length: str, cut: str) -> str:
     """LEFTPAD('abc', 7, '*') is ****abc; a text that is longer is cut."""
     filled = _PADDED.replace("LENGTH", length)
     text = f"{filled} || {{0}}" if side == "left" else f"{{0}} || {filled}"
@@ -269,7 +269,9 @@ TEXTS: Mapping[str, Meaning] = {
     ),
     "REGEXPQUOTEMETA(text)": _QUOTED,
     "SPLITBYWHITESPACE(text)": "list_filter(string_split_regex({0}, '\\s+'), lambda each: each <> '')",
-    "SPLITBYNONALPHA(text)": "list_filter(string_split_regex({0}, '[\\s[:punct:]]+'), lambda each: each <> '')",
+    "SPLITBYNONALPHA(text)": (
+        "list_filter(string_split_regex({0}, '[\\s[:punct:]]+'), lambda each: each <> '')"
+    ),
     "ALPHATOKENS(text)": "list_filter(string_split_regex({0}, '[^A-Za-z]+'), lambda each: each <> '')",
     "SPLITBYCHAR(separator, text)": "string_split({1}, {0})",
     "SPLITBYSTRING(separator, text)": "string_split({1}, {0})",
