@@ -148,8 +148,8 @@ FORMS: Mapping[str, Forms] = {
         "DECIMAL": "round({0}, {1})",
         "NUMBER": "round_even({0}, {1})",
     },
-    "hex_of_clickhouse": {"TEXT": "hex({0})", "BYTES": "hex({0})", "NUMBER": _HEX_OF_CLICKHOUSE},
-    "bin_of_clickhouse": {"TEXT": "bin({0})", "NUMBER": _BIN_OF_CLICKHOUSE},
+    "hex_of_clickhouse": {"TEXT": "hex({0})", "BYTES": "hex({0})", "WHOLE": _HEX_OF_CLICKHOUSE},
+    "bin_of_clickhouse": {"TEXT": "bin({0})", "WHOLE": _BIN_OF_CLICKHOUSE},
     "truth_of_snowflake": {"NUMBER": "{0} <> 0", "TEXT": _TRUTH},
     "moment_of_snowflake": {
         "DATE": _FULL,

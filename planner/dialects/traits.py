@@ -78,9 +78,9 @@ class Trait(Enum):
     COUNTS_SECONDS = auto()
     """A number that is added to a moment is one of seconds."""
     ABSENT_IS_DEFAULT = auto()
-    """Columns are NOT NULL unless they are declared otherwise. Where others have NULL for what is absent (a row
-    in an outer join, an element of an array, a key in a map or in a grouping set, rows of an aggregate),
-    there is the default of the type: 0 or the empty text."""
+    """Columns are NOT NULL unless they are declared otherwise. Where others have NULL for what is absent, a row
+    in an outer join, an element of an array, a key in a map or in a grouping set, rows of an aggregate, there
+    is the default of the type: 0 or the empty text."""
     ALIASES_BEFORE_COLUMNS = auto()
     """A name of the select list hides a column, in the whole query."""
     STEPS_READ_ANYTHING = auto()
