@@ -92,6 +92,12 @@ class AsyncConnection(AsyncOperations):
         await self.run(calls.create_view(name, sql, dialect, or_replace))
         return self.view(name)
 
+    async def create_assertion(
+        self, name: str, sql: str, *, warns: bool = False, dialect: str = calls.DIALECT
+    ) -> AsyncView:
+        await self.run(calls.create_assertion(name, sql, dialect, "warn" if warns else "refuse"))
+        return self.view(name)
+
     async def sql(
         self, sql: str, parameters: Parameters | None = None, *, dialect: str = calls.DIALECT
     ) -> SqlRows:

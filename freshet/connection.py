@@ -103,6 +103,15 @@ class Connection(Operations):
         self.run(calls.create_view(name, sql, dialect, or_replace))
         return self.view(name)
 
+    def create_assertion(
+        self, name: str, sql: str, *, warns: bool = False, dialect: str = calls.DIALECT
+    ) -> View:
+        """Creates an assertion, and returns the view of the rows that break it: the rows of the query, of
+        which there are to be none. An epoch that would make one is refused; or, if the assertion only warns,
+        the view has it."""
+        self.run(calls.create_assertion(name, sql, dialect, "warn" if warns else "refuse"))
+        return self.view(name)
+
     def sql(self, sql: str, parameters: Parameters | None = None, *, dialect: str = calls.DIALECT) -> SqlRows:
         """Runs SQL, and returns the result of its last statement. `$1` stands for the first of a list of
         parameters, `:name` for one of a dict."""

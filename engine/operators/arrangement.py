@@ -231,6 +231,12 @@ class Arrangement(Operator):
         current: list[Batch] = [] if self.batch is None else [self.batch]
         return [*self.trace.batches(), *(layer.rows for layer in self._fresh), *current]
 
+    @property
+    def staged_layers(self) -> tuple[Layer, ...]:
+        """What the advance has added so far, here or by an executor."""
+        current = () if self.batch is None else (Layer(self.batch),)
+        return (*self._fresh, *current, *self._received)
+
     def export_rows(self, rows: np.ndarray) -> np.ndarray:
         """A batch in the form of files, the same in every process."""
         return self.trace.export_rows(rows)

@@ -143,6 +143,14 @@ class CompiledStep:
         self._forget()
         return changed
 
+    def staged(self, own: Arrangement) -> np.ndarray | None:
+        """The rows that the step has added to an arrangement; None without any."""
+        place = self._program.places.get(own)
+        if place is None or place not in self._queue[: self.turns]:
+            return None
+        line = self._operators[place].tolist()
+        return self._batch(own, line) if line[tables.CURRENT] else None
+
     def abort(self) -> None:
         """Forget the step."""
         give_up(self._operators, self._queue, self._state)

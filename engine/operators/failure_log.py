@@ -67,6 +67,11 @@ class FailureLog:
         """All that the advance has added, as one batch."""
         return arrange(np.ascontiguousarray(np.concatenate(self._fresh, axis=1)), _ORDER, _NO_ROUNDS)
 
+    @property
+    def staged_layers(self) -> tuple[Layer, ...]:
+        """What the advance has added so far, here or by an executor."""
+        return (*((Layer(self.batch()),) if self._fresh else ()), *self._received)
+
     def publish(self, frontier: Frontier) -> None:
         if self._fresh:
             self.trace.insert(self.batch())

@@ -13,11 +13,13 @@ import numpy as np
 
 from engine.errors import CountTooLarge, EngineError, OverBudget
 from engine.operators import stretches
+from engine.operators.arrangement import Arrangement
 from engine.operators.compiled_step import CompiledStep
 from engine.operators.linear import InputOperator
 from engine.operators.operator import Meter, Operator, Stateful, Step, Timer
 from engine.operators.stopwatch import LARGE, Sampling
 from engine.operators.turns import OperatorTurns
+from engine.state.layer import Layer
 from engine.state.packed_times import TOTAL, Frontier, Order
 
 FEW = 128
@@ -180,6 +182,14 @@ class RunningDataflow:
                 part.abandon()
         self._changed.clear()
         self._ran.clear()
+
+    def staged(self, own: Arrangement) -> tuple[Layer, ...]:
+        """What the advance has added to an arrangement and not yet to its trace."""
+        layers = own.staged_layers
+        if own.batch is None and self._compiled is not None:
+            added = self._compiled.staged(own)
+            layers = layers if added is None else (*layers, Layer(added))
+        return layers
 
     def publish(self, frontier: Frontier) -> list[Stateful]:
         """Make the staged changes part of the state; returns the changed states."""

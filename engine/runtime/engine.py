@@ -390,6 +390,22 @@ class Engine:
             advance.abandon(failure, stage)
             return False
 
+    def staged(self, view: str) -> tuple[np.ndarray, np.ndarray]:
+        """What the open stage changes in a view, as a delta int64[W + 2, n] by epoch; and in its errors, as a
+        delta int64[3, n] of message words. Raises EpochError if no stage is open, UnknownName for a view that
+        is not maintained."""
+        if self._staged is None:
+            raise EpochError("no stage is open")
+        known = self._registry.views.get(view)
+        if known is None:
+            raise UnknownName(f"there is no view {view}")
+        since, until = self._snapshot.upper - 1, self._staged.frontier.words[0] - 1
+        layers = (*known.history.trace.layers(), *self._dataflow.staged(known.history))
+        rows = replace(self._snapshot.relations[view], layers=layers)
+        failed = [layer for log in known.failures for layer in (*log.trace.layers(), *log.staged_layers)]
+        errors = RelationSnapshot(Schema(()), (0,), tuple(failed))
+        return rows.changes(since, until), errors.changes(since, until)
+
     # Advances beside the running dataflow
 
     def begin_branch(self, *tables: str) -> Branch:

@@ -88,6 +88,11 @@ def create_view(name: str, sql: str, dialect: str, or_replace: bool) -> ApiCall[
     return post_call("/v1/sql", {"sql": script, "dialect": dialect}, nothing, lines_before=1)
 
 
+def create_assertion(name: str, sql: str, dialect: str, breach: str) -> ApiCall[object]:
+    body = {"name": name, "sql": sql, "dialect": dialect, "breach": breach}
+    return post_call(path_of("views"), body, nothing)
+
+
 def table(name: str) -> ApiCall[TableDescription]:
     return get_call(path_of("tables", name), lambda answer: read_table(answer.json()))
 

@@ -46,7 +46,8 @@ class TableDescription:
 @dataclass(frozen=True)
 class ViewDescription:
     """`state` is `ready`, `building`, `errors` or `failed`; `reason` says why it has failed. `name` is the
-    full name, with the schema unless that is `public`. `notices` say what its author should know."""
+    full name, with the schema unless that is `public`. `notices` say what its author should know. `breach` is
+    `refuse` or `warn` for an assertion: what becomes of an epoch that breaks it."""
 
     name: str
     columns: tuple[ColumnDescription, ...]
@@ -57,6 +58,7 @@ class ViewDescription:
     comment: str | None = None
     schema: str = "public"
     notices: tuple[str, ...] = ()
+    breach: str | None = None
 
     @property
     def sql_name(self) -> str:
@@ -89,4 +91,5 @@ def read_view(found: Mapping[str, Any]) -> ViewDescription:
         found.get("comment"),
         found.get("schema", "public"),
         tuple(found.get("notices", ())),
+        found.get("breach"),
     )

@@ -9,6 +9,7 @@ from sqlglot import exp
 from engine.schema import Column, Schema
 from planner.native.reference import quoted
 from planner.relation_names import PUBLIC, split_name
+from planner.statements.breach import Breach
 from planner.statements.table_rules import (
     Action,
     Check,
@@ -38,6 +39,13 @@ def view_text(name: str, columns: Sequence[str] | None, sql: str, comments: Mapp
     """CREATE VIEW with its query as it was written."""
     named = "" if columns is None else f" ({identifiers(columns)})"
     return f"CREATE VIEW {relation_text(name)}{named} AS\n{sql}" + _comments("VIEW", name, comments)
+
+
+def assertion_text(name: str, sql: str, breach: Breach, comments: Mapping[str, str]) -> str:
+    """CREATE ASSERTION with the query of the rows that break it."""
+    more = " WITH (WARN)" if breach is Breach.WARN else ""
+    text = f"CREATE ASSERTION {relation_text(name)} CHECK (NOT EXISTS (\n{sql}\n)){more}"
+    return text + _comments("VIEW", name, comments)
 
 
 def constraint_text(constraint: Constraint) -> str:

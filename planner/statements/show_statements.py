@@ -8,6 +8,7 @@ from planner.statements.create_statements import create_view
 from planner.statements.statements import (
     NAMED_STAGES,
     Explain,
+    ShowAssertions,
     ShowColumns,
     ShowCreate,
     ShowSchemas,
@@ -19,8 +20,8 @@ from planner.statements.statements import (
 from planner.statements.word_reader import WordReader
 
 _SHOWN = (
-    "write SHOW TABLES, VIEWS, SCHEMAS, COLUMNS FROM name, CREATE TABLE name or CREATE VIEW name, or "
-    "DESCRIBE name"
+    "write SHOW TABLES, VIEWS, ASSERTIONS, SCHEMAS, COLUMNS FROM name, CREATE TABLE name or CREATE VIEW "
+    "name, or DESCRIBE name"
 )
 _EXPLAINED = f"write EXPLAIN [{' | '.join(NAMED_STAGES).upper()}] query, or VIEW name"
 
@@ -60,6 +61,8 @@ def show(piece: Piece) -> Statement:
             return ShowTables(piece)
         case ("VIEWS",) | ("MATERIALIZED", "VIEWS"):
             return ShowViews(piece)
+        case ("ASSERTIONS",):
+            return ShowAssertions(piece)
         case ("SCHEMAS",):
             return ShowSchemas(piece)
         case ("SEARCH_PATH",):

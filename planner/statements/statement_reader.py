@@ -18,6 +18,7 @@ from planner.parsing.script import Piece, split
 from planner.parsing.syntax_errors import STATEMENTS
 from planner.positions import fail
 from planner.statements.alter_statements import alter
+from planner.statements.assertion_statements import create_assertion, drop_assertion
 from planner.statements.comment_statements import comment
 from planner.statements.create_statements import create_table, create_type, create_view, drop, drop_type
 from planner.statements.function_statements import create_function, drop_function
@@ -218,6 +219,8 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("CREATE", "SCHEMA"): create_schema,
     ("CREATE", "INDEX"): create_index,
     ("CREATE", "UNIQUE", "INDEX"): create_index,
+    ("CREATE", "ASSERTION"): create_assertion,
+    ("DROP", "ASSERTION"): drop_assertion,
     ("CREATE", "SEQUENCE"): create_sequence,
     ("CREATE", "TEMP", "SEQUENCE"): create_sequence,
     ("CREATE", "TEMPORARY", "SEQUENCE"): create_sequence,

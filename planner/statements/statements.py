@@ -19,6 +19,7 @@ from planner.parsing.script import Excerpt, Piece
 from planner.parsing.sql_functions import SqlFunction
 from planner.relation_names import own_name
 from planner.statements.alterations import Action
+from planner.statements.breach import Breach
 from planner.statements.sequences import Counting
 from planner.statements.table_rules import NO_RULES, TableRules
 
@@ -153,6 +154,22 @@ class DropView(Statement):
     names: tuple[str, ...]
     if_exists: bool
     cascade: bool = False
+
+
+@dataclass(frozen=True)
+class CreateAssertion(Statement):
+    """`query` has the rows that break the assertion."""
+
+    name: str
+    query: Excerpt
+    breach: Breach
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class DropAssertion(Statement):
+    names: tuple[str, ...]
+    if_exists: bool
 
 
 @dataclass(frozen=True)
@@ -347,6 +364,11 @@ class ShowTables(Statement):
 
 @dataclass(frozen=True)
 class ShowViews(Statement):
+    pass
+
+
+@dataclass(frozen=True)
+class ShowAssertions(Statement):
     pass
 
 

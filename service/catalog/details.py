@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from planner.statements.breach import Breach
 from planner.statements.indexes import SecondaryIndex
 from planner.statements.table_rules import (
     NO_RULES,
@@ -46,7 +47,8 @@ class Seen:
 class Details:
     """`comments` by column, the relation's own under the empty name; `sees` by the name in the query.
 
-    `named` says that columns of a view without a name have PostgreSQL's; older views keep theirs.
+    `named` says that columns of a view without a name have PostgreSQL's; older views keep theirs. `breach` is
+    that of a view which is an assertion.
     """
 
     rules: TableRules = NO_RULES
@@ -54,6 +56,7 @@ class Details:
     sees: Mapping[str, Seen] = field(default_factory=dict)
     named: bool = False
     indexes: tuple[SecondaryIndex, ...] = ()
+    breach: Breach | None = None
 
     def commented(self, column: str, text: str | None) -> Details:
         """Sets the comment on a column, or on the relation (the empty name). None removes it."""
@@ -85,6 +88,7 @@ def dump_details(details: Details) -> str | None:
         "comments": dict(details.comments),
         "sees": {name: [seen.relation, dict(seen.columns), seen.rows] for name, seen in details.sees.items()},
         "named": details.named,
+        "breach": details.breach,
         "indexes": [[index.name, index.columns, index.included] for index in details.indexes],
     }
     return orjson.dumps({name: value for name, value in document.items() if value}).decode()
@@ -104,7 +108,9 @@ def load_details(text: str | None) -> Details:
     )
     sees = {name: Seen(*seen) for name, seen in document.get("sees", {}).items()}
     indexes = (SecondaryIndex(name, tuple(of), tuple(more)) for name, of, more in document.get("indexes", ()))
-    return Details(rules, document.get("comments", {}), sees, document.get("named", False), tuple(indexes))
+    breach = Breach(document["breach"]) if "breach" in document else None
+    comments, named = document.get("comments", {}), document.get("named", False)
+    return Details(rules, comments, sees, named, tuple(indexes), breach)
 
 
 def _identity(identity: Identity) -> list[object]:

@@ -265,7 +265,7 @@ def named_key(schema: Schema, key: tuple[int, ...] | None, words: np.ndarray, di
 
 
 def _shown(value: object) -> str:
-    text = "NULL" if value is None else str(value)
+    text = "NULL" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
 
 

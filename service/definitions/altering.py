@@ -24,6 +24,7 @@ from service.catalog.records import Definer, Layout
 from service.changes.constraints import Bonds, KeyReference, bonds_of
 from service.changes.resolve import Net, Rows, sum_rows
 from service.changes.table_changes import ChangeOp, TableChanges
+from service.definitions.assertions import check_installed, must_stay
 from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
 from service.definitions.draft import Draft, columns_lost
@@ -167,6 +168,7 @@ class Alterations:
         same."""
         of = self._of
         old = of.known.get(name, view=True)
+        must_stay(old)
         dependants = of.known.dependants(name)
         others = {n: r for n, r in of.relations.items() if n != name and (readable is None or readable(n))}
         planned = of.view(old.id, name, sql, dialect, of.engine.snapshot.upper - 1, relations=others)
@@ -240,6 +242,7 @@ class Alterations:
         try:
             for definition in (new, *again):
                 installed.append(self._installed(definition, histories, definition.name in failing))
+            check_installed(installed, of.engine)
             with of.catalog.changing() as changing:
                 changed = write(changing, [*others, *again])
         except BaseException:

@@ -13,7 +13,9 @@ from engine.runtime.building import Building
 from engine.schema import Schema
 from planner.relation import Relation
 from planner.relation_names import schema_of
+from planner.statements.breach import Breach
 from service.accounts.principals import MayRead
+from service.definitions.assertions import asserting, check_built, must_stay
 from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
 from service.names import check_relation_name
@@ -43,7 +45,9 @@ class IntendedView:
         return all(of.relations.get(name) is relation for name, relation in self.read.items())
 
     def make(self, building: Building, of: Definitions) -> Definition:
-        """Store the view and maintain what was built. If the catalog refuses, nothing is made."""
+        """Store the view and maintain what was built. If the catalog refuses, or the view is an assertion
+        that is broken, nothing is made."""
+        check_built(self.definition, building)
         created = of.engine.snapshot.upper - 1
         definition = self.definition if self.rebuilt else replace(self.definition, created=created)
         with of.catalog.changing() as changing:
@@ -59,10 +63,16 @@ class IntendedView:
 
 
 def intend(
-    of: Definitions, name: str, sql: str, dialect: str, or_replace: bool, readable: MayRead = None
+    of: Definitions,
+    name: str,
+    sql: str,
+    dialect: str,
+    or_replace: bool,
+    readable: MayRead = None,
+    breach: Breach | None = None,
 ) -> IntendedView:
-    """Plan a view over what its author may read, if that is not all. Raises a PlannerError, NameInUse or
-    Invalid."""
+    """Plan a view over what its author may read, if that is not all; with a `breach`, an assertion. Raises a
+    PlannerError, NameInUse or Invalid."""
     check_relation_name(name)
     of.schemas.require(schema_of(name))
     relations, there = (known := of.known).relations, known.all.get(name)
@@ -72,7 +82,10 @@ def intend(
     if replaced is None:
         of.must_be_new(name)
         definition = of.view(0, name, sql, dialect, 0, relations=relations)
+        if breach is not None:
+            definition = asserting(definition, breach)
     else:
+        must_stay(replaced)
         others = {other: relation for other, relation in relations.items() if other != name}
         definition = of.view(replaced.id, name, sql, dialect, 0, relations=others)
         details = definition.details.following(replaced.details, definition.schema.names)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from types import MappingProxyType
 
 from planner.relation import Relation
 from planner.suggestions import did_you_mean
 from service.changes.constraints import Bonds, bonds_of
+from service.definitions.assertions import refusing
 from service.definitions.definition import Definition
 from service.errors import NotFound
 
@@ -21,6 +23,11 @@ class KnownRelations:
     all: Mapping[str, Definition]
     relations: Mapping[str, Relation]
     bonds: Bonds
+
+    @cached_property
+    def assertions(self) -> tuple[Definition, ...]:
+        """The assertions that refuse epochs."""
+        return refusing(self.all)
 
     @classmethod
     def of(cls, definitions: Mapping[str, Definition]) -> KnownRelations:

@@ -13,6 +13,7 @@ from engine.schema import Column, Schema, Type
 from planner.parsing.type_names import Types
 from planner.relation_names import PUBLIC, schema_of
 from planner.sql_types import data_type
+from planner.statements.breach import Breach
 from planner.statements.show_create import constraint_text
 from planner.statements.table_rules import Check, Constraint, Unique
 from service.definitions.definition import Definition
@@ -78,6 +79,11 @@ class NewView(BaseModel):
     sql: str
     dialect: str = "postgres"
     search_path: GivenPath = Field(default=None, description=MEANING)
+    breach: Breach | None = Field(
+        default=None,
+        description="Makes the view an assertion: a view that is to have no rows. An epoch that would give "
+        "it one is refused, or made if the assertion only warns.",
+    )
 
 
 class IndexModel(BaseModel):
@@ -137,6 +143,9 @@ class ViewModel(BaseModel):
     indexes: list[IndexModel] | None = Field(default=None, exclude_if=_is_missing)
     comment: str | None = Field(default=None, exclude_if=_is_missing)
     progress: BuildProgress | None = Field(default=None, exclude_if=_is_missing)
+    breach: Breach | None = Field(
+        default=None, exclude_if=_is_missing, description="What an epoch does that breaks the assertion."
+    )
     notices: list[str] | None = Field(default=None, exclude_if=_is_missing)
 
 

@@ -20,6 +20,8 @@ SQLSTATES = {
     "ambiguous_column": "42702",
     "answer_too_large": "54000",
     "append_only": "55000",
+    "assertion_broken": "23514",
+    "assertion_unchecked": "55000",
     "bad_rows": "22P04",
     "block_outdated": "40001",
     "block_read_only": "25006",

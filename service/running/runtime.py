@@ -32,6 +32,7 @@ from planner.parsing.vocabulary import Vocabulary, kept_text
 from planner.relation import Relation
 from planner.relation_names import TEMPORARY, schema_of
 from planner.statements.alterations import Action
+from planner.statements.breach import Breach
 from planner.statements.sequences import Counting
 from service.accounts.principals import MayRead
 from service.catalog.catalog import Receipt
@@ -492,9 +493,11 @@ class Runtime:
         or_replace: bool = False,
         readable: MayRead = None,
         names: Namespace = DEFAULT,
+        breach: Breach | None = None,
     ) -> Definition:
         """Creates a view of the query `sql`, with its tables' history, and returns when it can be read. It
-        may read what is `readable`, by default everything. `names` tells what its names mean.
+        may read what is `readable`, by default everything. `names` tells what its names mean. With a `breach`
+        it is an assertion, of whose rows there may be none.
 
         It is built beside the writer (`service/running/builds.py`). Other views that read a view which is
         replaced are computed anew, large ones beside the writer too. A view that has this query already
@@ -503,13 +506,19 @@ class Runtime:
         self.memory.check("a view")
         text = await self._judging.run(kept_text, sql, dialect, self.vocabulary(), names)
         try:
-            return await self._made_view(name, text.text, dialect, or_replace, readable)
+            return await self._made_view(name, text.text, dialect, or_replace, readable, breach)
         except PlannerError as error:
             text.relocate(error)
             raise
 
     async def _made_view(
-        self, name: str, sql: str, dialect: str, or_replace: bool, readable: MayRead
+        self,
+        name: str,
+        sql: str,
+        dialect: str,
+        or_replace: bool,
+        readable: MayRead,
+        breach: Breach | None,
     ) -> Definition:
         leading, of = self._leading, self._state.definitions
         if or_replace and (same := await self._judging.run(same_view, of, name, sql, dialect, readable)):
@@ -520,7 +529,8 @@ class Runtime:
             definition = await leading.writer.run(replacing)
             await leading.builds.returned([name, *views])
             return definition
-        return await leading.builds.make(name, partial(intend, of, name, sql, dialect, or_replace, readable))
+        plan = partial(intend, of, name, sql, dialect, or_replace, readable, breach)
+        return await leading.builds.make(name, plan)
 
     async def rebuild_view(self, name: str) -> Definition:
         """Builds a view that has failed again; a view that has not failed stays as it is."""

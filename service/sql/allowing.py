@@ -22,6 +22,7 @@ from planner.statements.statements import (
     AlterSequence,
     AlterTable,
     Comment,
+    CreateAssertion,
     CreateFunction,
     CreateRole,
     CreateSchema,
@@ -32,6 +33,7 @@ from planner.statements.statements import (
     CreateType,
     CreateView,
     Delete,
+    DropAssertion,
     DropFunction,
     DropRole,
     DropSchema,
@@ -121,7 +123,11 @@ def _named(statement: Statement) -> Iterator[str]:
         case RenameView(name=name, to=to):
             yield from (name, to)
         case (
-            DropTable(names=names) | DropView(names=names) | DropType(names=names) | DropSequence(names=names)
+            DropTable(names=names)
+            | DropView(names=names)
+            | DropAssertion(names=names)
+            | DropType(names=names)
+            | DropSequence(names=names)
         ):
             yield from names
         case DropFunction(dropped=dropped):
@@ -130,6 +136,7 @@ def _named(statement: Statement) -> Iterator[str]:
             CreateTableAs(name=name)
             | CreateTableLike(name=name)
             | CreateView(name=name)
+            | CreateAssertion(name=name)
             | CreateType(name=name)
             | CreateFunction(name=name)
             | CreateSequence(name=name)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 from sqlglot import exp
@@ -11,12 +12,14 @@ from engine.codec.arrow import encode_arrow
 from engine.schema import BIGINT, Column, Schema
 from planner.adhoc.adhoc_query import AdhocQuery, Relations, adhoc_query
 from planner.errors import InvalidQuery, PlannerError
+from planner.parsing.script import Excerpt
 from planner.sql_types import from_duckdb
 from planner.statements.alterations import RenameTable
 from planner.statements.statements import (
     AlterSequence,
     AlterTable,
     Comment,
+    CreateAssertion,
     CreateFunction,
     CreateIndex,
     CreateSchema,
@@ -26,6 +29,7 @@ from planner.statements.statements import (
     CreateTableLike,
     CreateType,
     CreateView,
+    DropAssertion,
     DropFunction,
     DropIndex,
     DropSchema,
@@ -55,6 +59,8 @@ DEFINING = (
     | CreateTableAs
     | CreateTableLike
     | CreateView
+    | CreateAssertion
+    | DropAssertion
     | CreateSchema
     | DropSchema
     | DropTable
@@ -83,6 +89,8 @@ async def define(
     `readable` says what the author may read, if that is not all; `system` gives the catalogs."""
     if isinstance(statement, CreateView):
         return await _create_view(statement, runtime, readable)
+    if isinstance(statement, CreateAssertion):
+        return await _create_assertion(statement, runtime, readable)
     if isinstance(statement, CreateFunction):
         await create_function(statement, runtime, ask, readable)
     elif isinstance(statement, CreateTableAs):
@@ -105,6 +113,10 @@ async def _define(statement: Statement, runtime: Runtime) -> None:
             await runtime.drop_table(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
         case DropView(names=names):
             await runtime.drop_view(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
+        case DropAssertion(names=names):
+            for name in names:
+                _must_assert(name, statement.if_exists, runtime)
+            await runtime.drop_view(*names, missing_ok=statement.if_exists)
         case CreateSchema(name=name):
             await runtime.create_schema(name, exists_ok=statement.if_not_exists)
         case DropSchema(names=names):
@@ -165,14 +177,44 @@ async def _create_view(statement: CreateView, runtime: Runtime, readable: MayRea
     if statement.if_not_exists and _is_view(runtime, statement.name):
         return runtime.snapshot.upper - 1
     query, dialect = statement.definition, statement.piece.dialect
-    try:
+    with _placed_in(query):
         made = await runtime.create_view(
             statement.name, query.text, dialect, or_replace=statement.or_replace, readable=readable
         )
+    return made.created
+
+
+async def _create_assertion(statement: CreateAssertion, runtime: Runtime, readable: MayRead) -> int:
+    """Creates an assertion. Returns the epoch from which it holds."""
+    query, dialect = statement.query, statement.piece.dialect
+    if statement.if_not_exists and _is_view(runtime, statement.name):
+        return runtime.snapshot.upper - 1
+    with _placed_in(query):
+        made = await runtime.create_view(
+            statement.name, query.text, dialect, readable=readable, breach=statement.breach
+        )
+    return made.created
+
+
+@contextmanager
+def _placed_in(query: Excerpt) -> Iterator[None]:
+    """Gives errors about a query's text their places in the script."""
+    try:
+        yield
     except PlannerError as error:
         query.relocate(error)
         raise
-    return made.created
+
+
+def _must_assert(name: str, missing_ok: bool, runtime: Runtime) -> None:
+    """Raises NotFound unless there is an assertion of the name."""
+    there = runtime.definitions().get(name)
+    if (there is None and not missing_ok) or (there is not None and there.details.breach is None):
+        assertions = (other for other, it in runtime.definitions().items() if it.details.breach is not None)
+        hint = did_you_mean(name, assertions)
+        if there is not None:
+            hint = f"{name} is a {'view' if there.is_view else 'table'}"
+        raise NotFound(f"there is no assertion called {name}", hint)
 
 
 async def _create_as(

@@ -29,6 +29,7 @@ from planner.statements.statements import (
     Rollback,
     Select,
     SetSearchPath,
+    ShowAssertions,
     ShowColumns,
     ShowCreate,
     ShowSchemas,
@@ -53,7 +54,7 @@ from service.writing.transaction import Transaction
 _DRAFTS = 5
 """Times that statements run beside the writer, before they run in its turn."""
 _OF_SESSION = (SetSearchPath, ShowSearchPath)
-_SHOWS = (ShowColumns, ShowCreate, ShowSchemas, ShowTables, ShowViews)
+_SHOWS = (ShowAssertions, ShowColumns, ShowCreate, ShowSchemas, ShowTables, ShowViews)
 _READS = (Explain, LongQuery, Select, *_SHOWS, *_OF_SESSION)
 
 

@@ -25,7 +25,7 @@ from planner.catalog_queries import is_system, take_signals, with_catalog
 from planner.errors import PlannerError, Unsupported
 from planner.explain import analyze, explain
 from planner.long_texts import long_query, plan_text
-from planner.statements.show_create import table_text, view_text
+from planner.statements.show_create import assertion_text, table_text, view_text
 from planner.statements.statements import (
     ANALYZE,
     ANSWER,
@@ -35,6 +35,7 @@ from planner.statements.statements import (
     Begin,
     Comment,
     Commit,
+    CreateAssertion,
     CreateFunction,
     CreateIndex,
     CreateRole,
@@ -46,6 +47,7 @@ from planner.statements.statements import (
     CreateType,
     CreateView,
     Delete,
+    DropAssertion,
     DropFunction,
     DropIndex,
     DropRole,
@@ -66,6 +68,7 @@ from planner.statements.statements import (
     Select,
     SetOwner,
     SetSearchPath,
+    ShowAssertions,
     ShowColumns,
     ShowCreate,
     ShowSchemas,
@@ -104,6 +107,9 @@ _NAMES: dict[type[Statement], str] = {
     Commit: "COMMIT",
     CreateTable: "CREATE TABLE",
     CreateView: "CREATE VIEW",
+    CreateAssertion: "CREATE ASSERTION",
+    DropAssertion: "DROP ASSERTION",
+    ShowAssertions: "SHOW ASSERTIONS",
     Delete: "DELETE",
     DropTable: "DROP TABLE",
     DropView: "DROP VIEW",
@@ -243,6 +249,8 @@ def task_of(
             return StatementTask(statement, (), partial(_show_tables, statement))
         case ShowViews():
             return StatementTask(statement, (), partial(_show_views, statement))
+        case ShowAssertions():
+            return StatementTask(statement, (), partial(_show_assertions, statement))
         case ShowSchemas():
             return StatementTask(statement, (), partial(_show_schemas, statement))
         case ShowColumns():
@@ -408,6 +416,15 @@ def _show_views(statement: Statement, sight: Sight) -> Result:
     return _texts(statement, sight, ("name", "columns", "state", "sql"), rows)
 
 
+def _show_assertions(statement: Statement, sight: Sight) -> Result:
+    rows = [
+        [name, it.details.breach.value, sight.readable.state_of(it)[0], it.sql]
+        for name, it in sorted(sight.definitions.items())
+        if it.details.breach is not None
+    ]
+    return _texts(statement, sight, ("name", "breach", "state", "sql"), rows)
+
+
 def _show_schemas(statement: Statement, sight: Sight) -> Result:
     return texts(name_of(statement), sight.epoch, ("name",), [[name] for name in sorted(sight.schemas)])
 
@@ -437,7 +454,9 @@ def _show_columns(statement: ShowColumns, sight: Sight) -> Result:
 def _show_create(statement: ShowCreate, sight: Sight) -> Result:
     definition = _relation(statement.name, sight, statement.view)
     name, comments = definition.name, definition.details.comments
-    if definition.is_view:
+    if definition.details.breach is not None:
+        text = assertion_text(name, definition.sql, definition.details.breach, comments)
+    elif definition.is_view:
         text = view_text(name, None, definition.sql, comments)
     else:
         names = definition.schema.names

@@ -25,6 +25,7 @@ from service.catalog.manifests import Saved
 from service.changes.payload import encode_payload
 from service.changes.table_changes import Applied, Idempotency
 from service.clock import Clock
+from service.definitions.assertions import check_stage
 from service.definitions.definitions import Definitions
 from service.errors import Invalid, NotLeader, Unavailable
 from service.metrics import Metrics
@@ -132,6 +133,9 @@ class Commits:
         before = self._engine.snapshot
         payload = b""
         try:
+            if assertions := self._definitions.known.assertions:
+                changed = None if stage.manifest is not None else deltas.keys()
+                check_stage(assertions, self._engine, stage, changed)
             if stage.manifest is None:
                 payload = self._payload(deltas)
                 append = self._catalog.append

@@ -53,7 +53,9 @@ async def create_view(request: Request, new: NewView, response: Response) -> Cre
     session = ScriptSession(path_of(new.search_path))
     names = CallerScope(*door_of(request).parts, caller_of(request), session).names()
     may_read = readable_by(principal)
-    definition = await runtime.create_view(name, new.sql, new.dialect, readable=may_read, names=names)
+    definition = await runtime.create_view(
+        name, new.sql, new.dialect, readable=may_read, names=names, breach=new.breach
+    )
     response.headers["Location"] = f"/v1/views/{in_path(definition.name)}"
     return CreatedView(**view_model(runtime, definition).model_dump(), epoch=definition.created)
 
@@ -130,6 +132,7 @@ def view_model(runtime: Runtime, definition: Definition) -> ViewModel:
         indexes=index_models(definition, runtime.readable),
         comment=definition.details.comments.get(""),
         progress=None if build is None else _progress(build),
+        breach=definition.details.breach,
         notices=None if (notice := standing_of(definition.dialect).notice) is None else [notice],
     )
 

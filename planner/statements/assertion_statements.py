@@ -1,0 +1,76 @@
+"""Reads CREATE ASSERTION and DROP ASSERTION, which sqlglot does not parse.
+
+An assertion is kept as a view of the rows that break it: of the query behind NOT EXISTS, or of a row that
+says that the condition is false. A condition that is NULL holds, as in a CHECK.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from planner.parsing.qualified_texts import qualified_text
+from planner.parsing.script import Excerpt, Piece
+from planner.relation_names import full_name
+from planner.statements.breach import Breach
+from planner.statements.statements import CreateAssertion, DropAssertion
+from planner.statements.word_reader import WordReader
+
+_FORM = "CREATE ASSERTION [IF NOT EXISTS] name CHECK (NOT EXISTS (query)) [WITH (WARN)]"
+_QUERIES = ("SELECT", "WITH", "VALUES", "FROM", "TABLE", "(")
+
+
+def create_assertion(piece: Piece) -> CreateAssertion:
+    """CREATE ASSERTION name CHECK (condition) [INITIALLY DEFERRED ...] [WITH (WARN)].
+
+    Every assertion is checked once an epoch, and so at the end of a block, whatever it says of deferring.
+    """
+    reader = WordReader(piece, 2, _FORM)
+    if_not_exists = reader.skip("IF", "NOT", "EXISTS")
+    schema, name = reader.qualified()
+    reader.expect("CHECK", "(")
+    first = reader.at
+    last = _closing(reader) - 1
+    if last < first:
+        raise reader.failure("the condition is missing")
+    while reader.skip("DEFERRABLE") or reader.skip("INITIALLY", "DEFERRED"):
+        pass
+    breach = Breach.WARN if reader.skip("WITH", "(", "WARN", ")") else Breach.REFUSE
+    reader.end()
+    full = piece.names.made(name) if schema is None else full_name(schema, name)
+    return CreateAssertion(piece, full, _broken_by(piece, first, last), breach, if_not_exists)
+
+
+def drop_assertion(piece: Piece) -> DropAssertion:
+    reader = WordReader(piece, 2, "write DROP ASSERTION [IF EXISTS] name, ...")
+    if_exists = reader.skip("IF", "EXISTS")
+    names = reader.listed(reader.relation)
+    reader.skip("RESTRICT")
+    reader.end()
+    return DropAssertion(piece, names, if_exists)
+
+
+def _closing(reader: WordReader) -> int:
+    """Passes the tokens up to the parenthesis that closes the one before them, and returns its index."""
+    depth = 1
+    while depth:
+        if reader.is_done:
+            raise reader.failure("a parenthesis is not closed")
+        depth += {"(": 1, ")": -1}.get(reader.word, 0)
+        reader.at += 1
+    return reader.at - 1
+
+
+def _broken_by(piece: Piece, first: int, last: int) -> Excerpt:
+    """The query of the rows that break a condition, which is the tokens from `first` to `last`."""
+    condition = replace(piece, tokens=piece.tokens[: last + 1])
+    reader = WordReader(condition, first, _FORM)
+    if reader.skip("NOT", "EXISTS", "(") and reader.word in _QUERIES:
+        begin = reader.at
+        if _closing(reader) == last:
+            query = replace(piece, tokens=piece.tokens[:last])
+            return qualified_text(query.excerpt(begin), piece.dialect, piece.names)
+    found = condition.excerpt(first)
+    before = "SELECT FALSE AS holds WHERE NOT ("
+    inserted = tuple((at, c + len(before) * (at == 1), n) for at, c, n in found.inserted)
+    text = Excerpt(f"{before}{found.text})", found.line, found.column - len(before), inserted)
+    return qualified_text(text, piece.dialect, piece.names)
