@@ -19,6 +19,8 @@ _MOMENTS = frozenset({"redshift"})
 """Systems in which a DATE and any unit give a moment."""
 _ROUNDED = frozenset({"mysql", "snowflake"})
 """Systems that round a number of units; the others truncate it."""
+_DAYS = frozenset({"flink"})
+"""Systems in which a DATE and any unit give a DATE."""
 _STRICT = frozenset({"tsql", "trino"})
 """Systems that cannot add hours to a DATE."""
 _WHOLE = re.compile(r"-?\d+")
@@ -70,7 +72,9 @@ def counted(interval: exp.Interval, call: DateCall) -> tuple[exp.Expression, str
     count, name = interval.this, interval.text("unit").upper()
     if not name and isinstance(count, exp.Literal) and (written := _WRITTEN.fullmatch(count.name)):
         count, name = exp.Literal.string(written[1]), written[2].upper()
-    if call.family == "mysql" and "_" in name and isinstance(count, exp.Literal):
+    if isinstance(span_of := interval.args.get("unit"), exp.IntervalSpan):
+        name = f"{span_of.this.name}_{span_of.expression.name}".upper()
+    if call.family in ("flink", "mysql") and "_" in name and isinstance(count, exp.Literal):
         count, name = _of_several(count.name, name) or (count, name)
     found = length(unit(name, call.family) or "ISOYEAR")
     if found is None or count is None:
@@ -123,7 +127,7 @@ def shifted(at: exp.Expression, by: exp.Expression, unit_name: str, call: DateCa
     if clock and call.family in _STRICT:
         kind = "shifted_strictly"
     elif clock:
-        kind = "shifted_clock"
+        kind = "shifted_clock_kept" if call.family in _DAYS else "shifted_clock"
     elif call.family in _MOMENTS:
         kind = "shifted_moment"
     if call.family == "mysql":

@@ -330,6 +330,16 @@ CLICKHOUSE: Table = {
     "DATE(at)": _DAY,
     "MAKEDATE(year, month, day)": "make_date({0}, {1}, {2})",
 }
+FLINK: Table = {
+    **_MORE_FIELDS,
+    "WEEK(at)": "#ISOWEEK",
+    "DAYOFWEEK(at)": "#FROM_SUNDAY",
+    "TIMESTAMPADD(unit, n, at)": "@shift",
+    "TIMESTAMPDIFF(unit, a, b)": "@elapsed",
+    "EXTRACT(unit, at)": "@extract",
+    "UNIX_TIMESTAMP(at)": "#EPOCH",
+    "FROM_UNIXTIME(n)": ("strftime(make_timestamp(CAST({0} AS BIGINT) * 1000000), '%Y-%m-%d %H:%M:%S')"),
+}
 SQLITE: Table = {
     "DATE(at)": "strftime(CAST({0} AS TIMESTAMP), '%Y-%m-%d')",
     "DATETIME(at)": "strftime(CAST({0} AS TIMESTAMP), '%Y-%m-%d %H:%M:%S')",
@@ -347,6 +357,7 @@ TABLES: Mapping[str, Table] = {
     "oracle": ORACLE,
     "trino": TRINO,
     "clickhouse": CLICKHOUSE,
+    "flink": FLINK,
     "sqlite": SQLITE,
 }
 UNCHECKED = frozenset(

@@ -57,6 +57,8 @@ _MOMENT_OF_SNOWFLAKE = (
     " WHEN abs(CAST({0} AS BIGINT)) < 31536000000000000 THEN CAST({0} AS BIGINT)"
     " ELSE CAST({0} AS BIGINT) // 1000 END) END"
 )
+_CEILED = "CASE WHEN date_trunc({1}, {0}) = {0} THEN {0} ELSE date_trunc({1}, {0}) + {2} END"
+_OF_CLOCK = "(DATE '1970-01-01' + {0})"
 _DAY_OF_CLICKHOUSE = (
     "CASE WHEN {0} <= 65535 THEN DATE '1970-01-01' + CAST(trunc({0}) AS INTEGER)"
     " ELSE CAST(make_timestamp(CAST(trunc({0}) AS BIGINT) * 1000000) AS DATE) END"
@@ -89,6 +91,7 @@ def _clock_of_mysql(body: str) -> Forms:
 FORMS: Mapping[str, Forms] = {
     "shifted": _kept(_ADD),
     "shifted_clock": {**_moment(_ADD), "TIME": _ADD},
+    "shifted_clock_kept": {**_kept(_ADD), "TIME": _ADD},
     "shifted_strictly": {**_of_moments(_ADD), "TIME": _ADD},
     "shifted_moment": _moment(_ADD),
     "shifted_mysql": {**_kept(_ADD), "TEXT": _SUM_OF_TEXT},
@@ -102,6 +105,9 @@ FORMS: Mapping[str, Forms] = {
     "moment": {"DATE": _FULL, **_of_moments("{0}"), "TIME": "{0}"},
     "sliced": _kept("time_bucket({1}, {0}, TIMESTAMP '1970-01-01')"),
     "week_begun": _kept(_WEEK_BEGUN),
+    "week_ceiled": _kept(
+        f"CASE WHEN {_WEEK_BEGUN} = {{0}} THEN {{0}} ELSE {_WEEK_BEGUN} + INTERVAL '7' DAY END"
+    ),
     "next_day_kept": _kept(_NEXT_DAY),
     "last_day_kept": {
         "DATE": "last_day({0})",
@@ -124,6 +130,15 @@ FORMS: Mapping[str, Forms] = {
     "flat_places": {
         "JSON": "CASE json_type({0}) WHEN 'ARRAY' THEN range(CAST(json_array_length({0}) AS BIGINT)) END",
         "ARRAY": "range(CAST(len({0}) AS BIGINT))",
+    },
+    "cardinality_of_flink": {"ARRAY": "len({0})", "MAP": "CAST(cardinality({0}) AS BIGINT)"},
+    "floor_to_unit": {
+        **_kept("date_trunc({1}, {0})"),
+        "TIME": f"CAST(date_trunc({{1}}, {_OF_CLOCK}) AS TIME)",
+    },
+    "ceil_to_unit": {
+        **_kept(_CEILED),
+        "TIME": f"CAST({_CEILED.replace('{0}', _OF_CLOCK)} AS TIME)",
     },
     "truth_of_clickhouse": {"BOOLEAN": "{0}", "NUMBER": "{0} <> 0", "TEXT": _TRUTH},
     "day_of_clickhouse": {"DATE": "{0}", **_of_moments("CAST({0} AS DATE)"), "NUMBER": _DAY_OF_CLICKHOUSE},

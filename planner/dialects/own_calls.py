@@ -19,6 +19,7 @@ from planner.dialects.bigquery import BIGQUERY, bigquery_node
 from planner.dialects.clickhouse.clickhouse_calls import CLICKHOUSE, clickhouse_node
 from planner.dialects.date_tables import FAMILIES
 from planner.dialects.dates import functions
+from planner.dialects.flink import FLINK, flink_node
 from planner.dialects.mysql import MYSQL, mysql_node
 from planner.dialects.postgresql import POSTGRES, RELATIVES, postgres_node
 from planner.dialects.redshift import REDSHIFT, redshift_node
@@ -39,6 +40,7 @@ _TABLES: Mapping[str, Mapping[str, Meaning]] = {
     "clickhouse": CLICKHOUSE,
     **dict.fromkeys(RELATIVES, POSTGRES),
     "databricks": SPARK,
+    "flink": FLINK,
     "mysql": MYSQL,
     "redshift": REDSHIFT,
     "snowflake": SNOWFLAKE,
@@ -51,6 +53,7 @@ _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "clickhouse": clickhouse_node,
     **dict.fromkeys(RELATIVES, postgres_node),
     "databricks": spark_node,
+    "flink": flink_node,
     "mysql": mysql_node,
     "redshift": redshift_node,
     "snowflake": snowflake_node,

@@ -14,12 +14,15 @@ _UTF8, _HEX = ("decode({0})", "encode({0})"), ("hex({0})", "unhex({0})")
 BYTES_AS_TEXTS = {
     "bigquery": _UTF8,
     "databricks": _UTF8,
+    "flink": _UTF8,
     "redshift": _UTF8,
     "snowflake": _HEX,
     "spark": _UTF8,
 }
 """What a cast of bytes to a text gives, and one of a text to bytes, by dialect."""
-_CUT = frozenset({"materialize", "mysql", "postgres", "redshift", "risingwave", "trino"})
+_CUT = frozenset({"flink", "materialize", "mysql", "postgres", "redshift", "risingwave", "trino"})
+_PADDED = frozenset({"flink"})
+"""Dialects in which a CHAR has spaces up to its length."""
 _FAIL = frozenset({"bigquery", "snowflake"})
 _UNLIMITED = 1_000_000
 _DONE = "has_its_length"
@@ -35,6 +38,8 @@ def cast_to_length(node: exp.Expression, dialect: str) -> exp.Expression:
         return node
     inner = node.copy()
     inner.meta[_DONE] = True
+    if dialect in _PADDED and node.to.is_type("char", "nchar"):
+        return sql(f"rpad({{0}}, {length}, ' ')", [inner])
     if dialect in _CUT:
         return sql(f"left({{0}}, {length})", [inner])
     too_long = "NULL" if isinstance(node, exp.TryCast) else _TOO_LONG.replace("{length}", str(length))

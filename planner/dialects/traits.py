@@ -78,8 +78,8 @@ class Trait(Enum):
     COUNTS_SECONDS = auto()
     """A number that is added to a moment is one of seconds."""
     ABSENT_IS_DEFAULT = auto()
-    """Columns are NOT NULL unless they are declared otherwise. Where others have NULL for what is absent, a row
-    in an outer join, an element of an array, a key in a map or in a grouping set, rows of an aggregate, there
+    """Columns are NOT NULL unless they are declared otherwise. Where others have NULL for what is absent (a
+    row in a join, an element of an array, a key in a map or in a grouping set, rows of an aggregate), there
     is the default of the type: 0 or the empty text."""
     ALIASES_BEFORE_COLUMNS = auto()
     """A name of the select list hides a column, in the whole query."""
@@ -104,8 +104,8 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.KEEPS_KINDS_APART: _APART,
     Trait.READS_NUMERALS: frozenset({"databricks", "mysql", "redshift", "snowflake", "spark", "sqlite"}),
     Trait.READS_NO_NUMERALS: frozenset({"bigquery", "trino"}),
-    Trait.AVERAGES_ARE_WHOLE: frozenset({"redshift"}),
-    Trait.CUTS_FRACTIONS: frozenset({"clickhouse", "databricks", "spark", "sqlite"}),
+    Trait.AVERAGES_ARE_WHOLE: frozenset({"flink", "redshift"}),
+    Trait.CUTS_FRACTIONS: frozenset({"clickhouse", "databricks", "flink", "spark", "sqlite"}),
     Trait.ROUNDS_NO_TEXTS: frozenset({"bigquery", "clickhouse", "databricks", "redshift", "spark", "trino"}),
     Trait.SUBSCRIPTS_FAIL: frozenset({"bigquery", "databricks", "spark", "trino"}),
     Trait.DIVIDES_DECIMALS: frozenset({"trino"}),

@@ -118,6 +118,12 @@ READERS: Mapping[str, Mapping[str, ReadFunction]] = {
     },
     **dict.fromkeys(("spark", "databricks"), _SPARK_READERS),
     **dict.fromkeys(("hive", "spark2"), _HIVE_READERS),
+    "flink": _readers(
+        letters.spark,
+        "Flink",
+        _or_null(_JAVA),
+        {"TO_DATE": "DATE", "TO_TIMESTAMP": "TIMESTAMP", "UNIX_TIMESTAMP": "SECONDS"},
+    ),
     "bigquery": _BIGQUERY_READERS,
 }
 """By dialect and name in upper case."""
