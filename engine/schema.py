@@ -261,6 +261,21 @@ def without_names(type: Type) -> Type:
     return type
 
 
+def relabelled(type: Type, old: Type, new: Type) -> Type:
+    """The type with an enumeration in the place of another, also inside of it."""
+    if type == old:
+        return new
+    parts = [relabelled(part, old, new) for part in type.parts]
+    match type.kind:
+        case Kind.ARRAY:
+            return array_of(*parts)
+        case Kind.STRUCT:
+            return struct_of((field.name, part) for field, part in zip(type.fields, parts, strict=True))
+        case Kind.MAP:
+            return map_of(*parts)
+    return type
+
+
 def is_anonymous(type: Type) -> bool:
     """Whether the type is that of rows without names."""
     return type.kind is Kind.STRUCT and type == row_of(type.parts)

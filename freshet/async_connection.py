@@ -168,6 +168,12 @@ class AsyncTable(_AsyncRelation):
     async def _change(self, body: tuple[str, bytes], idempotency_key: str | None) -> Acknowledgement:
         return await self._connection.run(calls.change(self.name, body, idempotency_key))
 
+    async def why(self, as_of: AsOf | None = None, **row: object) -> dict[str, Any]:
+        return await self._connection.run(calls.why(self.name, row, as_of))
+
+    async def why_changed(self, **row: object) -> list[dict[str, Any]]:
+        return await self._connection.run(calls.why_changed(self.name, row))
+
     async def rows(
         self,
         *,

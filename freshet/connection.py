@@ -246,6 +246,16 @@ class View(_Relation):
         )
         return Plan(stage, text, picture)
 
+    def why(self, as_of: AsOf | None = None, **row: object) -> dict[str, Any]:
+        """Why the view has a row: `because` is the reason, `facts` are rows that it refers to by number, and
+        `tables` has the rows of tables from which it follows. Columns that are left out may have any
+        value."""
+        return self._connection.run(calls.why(self.name, row, as_of))
+
+    def why_changed(self, **row: object) -> list[dict[str, Any]]:
+        """The epochs in which a row came or went, with the changes of tables that did it."""
+        return self._connection.run(calls.why_changed(self.name, row))
+
     def rows(
         self,
         *,

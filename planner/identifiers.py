@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.errors import InvalidQuery, Unsupported
+from planner.errors import InvalidQuery
 from planner.positions import fail
-from planner.relation_names import ALIASES, DATABASE, PUBLIC, full_name, split_name
+from planner.relation_names import PUBLIC, full_name, schema_named, split_name
 
 
 def fold(identifier: exp.Identifier) -> str:
@@ -28,17 +28,9 @@ def relation_node(full: str) -> exp.Table:
 
 
 def schema_name(node: exp.Table | exp.Column) -> str | None:
-    """The schema that stands in a name, None if none does. Raises Unsupported for another database."""
-    database, schema = node.args.get("catalog"), node.args.get("db")
-    if isinstance(database, exp.Identifier) and fold(database) != DATABASE:
-        fail(
-            Unsupported(f"there is one database, {DATABASE}: {node.sql()}", f"leave {database.sql()} out"),
-            node,
-        )
-    if not isinstance(schema, exp.Identifier):
-        return None
-    name = fold(schema)
-    return ALIASES.get(name, name)
+    """The schema that stands in a name, None if none does."""
+    before = (node.args.get(part) for part in ("catalog", "db"))
+    return schema_named([fold(name) for name in before if isinstance(name, exp.Identifier)])
 
 
 def column_name(node: exp.Expression) -> str:

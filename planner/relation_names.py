@@ -1,16 +1,19 @@
 """Full names of tables, views and types: a schema and a name, as one text.
 
-    orders              table orders of schema public
-    analytics.orders    table orders of schema analytics
-    "raw.orders"        table raw.orders of schema public
+    orders                      table orders of schema public
+    analytics.orders            table orders of schema analytics
+    "raw.orders"                table raw.orders of schema public
+    "lake.analytics".orders     table orders of schema analytics of another system's database lake
 
 The text is what the catalog, the engine, messages and paths call a relation. A part that has a dot, or that
 begins with a double quote, stands in double quotes; any other part stands as it is. So each pair has one
-text, and names of `public` read as they did before there were schemas.
+text, and names of `public` read as they did before there were schemas. There is one database; texts that were
+written for a system with several name schemas of `lake.analytics`, which are as good as any.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 DATABASE = "freshet"
@@ -55,6 +58,17 @@ def own_name(full: str) -> str:
 def is_temporary(full: str) -> bool:
     """Whether the relation is a temporary table."""
     return schema_of(full).startswith(TEMPORARY)
+
+
+def schema_named(before: Sequence[str]) -> str | None:
+    """The schema that the names before a relation's stand for, None if there are none: a schema's, perhaps
+    with a database's before it. A schema of another database is called by both names."""
+    if not before:
+        return None
+    *database, schema = before
+    if database in ([], [DATABASE]):
+        return ALIASES.get(schema, schema)
+    return f"{_part(database[0])}.{_part(schema)}"
 
 
 def schema_pattern(schema: str, pattern: str) -> str:

@@ -60,7 +60,9 @@ from service.http.routes import source_routes as sources
 from service.http.routes import sql_routes as sql
 from service.http.routes import table_routes as tables
 from service.http.routes import view_routes as views
+from service.http.routes import why_routes as reasons
 from service.metrics import Metrics
+from service.pipeline.outside_statements import OutsideStatements
 from service.pipeline.pipeline import Pipeline
 from service.postgres.hall import Hall
 from service.postgres.postgres_server import PostgresServer
@@ -87,6 +89,7 @@ ROUTERS = (
     views.router,
     checks.router,
     replays.router,
+    reasons.router,
     rows.router,
     changes.router,
     epochs.router,
@@ -279,7 +282,8 @@ async def _open(app: FastAPI, starting: Callable[[], Runtime], sessions: Session
     app.state.queries = queries
     app.state.feeds = Feeds(runtime, FeedPages(runtime.dictionary, app.state.lanes.feeds))
     app.state.catalog_watch = CatalogWatch(runtime)
-    app.state.sql_door = SqlDoor(runtime, queries, app.state.lanes, app.state.sessions)
+    outside = OutsideStatements(runtime, lambda: app.state.pipeline, app.state.lanes.jobs)
+    app.state.sql_door = SqlDoor(runtime, queries, app.state.lanes, app.state.sessions, outside)
     app.state.registry = registry_of(
         runtime, lambda: app.state.pipeline, app.state.reader, app.state.feeds, queries, app.state.postgres
     )

@@ -12,11 +12,10 @@ from functools import lru_cache
 from urllib.parse import quote
 
 from planner.relation_names import (
-    ALIASES,
-    DATABASE,
     EVERY,
     PUBLIC,
     full_name,
+    schema_named,
     schema_pattern,
     split_name,
 )
@@ -54,7 +53,7 @@ def fold_name(identifier: str) -> str:
 @lru_cache(1000)
 def fold_relation(identifier: str) -> str:
     """The full name of the relation that a client's identifier stands for: `name`, `schema.name`, or with
-    the database before both. Raises Invalid."""
+    a database before both. Raises Invalid."""
     return full_name(*_parts(identifier, _QUALIFIED))
 
 
@@ -83,16 +82,10 @@ def _parts(text: str, form: re.Pattern[str]) -> tuple[str, str]:
     if not form.fullmatch(text):
         raise _no_name(text)
     *before, name = (_folded(part) for part in _PART.findall(text))
-    if len(before) == 2 and before.pop(0) != DATABASE:
-        raise Invalid(
-            f"there is one database, {DATABASE}: {_shown(text)}",
-            "leave the first name out",
-            code="invalid_name",
-        )
-    schema = before[0] if before else PUBLIC
+    schema = schema_named(before) or PUBLIC
     for part in (schema, name):
         check_name(part)
-    return ALIASES.get(schema, schema), name
+    return schema, name
 
 
 def _folded(identifier: str) -> str:

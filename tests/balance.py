@@ -16,6 +16,7 @@ OF_SPARK = frozenset(
         "tests/service/test_jobs.py",
         "tests/service/test_loads.py",
         "tests/service/test_local_loads.py",
+        "tests/service/test_outside.py",
         "tests/service/test_sources.py",
         "tests/spark/test_kills.py",
         "tests/spark/test_random_views.py",

@@ -127,6 +127,21 @@ def plan_text(name: str, stage: str, format: str) -> ApiCall[str]:
     )
 
 
+def why(name: str, row: Mapping[str, object], as_of: int | str | datetime | None) -> ApiCall[dict[str, Any]]:
+    return get_call(
+        f"{path_of('views', name)}/why", ApiAnswer.json, {"row": _row(row), "as_of": _moment(as_of)}
+    )
+
+
+def why_changed(name: str, row: Mapping[str, object]) -> ApiCall[list[dict[str, Any]]]:
+    path = f"{path_of('views', name)}/why-changed"
+    return get_call(path, lambda answer: answer.json()["epochs"], {"row": _row(row)})
+
+
+def _row(row: Mapping[str, object]) -> str:
+    return orjson.dumps({name: row_bodies.json_value(value) for name, value in row.items()}).decode()
+
+
 # Changes
 
 

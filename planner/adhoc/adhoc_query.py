@@ -23,9 +23,13 @@ from planner.adhoc.clock_truncation import with_clock_truncation
 from planner.adhoc.demanded_rows import EVERYTHING, Demand, demands
 from planner.adhoc.enum_labels import with_typed_labels
 from planner.adhoc.from_clauses import Relations, with_plain_names, with_plain_rows
+from planner.adhoc.kinds_apart import check_kinds
+from planner.adhoc.pivot_lists import PivotList, with_pivot_lists
 from planner.adhoc.recursive_queries import check_recursion
+from planner.allowed.open_functions import IN_QUERIES
 from planner.dialects import Told, in_duckdb
 from planner.dialects.as_written import written_in
+from planner.dialects.other_systems import written_here
 from planner.errors import InvalidQuery, UnknownTable, Unsupported
 from planner.identifiers import fold, relation_name
 from planner.limits import count_relation
@@ -67,7 +71,8 @@ class AdhocQuery:
 
     `columns` are the lower-case names of all columns that the query can read; None means every column.
     `names` maps each lower-case name to its places in the user's text, in order. `zone` is DuckDB's name of
-    the time zone by whose clock moments are read and written.
+    the time zone by whose clock moments are read and written. The `lists` are made before the query runs.
+    `instead` says of functions that other systems have what to write.
     """
 
     sql: str
@@ -76,6 +81,8 @@ class AdhocQuery:
     columns: frozenset[str] | None = None
     names: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     zone: str = "UTC"
+    lists: tuple[PivotList, ...] = ()
+    instead: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def place(self, offset: int) -> tuple[int | None, int | None]:
         """The line and column in the user's text of the name at `offset` of `sql`; None twice if there is
@@ -114,6 +121,8 @@ def adhoc_query(
         count_relation(place)
     dialect = written_in(query)
     check_recursion(query, dialect)
+    check_kinds(query, relations, dialect)
+    instead = _instead(query, dialect)
     with_native_items(query)
     names = _places(query)
     with_plain_names(query, relations, dialect)
@@ -123,7 +132,18 @@ def adhoc_query(
     columns = _columns(query)
     divides = any(division.args.get("typed") for division in query.find_all(exp.Div))
     references = _references(query, relations, target)
-    return AdhocQuery(query.sql("duckdb", comments=False), references, divides, columns, names)
+    lists = with_pivot_lists(query)
+    text = query.sql("duckdb", comments=False)
+    return AdhocQuery(text, references, divides, columns, names, lists=lists, instead=instead)
+
+
+def _instead(query: exp.Expression, dialect: str) -> dict[str, str]:
+    """What to write for the functions that another system has."""
+    names = {node.name.lower(): node for node in query.find_all(exp.Anonymous)}
+    found = {
+        name: written_here(node, name, dialect) for name, node in names.items() if name not in IN_QUERIES
+    }
+    return {name: hint for name, hint in found.items() if hint}
 
 
 def in_plain_duckdb(query: exp.Expression, told: Told | None = None) -> exp.Expression:
@@ -284,7 +304,10 @@ def _moment(table: exp.Table) -> tuple[int | None, datetime | None]:
         )
     value = version.expression or exp.Null()
     text = value.name if isinstance(value, exp.Literal) else None
-    if version.name == "VERSION":
+    if value.find(exp.Column, exp.Anonymous):
+        hint = "write ASOF JOIN with a condition on the table's time, or create a view of this query"
+        fail(Unsupported("a join to the time of each row is not supported here", hint), table)
+    if version.name == "VERSION" or value.is_int:
         if text is None or not _EPOCH.fullmatch(text):
             fail(InvalidQuery(f"{value.sql()} is not an epoch", "write VERSION AS OF 12"), table)
         return int(text), None

@@ -121,7 +121,7 @@ def with_plain_names(query: exp.Expression, relations: Relations, dialect: str) 
         table.set("version", None)
         table.set("when", None)
     copies = list(plain.find_all(exp.Select))
-    bound = bind(plain, _catalog(relations), dialect)
+    bound = bind(plain, catalog_of(relations), dialect)
     written = [bound.lists.get(id(copy)) for copy in copies]
     for place in starred:
         found = written[place]
@@ -134,7 +134,8 @@ def with_plain_names(query: exp.Expression, relations: Relations, dialect: str) 
             _qualify(column, found.scope, bound.merged)
 
 
-def _catalog(relations: Relations) -> Mapping[str, Relation]:
+def catalog_of(relations: Relations) -> Mapping[str, Relation]:
+    """The relations as the binder knows them."""
     return {
         name: Relation(name, known.schema, Source(name, known.schema)) for name, known in relations.items()
     }

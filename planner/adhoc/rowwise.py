@@ -6,7 +6,9 @@ the current time, under a name that nobody can write.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -15,15 +17,17 @@ from engine.plan.nodes import Map, Node, Source
 from engine.schema import TIMESTAMP, Column, Schema, Type
 from planner.errors import InvalidQuery, PlannerError, Unsupported
 from planner.identifiers import relation_node
+from planner.lower.planned_query import PlannedQuery
 from planner.planning import plan_query
 from planner.relation import Relation
-from planner.sql_types import duckdb_type
+from planner.sql_types import UNTYPED, duckdb_type
 from planner.statements.table_rules import Text
 
 _NOW = "\0now"
 _MOMENT = Schema((Column(_NOW, TIMESTAMP, False),))
 MOMENT = Relation(_NOW, _MOMENT, Source(_NOW, _MOMENT))
 """One row: the time of a statement, in UTC."""
+_TABLE = "\0table"
 _CLOCKS: dict[type[exp.Expression], str | None] = {
     exp.CurrentTimestamp: None,
     exp.CurrentDatetime: None,
@@ -33,11 +37,40 @@ _CLOCKS: dict[type[exp.Expression], str | None] = {
 _CLOCK_NAMES = frozenset({"now", "statement_timestamp", "transaction_timestamp", "clock_timestamp"})
 
 
+@contextmanager
+def naming(what: str) -> Iterator[None]:
+    """Puts the place of an error before a planner's message."""
+    try:
+        yield
+    except PlannerError as error:
+        raise type(error)(f"{what}: {error.message}", error.hint) from None
+
+
 def row_expressions(
     texts: Sequence[Text], types: Sequence[Type], relation: Relation
 ) -> tuple[Expression, ...]:
     """The expressions over the columns of a relation, each cast to its type. Raises a PlannerError."""
     return tuple(_planned(text, type, relation) for text, type in zip(texts, types, strict=True))
+
+
+def with_types(schema: Schema, generated: Mapping[str, Text]) -> Schema:
+    """The columns of a table, with their expressions' types for generated ones that are UNTYPED. Raises a
+    PlannerError."""
+    known = Schema(tuple(column for column in schema.columns if column.type is not UNTYPED))
+    if len(known) == len(schema):
+        return schema
+    source = Relation(_TABLE, known, Source(_TABLE, known))
+
+    def typed(column: Column) -> Column:
+        if column.type is not UNTYPED:
+            return column
+        text = generated[column.name]
+        with naming(f"generated column {column.name}"):
+            if text.columns() & generated.keys():
+                raise InvalidQuery("it reads a generated column", "repeat that column's expression")
+            return replace(column, type=_plan(text.tree(), source, text.dialect).schema.types[0])
+
+    return Schema(tuple(map(typed, schema.columns)))
 
 
 def default_expression(text: Text, type: Type) -> Expression:
@@ -65,21 +98,24 @@ def _clock(node: exp.Expr) -> exp.Expr:
 
 
 def _planned(text: Text, type: Type, relation: Relation) -> Expression:
-    tree = text.tree()
-    beyond = tree.find(exp.Query, exp.AggFunc, exp.Window)
+    value = exp.cast(text.tree(), exp.DataType.build(duckdb_type(type), dialect="duckdb"))
+    return _only(_plan(value, relation, text.dialect).plan, relation.plan, text)
+
+
+def _plan(value: exp.Expression, relation: Relation, dialect: str) -> PlannedQuery:
+    """The query of a value over the rows of a relation."""
+    beyond = value.find(exp.Query, exp.AggFunc, exp.Window)
     if beyond is not None:
         raise Unsupported(
-            f"{beyond.sql(text.dialect)} in a DEFAULT, GENERATED or CHECK is not supported",
+            f"{beyond.sql(dialect)} in a DEFAULT, GENERATED or CHECK is not supported",
             "use the columns of the row alone",
         )
-    value = exp.cast(tree, exp.DataType.build(duckdb_type(type), dialect="duckdb"))
     query = exp.Select(expressions=[exp.alias_(value, "value")]).from_(relation_node(relation.name))
     try:
-        plan = plan_query(query, {relation.name: relation}, text.dialect).plan
+        return plan_query(query, {relation.name: relation}, dialect)
     except PlannerError as error:
         error.line = error.column = None
         raise
-    return _only(plan, relation.plan, text)
 
 
 def _only(plan: Node, source: Node, text: Text) -> Expression:

@@ -3,6 +3,9 @@
 The condition has equalities and one inequality between the sides. The match is the nearest row that meets it;
 the row's columns in turn break ties. Conditions of one side are filters of that side. If there is another
 condition between the sides, or the right one depends on the left, it is the first of all rows that meet it.
+
+A join to the versions of a table is one: `JOIN t FOR SYSTEM_TIME AS OF x`, where the key of `t` has the time
+from which on a row counts.
 """
 
 from __future__ import annotations
@@ -17,7 +20,7 @@ from engine.plan.nodes import Ordering
 from engine.schema import BOOLEAN, DATE, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ
 from planner.bind.row_limits import complete
 from planner.bind.session import Session
-from planner.errors import InvalidQuery
+from planner.errors import InvalidQuery, Unsupported
 from planner.ir import (
     Attribute,
     Expression,
@@ -36,6 +39,7 @@ from planner.ir.nullability import known_columns
 from planner.ir.rewrite import identity
 from planner.ir.scalars import TRUE, TURNED, call, conjoin, conjuncts, may_be_null, negate
 from planner.positions import fail
+from planner.relation import Relation
 
 _LOOKING_BACK = (Op.GE, Op.GT)
 _STRICT = (Op.GT, Op.LT)
@@ -55,6 +59,52 @@ class _Nearness:
     def is_sorted(self) -> bool:
         type = self.left.type
         return type == self.right.type and (type.is_numeric or type in _SORTED)
+
+
+def is_of_version(join: exp.Join) -> bool:
+    """Whether the join names, for each row of its left side, a time of a table."""
+    version = join.this.args.get("version") if isinstance(join.this, exp.Table) else None
+    return version is not None and version.find(exp.Column, exp.Anonymous) is not None
+
+
+def join_of_version(join: exp.Join, relation: Relation) -> exp.Join:
+    """The ASOF JOIN to the version of the table that the row's time names. Raises Unsupported."""
+    at = join.this.args["version"].expression
+    clock = at.find(exp.Anonymous)
+    if clock is not None and clock.name.upper() == "PROCTIME":
+        hint = "leave FOR SYSTEM_TIME out: a view joins the newest rows of the table, and follows them"
+        fail(Unsupported("a join to the time at which a row is processed is not supported", hint), clock)
+    name = join.this.alias_or_name
+    columns = [relation.schema.columns[i] for i in relation.key or ()]
+    times = [column.name for column in columns if column.type in (DATE, TIMESTAMP, TIMESTAMPTZ)]
+    others = {column.name.lower() for column in columns} - {time.lower() for time in times}
+    equated = [_key_of(part, name) for part in _conjuncts(join.args.get("on"))]
+    is_plain = join.side in ("", "LEFT") and join.kind in ("", "INNER", "OUTER") and not join.method
+    if len(times) != 1 or not is_plain or sorted(equated) != sorted(others):
+        hint = (
+            "JOIN or LEFT JOIN a table whose key has one time, ON equations of the key's other columns alone"
+        )
+        fail(Unsupported(f"this join to versions of {relation.name} is not supported", hint), join.this)
+    found = join.copy()
+    found.this.set("version", None)
+    nearest = exp.GTE(this=at.copy(), expression=exp.column(times[0], name, quoted=True))
+    found.set("on", exp.and_(found.args["on"], nearest))
+    found.set("method", "ASOF")
+    return found
+
+
+def _conjuncts(on: exp.Expr | None) -> list[exp.Expr]:
+    parts = on.flatten() if isinstance(on, exp.And) else [on] if on is not None else []
+    return [part.unnest() for part in parts]
+
+
+def _key_of(part: exp.Expr, table: str) -> str:
+    """The column of the table that the condition equates; empty if it is no equation of one."""
+    sides = (part.this, part.expression) if isinstance(part, exp.EQ) else ()
+    of_table = (
+        side for side in sides if isinstance(side, exp.Column) and side.table.lower() == table.lower()
+    )
+    return next((column.name.lower() for column in of_table), "")
 
 
 def asof_join(

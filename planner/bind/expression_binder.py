@@ -64,6 +64,7 @@ from planner.bind.statistics import moment
 from planner.bind.subqueries import exists, member, quantified, scalar
 from planner.bind.window_uses import WindowUses
 from planner.dialects import translated
+from planner.dialects.day_sums import day_sum
 from planner.dialects.overloads import Overload, overload
 from planner.dialects.row_comparisons import expanded_comparison, row_parts
 from planner.dialects.text_lengths import BYTES_AS_TEXTS
@@ -441,6 +442,8 @@ class ExpressionBinder:
             return foreign(_BETWEEN_TIMES, [left, right], node, self.session.dialect)
         if op is Op.ADD and has(self.session.dialect, Trait.ADDS_TEXTS) and left.type == right.type == TEXT:
             return Foreign("{0} || {1}", (left, right), TEXT)  # type: ignore[arg-type]
+        if has(self.session.dialect, Trait.ADDS_DAYS) and (days := day_sum(op, left.type, right.type)):
+            return foreign(days, [left, right], node, self.session.dialect)
         if op is Op.DIV and node.args.get("typed") and left.type.is_whole and right.type.is_whole:
             op = Op.INTDIV
         if op is Op.DIV and has(self.session.dialect, Trait.DIVIDES_DECIMALS) and not is_native(node):
@@ -500,11 +503,15 @@ class ExpressionBinder:
         return negate(result) if node.args.get("negate") else result
 
     def _between(self, node: exp.Between) -> Expression:
-        value, low, high = (self.bind(node.args[part]) for part in ("this", "low", "high"))
-        inside = conjoin([self._compared(Op.GE, value, low), self._compared(Op.LE, value, high)])
+        parts = [node.args[part] for part in ("this", "low", "high")]
+        rows = [row_parts(part, self.session.dialect) for part in parts]
+        is_of_rows = None not in rows
+        compare: Callable[..., Expression] = self._rows_compared if is_of_rows else self._compared
+        value, low, high = rows if is_of_rows else map(self.bind, parts)
+        inside = conjoin([compare(Op.GE, value, low), compare(Op.LE, value, high)])
         if not node.args.get("symmetric"):
             return inside
-        turned = conjoin([self._compared(Op.GE, value, high), self._compared(Op.LE, value, low)])
+        turned = conjoin([compare(Op.GE, value, high), compare(Op.LE, value, low)])
         return disjoin([inside, turned])
 
     def _in(self, node: exp.In) -> Expression:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from planner.bind.asof import is_of_version, join_of_version
 from planner.bind.expression_binder import ExpressionBinder
 from planner.bind.join_binder import From, JoinBinder
 from planner.bind.lists import ElementTable, bound_list, rows_of, spread, with_places
@@ -85,6 +86,8 @@ class FromBinder:
 
     def _joined(self, join: exp.Join, left: From, before: NameScope) -> From:
         """The tables on the left, joined with the table that `join` names."""
+        if is_of_version(join):
+            join = join_of_version(join, self._known(join.this))
         check_clauses(join)
         visible = self.joins.both(before, left.scope, join.this)
         rows = rows_of(join.this, self.session.dialect)

@@ -28,8 +28,11 @@ def pivoted(
     aggregates = pivot.args.get("using") or pivot.expressions
     fields = pivot.args.get("fields") or pivot.expressions
     for field in fields:
-        if not isinstance(field, exp.In) or not field.expressions:
-            refuse_unsupported("PIVOT without its values", field, "write the values: IN (...)")
+        if not isinstance(field, exp.In) or not field.expressions or field.find(exp.PivotAny, exp.Query):
+            key = field.this if isinstance(field, exp.In) else field
+            values = exp.select(key.copy()).distinct().from_(source.copy()).order_by("1").sql(dialect)
+            hint = f"write the values: IN (...); {values} lists them"
+            refuse_unsupported("PIVOT without its values", field, hint)
     cells = list(product(*(field.expressions for field in fields), aggregates))
     names = [name.name for name in pivot.args.get("columns") or ()] or [
         _name(cell, aggregates) for cell in cells

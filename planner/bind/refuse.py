@@ -52,7 +52,7 @@ _NAMES = {
 }
 _HINTS = {
     "sample": "a sample is a function of its rows with a seed: REPEATABLE (1)",
-    "version": "a view follows the newest state: read the past in a query",
+    "version": "a view follows the newest state: read the past in a query, or join to the time of each row",
     "when": "a view follows the newest state: read the past in a query",
 }
 

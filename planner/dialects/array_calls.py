@@ -40,6 +40,13 @@ def series(args: Args) -> exp.Expression:
     return exp.GenerateSeries(start=args[0].copy(), end=args[1].copy(), step=step)
 
 
+def stepped(args: Args) -> exp.Expression:
+    """SEQUENCE(DATE '2024-01-31', DATE '2024-03-31', INTERVAL 1 MONTH): an array of days, or of moments."""
+    if isinstance(args[2], exp.Interval):
+        return call_of(f"{PREFIX}stepped", args, "sequence")
+    return exp.GenerateSeries(start=args[0].copy(), end=args[1].copy(), step=args[2].copy())
+
+
 def _reversed(args: Args) -> exp.Expression:
     """REVERSE of a text or of an array."""
     return call_of(f"{PREFIX}reversed_of_any", args, "reverse")
@@ -71,4 +78,5 @@ ARRAYS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     ),
     "REVERSE(value)": _reversed,
     "SEQUENCE(start, stop)": series,
+    "SEQUENCE(start, stop, step)": stepped,
 }

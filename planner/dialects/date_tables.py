@@ -230,6 +230,8 @@ TSQL: Table = {
         "last_day(date_trunc('month', CAST({0} AS TIMESTAMP)) + to_months(CAST(trunc({1}) AS INTEGER)))"
     ),
     "DATEFROMPARTS(year, month, day)": "make_date({0}, {1}, {2})",
+    "DATE_BUCKET(unit, n, at)": "@slice_from",
+    "DATE_BUCKET(unit, n, at, origin)": "@slice_from",
 }
 ORACLE: Table = {
     "ADD_MONTHS(at, n)": "@add_months_at_end",
@@ -362,7 +364,7 @@ TABLES: Mapping[str, Table] = {
 }
 UNCHECKED = frozenset(
     {
-        *("ADDTIME", "CONVERT_TIMEZONE", "CONVERT_TZ", "DATE_BIN", "DATE_BUCKET", "FROM_UTC_TIMESTAMP"),
+        *("ADDTIME", "CONVERT_TIMEZONE", "CONVERT_TZ", "DATE_BIN", "FROM_UTC_TIMESTAMP"),
         *("MAKE_INTERVAL", "NEW_TIME", "PERIOD_ADD", "SUBTIME", "SWITCHOFFSET", "TIMEDIFF", "TIME_ADD"),
         *("TIME_DIFF", "TIME_SLICE", "TIME_SUB", "TIME_TRUNC", "TODATETIMEOFFSET", "TO_SECONDS"),
         *("TO_UTC_TIMESTAMP", "TOSTARTOFMILLISECOND"),

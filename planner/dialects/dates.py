@@ -132,6 +132,7 @@ MEANINGS: Mapping[str, Meaning] = {
     "shift_interval": _only_interval(1),
     "shift_moment": adding.shift_moment,
     "slice": truncation.slice_of,
+    "slice_from": truncation.slice_from,
     "truncate": truncation.truncate,
     "truncate_calendar": _truncate_calendar,
     "truncate_day": truncation.truncate_day,

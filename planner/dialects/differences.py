@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sqlglot import exp
 
 from planner.dialects.call import DateCall
+from planner.dialects.overloads import PREFIX
 from planner.dialects.units import since_monday
+from planner.native.templates import call_of
 
 _A, _B = "CAST({0} AS TIMESTAMP)", "CAST({1} AS TIMESTAMP)"
 _MICROSECONDS = {
@@ -26,6 +30,8 @@ _LAST_A, _LAST_B = f"(CAST({_A} AS DATE) = last_day({_A}))", f"(CAST({_B} AS DAT
 
 def boundaries(call: DateCall) -> exp.Expression:
     """The number of units that begin after `a` and up to `b`."""
+    if call.family == "tsql":
+        call = _of_moments(call)
     unit = call.unit()
     if unit.startswith("WEEK"):
         if call.family == "redshift":
@@ -36,6 +42,12 @@ def boundaries(call: DateCall) -> exp.Expression:
     if unit == "ISOYEAR":
         return call.sql(f"isoyear({_B}) - isoyear({_A})", "a", "b")
     return call.sql(f"date_diff('{unit.lower()}', {_A}, {_B})", "a", "b")
+
+
+def _of_moments(call: DateCall) -> DateCall:
+    """The call with times of day as moments of the day 1900-01-01."""
+    sides = {side: call_of(f"{PREFIX}moment_of_tsql", [call[side]], call.name.lower()) for side in ("a", "b")}
+    return replace(call, args={**call.args, **sides})
 
 
 def time_boundaries(call: DateCall) -> exp.Expression:

@@ -25,6 +25,11 @@ def _moment(body: str) -> Forms:
     return {"DATE": body.replace("{0}", _FULL), **_of_moments(body)}
 
 
+def _whole_of_whole(body: str) -> Forms:
+    """A whole number gives one, without its fraction."""
+    return {"WHOLE": f"CAST(trunc({body}) AS BIGINT)", "NUMBER": body}
+
+
 def _written(moment: str) -> str:
     """A moment as MySQL writes it: with a fraction only if it has one."""
     return (
@@ -65,6 +70,12 @@ _DAY_OF_CLICKHOUSE = (
 )
 _HEX_OF_CLICKHOUSE = "CASE WHEN length(hex({0})) % 2 = 1 THEN '0' || hex({0}) ELSE hex({0}) END"
 _BIN_OF_CLICKHOUSE = "to_base({0}, 2, CAST((length(bin({0})) + 7) // 8 * 8 AS INTEGER))"
+_STEPS = (
+    "list_filter(list_transform(generate_series({0}, {1} + {2}, {2}), lambda each, place: EACH),"
+    " lambda each: CASE WHEN {2} > INTERVAL 0 SECONDS THEN each <= {1} ELSE each >= {1} END)"
+)
+"""Each element is so many steps from the first, which steps of months one after the other are not."""
+_STEP = "{0} + {2} * (place - 1)"
 _CLOCK_OF_MYSQL = {
     "hour": "hour({0})",
     "minute": "minute({0})",
@@ -104,6 +115,11 @@ FORMS: Mapping[str, Forms] = {
     "reversed_of_any": {"TEXT": "reverse({0})", "ARRAY": "list_reverse({0})"},
     "moment": {"DATE": _FULL, **_of_moments("{0}"), "TIME": "{0}"},
     "sliced": _kept("time_bucket({1}, {0}, TIMESTAMP '1970-01-01')"),
+    "sliced_from": _kept("time_bucket({1}, {0}, {2})"),
+    "degrees_of_tsql": _whole_of_whole("degrees({0})"),
+    "power_of_tsql": _whole_of_whole("pow({0}, {1})"),
+    "radians_of_tsql": _whole_of_whole("radians({0})"),
+    "moment_of_tsql": {"DATE": _FULL, **_of_moments("{0}"), "TIME": "DATE '1900-01-01' + {0}"},
     "week_begun": _kept(_WEEK_BEGUN),
     "week_ceiled": _kept(
         f"CASE WHEN {_WEEK_BEGUN} = {{0}} THEN {{0}} ELSE {_WEEK_BEGUN} + INTERVAL '7' DAY END"
@@ -117,6 +133,10 @@ FORMS: Mapping[str, Forms] = {
     "truncated_or_number": {
         **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMPTZ"), "CAST({0} AS DATE)"),
         "NUMBER": "trunc({0})",
+    },
+    "stepped": {
+        "DATE": _STEPS.replace("EACH", f"CAST({_STEP} AS DATE)"),
+        **dict.fromkeys(("TIMESTAMP", "TIMESTAMPTZ"), _STEPS.replace("EACH", _STEP)),
     },
     "flat_values": {
         "JSON": "CASE json_type({0}) WHEN 'ARRAY' THEN json_extract({0}, '$[*]') "

@@ -17,13 +17,15 @@ _NULL_BY_ZERO = frozenset({"mysql", "sqlite", "hive"})
 """Dialects in which a division by zero gives NULL."""
 _FAILS_BY_ZERO = frozenset({"bigquery", "databricks", "oracle", "snowflake", "spark"})
 """Dialects in which `/` never divides as integers and fails if the divisor is zero."""
-_BEFORE_TEXTS = frozenset({"materialize", "postgres", "redshift", "risingwave"})
+_BEFORE_TEXTS = frozenset({"materialize", "postgres", "redshift", "risingwave", "tsql"})
 """Dialects in which a negative start of a substring is a place before the text, not one from its end."""
 _FROM_ZERO = frozenset({"bigquery", "databricks", "spark"})
 """Dialects in which a substring from 0 is one from 1."""
 _NOTHING_BEFORE = frozenset({"trino"})
 """Dialects in which a substring that begins before the first character, or at 0, is the empty text."""
-_FAILS_OUTSIDE = frozenset({"bigquery", "materialize", "postgres", "redshift", "risingwave", "snowflake"})
+_FAILS_OUTSIDE = frozenset(
+    {"bigquery", "materialize", "postgres", "redshift", "risingwave", "snowflake", "tsql"}
+)
 """Dialects in which a root of a negative number, and a logarithm of zero, are errors."""
 _ESCAPES = frozenset(
     {
@@ -39,7 +41,7 @@ _ESCAPES = frozenset(
     }
 )
 """Dialects in which a backslash escapes in a pattern of LIKE, unless ESCAPE says otherwise."""
-_LIKE_IN_ANY_CASE = frozenset({"mysql", "sqlite"})
+_LIKE_IN_ANY_CASE = frozenset({"mysql", "sqlite", "tsql"})
 """Dialects in which LIKE does not tell cases apart, and compares numbers as texts."""
 _TEXTS = (exp.RegexpReplace, exp.Replace, exp.Substring, exp.Translate, exp.Trim, exp.Pad)
 _QUOTIENT = "CASE WHEN {1} = 0 THEN CAST(1 % CAST({1} AS BIGINT) AS DOUBLE) ELSE {0} / {1} END"

@@ -18,6 +18,14 @@ _SYSTEMS = {
     "trino": "Trino",
     "clickhouse": "ClickHouse",
 }
+_NO_TIMES = "a row has the times of its columns; now() is the time of the epoch, in conditions"
+_ABSENT = {
+    "proctime": _NO_TIMES,
+    "rowtime": _NO_TIMES,
+    "windowstart": "window_start is a column of TUMBLE and HOP",
+    "windowend": "window_end is a column of TUMBLE and HOP",
+}
+"""What to write for functions that no system's SQL has here."""
 _LONGEST = 80
 """Characters of a hint's expression."""
 
@@ -25,6 +33,8 @@ _LONGEST = 80
 def written_here(node: exp.Expression, name: str, dialect: str) -> str:
     """A hint with the call as the dialect writes it; empty if no other system has it, or nothing does it
     here."""
+    if name.lower() in _ABSENT:
+        return _ABSENT[name.lower()]
     called = node.sql()
     for system, shown in _SYSTEMS.items():
         if system == dialect or name.upper() not in Dialect.get_or_raise(system).parser_class.FUNCTIONS:

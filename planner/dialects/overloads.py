@@ -22,8 +22,8 @@ _DUCKDB = {
     "TIME": "TIME",
     "BYTES": "BLOB",
     "NUMBER": "DOUBLE",
-    "JSON": "JSON",
     "WHOLE": "BIGINT",
+    "JSON": "JSON",
     "BOOLEAN": "BOOLEAN",
 }
 """The types of a macro's parameter; a decimal is a DOUBLE to it, and a map has no type of its own."""

@@ -14,19 +14,21 @@ from inspect import signature
 
 from sqlglot import Dialect, exp
 from sqlglot.parser import Parser
+from sqlglot.tokens import TokenType
 
-from planner.dialects.bigquery import BIGQUERY, bigquery_node
 from planner.dialects.clickhouse.clickhouse_calls import CLICKHOUSE, clickhouse_node
 from planner.dialects.date_tables import FAMILIES
 from planner.dialects.dates import functions
-from planner.dialects.flink import FLINK, flink_node
-from planner.dialects.mysql import MYSQL, mysql_node
-from planner.dialects.postgresql import POSTGRES, RELATIVES, postgres_node
-from planner.dialects.redshift import REDSHIFT, redshift_node
-from planner.dialects.snowflake import SNOWFLAKE, snowflake_node
-from planner.dialects.spark import SPARK, spark_node
-from planner.dialects.sqlite import SQLITE, sqlite_node
-from planner.dialects.trino import TRINO, trino_node
+from planner.dialects.systems.bigquery import BIGQUERY, bigquery_node
+from planner.dialects.systems.flink import FLINK, flink_node
+from planner.dialects.systems.mysql import MYSQL, mysql_node
+from planner.dialects.systems.postgresql import POSTGRES, RELATIVES, postgres_node
+from planner.dialects.systems.redshift import REDSHIFT, redshift_node
+from planner.dialects.systems.snowflake import SNOWFLAKE, snowflake_node
+from planner.dialects.systems.spark import SPARK, spark_node
+from planner.dialects.systems.sqlite import SQLITE, sqlite_node
+from planner.dialects.systems.trino import TRINO, trino_node
+from planner.dialects.systems.tsql import TSQL, tsql_node
 from planner.errors import Unsupported
 from planner.native.templates import sql
 from planner.positions import fail
@@ -47,6 +49,7 @@ _TABLES: Mapping[str, Mapping[str, Meaning]] = {
     "spark": SPARK,
     "sqlite": SQLITE,
     "trino": TRINO,
+    "tsql": TSQL,
 }
 _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "bigquery": bigquery_node,
@@ -60,6 +63,7 @@ _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "spark": spark_node,
     "sqlite": sqlite_node,
     "trino": trino_node,
+    "tsql": tsql_node,
 }
 
 
@@ -84,7 +88,10 @@ def keeping_own(base: type[Parser], dialect: str) -> type[Parser]:
         **{name: _kept(name, names[name], base.FUNCTIONS.get(name)) for name in names},
     }
     parsers = {name: parse for name, parse in base.FUNCTION_PARSERS.items() if name not in names}
-    return type("Parser", (base,), {"FUNCTIONS": functions, "FUNCTION_PARSERS": parsers})
+    tokens = base.FUNC_TOKENS | ({TokenType.NCHAR} if "NCHAR" in names else set())
+    return type(
+        "Parser", (base,), {"FUNCTIONS": functions, "FUNCTION_PARSERS": parsers, "FUNC_TOKENS": tokens}
+    )
 
 
 def _kept(name: str, forms: Sequence[_Own], build_known: Builder | None) -> Builder:

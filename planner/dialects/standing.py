@@ -17,7 +17,7 @@ from typing import Literal
 
 from sqlglot.dialects import Dialects
 
-from planner.dialects.flink_language import NAME
+from planner.dialects.systems.flink_language import NAME
 
 FOLDER = Path(__file__).with_name("bars")
 PROVEN: Literal["proven"] = "proven"

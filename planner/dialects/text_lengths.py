@@ -18,12 +18,16 @@ BYTES_AS_TEXTS = {
     "redshift": _UTF8,
     "snowflake": _HEX,
     "spark": _UTF8,
+    "tsql": _UTF8,
 }
 """What a cast of bytes to a text gives, and one of a text to bytes, by dialect."""
-_CUT = frozenset({"flink", "materialize", "mysql", "postgres", "redshift", "risingwave", "trino"})
+_CUT = frozenset({"flink", "materialize", "mysql", "postgres", "redshift", "risingwave", "trino", "tsql"})
 _PADDED = frozenset({"flink"})
 """Dialects in which a CHAR has spaces up to its length."""
 _FAIL = frozenset({"bigquery", "snowflake"})
+_VARYING = (exp.DType.VARCHAR, exp.DType.NVARCHAR)
+_UNWRITTEN = {"tsql": 30}
+"""The length of a VARCHAR that is written without one in a cast."""
 _UNLIMITED = 1_000_000
 _DONE = "has_its_length"
 _TOO_LONG = "CAST('a text is longer than {length} characters: ' || {0} AS INTEGER)"
@@ -33,7 +37,7 @@ def cast_to_length(node: exp.Expression, dialect: str) -> exp.Expression:
     """The cast with its length; the node itself for a cast without one, or in another dialect."""
     if dialect not in _CUT | _FAIL or not isinstance(node, exp.Cast) or _DONE in node.meta:
         return node
-    length = _length(node.to)
+    length = _length(node.to, dialect)
     if length is None:
         return node
     inner = node.copy()
@@ -47,8 +51,10 @@ def cast_to_length(node: exp.Expression, dialect: str) -> exp.Expression:
     return sql(f"CASE WHEN length({{0}}) > {length} THEN {fails} ELSE {{0}} END", [inner])
 
 
-def _length(type: exp.DataType) -> int | None:
+def _length(type: exp.DataType, dialect: str) -> int | None:
     """The length of a type of texts, if it has one that is worth a look."""
+    if type.this in _VARYING and not type.expressions:
+        return _UNWRITTEN.get(dialect)
     if not type.is_type(*exp.DataType.TEXT_TYPES) or len(type.expressions) != 1:
         return None
     written = type.expressions[0].name

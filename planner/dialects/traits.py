@@ -31,6 +31,10 @@ class Trait(Enum):
     """A number that is cast to a whole one loses its fraction, and is not rounded."""
     ROUNDS_NO_TEXTS = auto()
     """A text with a fraction is no whole number."""
+    FLOATS_ARE_DOUBLE = auto()
+    """FLOAT has double precision, although sqlglot takes it for one of single precision."""
+    REALS_ARE_DOUBLE = auto()
+    """So has REAL."""
     SUBSCRIPTS_FAIL = auto()
     """A subscript beyond its array is an error."""
     DIVIDES_DECIMALS = auto()
@@ -59,6 +63,8 @@ class Trait(Enum):
     """WITH OFFSET, which counts from 0, stands for WITH ORDINALITY."""
     DIV_GIVES_WHOLE = auto()
     """DIV of fractions gives a whole number."""
+    ADDS_DAYS = auto()
+    """A number that is added to a moment, or subtracted from one, counts days."""
     ADDS_TEXTS = auto()
     """`+` concatenates texts."""
     AVERAGES_PARTS_OF_INTERVALS = auto()
@@ -69,6 +75,10 @@ class Trait(Enum):
     """An array that is NULL, concatenated with another one, gives that one."""
     EDITS_DOCUMENTS = auto()
     """`||` and `-` make JSON of JSON."""
+    COPIES_WITHOUT_HEADER = auto()
+    """The CSV of COPY has no header, unless the statement says so."""
+    ARRAYS_OMIT_NULLS = auto()
+    """JSON_ARRAY leaves out values that are NULL, unless it says NULL ON NULL."""
     LIKE_COPIES_RULES = auto()
     """CREATE TABLE LIKE copies constraints and defaults too."""
     HAS_WORKING_TABLE = auto()
@@ -102,11 +112,17 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.CLAUSES_IN_ANY_ORDER: frozenset({"teradata"}),
     Trait.MERGES_IN_PLACE: frozenset({"clickhouse", "duckdb", "sqlite"}),
     Trait.KEEPS_KINDS_APART: _APART,
-    Trait.READS_NUMERALS: frozenset({"databricks", "mysql", "redshift", "snowflake", "spark", "sqlite"}),
+    Trait.READS_NUMERALS: frozenset(
+        {"databricks", "mysql", "redshift", "snowflake", "spark", "sqlite", "tsql"}
+    ),
     Trait.READS_NO_NUMERALS: frozenset({"bigquery", "trino"}),
-    Trait.AVERAGES_ARE_WHOLE: frozenset({"flink", "redshift"}),
-    Trait.CUTS_FRACTIONS: frozenset({"clickhouse", "databricks", "flink", "spark", "sqlite"}),
-    Trait.ROUNDS_NO_TEXTS: frozenset({"bigquery", "clickhouse", "databricks", "redshift", "spark", "trino"}),
+    Trait.AVERAGES_ARE_WHOLE: frozenset({"flink", "redshift", "tsql"}),
+    Trait.CUTS_FRACTIONS: frozenset({"clickhouse", "databricks", "flink", "spark", "sqlite", "tsql"}),
+    Trait.ROUNDS_NO_TEXTS: frozenset(
+        {"bigquery", "clickhouse", "databricks", "redshift", "spark", "trino", "tsql"}
+    ),
+    Trait.FLOATS_ARE_DOUBLE: frozenset({"fabric", "oracle", "tsql"}),
+    Trait.REALS_ARE_DOUBLE: frozenset({"mysql", "oracle", "snowflake"}),
     Trait.SUBSCRIPTS_FAIL: frozenset({"bigquery", "databricks", "spark", "trino"}),
     Trait.DIVIDES_DECIMALS: frozenset({"trino"}),
     Trait.CASTS_FAIL: frozenset({"spark"}),
@@ -121,11 +137,14 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.EXPLODES_MAPS: _SPARK,
     Trait.OFFSETS_FROM_ZERO: frozenset({"bigquery"}),
     Trait.DIV_GIVES_WHOLE: frozenset({"databricks", "mysql", "spark"}),
+    Trait.ADDS_DAYS: frozenset({"oracle", "tsql"}),
     Trait.ADDS_TEXTS: frozenset({"tsql"}),
     Trait.AVERAGES_PARTS_OF_INTERVALS: _POSTGRES,
     Trait.ROWS_OF_NULLS_ARE_NULL: _POSTGRES,
     Trait.NULL_ARRAYS_ADD_NOTHING: _POSTGRES - {"redshift"},
     Trait.EDITS_DOCUMENTS: _POSTGRES - {"redshift"},
+    Trait.COPIES_WITHOUT_HEADER: _POSTGRES,
+    Trait.ARRAYS_OMIT_NULLS: frozenset({"oracle", "tsql"}),
     Trait.LIKE_COPIES_RULES: frozenset({"mysql"}),
     Trait.HAS_WORKING_TABLE: frozenset({"duckdb", "postgres"}),
     Trait.COUNTS_TRUTH: _CLICKHOUSE,

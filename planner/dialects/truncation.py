@@ -110,6 +110,17 @@ def slice_of(call: DateCall) -> exp.Expression:
     )
 
 
+def slice_from(call: DateCall) -> exp.Expression:
+    """The first moment of the slice of `n` units that contains `at`. Slices are counted from `origin`, or
+    from 1900-01-01, a Monday."""
+    unit, count = call.unit().partition("(")[0], call["n"]
+    if unit == "ISOYEAR" or not _is_count(count):
+        call.refuse("a slice of a computed length", "write the number of units")
+    origin = call.args.get("origin") or exp.Literal.string("1900-01-01")
+    args = [call["at"], sql(f"INTERVAL '{count.name}' {unit}", []), sql("CAST({0} AS TIMESTAMP)", [origin])]
+    return call_of(f"{PREFIX}sliced_from", args, call.name.lower())
+
+
 def _is_count(node: exp.Expression) -> bool:
     return isinstance(node, exp.Literal) and node.is_int
 

@@ -10,6 +10,7 @@ from sqlglot import exp
 from engine.schema import Kind
 from planner.errors import PlannerError, Unsupported
 from planner.formats.converting import converted
+from planner.formats.dotnet_numbers import in_english, number_format
 from planner.formats.format_functions import UNKNOWN
 from planner.formats.format_scanner import UnknownToken
 from planner.formats.number_formats import grouped
@@ -43,10 +44,15 @@ def formatted(node: exp.Expression, dialect: str) -> exp.Expression:
 
 
 _BY_FUNCTION = "write it with a function, TO_DATE or PARSE_DATE"
+_DOTNET = frozenset({"fabric", "tsql"})
 _NUMERALS = frozenset({"mysql", "doris", "starrocks", "singlestore"})
 
 
 def _call(node: exp.Anonymous, dialect: str) -> exp.Expression:
+    if node.name.upper() == "FORMAT" and dialect in _DOTNET and len(node.expressions) > 1:
+        node = in_english(node)
+        if (number := number_format(node)) is not None:
+            return number
     name, args = node.name.upper(), node.expressions
     if name in UNKNOWN.get(dialect, ()):
         fail(Unsupported(f"formats of {dialect} are not supported: {name.lower()}", _CAST), node)

@@ -1,7 +1,8 @@
 """The styles of T-SQL's CONVERT for dates and times, as formats.
 
-Styles with fractions of a second are refused: their number of digits depends on the difference between
-DATETIME and DATETIME2, which are one type here. The styles of the Hijri calendar are refused too.
+Styles with fractions of a second are refused, unless the value is cast to DATETIME beside them: their number
+of digits depends on the difference between DATETIME and DATETIME2, which are one type here. The styles of the
+Hijri calendar are refused too.
 """
 
 from __future__ import annotations
@@ -31,6 +32,11 @@ STYLES: Mapping[int, str] = {
     23: "%Y-%m-%d",
 }
 """Styles as formats in strftime's language."""
+OF_MILLISECONDS: Mapping[int, str] = {
+    **dict.fromkeys((21, 25, 121), "%Y-%m-%d %H:%M:%E3S"),
+    126: "%Y-%m-%dT%H:%M:%E3S",
+}
+"""Styles with a fraction, as a DATETIME has it; 126 omits one of 0."""
 OF_DATES: Mapping[int, str] = {
     **dict.fromkeys((0, 100), "%b %e %Y"),
     **dict.fromkeys((20, 120), "%Y-%m-%d"),

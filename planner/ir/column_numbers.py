@@ -15,6 +15,13 @@ class Numbers:
         self._last = 0
         self.provenance = Provenance()
 
+    @classmethod
+    def after(cls, last: int) -> Numbers:
+        """Numbers that go on after one that is taken."""
+        numbers = cls()
+        numbers._last = last
+        return numbers
+
     def number(self) -> int:
         self._last += 1
         check_numbers(self._last)

@@ -74,7 +74,10 @@ def _arguments(found: re.Match[str], rest: str) -> PlannerError:
         [_type(parameter) for parameter in _split(shape)]
         for shape in re.findall(r'^\s*"?[^\s"(]+"?\((.*)\) -> ', rest, re.MULTILINE)
     ]
-    return wrong_arguments(found[1], [written_type(type) for type in _split(found[2])], shapes)
+    given = _split(found[2])
+    if any(":=" in argument for argument in given):
+        return InvalidQuery(f"{found[1]} does not take arguments by name", "write them in their order")
+    return wrong_arguments(found[1], [written_type(_LITERALS.get(each, each)) for each in given], shapes)
 
 
 def _type(parameter: str) -> str:
@@ -148,8 +151,17 @@ def _unclear(found: re.Match[str], rest: str) -> PlannerError:
 
 
 def _mixed(found: re.Match[str], rest: str) -> PlannerError:
-    types = " and ".join(written_type(type) for type in (found[1], found[2]))
+    types = " and ".join(written_type(_LITERALS.get(type, type)) for type in (found[1], found[2]))
     return TypeMismatch(f"{found[3]} cannot mix {types}", "cast one of them to the other's type")
+
+
+def _not_compared(found: re.Match[str], rest: str) -> PlannerError:
+    types = [written_type(_LITERALS.get(type, type)) for type in (found[1], found[2])]
+    hint = "cast one of them to the other's type"
+    if "TEXT" in types:
+        other = types[types[0] == "TEXT"]
+        hint = f"cast the text to {other}, or the other value to TEXT"
+    return TypeMismatch(f"{' and '.join(types)} cannot be compared", hint)
 
 
 _Rule = Callable[[re.Match[str], str], PlannerError]
@@ -168,6 +180,7 @@ _RULES: tuple[tuple[re.Pattern[str], _Rule], ...] = tuple(
         (r"Type with name (\S+?) does not exist", _no_type),
         (r'extract specifier "(.+?)" not recognized', _no_part),
         (r'Could not choose a best candidate function for the function call "(.+?)\((.*)\)"', _unclear),
+        (r"Cannot compare values of type (.+?) and type (.+?) - an explicit cast is required", _not_compared),
         (r"Cannot mix values of type (\S+) and (\S+) in (\w+)", _mixed),
     )
 )
@@ -190,6 +203,7 @@ _SUBTYPES: dict[str, type[PlannerError]] = {
 
 
 def _as_said(text: str, details: dict[str, object]) -> PlannerError:
+    text = re.sub("|".join(_LITERALS), lambda found: written_type(_LITERALS[found[0]]), text)
     message, _, rest = text.replace(". ", "\n", 1).partition("\n")
     said = " ".join(rest.split("Candidate functions")[0].split())
     hint = re.sub(r'^Did you mean "([^"]+)"', r"did you mean \1", said)

@@ -17,6 +17,7 @@ from planner.parsing.dialect_parsers import trees_of
 from planner.parsing.digits import check_digits
 from planner.parsing.hints import check_hints
 from planner.parsing.nesting import check_nesting
+from planner.parsing.stream_clauses import check_streams
 from planner.parsing.syntax_errors import PARSER_FAULTS, syntax_error
 
 
@@ -26,6 +27,7 @@ def checked_trees(tokens: Sequence[Token], text: str, dialect: str) -> list[exp.
     check_nesting(tokens)
     check_digits(tokens)
     check_hints(tokens, text)
+    check_streams(tokens)
     try:
         found = trees_of(list(tokens), text, dialect)
     except ParseError as error:

@@ -23,11 +23,13 @@ from planner.dialects.traits import Trait, has
 from planner.formats import keeping_formats
 from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
+from planner.parsing.generated_columns import GeneratedColumns
 from planner.parsing.hints import PriorityHints
 from planner.parsing.json_columns import JsonColumns
 from planner.parsing.limit_by import LimitBy
 from planner.parsing.mutually import MutualRecursion
 from planner.parsing.parameters import mark
+from planner.parsing.pivot_statements import PivotStatements
 from planner.parsing.recursion_clauses import RecursionClauses
 from planner.parsing.tuple_places import TuplePlaces
 from planner.parsing.version_clauses import VersionClauses
@@ -37,6 +39,7 @@ from planner.rewriting import rewritten
 _CONDITIONS = ("on", "using", "method", "match_condition")
 """Parts of a join that determine which rows it pairs."""
 
+_DOUBLES = {"FLOAT": Trait.FLOATS_ARE_DOUBLE, "REAL": Trait.REALS_ARE_DOUBLE}
 _UNITS = frozenset({"MILLENNIA", "WEEKS"})
 """Units of intervals that sqlglot does not list."""
 
@@ -65,12 +68,16 @@ def _parser_class(dialect: str) -> type[Parser]:
         own["STRICT_CAST"] = True
     if has(dialect, Trait.ARROWS_ARE_OF_JSON):
         own["LAMBDAS"] = {kind: read for kind, read in base.LAMBDAS.items() if kind is not TokenType.ARROW}
+    if has(dialect, Trait.ARRAYS_OMIT_NULLS):
+        own["FUNCTION_PARSERS"] = {**base.FUNCTION_PARSERS, "JSON_ARRAY": JsonColumns._parse_values_of_array}
     ours = (
         TuplePlaces,
         LimitBy,
         WindowCalls,
         JsonColumns,
+        PivotStatements,
         VersionClauses,
+        GeneratedColumns,
         _Joins,
         MutualRecursion,
         RecursionClauses,
@@ -95,13 +102,21 @@ class _Joins:
         return found
 
     def _parse_types(self: Any, *args: Any, **kwargs: Any) -> exp.Expr | None:
-        """Arrays of PostgreSQL's object identifiers too: sqlglot stops before the brackets of `oid[]`."""
+        """Arrays of PostgreSQL's object identifiers too: sqlglot stops before the brackets of `oid[]`. FLOAT
+        and REAL as the dialect has them."""
+        first = self._curr
         found = super()._parse_types(*args, **kwargs)  # type: ignore[misc]
+        if isinstance(found, exp.DataType) and found.this is exp.DType.FLOAT and self._is_double(first):
+            found = exp.DataType(this=exp.DType.DOUBLE)
         while isinstance(found, exp.ObjectIdentifier | exp.DataType) and _holds_identifiers(found):
             if not self._match_pair(TokenType.L_BRACKET, TokenType.R_BRACKET):
                 break
             found = exp.DataType(this=exp.DType.ARRAY, expressions=[found], nested=True)
         return found
+
+    def _is_double(self: Any, word: Token) -> bool:
+        trait = _DOUBLES.get(word.text.upper())
+        return trait is not None and has(type(self.dialect).__name__.lower(), trait)
 
     def _parse_interval_span(self: Any, *args: Any, **kwargs: Any) -> exp.Interval:
         """Refuses words that are no units: DuckDB would read `INTERVAL '1' foo` as a second named foo."""

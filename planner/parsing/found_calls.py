@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from sqlglot.tokens import Token, TokenType
 
 from planner.parsing.namespace import Namespace
-from planner.relation_names import ALIASES, DATABASE, full_name
+from planner.relation_names import full_name, schema_named
 
 _BEFORE_ITEM = frozenset({"SELECT", "DISTINCT", "ALL", "RETURNING", ","})
 AFTER_ITEM = frozenset(
@@ -117,10 +117,6 @@ class CallFinder:
         """The full name of the function that a name means."""
         folded = [t.text if t.token_type == TokenType.IDENTIFIER else t.text.lower() for t in parts]
         *before, name = folded
-        if len(before) == 2 and before[0] != DATABASE:
-            return None
-        if before:
-            full = full_name(ALIASES.get(before[-1], before[-1]), name)
-        else:
-            full = self._names.meant(name, self._functions)
+        schema = schema_named(before)
+        full = self._names.meant(name, self._functions) if schema is None else full_name(schema, name)
         return full if full in self._functions else None

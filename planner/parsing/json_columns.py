@@ -23,6 +23,12 @@ class JsonColumns:
             found.set("error_handling", handling)
         return found  # type: ignore[no-any-return]
 
+    def _parse_values_of_array(self: Any) -> exp.JSONArray:
+        """The values of JSON_ARRAY, and what becomes of those that are NULL."""
+        values = self._parse_csv(lambda: self._parse_format_json(self._parse_bitwise()))
+        handling = self._parse_on_handling("NULL", "NULL", "ABSENT")
+        return exp.JSONArray(expressions=values, null_handling=handling)
+
     def _parse_json_column_def(self: Any) -> exp.JSONColumnDef:
         if self._match_text_seq("NESTED"):
             self._match_text_seq("PATH")

@@ -9,7 +9,7 @@ from sqlglot import exp
 from planner.errors import InvalidQuery
 from planner.identifiers import fold, parts_of, relation_name
 from planner.positions import fail
-from planner.relation_names import ALIASES, DATABASE, full_name
+from planner.relation_names import PUBLIC, full_name, schema_named
 
 _SCOPES = (exp.Select, exp.Insert, exp.Update, exp.Delete, exp.Merge)
 
@@ -28,20 +28,25 @@ def without_schemas(tree: exp.Expression) -> exp.Expression:
 
 
 def _resolve(column: exp.Column) -> None:
-    """Leaves out the schema of a column, if it has one."""
+    """Leaves out the schema of a column, and the database before it, if it has them."""
     names = parts_of(column)
-    is_whole = len(names) + isinstance(column.this, exp.Star) == 4 and fold(names[0]) == DATABASE
-    after = names[1:] if is_whole else names
-    schema = fold(after[0])
-    meant = full_name(ALIASES.get(schema, schema), fold(after[1]))
     tables = _visible(column)
-    nearest = next((t for t in tables if t.alias_or_name.lower() == after[1].name.lower()), None)
-    if nearest is not None and not nearest.alias and relation_name(nearest) == meant:
-        _shorten(column, after[1:])
-    elif nearest is not None and all(t.alias_or_name.lower() != names[0].name.lower() for t in tables):
-        name = nearest.alias_or_name
+    named: list[exp.Table] = []
+    for place in range(1, len(names) - (not isinstance(column.this, exp.Star))):
+        nearest = next((t for t in tables if t.alias_or_name.lower() == names[place].name.lower()), None)
+        if nearest is not None and not nearest.alias and relation_name(nearest) == _relation(names, place):
+            _shorten(column, names[place:])
+            return
+        named += [nearest] if nearest is not None else []
+    if named and all(t.alias_or_name.lower() != names[0].name.lower() for t in tables):
+        nearest, name = named[0], named[0].alias_or_name
         hint = f"{name} is {'an alias' if nearest.alias else relation_name(nearest)} here: write {name} alone"
         fail(InvalidQuery(f"{column.sql()} names a table that FROM does not have", hint), column)
+
+
+def _relation(names: list[exp.Identifier], place: int) -> str:
+    """The full name of the relation at a place among names, by those before it."""
+    return full_name(schema_named([fold(name) for name in names[:place]]) or PUBLIC, fold(names[place]))
 
 
 def _shorten(column: exp.Column, names: list[exp.Identifier]) -> None:

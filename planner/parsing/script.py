@@ -124,9 +124,9 @@ class Piece:
         inserted = tuple((*place_of(text, at - start), by) for at, by in grown if at >= start)
         return Excerpt(text, *self.place(first), inserted)
 
-    def from_token(self, first: int) -> Piece:
-        """The rest of the statement, from token `first` on."""
-        return replace(self, tokens=self.tokens[first:])
+    def from_token(self, first: int, end: int | None = None) -> Piece:
+        """The rest of the statement, from token `first` on, or up to the token before `end`."""
+        return replace(self, tokens=self.tokens[first:end])
 
     def parse(self) -> exp.Expression:
         """The statement's syntax tree; its identifiers know their place in the script."""

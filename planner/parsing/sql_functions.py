@@ -10,8 +10,8 @@ them as they are. The body is kept as text. Where it refers to parameters is fou
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import pairwise
 
@@ -76,6 +76,21 @@ class SqlFunction:
         """The name with the parameters, for messages."""
         shown = (" ".join(filter(None, (p.name, p.type))) for p in self.parameters)
         return f"{self.name}({', '.join(shown)})"
+
+    def with_texts(self, change: Callable[[str], str]) -> SqlFunction:
+        """The function with its body, its defaults and the types that it names changed by `change`."""
+
+        def changed(text: str | None) -> str | None:
+            return None if text is None else change(text)
+
+        parameters = (replace(p, type=changed(p.type), default=changed(p.default)) for p in self.parameters)
+        return replace(
+            self,
+            parameters=tuple(parameters),
+            body=change(self.body),
+            returns=changed(self.returns),
+            columns=tuple((name, change(type)) for name, type in self.columns),
+        )
 
     def template(self, dialect: str) -> Parts:
         """The text in `dialect` that stands for a call, with the places of the arguments. Raises a

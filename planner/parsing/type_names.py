@@ -8,14 +8,16 @@ from sqlglot.tokens import Token, TokenType
 
 from engine.schema import Type
 from planner.parsing.namespace import DEFAULT, Namespace
-from planner.parsing.rewritten_text import Replaced
+from planner.parsing.rewritten_text import Replaced, spliced
 from planner.parsing.script import split
-from planner.relation_names import ALIASES, DATABASE, full_name
+from planner.relation_names import full_name, schema_named
 
 Types = Mapping[str, Type]
 """By full name."""
 
+_QUOTED = (TokenType.STRING, TokenType.IDENTIFIER)
 _CASTS = frozenset({"CAST", "TRY_CAST", "SAFE_CAST"})
+_WITH_COLUMNS = frozenset({"TABLE", "SOURCE"})
 _NEW_COLUMN = frozenset({"ADD", "COLUMN", "EXISTS"})
 _NO_COLUMN = frozenset({"CHECK", "CONSTRAINT", "FOREIGN", "LIKE", "PRIMARY", "UNIQUE"})
 
@@ -29,10 +31,27 @@ def named_types(text: str, dialect: str, types: Types, names: Namespace = DEFAUL
     ]
 
 
+def respelled(text: str, dialect: str, old: Type, new: Type) -> str:
+    """The text with an enumeration that is spelled out, as `named_types` does, in the place of another."""
+    labels = [part for label in old.labels for part in (label, ",")][:-1]
+    found: list[Replaced] = []
+    for piece in split(text, dialect):
+        tokens = piece.tokens
+        for i, token in enumerate(tokens):
+            if token.text.upper() != "ENUM" or token.token_type in _QUOTED:
+                continue
+            listed = tokens[i + 1 : i + len(labels) + 3]
+            if [t.text for t in listed] == ["(", *labels, ")"] and all(
+                (t.token_type == TokenType.STRING) == (place % 2 == 1) for place, t in enumerate(listed)
+            ):
+                found.append((token.start, listed[-1].end, str(new)))
+    return spliced(text, found)
+
+
 def _named(tokens: Sequence[Token], types: Types, names: Namespace) -> list[tuple[Token, Token, Type]]:
     """The first and the last token of each name of a type, with this type."""
     words = [token.text.upper() for token in tokens]
-    defines = "TABLE" in words[:4] and words[0] in ("CREATE", "ALTER")
+    defines = words[0] in ("CREATE", "ALTER") and not _WITH_COLUMNS.isdisjoint(words[:4])
     opened: list[str] = []  # the words before the open parentheses
     found = []
     after = 0
@@ -62,11 +81,8 @@ def _end_of_name(words: Sequence[str], first: int) -> int:
 def _full_name(parts: Sequence[Token], types: Types, names: Namespace) -> str:
     folded = [t.text if t.token_type == TokenType.IDENTIFIER else t.text.lower() for t in parts]
     *before, name = folded
-    if not before:
-        return names.meant(name, types)
-    if len(before) == 2 and before[0] != DATABASE:
-        return ""
-    return full_name(ALIASES.get(before[-1], before[-1]), name)
+    schema = schema_named(before)
+    return names.meant(name, types) if schema is None else full_name(schema, name)
 
 
 def _casts(before: Sequence[str], opened: Sequence[str]) -> bool:

@@ -1,6 +1,8 @@
-"""Flink's tables of windows: `TABLE(TUMBLE(TABLE t, DESCRIPTOR(at), size))`, read as `TUMBLE(t, at, size)`.
+"""Windows of time in the words of other systems.
 
-The keys of `SESSION(TABLE t PARTITION BY k, ...)` become its last argument.
+Flink's `TABLE(TUMBLE(TABLE t, DESCRIPTOR(at), size))` is read as `TUMBLE(t, at, size)`, and the keys of
+`SESSION(TABLE t PARTITION BY k, ...)` become its last argument. Behind GROUP BY, Spark's `window` is a name:
+sqlglot takes it for the clause WINDOW.
 """
 
 from __future__ import annotations
@@ -33,6 +35,13 @@ class WindowCalls:
         if alias is not None:
             table.set("alias", alias)
         return table
+
+    def _parse_group(self: Any, *args: Any, **kwargs: Any) -> exp.Group | None:
+        key = self._next
+        behind = self._curr is not None and self._curr.token_type is TokenType.GROUP_BY
+        if behind and key is not None and key.token_type is TokenType.WINDOW:
+            key.token_type = TokenType.VAR
+        return super()._parse_group(*args, **kwargs)  # type: ignore[misc, no-any-return]
 
     def _at_window_call(self: Any) -> bool:
         begin = self._index

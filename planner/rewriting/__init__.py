@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from planner.rewriting.approximate_percentiles import exact_percentile
 from planner.rewriting.array_queries import array_query
 from planner.rewriting.bit_strings import bit_string
 from planner.rewriting.clickhouse_queries import clickhouse_query
@@ -15,6 +16,7 @@ from planner.rewriting.combined_aggregates import combined_aggregate
 from planner.rewriting.dialect_queries import dialect_query
 from planner.rewriting.dual_table import dual_table
 from planner.rewriting.flattened import flattened
+from planner.rewriting.generated_rows import generated_rows
 from planner.rewriting.hierarchies import hierarchy
 from planner.rewriting.join_marks import joined_by_marks
 from planner.rewriting.json_calls import json_call, with_row_names
@@ -22,21 +24,29 @@ from planner.rewriting.json_members import json_members
 from planner.rewriting.json_tables import json_table
 from planner.rewriting.kept_groups import kept_groups
 from planner.rewriting.lax_calls import lax_call
+from planner.rewriting.named_arguments import named_arguments
 from planner.rewriting.open_json import open_json
 from planner.rewriting.ordered_arguments import ordered_argument
 from planner.rewriting.ordered_values import ordered_value
 from planner.rewriting.percent_limits import percent_limit
+from planner.rewriting.query_hints import without_hints
 from planner.rewriting.row_counts import counted_rows
 from planner.rewriting.row_samples import row_sample
+from planner.rewriting.spark_windows import spark_window
 from planner.rewriting.table_calls import row_call, table_call
 from planner.rewriting.unequal_constructs import unequal
 from planner.rewriting.value_rows import value_rows
 from planner.rewriting.warehouse_windows import warehouse_window
 from planner.rewriting.window_tables import window_table
+from planner.rewriting.zone_names import zone_name
 
 _RULES = (
     bit_string,
+    zone_name,
+    exact_percentile,
+    without_hints,
     unequal,
+    named_arguments,
     value_rows,
     row_call,
     array_query,
@@ -46,7 +56,9 @@ _RULES = (
     ordered_argument,
     warehouse_window,
     window_table,
+    spark_window,
     flattened,
+    generated_rows,
     json_call,
     lax_call,
     json_table,
@@ -75,8 +87,18 @@ _CHANGED = (
         exp.Values,
         exp.DataType,
     ),
-    *(exp.Pivot, exp.Ordered, exp.Column, exp.TableFromRows, exp.Anonymous, exp.BitString, exp.Join),
+    *(
+        exp.Pivot,
+        exp.Ordered,
+        exp.Column,
+        exp.TableFromRows,
+        exp.Anonymous,
+        exp.BitString,
+        exp.Join,
+        exp.AtTimeZone,
+    ),
     *(exp.AnonymousAggFunc, exp.CombinedAggFunc, exp.ParameterizedAgg, exp.Apply),
+    *(exp.TimeFromParts, exp.TimestampFromParts),
 )
 
 _AT_PATHS = (exp.JSONValue, exp.JSONExtract)

@@ -14,7 +14,7 @@ from sqlglot import exp
 from planner.errors import InvalidQuery, Unsupported
 from planner.positions import fail
 
-_RECURRING = frozenset({"oracle", "snowflake", "sqlite"})
+_RECURRING = frozenset({"oracle", "snowflake", "sqlite", "tsql"})
 """Systems in which a query in WITH is recursive if it names itself behind UNION ALL."""
 _VALUES = {
     **dict.fromkeys(("databricks", "spark", "spark2"), ("col", 1)),
@@ -23,8 +23,18 @@ _VALUES = {
     **dict.fromkeys(("athena", "presto", "trino"), ("_col", 0)),
 }
 """The columns of VALUES before their number, and the number of the first."""
-_DECIMALS = {"bigquery": (38, 9), "databricks": (10, 0), "redshift": (18, 0), "spark": (10, 0)}
+_DECIMALS = {
+    "bigquery": (38, 9),
+    "databricks": (10, 0),
+    "redshift": (18, 0),
+    "spark": (10, 0),
+    "tsql": (18, 0),
+}
 """The digits of a NUMERIC without any, where they are others than here."""
+_MONEY = {exp.DType.MONEY: (19, 4), exp.DType.SMALLMONEY: (10, 4)}
+"""The digits of T-SQL's money."""
+_BITS = frozenset({"fabric", "tsql"})
+"""Dialects in which a BIT is a truth value."""
 _DIGITS_OF_TEXTS = frozenset({"trino"})
 """Dialects in which DECIMAL '10.3' has the digits that the text has, and another DECIMAL no fraction."""
 _DECIMAL_TEXT = re.compile(r"[-+]?(\d*)\.?(\d*)")
@@ -52,6 +62,10 @@ def dialect_query(node: exp.Expression, dialect: str) -> exp.Expression | None:
             fail(Unsupported("SELECT AS STRUCT is not supported", "select the columns themselves"), node)
         case exp.DataType(this=exp.DType.DECIMAL, expressions=[]) if dialect in _DECIMALS:
             return _decimal(*_DECIMALS[dialect])
+        case exp.DataType(this=exp.DType.BIT, expressions=[]) if dialect in _BITS:
+            return exp.DataType.build("boolean")
+        case exp.DataType(this=exp.DType.MONEY | exp.DType.SMALLMONEY as money) if dialect == "tsql":
+            return _decimal(*_MONEY[money])
         case exp.DataType(this=exp.DType.DECIMAL, expressions=[]) if dialect in _DIGITS_OF_TEXTS:
             return _decimal(_MOST_DIGITS, _fraction_digits(node.parent))
         case exp.Select() | exp.SetOperation() if _has_no_limit(node.args.get("limit"), dialect):
@@ -80,10 +94,12 @@ def _fraction_digits(cast: exp.Expr | None) -> int:
 
 
 def _has_no_limit(limit: exp.Expression | None, dialect: str) -> bool:
-    """Whether a LIMIT is one of the numbers that mean all rows: -1 in SQLite, and MySQL's greatest."""
+    """Whether a LIMIT means all rows: -1 in SQLite, MySQL's greatest number, and ALL."""
     count = limit.expression if isinstance(limit, exp.Limit) else None
     if dialect == "sqlite":
         return isinstance(count, exp.Neg) and isinstance(count.this, exp.Literal)
+    if dialect == "flink":
+        return isinstance(count, exp.Column) and _is_all(count)
     return dialect == "mysql" and isinstance(count, exp.Literal) and count.name == _ALL_ROWS
 
 

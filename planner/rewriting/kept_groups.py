@@ -15,9 +15,8 @@ from sqlglot import exp
 from planner.errors import Unsupported
 from planner.positions import fail
 from planner.rewriting.enclosed_rows import enclose, own
+from planner.rewriting.group_keys import group_keys
 from planner.rewriting.ordered_values import is_keep, kept_order
-
-_SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
 
 def kept_groups(node: exp.Expression, dialect: str) -> exp.Expression | None:
@@ -30,26 +29,13 @@ def kept_groups(node: exp.Expression, dialect: str) -> exp.Expression | None:
         name = f"keep{len(ranks)}#"
         first = exp.EQ(this=exp.column(name), expression=exp.Literal.number(1))
         around = window.parent if isinstance(window.parent, exp.Window) else None
-        keys = _keys_over(around, query) if around is not None else _keys(query, window)
+        keys = _keys_over(around, query) if around is not None else group_keys(query, window, "KEEP")
         order = exp.Order(expressions=kept_order(window))
         rank = exp.Window(this=exp.Rank(), partition_by=[key.copy() for key in keys], order=order)
         ranks.append(exp.alias_(rank, name))
         window.replace(exp.Filter(this=window.this, expression=exp.Where(this=first)))
     enclose(query, ranks, ("where",), frozenset(rank.alias for rank in ranks))
     return query
-
-
-def _keys(query: exp.Select, window: exp.Window) -> list[exp.Expression]:
-    """The keys of the groups."""
-    group = query.args.get("group")
-    if group is None:
-        return []
-    if group.find(*_SETS):
-        hint = "write a query for each grouping set, and UNION ALL"
-        fail(Unsupported("KEEP with several grouping sets is not supported", hint), window)
-    return [
-        query.expressions[int(key.name) - 1].unalias() if key.is_int else key for key in group.expressions
-    ]
 
 
 def _keys_over(around: exp.Window, query: exp.Select) -> list[exp.Expression]:

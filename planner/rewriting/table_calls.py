@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from planner.allowed.open_functions import PURE_BY_TOPIC
 from planner.dialects.pattern_matches import all_matches
-from planner.dialects.postgresql import SPLIT, SPLIT_WITH_NULLS
+from planner.dialects.systems.postgresql import SPLIT, SPLIT_WITH_NULLS
 from planner.dialects.traits import Trait, has
 from planner.native import templates
 
@@ -20,7 +20,10 @@ _SPLITS = {
         "string_to_table": SPLIT,
         "generate_subscripts": "CASE WHEN {1} = 1 THEN generate_series(1, len({0})) END",
     },
-    "tsql": {"string_split": "string_split({0}, {1})"},
+    "tsql": {
+        "string_split": "string_split({0}, {1})",
+        "generate_series": "generate_series({0}, {1}, CASE WHEN {0} <= {1} THEN 1 ELSE -1 END)",
+    },
 }
 _NAMES = {"tsql": "value"}
 """The column of the rows, where it has not the name of the table."""
@@ -35,6 +38,8 @@ def table_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
         return None
     family = "postgres" if has(dialect, Trait.FUNCTIONS_ARE_TABLES) else dialect
     name = (call.name if isinstance(call, exp.Anonymous) else call.sql_name()).lower()
+    if family == "tsql" and (rows := _rows_of_tsql(call, name)) is not None:
+        return _kept(node, rows, name, dialect)
     matches = all_matches(call) if family == "postgres" else None
     if matches is not None:
         return _kept(node, exp.Unnest(expressions=[matches]), name, dialect)
@@ -47,6 +52,20 @@ def table_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
         query = exp.select(exp.alias_(call.copy(), node.alias or name))
         return _kept(node, exp.Lateral(this=query.subquery()), name, dialect)
     return None
+
+
+def _rows_of_tsql(call: exp.Func, name: str) -> exp.Unnest | None:
+    """STRING_SPLIT(s, ',', 1), whose rows have ordinals, and GENERATE_SERIES(1, 10, 3)."""
+    args = call.expressions if isinstance(call, exp.Anonymous) else list(call.iter_expressions())
+    if name == "generate_series":
+        template = "generate_series({0}, {1}, {2})" if len(args) == 3 else _SPLITS["tsql"][name]
+        return exp.Unnest(expressions=[templates.sql(template, args)])
+    if len(args) != 3 or name != "string_split":
+        return None
+    lists = [_SPLITS["tsql"][name]]
+    if args[2].name == "1":
+        lists.append(f"range(1, len({lists[0]}) + 1)")
+    return exp.Unnest(expressions=[templates.sql(each, args[:2]) for each in lists])
 
 
 def row_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
@@ -66,7 +85,8 @@ def _kept(node: exp.Expression, item: exp.Expression, name: str, dialect: str) -
     """The item under the alias of the node, with its joins."""
     alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier(name))
     if not alias.columns and isinstance(item, exp.Unnest):
-        alias.set("columns", [exp.to_identifier(_NAMES.get(dialect, alias.name))])
+        names = [_NAMES.get(dialect, alias.name), "ordinal"][: len(item.expressions)]
+        alias.set("columns", [exp.to_identifier(name) for name in names])
     item.set("alias", alias)
     joins = node.args.get("joins")
     return exp.Table(this=item, joins=joins) if joins else item

@@ -27,7 +27,7 @@ _FORMS = {
 _ORIGIN = "CAST('1970-01-01' AS TIMESTAMP)"
 _BUCKET = f"time_bucket({{0}}, {{1}}, {_ORIGIN})"
 _MOVED = f"time_bucket({{0}}, {{1}}, {_ORIGIN} + {{2}})"
-_NEW, _SESSION = "is new#", "session#"
+NEW, NUMBER = "is new#", "session#"
 """Columns of a session's inner queries, which its answer leaves out."""
 
 
@@ -61,8 +61,14 @@ def _table(name: exp.Column) -> exp.Table:
 def _tumbled(
     table: exp.Table, at: exp.Expression, size: exp.Expression, offset: Sequence[exp.Expression]
 ) -> exp.Select:
-    start = templates.sql(_MOVED if offset else _BUCKET, (size, at, *offset))
-    return exp.select(exp.Star(), exp.alias_(start, START)).from_(table)
+    return exp.select(exp.Star(), exp.alias_(tumble_start(at, size, offset), START)).from_(table)
+
+
+def tumble_start(
+    at: exp.Expression, size: exp.Expression, offset: Sequence[exp.Expression]
+) -> exp.Expression:
+    """The start of the window that has the time."""
+    return templates.sql(_MOVED if offset else _BUCKET, (size, at, *offset))
 
 
 def _hopped(
@@ -72,13 +78,18 @@ def _hopped(
     size: exp.Expression,
     offset: Sequence[exp.Expression],
 ) -> exp.Select:
+    return exp.select(exp.Star(), exp.alias_(hop_starts(at, slide, size, offset), START)).from_(table)
+
+
+def hop_starts(
+    at: exp.Expression, slide: exp.Expression, size: exp.Expression, offset: Sequence[exp.Expression]
+) -> exp.Expression:
     """A row for each multiple of the slide that is at or before the time, and later than it less the size."""
     bucket = _MOVED if offset else _BUCKET
     before = templates.sql("{0} - {1}", (at, size))
     first = templates.sql("{0} + {1}", (templates.sql(bucket, (slide, before, *offset)), slide))
     last = templates.sql(bucket, (slide, at, *offset))
-    starts = exp.Explode(this=exp.GenerateSeries(start=first, end=last, step=slide.copy()))
-    return exp.select(exp.Star(), exp.alias_(starts, START)).from_(table)
+    return exp.Explode(this=exp.GenerateSeries(start=first, end=last, step=slide.copy()))
 
 
 def _with_end(query: exp.Select, size: exp.Expression) -> exp.Select:
@@ -89,33 +100,46 @@ def _with_end(query: exp.Select, size: exp.Expression) -> exp.Select:
 def _sessions(
     table: exp.Table, at: exp.Expression, gap: exp.Expression, keys: Sequence[exp.Expression]
 ) -> exp.Select:
-    """Rows that come later than a gap after the one before begin a session; the sum of these numbers them."""
+    """The rows with a number for each session, from which its bounds follow."""
     keys = [part for key in keys for part in (key.expressions if isinstance(key, exp.Tuple) else [key])]
-    last = exp.Window(
-        this=exp.Lag(this=at.copy()), partition_by=[k.copy() for k in keys], order=_by(at), over="OVER"
+    is_new = exp.alias_(begins(at, gap, keys), NEW, quoted=True)
+    inner = exp.select(exp.Star(), is_new).from_(table)
+    number = exp.alias_(numbered(at, keys), NUMBER, quoted=True)
+    sessions = exp.select(exp.Star(), number).from_(inner.subquery("rows"))
+    star = exp.Star(except_=[exp.to_identifier(name, quoted=True) for name in (NEW, NUMBER)])
+    begin, end = bounds(at, gap, keys)
+    return exp.select(star, exp.alias_(begin, START), exp.alias_(end, END)).from_(
+        sessions.subquery("sessions")
     )
-    is_new = templates.sql(
+
+
+def begins(at: exp.Expression, gap: exp.Expression, keys: Sequence[exp.Expression]) -> exp.Expression:
+    """1 for a row that comes later than a gap after the one before it, else 0."""
+    last = _over(exp.Lag(this=at.copy()), keys, at)
+    return templates.sql(
         "CASE WHEN {0} + {1} >= {2} THEN CAST(0 AS BIGINT) ELSE CAST(1 AS BIGINT) END", (last, gap, at)
     )
-    number = exp.Window(
-        this=exp.Sum(this=exp.column(_NEW, quoted=True)),
-        partition_by=[k.copy() for k in keys],
-        order=_by(at),
-        over="OVER",
-    )
-    whole = [*(k.copy() for k in keys), exp.column(_SESSION, quoted=True)]
-    begin, end = (
-        exp.Window(this=of(this=at.copy()), partition_by=[part.copy() for part in whole], over="OVER")
-        for of in (exp.Min, exp.Max)
-    )
-    inner = exp.select(exp.Star(), exp.alias_(is_new, _NEW, quoted=True)).from_(table)
-    numbered = exp.select(exp.Star(), exp.alias_(number, _SESSION, quoted=True)).from_(inner.subquery("rows"))
-    star = exp.Star(except_=[exp.to_identifier(name, quoted=True) for name in (_NEW, _SESSION)])
-    ended = templates.sql("{0} + {1}", (end, gap))
-    return exp.select(star, exp.alias_(begin, START), exp.alias_(ended, END)).from_(
-        numbered.subquery("sessions")
-    )
 
 
-def _by(at: exp.Expression) -> exp.Order:
-    return exp.Order(expressions=[exp.Ordered(this=at.copy(), nulls_first=False)])
+def numbered(at: exp.Expression, keys: Sequence[exp.Expression]) -> exp.Expression:
+    """The number of a row's session among those of its keys, from the column NEW."""
+    return _over(exp.Sum(this=exp.column(NEW, quoted=True)), keys, at)
+
+
+def bounds(
+    at: exp.Expression, gap: exp.Expression, keys: Sequence[exp.Expression]
+) -> tuple[exp.Expression, exp.Expression]:
+    """The start and the end of a row's session, from the column NUMBER."""
+    whole = [*keys, exp.column(NUMBER, quoted=True)]
+    begin, last = (_over(of(this=at.copy()), whole) for of in (exp.Min, exp.Max))
+    return begin, templates.sql("{0} + {1}", (last, gap))
+
+
+def _over(
+    call: exp.Expression, keys: Sequence[exp.Expression], at: exp.Expression | None = None
+) -> exp.Window:
+    """The call over the rows of the keys, in the order of the time if it is given."""
+    order = (
+        exp.Order(expressions=[exp.Ordered(this=at.copy(), nulls_first=False)]) if at is not None else None
+    )
+    return exp.Window(this=call, partition_by=[key.copy() for key in keys], order=order, over="OVER")

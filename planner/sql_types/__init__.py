@@ -112,8 +112,6 @@ _BY_SQLGLOT: dict[exp.DType, Type] = {
     _DT.OBJECT: JSON,
     _DT.SUPER: JSON,
 }
-_BITS = frozenset({"fabric", "tsql"})
-"""Dialects in which a BIT is a truth value."""
 _ARRAYS = (_DT.ARRAY, _DT.LIST)
 _STRUCTS = (_DT.STRUCT, _DT.OBJECT)
 _DIGITS = re.compile("[0-9]{1,9}")
@@ -185,8 +183,6 @@ def _element_type(node: exp.DataType, dialect: str) -> Type:
         return _enumeration(node)
     if node.this is _DT.LOWCARDINALITY and node.expressions:
         return _element_type(node.expressions[0], dialect)
-    if node.this is _DT.BIT and dialect in _BITS and not node.expressions:
-        return BOOLEAN
     found = INTERVAL if isinstance(node.this, exp.Interval) else _BY_SQLGLOT.get(node.this)
     if found is None and node.this is _DT.USERDEFINED and node.sql(dialect).upper() in WHOLES:
         found = whole(node.sql(dialect).upper())

@@ -29,15 +29,12 @@ from planner.statements.declarations import Declarations, sequence_of
 from planner.statements.owner_statements import set_owner
 from planner.statements.statements import AlterTable, RenameView, Statement
 from planner.statements.table_rules import Text
+from planner.statements.type_statements import alter_type
 from planner.statements.word_reader import WordReader
 
 _HINT = (
     "ALTER TABLE takes ADD and DROP of COLUMN and CONSTRAINT, RENAME, and ALTER COLUMN with SET or DROP "
     "of DEFAULT and NOT NULL"
-)
-_TYPE = (
-    "columns keep the labels that the type had when they were made: DROP TYPE drops the name alone, and "
-    "CREATE TYPE gives it to other labels"
 )
 _SCHEMA = "make another schema, and move the tables to it: ALTER TABLE name SET SCHEMA schema"
 
@@ -51,7 +48,7 @@ def alter(piece: Piece) -> Statement:
     if found is not None:
         return found
     if piece.words(2)[1:] == ("TYPE",):
-        raise piece.unsupported("ALTER TYPE is not supported", _TYPE)
+        return alter_type(piece)
     if piece.words(2)[1:] == ("SCHEMA",):
         raise piece.unsupported("ALTER SCHEMA is not supported", _SCHEMA)
     tree = replace(piece, tokens=_with_names(piece.tokens)).parse()

@@ -12,31 +12,26 @@ from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
 from sqlglot.tokens import TokenType
 
-from engine.schema import enumeration
 from planner.dialects.traits import Trait, has
 from planner.identifiers import column_name, relation_name
 from planner.parsing.namespace import makes_temporary
 from planner.parsing.qualified_texts import qualified_text
 from planner.parsing.script import Piece
-from planner.relation_names import full_name, is_temporary
+from planner.relation_names import is_temporary
 from planner.statements.declarations import HINT as DECLARATIONS
 from planner.statements.declarations import Declarations, check_columns
 from planner.statements.statements import (
     CreateTable,
     CreateTableAs,
     CreateTableLike,
-    CreateType,
     CreateView,
     DropTable,
-    DropType,
     DropView,
     Statement,
 )
-from planner.statements.word_reader import WordReader
 
 _SELECT_1 = tuple(Dialect().tokenize("SELECT 1"))
 _VIEW_FORM = "CREATE [OR REPLACE] [MATERIALIZED] VIEW name [(column, ...)] AS query"
-_TYPE_FORM = "CREATE TYPE name AS ENUM ('label', ...)"
 _NO_COLUMN = ("a table needs at least one column", "CREATE TABLE name (column type, ...)")
 _OPTION_HINTS = {
     "AS SELECT": "create the table with its columns, then fill it with INSERT INTO ... SELECT",
@@ -198,42 +193,6 @@ def view_head(piece: Piece) -> ViewHead:
         query=query + recursive,
         recursive=recursive,
     )
-
-
-def create_type(piece: Piece) -> CreateType:
-    """CREATE TYPE name AS ENUM (label, ...), read from its tokens, because not every dialect parses it."""
-    reader = WordReader(piece, 2, _TYPE_FORM)
-    if_not_exists = reader.skip("IF", "NOT", "EXISTS")
-    schema, name = reader.qualified()
-    tokens = piece.tokens[reader.at :]
-    words = [token.text.upper() for token in tokens]
-    if words[:3] != ["AS", "ENUM", "("] or words[-1] != ")":
-        raise piece.unsupported("CREATE TYPE of anything but an ENUM is not supported", _TYPE_FORM)
-    labels = tokens[3:-1]
-    strings = [token.text for token in labels[::2] if token.token_type == TokenType.STRING]
-    if len(labels) != 2 * len(strings) - 1 or any(token.text != "," for token in labels[1::2]):
-        raise piece.failure("labels must be texts, separated by commas", _TYPE_FORM, 2)
-    if len(set(strings)) < len(strings):
-        raise piece.failure("an ENUM cannot have a label twice", _TYPE_FORM, 2)
-    full = piece.names.made(name) if schema is None else full_name(schema, name)
-    return CreateType(piece, full, enumeration(*strings), if_not_exists)
-
-
-def drop_type(piece: Piece) -> DropType:
-    """DROP TYPE [IF EXISTS] name, ... [RESTRICT]."""
-    reader = WordReader(piece, 2, "write DROP TYPE [IF EXISTS] name, ...")
-    if_exists = reader.skip("IF", "EXISTS")
-    names = reader.listed(lambda: type_name(reader))
-    reader.skip("RESTRICT")
-    reader.end()
-    return DropType(piece, names, if_exists)
-
-
-def type_name(reader: WordReader) -> str:
-    """The full name of a type that exists, as far as one does."""
-    schema, name = reader.qualified()
-    names = reader.piece.names
-    return names.meant(name, names.types) if schema is None else full_name(schema, name)
 
 
 def create_view(piece: Piece) -> CreateView:

@@ -20,7 +20,7 @@ from planner.parsing.namespace import Namespace
 from planner.parsing.script import Piece
 from planner.positions import fail
 from planner.relation_names import own_name
-from planner.sql_types import data_type
+from planner.sql_types import UNTYPED, data_type
 from planner.statements.table_rules import (
     Action,
     Check,
@@ -45,18 +45,13 @@ _SERIALS: dict[exp.DType, Type] = {
     exp.DType.BIGSERIAL: BIGINT,
 }
 _ACTIONS = {
-    "ON DELETE NO ACTION": Action.NOTHING,
-    "ON DELETE RESTRICT": Action.NOTHING,
-    "ON DELETE CASCADE": Action.CASCADE,
-    "ON DELETE SET NULL": Action.SET_NULL,
-    "ON UPDATE NO ACTION": None,
-    "ON UPDATE RESTRICT": None,
-    "MATCH SIMPLE": None,
-    "NOT DEFERRABLE": None,
-    "DEFERRABLE": None,
-    "INITIALLY DEFERRED": None,
-    "INITIALLY IMMEDIATE": None,
+    "NO ACTION": Action.NOTHING,
+    "RESTRICT": Action.NOTHING,
+    "CASCADE": Action.CASCADE,
+    "SET NULL": Action.SET_NULL,
 }
+_USUAL = ("MATCH SIMPLE", "NOT DEFERRABLE", "DEFERRABLE", "INITIALLY DEFERRED", "INITIALLY IMMEDIATE")
+"""Options of foreign keys that change nothing: all are checked when the work is done."""
 HINT = "use NOT NULL, DEFAULT, GENERATED, PRIMARY KEY, UNIQUE, CHECK or FOREIGN KEY"
 
 
@@ -98,14 +93,16 @@ class Declarations:
         name = column_name(definition.this)
         if any(name.lower() == other.name.lower() for other in self.columns):
             fail(InvalidQuery(f"column {name} is defined twice"), definition.this)
-        if definition.kind is None:
+        constraints = definition.args.get("constraints") or ()
+        kinds = [constraint.args["kind"] for constraint in constraints]
+        if definition.kind is None and not any(isinstance(k, exp.ComputedColumnConstraint) for k in kinds):
             fail(InvalidQuery(f"column {name} has no type"), definition)
-        serial = _SERIALS.get(definition.kind.this)
+        serial = None if definition.kind is None else _SERIALS.get(definition.kind.this)
         if serial is not None:
             self._identities[name] = Identity(False, len(self._identities))
         nullable = serial is None and self._may_be_null(definition.kind)
         self.columns.append(Column(name, serial or self._type(definition), nullable))
-        for constraint in definition.args.get("constraints") or ():
+        for constraint in constraints:
             self._of_column(name, constraint, definition)
 
     def constraint(self, part: exp.Expression) -> None:
@@ -116,13 +113,18 @@ class Declarations:
         for kind in part.expressions if isinstance(part, exp.Constraint) else [part]:
             self._of_table(name, kind)
 
-    def _may_be_null(self, type: exp.DataType) -> bool:
+    def _may_be_null(self, type: exp.DataType | None) -> bool:
         """Whether a column of the type may be NULL if nothing else is said."""
+        if type is None:
+            return True
         while type.this is exp.DType.LOWCARDINALITY and type.expressions:
             type = type.expressions[0]
         return bool(type.args.get("nullable")) or not has(self.piece.dialect, Trait.ABSENT_IS_DEFAULT)
 
     def _type(self, definition: exp.ColumnDef) -> Type:
+        """UNTYPED for a generated column that has the type of its expression."""
+        if definition.kind is None:
+            return UNTYPED
         try:
             return data_type(definition.args["kind"], self.piece.dialect)
         except PlannerError as error:
@@ -183,22 +185,25 @@ class Declarations:
         self, name: str, columns: tuple[str, ...], reference: exp.Reference, more: dict | None = None
     ) -> None:
         """A foreign key; without target columns it refers to the primary key, which the catalog knows."""
-        action = Action.NOTHING
+        actions = {"DELETE": Action.NOTHING, "UPDATE": Action.NOTHING}
         given = more or {}
         options = [*(reference.args.get("options") or ()), *(given.get("options") or ())]
         options += [f"ON {w.upper()} {given[w].upper()}" for w in ("delete", "update") if given.get(w)]
         for option in options:
             text = str(option).upper()
-            if text not in _ACTIONS:
+            _, on, what = (*text.split(" ", 2), "", "")[:3]
+            if on in actions and what in _ACTIONS:
+                actions[on] = _ACTIONS[what]
+            elif text not in _USUAL:
                 self._refuse(text, reference)
-            action = _ACTIONS[text] or action
         to = reference.this
         named = isinstance(to, exp.Schema)
         target = _names(to.expressions) if named else ()
         if target and len(target) != len(columns):
             fail(InvalidQuery(f"a foreign key of {len(columns)} columns refers to {len(target)}"), reference)
         table = relation_name(to.this if named else to)
-        self._add(ForeignKey(name or self._named(columns, "fkey"), columns, table, target, action))
+        called = name or self._named(columns, "fkey")
+        self._add(ForeignKey(called, columns, table, target, actions["DELETE"], actions["UPDATE"]))
 
     def _identify(self, name: str, always: bool, start: int = 1, increment: int = 1) -> None:
         self._identities[name] = Identity(always, len(self._identities), start, increment)

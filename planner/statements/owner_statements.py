@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from planner.parsing.script import Piece
-from planner.statements.create_statements import type_name
 from planner.statements.statements import SetOwner
+from planner.statements.type_statements import type_name
 from planner.statements.word_reader import WordReader
 
 _NAMES: dict[tuple[str, ...], tuple[str, Callable[[WordReader], str]]] = {

@@ -11,7 +11,6 @@ from planner.native.reference import quoted
 from planner.relation_names import PUBLIC, split_name
 from planner.statements.breach import Breach
 from planner.statements.table_rules import (
-    Action,
     Check,
     Constraint,
     ForeignKey,
@@ -55,10 +54,9 @@ def constraint_text(constraint: Constraint) -> str:
             return f"CHECK ({_expression(condition)})"
         case Unique(columns=columns):
             return f"UNIQUE ({identifiers(columns)})"
-        case ForeignKey(columns=columns, table=table, target=target, on_delete=action):
-            end = "" if action is Action.NOTHING else f" ON DELETE {action.value}"
+        case ForeignKey(columns=columns, table=table, target=target):
             to = f"{relation_text(table)} ({identifiers(target)})"
-            return f"FOREIGN KEY ({identifiers(columns)}) REFERENCES {to}{end}"
+            return f"FOREIGN KEY ({identifiers(columns)}) REFERENCES {to}{constraint.actions}"
 
 
 def identifier(name: str) -> str:

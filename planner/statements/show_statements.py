@@ -5,6 +5,7 @@ from __future__ import annotations
 from planner.parsing.qualified_texts import qualified_text
 from planner.parsing.script import Piece
 from planner.statements.create_statements import create_view
+from planner.statements.outside import ShowStreams
 from planner.statements.statements import (
     NAMED_STAGES,
     Explain,
@@ -20,9 +21,10 @@ from planner.statements.statements import (
 from planner.statements.word_reader import WordReader
 
 _SHOWN = (
-    "write SHOW TABLES, VIEWS, ASSERTIONS, SCHEMAS, COLUMNS FROM name, CREATE TABLE name or CREATE VIEW "
-    "name, or DESCRIBE name"
+    "write SHOW TABLES, VIEWS, ASSERTIONS, SCHEMAS, SOURCES, SINKS, COLUMNS FROM name, CREATE TABLE name or "
+    "CREATE VIEW name, or DESCRIBE name"
 )
+_QUERIES = ("SELECT", "WITH", "VALUES", "TABLE", "FROM", "PIVOT", "UNPIVOT", "(")
 _EXPLAINED = f"write EXPLAIN [{' | '.join(NAMED_STAGES).upper()}] query, or VIEW name"
 
 
@@ -38,7 +40,7 @@ def explain(piece: Piece) -> Explain:
         return Explain(piece, stage, None, _last_name(piece, begin + 1))
     if first == ("CREATE",):
         return Explain(piece, stage, create_view(rest).query, None)
-    if first and first[0] in ("SELECT", "WITH", "VALUES", "TABLE", "FROM", "("):
+    if first and first[0] in _QUERIES:
         return Explain(piece, stage, qualified_text(rest.excerpt(0), piece.dialect, piece.names), None)
     if len(rest.tokens) == 1 or rest.tokens[1].text == ".":
         return Explain(piece, stage, None, _last_name(piece, begin))
@@ -65,6 +67,8 @@ def show(piece: Piece) -> Statement:
             return ShowAssertions(piece)
         case ("SCHEMAS",):
             return ShowSchemas(piece)
+        case ("SOURCES",) | ("SINKS",):
+            return ShowStreams(piece, words[0].removesuffix("S"))
         case ("SEARCH_PATH",):
             return ShowSearchPath(piece)
     raise piece.unsupported(f"{' '.join(piece.words(4))} is not supported", _SHOWN)

@@ -20,7 +20,8 @@ from planner.positions import fail
 from planner.statements.alter_statements import alter
 from planner.statements.assertion_statements import create_assertion, drop_assertion
 from planner.statements.comment_statements import comment
-from planner.statements.create_statements import create_table, create_type, create_view, drop, drop_type
+from planner.statements.copy_files import copy_files
+from planner.statements.create_statements import create_table, create_view, drop
 from planner.statements.function_statements import create_function, drop_function
 from planner.statements.index_statements import create_index, drop_index
 from planner.statements.refresh_statements import refresh
@@ -40,6 +41,8 @@ from planner.statements.statements import (
     Truncate,
     Update,
 )
+from planner.statements.stream_statements import create_sink, create_source, drop_stream, is_connected
+from planner.statements.type_statements import create_type, drop_type
 from planner.suggestions import did_you_mean
 
 _MUTUAL = ("WITH", "MUTUALLY", "RECURSIVE")
@@ -78,6 +81,8 @@ def _parser(piece: Piece) -> Callable[[Piece], Statement]:
 
 def _create(piece: Piece) -> Statement:
     words = piece.words(8)
+    if words[1] == "TABLE" and is_connected(piece):
+        return create_source(piece)
     made = next((word for word in words[1:] if word not in _BEFORE_KIND), "")
     if made in ("FUNCTION", "MACRO"):
         return create_function(piece)
@@ -210,6 +215,8 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("VALUES",): _query,
     ("TABLE",): _query,
     ("FROM",): _query,
+    ("PIVOT",): _query,
+    ("UNPIVOT",): _query,
     ("(",): _query,
     ("INSERT",): _query,
     ("UPDATE",): _query,
@@ -219,6 +226,11 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("CREATE", "SCHEMA"): create_schema,
     ("CREATE", "INDEX"): create_index,
     ("CREATE", "UNIQUE", "INDEX"): create_index,
+    ("CREATE", "SOURCE"): create_source,
+    ("CREATE", "SINK"): create_sink,
+    ("DROP", "SOURCE"): drop_stream,
+    ("DROP", "SINK"): drop_stream,
+    ("COPY",): copy_files,
     ("CREATE", "ASSERTION"): create_assertion,
     ("DROP", "ASSERTION"): drop_assertion,
     ("CREATE", "SEQUENCE"): create_sequence,

@@ -27,9 +27,10 @@ STAGES = ("logical", "optimized", "dataflow")
 """The stages of EXPLAIN."""
 ANALYZE = "analyze"
 ANSWER = "answer"
-NAMED_STAGES = (ANSWER, *STAGES, "supersteps", ANALYZE)
+WHY = "why"
+NAMED_STAGES = (ANSWER, *STAGES, "supersteps", ANALYZE, WHY)
 """The stages that EXPLAIN shows if the statement names them. `answer` is of an ad-hoc query alone: how it
-would be answered."""
+would be answered; so is `why`: what its first row follows from."""
 
 
 @dataclass(frozen=True)
@@ -176,6 +177,17 @@ class DropAssertion(Statement):
 class CreateType(Statement):
     name: str
     type: Type
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class AddLabel(Statement):
+    """ALTER TYPE ... ADD VALUE: a label behind the others, or `before` or after a `neighbour`."""
+
+    name: str
+    label: str
+    neighbour: str | None
+    before: bool
     if_not_exists: bool
 
 

@@ -44,7 +44,7 @@ class Text:
 
 
 class Action(enum.Enum):
-    """The action on rows that refer to a deleted row."""
+    """The action on rows that refer to a deleted row, or to one that has got another key."""
 
     NOTHING = "NO ACTION"
     CASCADE = "CASCADE"
@@ -80,6 +80,13 @@ class ForeignKey:
     table: str
     target: tuple[str, ...]
     on_delete: Action = Action.NOTHING
+    on_update: Action = Action.NOTHING
+
+    @property
+    def actions(self) -> str:
+        """The actions as SQL writes them behind the columns, with a space before each."""
+        found = (("DELETE", self.on_delete), ("UPDATE", self.on_update))
+        return "".join(f" ON {on} {a.value}" for on, a in found if a is not Action.NOTHING)
 
 
 Constraint = Check | Unique | ForeignKey
@@ -173,6 +180,18 @@ class TableRules:
             (*self.constraints, *more.constraints),
             (*self.required, *more.required),
             self.append_only or more.append_only,
+        )
+
+    def with_texts(self, change: Callable[[Text], Text]) -> TableRules:
+        """The rules with each expression changed by `change`."""
+        return replace(
+            self,
+            defaults={name: change(text) for name, text in self.defaults.items()},
+            generated={name: change(text) for name, text in self.generated.items()},
+            constraints=tuple(
+                replace(c, condition=change(c.condition)) if isinstance(c, Check) else c
+                for c in self.constraints
+            ),
         )
 
     def with_targets(self, change: Callable[[ForeignKey], ForeignKey]) -> TableRules:

@@ -9,7 +9,7 @@ from sqlglot.tokens import Token, TokenType
 
 from planner.errors import PlannerError
 from planner.parsing.script import Piece
-from planner.relation_names import ALIASES, DATABASE, full_name
+from planner.relation_names import PUBLIC, full_name, schema_named
 
 T = TypeVar("T")
 
@@ -58,25 +58,46 @@ class WordReader:
         token, self.at = self._token, self.at + 1
         return token.text if token.token_type == TokenType.IDENTIFIER else token.text.lower()
 
+    def text(self) -> str:
+        """A text in quotes."""
+        if self.is_done or self._token.token_type != TokenType.STRING:
+            raise self.failure("a text is expected")
+        token, self.at = self._token, self.at + 1
+        return token.text
+
+    def value(self) -> str:
+        """A text in quotes, a word or a number, as it is written."""
+        if self.is_done or self.word in ("(", ")", ",", "="):
+            raise self.failure("a value is expected")
+        sign = self._token.text if self.skip("-") else ""
+        token, self.at = self._token, self.at + 1
+        return sign + token.text
+
+    def closed(self) -> int:
+        """The token that closes the parenthesis which is next."""
+        depth = 0
+        for at, token in enumerate(self.piece.tokens[self.at :], self.at):
+            depth += {"(": 1, ")": -1}.get(token.text, 0) * (token.token_type != TokenType.STRING)
+            if depth == 0:
+                return at
+        raise self.failure("a parenthesis is not closed")
+
     def schema(self) -> str:
-        """The name of a schema, which may have the database before it."""
-        begin, name = self.at, self.name()
+        """The name of a schema, which may have a database before it."""
+        before = [self.name()]
         if self.skip("."):
-            self._check_database(name, begin)
-            name = self.name()
-        return ALIASES.get(name, name)
+            before.append(self.name())
+        return schema_named(before) or PUBLIC
 
     def qualified(self) -> tuple[str | None, str]:
         """A name, with the schema before it if there is one."""
-        begin, parts = self.at, [self.name()]
+        parts = [self.name()]
         while self.skip("."):
             parts.append(self.name())
         if len(parts) > 3:
             raise self.failure("a name has at most a database and a schema before it")
-        if len(parts) == 3:
-            self._check_database(parts[0], begin)
-        *schema, name = parts[-2:]
-        return (ALIASES.get(schema[0], schema[0]), name) if schema else (None, name)
+        *before, name = parts
+        return schema_named(before), name
 
     def relation(self) -> str:
         """The full name of a table or view that exists, as far as one does."""
@@ -97,11 +118,6 @@ class WordReader:
 
     def failure(self, message: str) -> PlannerError:
         return self.piece.failure(message, self.form, min(self.at, len(self.piece.tokens) - 1))
-
-    def _check_database(self, name: str, at: int) -> None:
-        if name != DATABASE:
-            hint = f"leave {name} out"
-            raise self.piece.unsupported(f"there is one database, {DATABASE}, not {name}", hint, at)
 
     @property
     def _token(self) -> Token:

@@ -135,6 +135,7 @@ def _constraint(constraint: Constraint) -> dict[str, Any]:
         "table": constraint.table,
         "target": constraint.target,
         "on_delete": constraint.on_delete.value,
+        **({} if constraint.on_update is Action.NOTHING else {"on_update": constraint.on_update.value}),
     }
 
 
@@ -145,4 +146,5 @@ def _of_document(document: dict[str, Any]) -> Constraint:
     if "unique" in document:
         return Unique(name, tuple(document["unique"]))
     columns, target = tuple(document["foreign"]), tuple(document["target"])
-    return ForeignKey(name, columns, document["table"], target, Action(document["on_delete"]))
+    actions = (Action(document["on_delete"]), Action(document.get("on_update", Action.NOTHING.value)))
+    return ForeignKey(name, columns, document["table"], target, *actions)

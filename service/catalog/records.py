@@ -149,13 +149,13 @@ def layouts_of(connection: sa.Connection) -> list[Layout]:
 
 def _dump_columns(schema: Schema) -> str:
     columns = [
-        {"name": column.name, **_dump_type(column.type), "nullable": column.nullable}
+        {"name": column.name, **dump_type(column.type), "nullable": column.nullable}
         for column in schema.columns
     ]
     return orjson.dumps(columns).decode()
 
 
-def _dump_type(type: Type) -> dict[str, object]:
+def dump_type(type: Type) -> dict[str, object]:
     document: dict[str, object] = {
         "kind": type.kind.value,
         "precision": type.precision,
@@ -166,21 +166,21 @@ def _dump_type(type: Type) -> dict[str, object]:
     if type.whole:
         document["whole"] = type.whole
     if type.element is not None:
-        document["element"] = _dump_type(type.element)
+        document["element"] = dump_type(type.element)
     if type.fields:
-        document["fields"] = [{"name": field.name, **_dump_type(field.type)} for field in type.fields]
+        document["fields"] = [{"name": field.name, **dump_type(field.type)} for field in type.fields]
     return document
 
 
-def _load_type(document: dict) -> Type:
+def load_type(document: dict) -> Type:
     element = document.get("element")
     return Type(
         Kind(document["kind"]),
         document["precision"],
         document["scale"],
         tuple(document.get("labels", ())),
-        None if element is None else _load_type(element),
-        tuple(Field(field["name"], _load_type(field)) for field in document.get("fields", ())),
+        None if element is None else load_type(element),
+        tuple(Field(field["name"], load_type(field)) for field in document.get("fields", ())),
         document.get("whole", ""),
     )
 
@@ -215,7 +215,7 @@ def _row(record: DefinitionRecord) -> dict[str, object]:
 
 def _schema(text: str) -> Schema:
     columns = orjson.loads(text)
-    return Schema(tuple(Column(c["name"], _load_type(c), c["nullable"]) for c in columns))
+    return Schema(tuple(Column(c["name"], load_type(c), c["nullable"]) for c in columns))
 
 
 def _key(text: str | None) -> tuple[int, ...] | None:

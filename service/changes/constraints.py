@@ -70,7 +70,8 @@ class KeyReference:
     name: str
     child: KeySide
     parent: KeySide
-    action: Action
+    on_delete: Action
+    on_update: Action = Action.NOTHING
 
 
 Bond = Single | KeyReference
@@ -104,15 +105,17 @@ class Bonds:
         found = {place for table in tables for place in self._by_table.get(table, ())}
         return [self.all[place] for place in sorted(found)]
 
-    def actions(self, table: str) -> list[KeyReference]:
+    def on_delete(self, table: str) -> list[KeyReference]:
         """The foreign keys to `table` that have an ON DELETE action."""
-        return [
-            bond
-            for bond in self.of([table])
-            if isinstance(bond, KeyReference)
-            and bond.parent.table == table
-            and bond.action is not Action.NOTHING
-        ]
+        return [bond for bond in self._referring(table) if bond.on_delete is not Action.NOTHING]
+
+    def on_update(self, table: str) -> list[KeyReference]:
+        """The foreign keys to `table` that have an ON UPDATE action."""
+        return [bond for bond in self._referring(table) if bond.on_update is not Action.NOTHING]
+
+    def _referring(self, table: str) -> list[KeyReference]:
+        found = (bond for bond in self.of([table]) if isinstance(bond, KeyReference))
+        return [bond for bond in found if bond.parent.table == table]
 
     def broken(
         self, nets: Mapping[str, Net], snapshot: Snapshot | None, dictionary: Dictionary
@@ -134,7 +137,7 @@ def bonds_of(relation: Relation, rules: TableRules, relations: Mapping[str, Rela
         pairs = _in_order(foreign, target)
         child = side(relation, [a for a, _ in pairs], ordered=True)
         parent = side(target, [b for _, b in pairs], ordered=True)
-        found.append(KeyReference(foreign.name, child, parent, foreign.on_delete))
+        found.append(KeyReference(foreign.name, child, parent, foreign.on_delete, foreign.on_update))
     return found
 
 

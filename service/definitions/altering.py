@@ -14,6 +14,7 @@ import numpy as np
 
 from engine.errors import EngineError, OverBudget
 from engine.kernels.words import NULL
+from engine.schema import Schema
 from planner.errors import PlannerError
 from planner.relation import Relation
 from planner.statements.alterations import Action
@@ -29,13 +30,14 @@ from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
 from service.definitions.draft import Draft, columns_lost
 from service.definitions.key_history import repeats
+from service.definitions.layouts import History, Shift
 from service.errors import Conflict, Invalid
 from service.names import check_columns
 
 
 class Alterations:
     def __init__(self, definitions: Definitions) -> None:
-        self._of = definitions
+        self.definitions = self._of = definitions
 
     # Tables
 
@@ -81,20 +83,19 @@ class Alterations:
         """Alters the layout or the name of a table, and with it everything that reads the table."""
         delta, since = self._of.engine.history_of(old.name)
         shift = draft.shift(new)
-        shifted = new.filling.recomputed(shift.apply(delta)) if new.filling is not None else delta
+        shifted = shift.apply(delta, self._of.engine.dictionary)
+        shifted = new.filling.recomputed(shifted) if new.filling is not None else shifted
         self._check_history(new, shifted)
         newest = sum_rows(np.ascontiguousarray(shifted[:-2]), shifted[-1])
         self._check_rows(old, new, newest)
-        layout = Layout(old.logged, old.id, old.name, old.schema, old.relation.key, shift.dump())
+        dependants, again = self._dependants(old, new, draft)
 
-        def write(changing: Definer, changed: Sequence[Definition]) -> Sequence[Definition]:
-            numbered = replace(new, layout=changing.retire(layout))
-            changing.change(numbered.record())
-            for definition in changed:
+        def write(changing: Definer) -> Sequence[Definition]:
+            for definition in (*others, *again):
                 changing.change(definition.record())
-            return [numbered]
+            return [*others, retired(changing, old, new, shift)]
 
-        self._exchange(old, new, draft, others, {new.name: (shifted, since)}, write)
+        self.exchange([old, *dependants], [new, *again], {new.name: (shifted, since)}, write)
 
     def _referring(self, old: Definition, new: Definition, renamed: Mapping[str, str]) -> list[Definition]:
         """The other tables whose foreign keys must follow the new names of the table or its columns."""
@@ -180,13 +181,14 @@ class Alterations:
                 )
         new = replace(planned, details=planned.details.following(old.details, planned.schema.names))
         if dependants:
-            _check_columns(old, new, dependants[0])
+            _check_columns(old, old.schema, new, dependants[0])
+        _, again = self._dependants(old, new, None)
 
-        def write(changing: Definer, changed: Sequence[Definition]) -> Sequence[Definition]:
+        def write(changing: Definer) -> Sequence[Definition]:
             changing.change(new.record())
             return []
 
-        self._exchange(old, new, None, (), {}, write)
+        self.exchange([old, *dependants], [new, *again], {}, write)
         return of.known.get(name)
 
     def rename_view(self, name: str, to: str, missing_ok: bool = False) -> None:
@@ -196,13 +198,14 @@ class Alterations:
         old = of.known.get(name, view=True)
         of.must_be_free(to)
         new = of.view(old.id, to, old.sql, old.dialect, old.created, old.details)
+        dependants, again = self._dependants(old, new, Draft.of(old, of))
 
-        def write(changing: Definer, changed: Sequence[Definition]) -> Sequence[Definition]:
-            for definition in (new, *changed):
+        def write(changing: Definer) -> Sequence[Definition]:
+            for definition in (new, *again):
                 changing.change(definition.record())
             return []
 
-        self._exchange(old, new, Draft.of(old, of), (), {}, write)
+        self.exchange([old, *dependants], [new, *again], {}, write)
 
     def comment(self, name: str, column: str | None, text: str | None, view: bool | None) -> None:
         """Sets the comment on a table, a view or one of its columns. Removes it if there is no text."""
@@ -220,44 +223,50 @@ class Alterations:
 
     # Replacing relations
 
-    def _exchange(
+    def exchange(
         self,
-        old: Definition,
-        new: Definition,
-        draft: Draft | None,
-        others: Sequence[Definition],
-        histories: Mapping[str, tuple[np.ndarray, int]],
-        write: Callable[[Definer, Sequence[Definition]], Sequence[Definition]],
+        olds: Sequence[Definition],
+        news: Sequence[Definition],
+        histories: Mapping[str, History],
+        write: Callable[[Definer], Sequence[Definition]],
     ) -> None:
-        """Replaces a relation, first in the engine together with all that reads it, then in the catalog."""
+        """Replaces relations, first in the engine, then in the catalog; each comes after what it reads. What
+        `write` stores there and returns takes the places of definitions too."""
         of = self._of
-        dependants = of.known.dependants(old.name)
-        relations = {n: r for n, r in of.relations.items() if n != old.name} | {new.name: new.relation}
-        again = [self._again(view, new, draft, relations) for view in dependants]
-        olds = [old, *dependants]
         before = {d.name: of.engine.history_of(d.name) for d in olds if not d.is_view}
-        failing = {d.name for d in olds if d.is_view and self._fails(d)}
+        failing = {new.name for old, new in zip(olds, news, strict=True) if old.is_view and self._fails(old)}
         of.withdraw(olds)
         installed: list[Definition] = []
         try:
-            for definition in (new, *again):
+            for definition in news:
                 installed.append(self._installed(definition, histories, definition.name in failing))
             check_installed(installed, of.engine)
             with of.catalog.changing() as changing:
-                changed = write(changing, [*others, *again])
+                written = write(changing)
         except BaseException:
-            of.withdraw([new, *again])
+            of.withdraw(news)
             for definition in olds:
                 of.put(self._installed(definition, before, definition.is_view))
             raise
-        kept = {n: d for n, d in of.all.items() if n != old.name}
-        of.replace_all({**kept, **{d.name: d for d in (*installed, *others, *changed)}})
+        gone = {old.name for old in olds}
+        kept = {n: d for n, d in of.all.items() if n not in gone}
+        of.replace_all({**kept, **{d.name: d for d in (*installed, *written)}})
+
+    def _dependants(
+        self, old: Definition, new: Definition, draft: Draft | None
+    ) -> tuple[list[Definition], list[Definition]]:
+        """The views that read a relation, and how they are over the altered one."""
+        of = self._of
+        dependants = of.known.dependants(old.name)
+        relations = {n: r for n, r in of.relations.items() if n != old.name} | {new.name: new.relation}
+        seeing = [view if draft is None else self._renamed(view, new, draft) for view in dependants]
+        return dependants, [self.again(view, view.schema, relations, new.name) for view in seeing]
 
     def _fails(self, view: Definition) -> bool:
         return view.failure is not None or self._of.engine.snapshot.failure(view.name) is not None
 
     def _installed(
-        self, definition: Definition, histories: Mapping[str, tuple[np.ndarray, int]], may_fail: bool
+        self, definition: Definition, histories: Mapping[str, History], may_fail: bool
     ) -> Definition:
         of = self._of
         if definition.is_view and definition.failure is None and of.is_large(definition):
@@ -272,30 +281,38 @@ class Alterations:
             return replace(definition, failure=error.message)
         return definition
 
-    def _again(
-        self, view: Definition, new: Definition, draft: Draft | None, relations: dict[str, Relation]
+    def again(
+        self, view: Definition, columns: Schema, relations: dict[str, Relation], altered: str
     ) -> Definition:
-        """A view planned over the altered relations. Raises Conflict if it fails or its columns change."""
-        seeing = view if draft is None else self._renamed(view, new, draft)
+        """A view planned over the altered relations, among which it is then. Raises Conflict if it fails or
+        does not have the columns."""
         texts = (view.sql, view.dialect)
         try:
-            made = self._of.view(view.id, view.name, *texts, view.created, seeing.details, relations)
+            made = self._of.view(view.id, view.name, *texts, view.created, view.details, relations)
         except PlannerError as error:
             if view.planned is None:
-                return seeing
+                return view
             raise Conflict(
-                f"view {view.name} reads {new.name} and would fail: {error.message}",
+                f"view {view.name} reads {altered} and would fail: {error.message}",
                 f"drop {view.name} first",
                 code="in_use",
             ) from None
-        _check_columns(view, made, view)
+        _check_columns(view, columns, made, view)
         relations[made.name] = made.relation
         return made
 
 
-def _check_columns(old: Definition, new: Definition, dependant: Definition) -> None:
-    """Raises Conflict unless the old columns come first, in order; new ones may follow them."""
-    for place, column in enumerate(old.schema.columns):
+def retired(changing: Definer, old: Definition, new: Definition, shift: Shift) -> Definition:
+    """Stores a table that has another layout now, under the number of this layout, which it returns."""
+    layout = Layout(old.logged, old.id, old.name, old.schema, old.relation.key, shift.dump())
+    numbered = replace(new, layout=changing.retire(layout))
+    changing.change(numbered.record())
+    return numbered
+
+
+def _check_columns(old: Definition, columns: Schema, new: Definition, dependant: Definition) -> None:
+    """Raises Conflict unless these columns come first, in order; new ones may follow them."""
+    for place, column in enumerate(columns.columns):
         now = new.schema.columns[place] if place < len(new.schema) else None
         if now is None or now.name != column.name or now.type != column.type:
             became = "gone" if now is None else f"{now.name} {now.type}"

@@ -20,6 +20,7 @@ from engine.operators.allowance import Allowance, Spending
 from engine.plan.nodes import Node, Source
 from engine.runtime.engine import Engine
 from engine.schema import Schema
+from planner.adhoc.rowwise import with_types
 from planner.errors import InvalidQuery
 from planner.limits import UNLIMITED
 from planner.long_texts import plan_text
@@ -100,7 +101,7 @@ class Definitions:
         replaced = [name] if or_replace and name in self.all and not self.all[name].is_view else []
         if not replaced:
             self.must_be_new(name)
-        schema = _with_key(schema, key)
+        schema = with_types(_with_key(schema, key), details.rules.generated)
         relation = Relation(name, schema, Source(name, schema), key)
         rules = resolved(details.rules, relation, self.all)
         details = replace(details, rules=rules)

@@ -12,6 +12,7 @@ from sqlglot import exp
 from engine.codec.numerals import explained
 from engine.plan.nodes import Source
 from engine.schema import Column, Schema
+from planner.adhoc.rowwise import with_types
 from planner.errors import UnknownColumn
 from planner.parsing.parse import parse_query
 from planner.relation import Relation
@@ -132,7 +133,8 @@ class Draft:
             if action.if_not_exists:
                 return
             raise Conflict(f"table {self.name} has a column {column.name} already", code="duplicate_column")
-        self.columns.append(column)
+        generated = {**self.rules.generated, **action.rules.generated}
+        self.columns = list(with_types(Schema((*self.columns, column)), generated).columns)
         self.origins.append(None)
         self.moves = True
         if action.comment is not None:

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from planner.relation_names import schema_of
 from service.catalog.records import Definer
 from service.definitions.definitions import Definitions
-from service.definitions.named_functions import NamedFunctions
-from service.definitions.named_sequences import NamedSequences
-from service.definitions.named_types import NamedTypes
+from service.definitions.named_things import NamedThings
 from service.errors import Conflict
 
 _SHOWN = 5
@@ -17,7 +15,7 @@ _SHOWN = 5
 
 def drop_schemas(
     of: Definitions,
-    others: Sequence[NamedTypes | NamedFunctions | NamedSequences],
+    others: Sequence[NamedThings],
     names: Sequence[str],
     missing_ok: bool = False,
     cascade: bool = False,
@@ -30,9 +28,8 @@ def drop_schemas(
     gone = [[each for name in names for each in other.of(name)] for other in others]
     if (members or any(gone)) and not cascade:
         held = [f"{'view' if d.is_view else 'table'} {d.name}" for d in members]
-        held = sorted(
-            [*held, *_named("type", gone[0]), *_named("function", gone[1]), *_named("sequence", gone[2])]
-        )
+        held += [f"{other.kind} {name}" for other, found in zip(others, gone, strict=True) for name in found]
+        held.sort()
         shown = ", ".join(held[:_SHOWN]) + (f" and {len(held) - _SHOWN} more" if len(held) > _SHOWN else "")
         raise Conflict(
             f"schema {', '.join(names)} is not empty: it has {shown}",
@@ -49,7 +46,3 @@ def drop_schemas(
     of.schemas.forget(names)
     for other, named in zip(others, gone, strict=True):
         other.forget(named)
-
-
-def _named(kind: str, names: Sequence[str]) -> list[str]:
-    return [f"{kind} {name}" for name in names]

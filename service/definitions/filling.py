@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -20,24 +19,14 @@ from engine.plan.expressions import Expression
 from engine.scalar import ScalarProgram
 from engine.schema import BOOLEAN, INTEGER_RANGES, Kind
 from engine.state.dictionary import Dictionary
-from planner.adhoc.rowwise import default_expression, moves, row_expressions
-from planner.errors import InvalidQuery, PlannerError
+from planner.adhoc.rowwise import default_expression, moves, naming, row_expressions
+from planner.errors import InvalidQuery
 from planner.relation import Relation
 from planner.statements.table_rules import Check, Identity, TableRules
 from service.catalog.identity_counters import IdentityCounter
 from service.changes.table_changes import TableChanges
 from service.definitions.named_sequences import NamedSequence
 from service.errors import Invalid
-
-
-@contextmanager
-def _naming(what: str) -> Iterator[None]:
-    """Puts the place of an error before a planner's message."""
-    try:
-        yield
-    except PlannerError as error:
-        raise type(error)(f"{what}: {error.message}", error.hint) from None
-
 
 _BIGINT = INTEGER_RANGES[Kind.BIGINT]
 Counter = IdentityCounter | NamedSequence
@@ -60,7 +49,7 @@ class Filling:
         self._defaults: dict[int, tuple[ScalarProgram, bool]] = {}
         schema = relation.schema
         for name, text in rules.defaults.items():
-            with _naming(f"the default of column {name}"):
+            with naming(f"the default of column {name}"):
                 if name in rules.generated:
                     raise InvalidQuery("a generated column cannot have one")
                 expression = default_expression(text, schema.types[schema.index(name)])
@@ -73,7 +62,7 @@ class Filling:
         self.always = frozenset(schema.index(n) for n, i in rules.identities.items() if i.always)
         computed: list[Expression] = []
         for name, text in rules.generated.items():
-            with _naming(f"generated column {name}"):
+            with naming(f"generated column {name}"):
                 if text.columns() & rules.generated.keys():
                     raise InvalidQuery("it reads a generated column", "repeat that column's expression")
                 computed += row_expressions([text], [schema.types[schema.index(name)]], relation)
@@ -81,7 +70,7 @@ class Filling:
         self._required = [(name, schema.index(name)) for name in rules.required]
         self._checks: list[tuple[Check, ScalarProgram]] = []
         for check in rules.of(Check):
-            with _naming(f"constraint {check.name}"):
+            with naming(f"constraint {check.name}"):
                 (condition,) = row_expressions([check.condition], [BOOLEAN], relation)
             self._checks.append((check, ScalarProgram((condition,), dictionary)))
         self._constant = self._computed({i for i, (_, moving) in self._defaults.items() if not moving}, 0)

@@ -10,16 +10,18 @@ it was added.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import orjson
 
+from engine.codec import decode_column, encode_column
 from engine.runtime.engine import Engine
 from engine.runtime.spill import SavedState
+from engine.schema import Column, Type
 from engine.state.dictionary import Dictionary
-from service.catalog.records import DefinitionRecord, Layout
+from service.catalog.records import DefinitionRecord, Layout, dump_type, load_type
 
 History = tuple[np.ndarray, int]
 """Differences int64[W + 2, n], and the least epoch at which they can be read."""
@@ -30,32 +32,45 @@ class Shift:
     """A change of layout. `places` has each new column's old place, or -1 for an added column.
 
     `words` are the values of added columns, and `texts` the texts of those that need the dictionary.
+    `retyped` has the old and the new type, by old place, where the same values have other words.
     """
 
     places: tuple[int, ...]
     words: tuple[int, ...] = ()
     texts: tuple[str | None, ...] = ()
+    retyped: Mapping[int, tuple[Type, Type]] = field(default_factory=dict)
 
-    def apply(self, delta: np.ndarray) -> np.ndarray:
+    def apply(self, delta: np.ndarray, dictionary: Dictionary) -> np.ndarray:
         """Differences of the old layout, converted to the new one."""
         new = iter(self.words)
         rows = [
-            delta[place] if place >= 0 else np.full(delta.shape[1], next(new), np.int64)
+            self._kept(delta[place], place, dictionary)
+            if place >= 0
+            else np.full(delta.shape[1], next(new), np.int64)
             for place in self.places
         ]
         return np.ascontiguousarray(np.vstack((*rows, delta[-2:])))
 
+    def _kept(self, words: np.ndarray, place: int, dictionary: Dictionary) -> np.ndarray:
+        if place not in self.retyped:
+            return words
+        old, new = self.retyped[place]
+        distinct, of = np.unique(words, return_inverse=True)
+        return encode_column(decode_column(distinct, old, dictionary), Column("", new), dictionary)[of]
+
     def dump(self) -> str:
-        return orjson.dumps([self.places, self.words, self.texts]).decode()
+        retyped = [[place, *map(dump_type, types)] for place, types in self.retyped.items()]
+        return orjson.dumps([self.places, self.words, self.texts, *([retyped] if retyped else ())]).decode()
 
     @classmethod
     def load(cls, text: str, dictionary: Dictionary) -> Shift:
         """Reads what `dump` returned, and adds its texts to the dictionary."""
-        places, words, texts = orjson.loads(text)
+        places, words, texts, *more = orjson.loads(text)
         known = [(word, text) for word, text in zip(words, texts, strict=True) if text is not None]
         if known:
             dictionary.absorb(np.array([w for w, _ in known], np.int64), [t for _, t in known])
-        return cls(tuple(places), tuple(words), tuple(texts))
+        retyped = {place: (load_type(old), load_type(new)) for place, old, new in (more[0] if more else ())}
+        return cls(tuple(places), tuple(words), tuple(texts), retyped)
 
 
 class Layouts:
@@ -92,5 +107,5 @@ class Layouts:
         relation = self.relations[number]
         for layout in self._former[relation]:
             if layout.id >= number:
-                delta = self._shifts[layout.id].apply(delta)
+                delta = self._shifts[layout.id].apply(delta, self._engine.dictionary)
         return delta

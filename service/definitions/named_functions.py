@@ -1,27 +1,29 @@
 """SQL functions and macros: created, dropped, and stored in the catalog's database.
 
 Nothing depends on them: what calls one, and is stored, has its body instead (`planner.parsing.vocabulary`).
-`all` is immutable. The writer's thread replaces it; any thread may read it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
+from itertools import chain
 
 import orjson
 import sqlalchemy as sa
 
 from engine.errors import NameInUse
+from engine.schema import Type
 from planner.errors import InvalidQuery
-from planner.parsing.function_calls import Functions, check_ends
+from planner.parsing.function_calls import check_ends
 from planner.parsing.sql_functions import FunctionParameter, SqlFunction
+from planner.parsing.type_names import respelled
 from planner.relation_names import schema_of
 from planner.suggestions import did_you_mean
 from service.catalog.catalog import Catalog
 from service.catalog.database import Number, metadata
 from service.catalog.records import Definer
 from service.definitions.named_schemas import NamedSchemas
+from service.definitions.named_things import NamedThings
 from service.errors import NotFound
 from service.names import check_name, check_relation_name
 
@@ -35,15 +37,14 @@ functions = sa.Table(
 )
 
 
-class NamedFunctions:
+class NamedFunctions(NamedThings[tuple[SqlFunction, ...]]):
+    """The functions of each full name, by the number of their parameters."""
+
     def __init__(self, catalog: Catalog, schemas: NamedSchemas) -> None:
-        self._catalog = catalog
+        super().__init__(catalog, "function", functions, {})
         self._schemas = schemas
-        with catalog.connections.reading() as connection:
-            query = sa.select(functions).order_by(functions.c.name, functions.c.parameters)
-            rows = connection.execute(query).all()
-        self.all: Functions = MappingProxyType(_grouped(_loaded(row.name, row.definition) for row in rows))
-        """The functions of each full name, by the number of their parameters. Replaced as a whole."""
+        rows = self.rows()
+        self.put(_grouped(_loaded(row.name, row.definition) for row in rows))
         self._ids = {(row.name, row.parameters): row.id for row in rows}
 
     def id_of(self, function: SqlFunction) -> int:
@@ -76,7 +77,7 @@ class NamedFunctions:
         kept = () if is_macro else [f for n, f in there.items() if n not in counts]
         after = {**self.all, name: tuple(sorted([*kept, *made], key=lambda f: len(f.parameters)))}
         check_ends(after, made)
-        with self._catalog.changing() as changing:
+        with self.catalog.changing() as changing:
             changing.has_changed = True
             gone = functions.c.name == name
             if not is_macro:
@@ -90,9 +91,27 @@ class NamedFunctions:
             ]
             changing.connection.execute(sa.insert(functions), rows)
         self._ids |= ids
-        self.all = MappingProxyType(after)
+        self.put(after)
 
-    def drop(self, name: str, parameters: int | None, missing_ok: bool, all_overloads: bool) -> None:
+    def respelled(self, old: Type, new: Type) -> dict[str, tuple[SqlFunction, ...]]:
+        """The functions whose texts have an enumeration, with another in its place, and their overloads."""
+
+        def changed(function: SqlFunction) -> SqlFunction:
+            return function.with_texts(lambda text: respelled(text, function.dialect, old, new))
+
+        found = {name: tuple(map(changed, overloads)) for name, overloads in self.all.items()}
+        return {name: overloads for name, overloads in found.items() if overloads != self.all[name]}
+
+    def change(self, changing: Definer, changed: Mapping[str, Sequence[SqlFunction]]) -> None:
+        """Stores functions in the places of those with their names and parameters; `put` them when the
+        transaction has committed."""
+        changing.has_changed = True
+        for function in chain.from_iterable(changed.values()):
+            here = functions.c.name == function.name
+            here &= functions.c.parameters == len(function.parameters)
+            changing.connection.execute(sa.update(functions).where(here).values(definition=_dumped(function)))
+
+    def drop_function(self, name: str, parameters: int | None, missing_ok: bool, all_overloads: bool) -> None:
         """Drops the function with so many parameters, or the one of the name; of several, all or none. Raises
         NotFound, and InvalidQuery if the name is not enough."""
         there = self.all.get(name, ())
@@ -107,26 +126,13 @@ class NamedFunctions:
                 f"there are {len(found)} functions called {name}", f"write DROP FUNCTION {found[0].signature}"
             )
         counts = [len(function.parameters) for function in found]
-        with self._catalog.changing() as changing:
+        with self.catalog.changing() as changing:
             changing.has_changed = True
             gone = (functions.c.name == name) & functions.c.parameters.in_(counts)
             changing.connection.execute(sa.delete(functions).where(gone))
         kept = tuple(function for function in there if function not in found)
-        self.all = MappingProxyType(
-            {**{n: of for n, of in self.all.items() if n != name}, **({name: kept} if kept else {})}
-        )
-
-    def of(self, schema: str) -> list[str]:
-        """The names of the functions of a schema."""
-        return [name for name in self.all if schema_of(name) == schema]
-
-    def remove(self, changing: Definer, names: Sequence[str]) -> None:
-        """Removes functions from the catalog; `forget` them when the transaction has committed."""
-        changing.has_changed = True
-        changing.connection.execute(sa.delete(functions).where(functions.c.name.in_(names)))
-
-    def forget(self, names: Sequence[str]) -> None:
-        self.all = MappingProxyType({name: of for name, of in self.all.items() if name not in names})
+        self.forget([name])
+        self.put({name: kept} if kept else {})
 
 
 def _grouped(found: Iterable[SqlFunction]) -> Mapping[str, tuple[SqlFunction, ...]]:

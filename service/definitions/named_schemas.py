@@ -1,13 +1,11 @@
 """Schemas: created, and stored in the catalog's database. `public` is always there, and is stored nowhere.
 
-A schema is a name that relations and types may have before their own; nothing else is known of it. `all` is
-immutable. The writer's thread replaces it; any thread may read it.
+A schema is a name that relations and types may have before their own; nothing else is known of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Mapping
 
 import sqlalchemy as sa
 
@@ -16,7 +14,7 @@ from planner.relation_names import PUBLIC, is_reserved
 from planner.suggestions import did_you_mean
 from service.catalog.catalog import Catalog
 from service.catalog.database import Number, metadata
-from service.catalog.records import Definer
+from service.definitions.named_things import NamedThings
 from service.errors import Conflict, Invalid, NotFound
 from service.names import check_name
 
@@ -30,17 +28,15 @@ schemas = sa.Table(
 _OF_PUBLIC = 0
 
 
-class NamedSchemas:
+class NamedSchemas(NamedThings[int]):
+    """The number of each schema, never given again, by its name."""
+
     def __init__(self, catalog: Catalog) -> None:
-        self._catalog = catalog
-        self.all: Mapping[str, int] = MappingProxyType({PUBLIC: _OF_PUBLIC})
-        """The number of each schema, never given again, by its name. Replaced as a whole."""
+        super().__init__(catalog, "schema", schemas, {PUBLIC: _OF_PUBLIC})
 
     def read(self) -> None:
         """Reads the schemas that the catalog has."""
-        with self._catalog.connections.reading() as connection:
-            rows = connection.execute(sa.select(schemas).order_by(schemas.c.id)).all()
-        self.all = MappingProxyType({PUBLIC: _OF_PUBLIC, **{row.name: row.id for row in rows}})
+        self.put({row.name: row.id for row in self.rows()})
 
     def create(self, name: str, exists_ok: bool = False, *, for_system: bool = False) -> None:
         """Makes a schema. Raises NameInUse and, unless it is `for_system`, Invalid for a name of the
@@ -54,11 +50,11 @@ class NamedSchemas:
             raise Invalid(
                 f"a schema cannot be called {name}", "the name is the system's", code="invalid_name"
             )
-        with self._catalog.changing() as changing:
+        with self.catalog.changing() as changing:
             changing.has_changed = True
             statement = sa.insert(schemas).values(name=name).returning(schemas.c.id)
             id: int = changing.connection.execute(statement).scalar_one()
-        self.all = MappingProxyType({**self.all, name: id})
+        self.put({name: id})
 
     def require(self, name: str) -> None:
         """Raises NotFound unless the schema exists."""
@@ -69,14 +65,6 @@ class NamedSchemas:
         self.require(name)
         if name == PUBLIC:
             raise Conflict("schema public cannot be dropped", "drop what is in it", code="in_use")
-
-    def remove(self, changing: Definer, names: Sequence[str]) -> None:
-        """Removes schemas from the catalog; `forget` them when the transaction has committed."""
-        changing.has_changed = True
-        changing.connection.execute(sa.delete(schemas).where(schemas.c.name.in_(names)))
-
-    def forget(self, names: Sequence[str]) -> None:
-        self.all = MappingProxyType({name: id for name, id in self.all.items() if name not in names})
 
 
 def require_schema(name: str, schemas: Mapping[str, int]) -> None:

@@ -8,8 +8,7 @@ is undone has used its numbers.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import orjson
@@ -18,12 +17,11 @@ import sqlalchemy as sa
 from engine.errors import NameInUse
 from planner.relation_names import schema_of
 from planner.statements.sequences import Counting
-from planner.suggestions import did_you_mean
 from service.catalog.catalog import Catalog
 from service.catalog.database import Number, metadata
-from service.catalog.records import Definer
 from service.definitions.named_schemas import NamedSchemas
-from service.errors import Conflict, Invalid, NotFound
+from service.definitions.named_things import NamedThings
+from service.errors import Conflict, Invalid
 from service.names import check_relation_name
 
 _RESERVE = 32
@@ -95,31 +93,17 @@ class NamedSequence:
         connection.execute(sa.update(sequences).where(here).values(next=stored))
 
 
-class NamedSequences:
+class NamedSequences(NamedThings[NamedSequence]):
     def __init__(self, catalog: Catalog, schemas: NamedSchemas) -> None:
-        self._catalog = catalog
+        super().__init__(catalog, "sequence", sequences, {})
         self._schemas = schemas
-        self.all: Mapping[str, NamedSequence] = MappingProxyType({})
-        """Every sequence by its full name. Replaced as a whole by the writer's thread."""
 
     def read(self) -> None:
         """Reads the sequences that the catalog has."""
-        with self._catalog.connections.reading() as connection:
-            rows = connection.execute(sa.select(sequences).order_by(sequences.c.id)).all()
-        self.all = MappingProxyType(
-            {
-                row.name: NamedSequence(
-                    self._catalog, row.id, row.name, Counting(*orjson.loads(row.definition))
-                )
-                for row in rows
-            }
-        )
+        self.put({row.name: self._made(row) for row in self.rows()})
 
-    def get(self, name: str) -> NamedSequence:
-        """Raises NotFound."""
-        if name not in self.all:
-            raise NotFound(f"there is no sequence called {name}", did_you_mean(name, self.all))
-        return self.all[name]
+    def _made(self, row: sa.Row) -> NamedSequence:
+        return NamedSequence(self.catalog, row.id, row.name, Counting(*orjson.loads(row.definition)))
 
     def create(
         self, name: str, counting: Counting, exists_ok: bool = False, taken: Iterable[str] = ()
@@ -135,37 +119,19 @@ class NamedSequences:
         definition = (
             *(counting.start, counting.increment, counting.minimum, counting.maximum, counting.cycles),
         )
-        with self._catalog.changing() as changing:
+        with self.catalog.changing() as changing:
             changing.has_changed = True
             values = {"name": name, "definition": orjson.dumps(definition).decode()}
             insert = sa.insert(sequences).values(**values, next=str(counting.start))
             id: int = changing.connection.execute(insert.returning(sequences.c.id)).scalar_one()
-        made = NamedSequence(self._catalog, id, name, counting)
-        self.all = MappingProxyType({**self.all, name: made})
+        self.put({name: NamedSequence(self.catalog, id, name, counting)})
 
-    def drop(self, name: str, missing_ok: bool, users: Sequence[str]) -> None:
+    def drop_unused(self, name: str, missing_ok: bool, users: Sequence[str]) -> None:
         """Raises NotFound, and Conflict while defaults of the tables `users` count with it."""
-        if name not in self.all and missing_ok:
-            return
-        self.get(name)
         if users:
             raise Conflict(
                 f"sequence {name} gives the numbers of table {', '.join(users)}",
                 f"drop {users[0]} first",
                 code="in_use",
             )
-        with self._catalog.changing() as changing:
-            self.remove(changing, [name])
-        self.forget([name])
-
-    def of(self, schema: str) -> list[str]:
-        """The names of the sequences of a schema."""
-        return [name for name in self.all if schema_of(name) == schema]
-
-    def remove(self, changing: Definer, names: Sequence[str]) -> None:
-        """Removes sequences from the catalog; `forget` them when the transaction has committed."""
-        changing.has_changed = True
-        changing.connection.execute(sa.delete(sequences).where(sequences.c.name.in_(names)))
-
-    def forget(self, names: Sequence[str]) -> None:
-        self.all = MappingProxyType({name: of for name, of in self.all.items() if name not in names})
+        self.drop(name, missing_ok)

@@ -1,13 +1,10 @@
 """Named types: created, dropped, and stored in the catalog's database.
 
 Nothing depends on them: a statement that names one stores its definition instead
-(`planner.parsing.type_names`). `all` is immutable. The writer's thread replaces it; any thread may read it.
+(`planner.parsing.type_names`).
 """
 
 from __future__ import annotations
-
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
 
 import orjson
 import sqlalchemy as sa
@@ -15,12 +12,11 @@ import sqlalchemy as sa
 from engine.errors import NameInUse
 from engine.schema import Type, enumeration
 from planner.relation_names import schema_of
-from planner.suggestions import did_you_mean
 from service.catalog.catalog import Catalog
 from service.catalog.database import metadata
 from service.catalog.records import Definer
 from service.definitions.named_schemas import NamedSchemas
-from service.errors import NotFound
+from service.definitions.named_things import NamedThings
 from service.names import check_relation_name
 
 types = sa.Table(
@@ -31,16 +27,11 @@ types = sa.Table(
 )
 
 
-class NamedTypes:
+class NamedTypes(NamedThings[Type]):
     def __init__(self, catalog: Catalog, schemas: NamedSchemas) -> None:
-        self._catalog = catalog
+        super().__init__(catalog, "type", types, {})
         self._schemas = schemas
-        with catalog.connections.reading() as connection:
-            rows = connection.execute(sa.select(types)).all()
-        self.all: Mapping[str, Type] = MappingProxyType(
-            {row.name: enumeration(*orjson.loads(row.labels)) for row in rows}
-        )
-        """Every named type. Replaced as a whole."""
+        self.put({row.name: enumeration(*orjson.loads(row.labels)) for row in self.rows()})
 
     def create(self, name: str, type: Type, exists_ok: bool = False) -> None:
         """Names a type of labels. Raises NameInUse."""
@@ -50,30 +41,17 @@ class NamedTypes:
                 return
             raise NameInUse(f"there is a type called {name} already")
         self._schemas.require(schema_of(name))
-        labels = orjson.dumps(type.labels).decode()
-        with self._catalog.changing() as changing:
+        with self.catalog.changing() as changing:
             changing.has_changed = True
-            changing.connection.execute(sa.insert(types).values(name=name, labels=labels))
-        self.all = MappingProxyType({**self.all, name: type})
+            changing.connection.execute(sa.insert(types).values(name=name, labels=_dumped(type)))
+        self.put({name: type})
 
-    def drop(self, name: str, missing_ok: bool = False) -> None:
-        """Drops the name. Columns of the type keep its labels. Raises NotFound."""
-        if name not in self.all:
-            if missing_ok:
-                return
-            raise NotFound(f"there is no type called {name}", did_you_mean(name, self.all))
-        with self._catalog.changing() as changing:
-            self.remove(changing, [name])
-        self.forget([name])
-
-    def of(self, schema: str) -> list[str]:
-        """The names of the types of a schema."""
-        return [name for name in self.all if schema_of(name) == schema]
-
-    def remove(self, changing: Definer, names: Sequence[str]) -> None:
-        """Removes types from the catalog; `forget` them when the transaction has committed."""
+    def change(self, changing: Definer, name: str, type: Type) -> None:
+        """Gives a type other labels in the catalog; `put` it when the transaction has committed."""
         changing.has_changed = True
-        changing.connection.execute(sa.delete(types).where(types.c.name.in_(names)))
+        changed = sa.update(types).where(types.c.name == name).values(labels=_dumped(type))
+        changing.connection.execute(changed)
 
-    def forget(self, names: Sequence[str]) -> None:
-        self.all = MappingProxyType({name: type for name, type in self.all.items() if name not in names})
+
+def _dumped(type: Type) -> str:
+    return orjson.dumps(type.labels).decode()

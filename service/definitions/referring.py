@@ -22,11 +22,10 @@ def resolved(rules: TableRules, relation: Relation, definitions: Mapping[str, De
 def _resolved(
     foreign: ForeignKey, rules: TableRules, relation: Relation, definitions: Mapping[str, Definition]
 ) -> ForeignKey:
-    if rules.append_only and foreign.on_delete is not Action.NOTHING:
+    if rules.append_only and foreign.actions:
         raise InvalidQuery(
-            f"constraint {foreign.name} has ON DELETE {foreign.on_delete.value}, "
-            "but the table is append only",
-            "leave ON DELETE or APPEND ONLY out",
+            f"constraint {foreign.name} has{foreign.actions}, but the table is append only",
+            f"leave{foreign.actions} or APPEND ONLY out",
         )
     if foreign.table == relation.name:
         target, its = relation, rules
@@ -56,11 +55,19 @@ def _resolved(
             )
     _check_target(foreign, columns, target, its)
     _check_types(foreign, columns, relation, target)
-    if foreign.on_delete is Action.SET_NULL:
-        for name in foreign.columns:
-            if not relation.schema.columns[relation.schema.index(name)].nullable:
-                raise InvalidQuery(f"constraint {foreign.name} sets column {name} to NULL, which is NOT NULL")
+    _check_actions(foreign, rules, relation)
     return replace(foreign, target=columns)
+
+
+def _check_actions(foreign: ForeignKey, rules: TableRules, relation: Relation) -> None:
+    """Raises InvalidQuery if an action sets columns that cannot take its values."""
+    actions = (foreign.on_delete, foreign.on_update)
+    for name in foreign.columns:
+        nullable = relation.schema.columns[relation.schema.index(name)].nullable
+        if Action.SET_NULL in actions and not (nullable and name not in rules.required):
+            raise InvalidQuery(f"constraint {foreign.name} sets column {name} to NULL, which is NOT NULL")
+        if (Action.SET_NULL in actions or foreign.on_update is Action.CASCADE) and name in rules.generated:
+            raise InvalidQuery(f"constraint {foreign.name} sets column {name}, which is generated")
 
 
 def _check_target(foreign: ForeignKey, columns: tuple[str, ...], target: Relation, rules: TableRules) -> None:

@@ -96,6 +96,8 @@ NEEDS: dict[str, Need] = {
     "POST /v1/views/{view}/check": _defining("view", audited=False),
     "GET /v1/views/{view}/plan": _reads(of="view"),
     "GET /v1/views/{view}/replay": _reads(of="view"),
+    "GET /v1/views/{view}/why": _reads(of="view"),
+    "GET /v1/views/{view}/why-changed": _reads(of="view"),
     "GET /v1/views/{view}/rows": _reads(of="view"),
     "GET /v1/views/{view}/changes": _reads(of="view"),
     "GET /v1/loads": IN_ROUTE,

@@ -63,6 +63,7 @@ class DescribedConstraint:
     target: int = 0
     target_columns: tuple[int, ...] = ()
     on_delete: str = " "
+    on_update: str = " "
     expression: str | None = None
 
 
@@ -298,6 +299,9 @@ def _keys(
     return indexes, constraints
 
 
+_ACTIONS = {Action.NOTHING: "a", Action.CASCADE: "c", Action.SET_NULL: "n"}
+
+
 def _foreign_key(
     definition: Definition, rule: ForeignKey, target: Definition, numbers: ObjectNumbers
 ) -> DescribedConstraint:
@@ -308,10 +312,8 @@ def _foreign_key(
         if set(key) == set(rule.target)
         else next((u.name for u in target.details.rules.of(Unique) if set(u.columns) == set(rule.target)), "")
     )
-    text = (
-        f"FOREIGN KEY ({listed(rule.columns)}) REFERENCES {_written(target.name)}({listed(rule.target)})"
-        f"{'' if rule.on_delete is Action.NOTHING else f' ON DELETE {rule.on_delete.value}'}"
-    )
+    refers = f"REFERENCES {_written(target.name)}({listed(rule.target)})"
+    text = f"FOREIGN KEY ({listed(rule.columns)}) {refers}{rule.actions}"
     return DescribedConstraint(
         numbers.of("constraint", definition.id, rule.name),
         rule.name,
@@ -321,7 +323,8 @@ def _foreign_key(
         ObjectNumbers().of("index", target.id, called),
         relation_number(target.id),
         tuple(targets.index(column) + 1 for column in rule.target),
-        {Action.NOTHING: "a", Action.CASCADE: "c", Action.SET_NULL: "n"}[rule.on_delete],
+        _ACTIONS[rule.on_delete],
+        _ACTIONS[rule.on_update],
     )
 
 

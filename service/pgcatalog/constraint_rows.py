@@ -34,7 +34,7 @@ def constraints(catalog: CatalogDescription) -> Iterator[Row]:
                 "conrelid": relation.oid,
                 "conindid": constraint.index,
                 "confrelid": constraint.target,
-                "confupdtype": "a" if refers else " ",
+                "confupdtype": constraint.on_update,
                 "confdeltype": constraint.on_delete,
                 "confmatchtype": "s" if refers else " ",
                 "conislocal": True,

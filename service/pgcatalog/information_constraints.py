@@ -94,7 +94,7 @@ def _references(catalog: CatalogDescription) -> Iterator[Row]:
                 "unique_constraint_schema": catalog.by_number[constraint.target].schema,
                 "unique_constraint_name": key.name,
                 "match_option": "NONE",
-                "update_rule": "NO ACTION",
+                "update_rule": _ACTIONS[constraint.on_update],
                 "delete_rule": _ACTIONS[constraint.on_delete],
             }
 

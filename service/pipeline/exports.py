@@ -12,9 +12,11 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pyarrow.parquet
 
 from engine.codec.parquet import decode_parquet, without_times
+from engine.schema import Schema
 from engine.spark.sessions import Sessions
 from service.definitions.definition import Definition
 from service.errors import Invalid
@@ -55,11 +57,27 @@ class ExportRequest:
 
 
 @dataclass(frozen=True, eq=False)
+class GivenRows:
+    """The rows of a query, as words int64[W, n] of the schema's columns."""
+
+    schema: Schema
+    words: np.ndarray
+
+    @property
+    def size(self) -> int:
+        return self.words.shape[1]
+
+    def part(self, start: int, stop: int) -> np.ndarray:
+        return self.words[:, start:stop]
+
+
+@dataclass(frozen=True, eq=False)
 class _Task:
-    """A checked request. `place` is a local directory or an address."""
+    """A checked request: the rows of a table or view, or given ones. `place` is a local directory or an
+    address."""
 
     request: ExportRequest
-    definition: Definition
+    exported: Definition | GivenRows
     options: Mapping[str, str]
     place: Path | str
 
@@ -71,9 +89,10 @@ class Exports:
         self._runner = runner
         self._reader = Reader(runtime.dictionary, 0)
 
-    def submit(self, request: ExportRequest, definition: Definition) -> Job:
+    def submit(self, request: ExportRequest, exported: Definition | GivenRows) -> Job:
         """Submits a new job. Raises Invalid, Conflict, HistoryGone or Overloaded without creating one."""
-        check_health(definition, self._runtime.snapshot, request.epoch)
+        if isinstance(exported, Definition):
+            check_health(exported, self._runtime.snapshot, request.epoch)
         options = writer_options(request.format, request.options)
         settings = self._runtime.settings
         place: Path | str
@@ -84,7 +103,7 @@ class Exports:
         job = Job.new(KIND, request.shown)
         if isinstance(place, Path):
             ExportTarget(place, job.id).check(request.mode)
-        self._runner.submit(JobRun(job, partial(self._export, _Task(request, definition, options, place))))
+        self._runner.submit(JobRun(job, partial(self._export, _Task(request, exported, options, place))))
         return job
 
     def clear(self, job: Job) -> None:
@@ -102,9 +121,9 @@ class Exports:
                 self._write_here(task, run, reading, ExportTarget(task.place, run.job.id))
             else:
                 self._write_through_spark(task, run, reading)
-        return run.job.ended(DONE, rows=reading.size, epoch=reading.epoch)
+        return run.job.ended(DONE, rows=reading.size, epoch=task.request.epoch)
 
-    def _is_written_here(self, task: _Task, reading: Reading) -> bool:
+    def _is_written_here(self, task: _Task, reading: Reading | GivenRows) -> bool:
         settings = self._runtime.settings
         size = reading.size * len(reading.schema) * _WORD
         return (
@@ -114,7 +133,9 @@ class Exports:
             and size < settings.local_load_bytes
         )
 
-    def _write_here(self, task: _Task, run: JobRun, reading: Reading, target: ExportTarget) -> None:
+    def _write_here(
+        self, task: _Task, run: JobRun, reading: Reading | GivenRows, target: ExportTarget
+    ) -> None:
         """Writes the files that Spark would write, with the mark of a finished job."""
         codec = _COMPRESSIONS[task.options.get("compression", "snappy")]
         ending = "parquet" if codec == "none" else f"{codec}.parquet"
@@ -128,7 +149,7 @@ class Exports:
         finally:
             target.clear()
 
-    def _write_through_spark(self, task: _Task, run: JobRun, reading: Reading) -> None:
+    def _write_through_spark(self, task: _Task, run: JobRun, reading: Reading | GivenRows) -> None:
         with scratch(scratch_path(self._runtime.settings, run.job.id)) as directory:
             self._slice(run, reading, directory, "{:06}.parquet", 0.4)
             if isinstance(task.place, str):
@@ -136,13 +157,21 @@ class Exports:
             else:
                 self._replace(task, run, directory, ExportTarget(task.place, run.job.id))
 
-    def _read(self, task: _Task) -> Reading:
+    def _read(self, task: _Task) -> Reading | GivenRows:
+        if isinstance(task.exported, GivenRows):
+            return task.exported
         snapshot, epoch = self._runtime.snapshot, task.request.epoch
-        check_health(task.definition, snapshot, epoch)
-        return self._reader.read(task.definition, snapshot, epoch, Query())
+        check_health(task.exported, snapshot, epoch)
+        return self._reader.read(task.exported, snapshot, epoch, Query())
 
     def _slice(
-        self, run: JobRun, reading: Reading, directory: Path, name: str, until: float, **how: object
+        self,
+        run: JobRun,
+        reading: Reading | GivenRows,
+        directory: Path,
+        name: str,
+        until: float,
+        **how: object,
     ) -> None:
         """Writes the rows to files in the directory, at least one. `name` is the format of their names, which
         takes a number; the run's progress moves to `until`."""
@@ -161,7 +190,7 @@ class Exports:
             target.clear()
 
     def _write(self, task: _Task, run: JobRun, directory: Path, to: str, mode: str) -> None:
-        what = f"export of {task.definition.name} at epoch {task.request.epoch}"
+        what = f"export of {task.request.relation} at epoch {task.request.epoch}"
         with watched(self._sessions, run, what, 0.4, 1.0) as session:
             frame = session.read.parquet(local(directory))
             frame.write.format(task.request.format).options(**task.options).mode(mode).save(to)

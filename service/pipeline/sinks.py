@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import numpy as np
 import orjson
@@ -52,6 +53,13 @@ class SinkDefinition:
     first: int | None
     interval_seconds: float
 
+    format: ClassVar[str] = "parquet"
+
+    @property
+    def relation(self) -> str:
+        """The view."""
+        return self.view
+
 
 @dataclass(frozen=True)
 class SinkProgress:
@@ -78,6 +86,15 @@ class Sink:
         self._relation = relation
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"freshet-sink-{definition.name}")
+
+    @property
+    def state(self) -> Literal["running", "failed"]:
+        return "running" if self.progress.failure is None else "failed"
+
+    @property
+    def reason(self) -> str | None:
+        """Why it has failed, or what it waits for."""
+        return self.progress.failure or self.trouble
 
     def start(self) -> None:
         self._thread.start()

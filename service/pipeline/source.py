@@ -97,6 +97,11 @@ class StreamingSource:
             return "stopped"
         return "starting" if self._running is None else "running"
 
+    @property
+    def reason(self) -> str | None:
+        """Why it has failed, or what it waits for."""
+        return self.progress.failure or self.trouble
+
     def start(self) -> None:
         self._thread.start()
 

@@ -31,6 +31,11 @@ class SourceDefinition:
     bad_rows: str
 
     @property
+    def relation(self) -> str:
+        """The table."""
+        return self.table
+
+    @property
     def reading(self) -> FileFormat:
         """How the source's files are read."""
         return FileFormat(self.format, self.options, self.envelope, self.timestamps, self.bad_rows == "skip")

@@ -18,6 +18,7 @@ from planner.errors import PlannerError
 from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece
 from planner.sql_types import data_type
+from planner.statements.prepare_statements import Execute
 from service.accounts.privileges import Privilege
 from service.errors import Conflict, Invalid, Problem
 from service.pgformats.data_rows import AnswerRows, columns_of
@@ -205,7 +206,7 @@ class ClientSession:
         match prepared.own:
             case s.FetchCursor(move=False, name=name):
                 return self.objects.portal(name).columns
-            case s.ExecuteStatement(name=name):
+            case Execute(name=name):
                 return await self.columns_of(self.objects.statement(name))
             case s.ShowSetting():
                 return (await self._shown(prepared.own)).columns
@@ -342,7 +343,7 @@ def tag_of(result: Result) -> str:
         return f"SELECT {result.size}"
     if name == "INSERT":
         return f"INSERT 0 {result.count or 0}"
-    if name in ("UPDATE", "DELETE", "MERGE"):
+    if name in ("UPDATE", "DELETE", "MERGE", "COPY"):
         return f"{name} {result.count or 0}"
     return _TAGS.get(name, name)
 

@@ -1,17 +1,12 @@
-"""Reads PREPARE, EXECUTE and DEALLOCATE, and DECLARE, FETCH, MOVE and CLOSE."""
+"""Reads PREPARE, and DECLARE, FETCH, MOVE and CLOSE."""
 
 from __future__ import annotations
 
-from sqlglot.tokens import TokenType
-
-from planner.parsing.script import Excerpt
+from planner.statements.prepare_statements import Prepare, prepare
 from service.postgres.session_statements import (
     CloseCursor,
-    Deallocate,
     DeclareCursor,
-    ExecuteStatement,
     FetchCursor,
-    PrepareStatement,
     Refused,
 )
 from service.postgres.token_reader import TokenReader
@@ -19,51 +14,8 @@ from service.postgres.token_reader import TokenReader
 TWO_PHASE = Refused("two-phase commits are not supported", "use COMMIT")
 
 
-def read_prepare(reader: TokenReader) -> PrepareStatement | Refused:
-    if reader.word == "TRANSACTION":
-        return TWO_PHASE
-    name, types = reader.name(), []
-    if reader.took("("):
-        words = ""
-        while not reader.took(")"):
-            if reader.took(","):
-                types.append(words)
-                words = ""
-            else:
-                words = f"{words} {reader.take().text}".strip()
-        types.append(words)
-    if not reader.took("AS"):
-        raise reader.failure("write PREPARE name AS statement")
-    return PrepareStatement(name, tuple(types), reader.rest())
-
-
-def read_execute(reader: TokenReader) -> ExecuteStatement:
-    name = reader.name()
-    arguments: list[Excerpt] = []
-    if reader.took("("):
-        depth, start, tokens = 0, reader.place, reader.piece.tokens
-        for i in range(start, len(tokens)):
-            type = tokens[i].token_type
-            if depth == 0 and type in (TokenType.COMMA, TokenType.R_PAREN):
-                if i == start:
-                    raise reader.failure()
-                script = reader.piece.script[tokens[start].start : tokens[i - 1].end + 1]
-                arguments.append(Excerpt(script, *reader.piece.place(start)))
-                start = i + 1
-            depth += (type is TokenType.L_PAREN) - (type is TokenType.R_PAREN)
-        if depth != -1:
-            raise reader.failure()
-    else:
-        reader.end()
-    return ExecuteStatement(name, tuple(arguments))
-
-
-def read_deallocate(reader: TokenReader) -> Deallocate:
-    reader.took("PREPARE")
-    if reader.took("ALL"):
-        reader.end()
-        return Deallocate(None)
-    return Deallocate(reader.last_name())
+def read_prepare(reader: TokenReader) -> Prepare | Refused:
+    return TWO_PHASE if reader.word == "TRANSACTION" else prepare(reader.piece)
 
 
 def read_declare(reader: TokenReader) -> DeclareCursor | Refused:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 from planner.parsing.parameters import Parameters
+from planner.statements.prepare_statements import Deallocate, Execute, Prepare
 from service.errors import Invalid
 from service.postgres import session_statements as s
 from service.postgres.block_statements import (
@@ -40,7 +41,7 @@ async def run_own(session: ClientSession, statement: s.SessionStatement) -> OwnR
     return await run(session, statement)
 
 
-async def prepare(session: ClientSession, statement: s.PrepareStatement) -> OwnResult:
+async def prepare(session: ClientSession, statement: Prepare) -> OwnResult:
     declared = tuple(session.type_called(words) for words in statement.types)
     inner = statement.statement
     prepared = PreparedStatement(inner.source, inner, session_statement(inner), declared)
@@ -49,7 +50,7 @@ async def prepare(session: ClientSession, statement: s.PrepareStatement) -> OwnR
     return OwnResult("PREPARE")
 
 
-async def execute(session: ClientSession, statement: s.ExecuteStatement) -> OwnResult:
+async def execute(session: ClientSession, statement: Execute) -> OwnResult:
     """The arguments are expressions: a query computes them."""
     prepared = session.objects.statement(statement.name)
     types = await session.types_of(prepared)
@@ -64,9 +65,7 @@ async def execute(session: ClientSession, statement: s.ExecuteStatement) -> OwnR
     return OwnResult(portal.tag, portal.rows)
 
 
-async def _arguments(
-    session: ClientSession, statement: s.ExecuteStatement, prepared: PreparedStatement
-) -> Parameters:
+async def _arguments(session: ClientSession, statement: Execute, prepared: PreparedStatement) -> Parameters:
     if not statement.arguments:
         return Parameters({}, True)
     types = await session.types_of(prepared)
@@ -83,7 +82,7 @@ async def _arguments(
     return session.parameters_of_texts(row, types, prepared.wanted)
 
 
-async def deallocate(session: ClientSession, statement: s.Deallocate) -> OwnResult:
+async def deallocate(session: ClientSession, statement: Deallocate) -> OwnResult:
     if statement.name is None:
         session.objects.statements.clear()
         return OwnResult("DEALLOCATE ALL")
@@ -118,9 +117,9 @@ _RUNNERS: dict[type, Callable[[ClientSession, Any], Awaitable[OwnResult]]] = {
     s.ResetSetting: reset,
     s.SettingCalls: setting_calls,
     s.Discard: discard,
-    s.PrepareStatement: prepare,
-    s.ExecuteStatement: execute,
-    s.Deallocate: deallocate,
+    Prepare: prepare,
+    Execute: execute,
+    Deallocate: deallocate,
     s.DeclareCursor: declare,
     s.FetchCursor: fetch,
     s.CloseCursor: close,

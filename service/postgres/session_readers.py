@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from planner.parsing.script import Piece
+from planner.statements.copy_files import copies_files
+from planner.statements.prepare_statements import deallocate, execute
 from service.postgres.cursor_readers import (
     TWO_PHASE,
     read_close,
-    read_deallocate,
     read_declare,
-    read_execute,
     read_fetch,
     read_move,
     read_prepare,
@@ -115,13 +115,13 @@ _READERS: dict[str, Callable[[TokenReader], SessionStatement | None]] = {
     "SELECT": read_select,
     "DISCARD": read_discard,
     "PREPARE": read_prepare,
-    "EXECUTE": read_execute,
-    "DEALLOCATE": read_deallocate,
+    "EXECUTE": lambda reader: execute(reader.piece),
+    "DEALLOCATE": lambda reader: deallocate(reader.piece),
     "DECLARE": read_declare,
     "FETCH": read_fetch,
     "MOVE": read_move,
     "CLOSE": read_close,
-    "COPY": lambda reader: CopyStatement(reader.piece),
+    "COPY": lambda reader: None if copies_files(reader.piece) else CopyStatement(reader.piece),
     "SUBSCRIBE": lambda reader: SubscribeStatement(reader.piece),
     "TAIL": lambda reader: SubscribeStatement(reader.piece),
     "UNLISTEN": lambda reader: Unlisten(),

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from planner.parsing.script import Excerpt, Piece
+from planner.parsing.script import Piece
+from planner.statements.prepare_statements import Deallocate, Execute, Prepare
 
 
 @dataclass(frozen=True)
@@ -102,28 +103,6 @@ class Discard:
 
 
 @dataclass(frozen=True)
-class PrepareStatement:
-    """`types` are the words between the parentheses."""
-
-    name: str
-    types: tuple[str, ...]
-    statement: Piece
-
-
-@dataclass(frozen=True)
-class ExecuteStatement:
-    name: str
-    arguments: tuple[Excerpt, ...]
-
-
-@dataclass(frozen=True)
-class Deallocate:
-    """`name` is None for ALL."""
-
-    name: str | None
-
-
-@dataclass(frozen=True)
 class DeclareCursor:
     name: str
     query: Piece
@@ -207,8 +186,8 @@ SessionStatement = (
     | ResetSetting
     | SettingCalls
     | Discard
-    | PrepareStatement
-    | ExecuteStatement
+    | Prepare
+    | Execute
     | Deallocate
     | DeclareCursor
     | FetchCursor

@@ -98,7 +98,7 @@ def _values(reader: TokenReader) -> str | None:
 
 
 def read_show(reader: TokenReader) -> ShowSetting | None:
-    if reader.word in ("TABLES", "VIEWS", "COLUMNS", "CREATE", "SCHEMAS", "INDEXES", ""):
+    if reader.word in ("TABLES", "VIEWS", "COLUMNS", "CREATE", "SCHEMAS", "INDEXES", "SOURCES", "SINKS", ""):
         return None
     if reader.took("TIME", "ZONE"):
         return ShowSetting("TimeZone")

@@ -110,6 +110,7 @@ SQLSTATES = {
     "unknown_cursor": "34000",
     "unknown_function": "42883",
     "unknown_key": "42704",
+    "unknown_label": "42704",
     "unknown_name": "42P01",
     "unknown_role": "42704",
     "unknown_savepoint": "3B001",

@@ -8,7 +8,7 @@ from sqlglot.tokens import Token, TokenType
 
 from planner.errors import InvalidSyntax
 from planner.parsing.script import Piece
-from planner.relation_names import DATABASE
+from planner.relation_names import schema_named
 
 
 class TokenReader:
@@ -105,11 +105,10 @@ class TokenReader:
         parts = [self.name()]
         while self.took("."):
             parts.append(self.name())
-        if len(parts) == 3 and parts[0] == DATABASE:
-            del parts[0]
-        if len(parts) > 2:
+        if len(parts) > 3:
             raise self.failure("write schema.name")
-        return (parts[0], parts[1]) if len(parts) == 2 else (None, parts[0])
+        *before, name = parts
+        return schema_named(before), name
 
     def inside(self, form: str) -> Piece:
         """The statement between the parentheses, which are left behind. Raises InvalidSyntax with the

@@ -167,6 +167,8 @@ class Duck(QueryEvaluator):
             with interrupted_after(cursor, seconds):
                 for alias, table in tables.items():
                     register(cursor, alias, table)
+                for values in query.lists:
+                    cursor.execute(f'CREATE TEMP TYPE "{values.name}" AS ENUM ({values.sql})')
                 columns = cursor.execute(_DESCRIBE + query.sql).fetchall()
                 names, types = tuple(c[0] for c in columns), tuple(c[1] for c in columns)
                 targets = tuple(type if carried(type) else "VARCHAR" for type in types)
@@ -249,10 +251,12 @@ def _database(limits: QueryLimits, spill: Path | None, divides: bool, zone: str)
 
 def _check(query: AdhocQuery, tables: Mapping[str, pa.Table]) -> None:
     """Raises a PlannerError, with its place, for what a query may not do."""
-    columns = (name for table in tables.values() for name in column_names(table))
+    columns = [name for table in tables.values() for name in column_names(table)]
     try:
-        check(query.sql, _OPEN, tables, columns)
+        for text in (*(values.sql for values in query.lists), query.sql):
+            check(text, _OPEN, tables, columns)
     except Closed as closed:
+        closed.error.hint = query.instead.get(closed.function, closed.error.hint)
         if closed.offset is None:
             raise closed.error from None
         raise closed.error.at(*query.place(closed.offset)) from None

@@ -48,6 +48,7 @@ from service.definitions.indexing import NewIndex, create_index, drop_index
 from service.definitions.intended_view import intend, intend_again, same_view
 from service.definitions.maintained_queries import is_query_name
 from service.definitions.readable import Readable
+from service.definitions.relabelling import NewLabel, add_label
 from service.errors import MaintainsNoQueries, NotLeader
 from service.metrics import Metrics
 from service.placement import Placement
@@ -423,6 +424,19 @@ class Runtime:
         """Names a type."""
         await self._leading.writer.run(partial(self._state.types.create, name, type, exists_ok))
 
+    async def add_label(self, name: str, added: NewLabel, *, exists_ok: bool = False) -> None:
+        """Adds a label to a type and to all that has its labels; large views are built again before this
+        returns."""
+        leading, state = self._leading, self._state
+
+        def add() -> list[str]:
+            intended = [build.intended for build in leading.builds.all.values()]
+            building = [each.definition for each in intended if not each.rebuilt]
+            parts = (leading.alterations, state.types, state.functions)
+            return add_label(*parts, name, added, exists_ok, building)
+
+        await leading.builds.returned(await leading.writer.run(add))
+
     async def drop_type(self, *names: str, missing_ok: bool = False) -> None:
         """Drops the names of types. Columns of the types stay as they are."""
         for name in names:
@@ -442,7 +456,7 @@ class Runtime:
         self, name: str, parameters: int | None, *, missing_ok: bool = False, all_overloads: bool = False
     ) -> None:
         """Drops a function. What has called it keeps its body."""
-        drop = partial(self._state.functions.drop, name, parameters, missing_ok, all_overloads)
+        drop = partial(self._state.functions.drop_function, name, parameters, missing_ok, all_overloads)
         await self._leading.writer.run(drop)
 
     async def create_sequence(self, name: str, counting: Counting, *, exists_ok: bool = False) -> None:
@@ -455,7 +469,7 @@ class Runtime:
         of = self._state.definitions
 
         def drop() -> None:
-            of.sequences.drop(name, missing_ok, of.counted_by(name))
+            of.sequences.drop_unused(name, missing_ok, of.counted_by(name))
 
         await self._leading.writer.run(drop)
 

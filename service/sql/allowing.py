@@ -19,6 +19,7 @@ from planner.identifiers import fold, relation_name
 from planner.relation_names import PUBLIC, schema_of
 from planner.statements.alterations import AddColumn, AddConstraint, RenameTable, SetSequence
 from planner.statements.statements import (
+    AddLabel,
     AlterSequence,
     AlterTable,
     Comment,
@@ -77,7 +78,7 @@ def allow(statement: Statement, principal: Principal) -> None:
     match statement:
         case CreateRole() | DropRole() | Grant() | Revoke():
             principal.require_admin()
-        case CreateSchema() | DropSchema():
+        case CreateSchema() | DropSchema() | AddLabel():  # a label reaches tables of all schemas
             principal.require_defining_all()
         case SetOwner(kind="SCHEMA"):
             principal.require_defining_all()

@@ -27,6 +27,7 @@ from service.reading.lanes import Lane
 from service.reading.queries import Queries
 from service.running.runtime import Runtime
 from service.sql.allowing import allow_queries, observed_by, schemas_seen, seen, seen_of
+from service.sql.outside_running import Outside
 from service.sql.script_session import ScriptSession
 from service.sql.sequence_calls import SequenceCalls, counts, used_sequences
 from service.sql.sight import Sight
@@ -36,7 +37,7 @@ from service.sql.visible_names import VisibleNames
 from service.telemetry.slow_statements import SlowStatements
 from service.writing.transaction import Transaction
 
-DoorParts = tuple[Runtime, Queries, Lane, Lane, SlowStatements, SystemCatalogs]
+DoorParts = tuple[Runtime, Queries, Lane, Lane, SlowStatements, SystemCatalogs, Outside]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +50,7 @@ class CallerScope:
     long_texts: Lane
     slow: SlowStatements
     catalogs: SystemCatalogs
+    outside: Outside
     caller: Caller
     session: ScriptSession
     as_of: int | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
@@ -16,6 +16,7 @@ from planner.parsing.script import Excerpt
 from planner.sql_types import from_duckdb
 from planner.statements.alterations import RenameTable
 from planner.statements.statements import (
+    AddLabel,
     AlterSequence,
     AlterTable,
     Comment,
@@ -47,6 +48,7 @@ from service.catalog.details import Details
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.indexing import NewIndex
 from service.definitions.named_schemas import require_schema
+from service.definitions.relabelling import NewLabel
 from service.errors import NotFound
 from service.pgcatalog.system_tables import RELATIONS, SystemTables
 from service.reading.duck import Answer
@@ -66,6 +68,7 @@ DEFINING = (
     | DropTable
     | DropView
     | CreateType
+    | AddLabel
     | DropType
     | CreateSequence
     | AlterSequence
@@ -123,6 +126,9 @@ async def _define(statement: Statement, runtime: Runtime) -> None:
             await runtime.drop_schemas(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
         case CreateType(name=name, type=type):
             await runtime.create_type(name, type, exists_ok=statement.if_not_exists)
+        case AddLabel(name=name, label=label, neighbour=neighbour, before=before):
+            added = NewLabel(label, neighbour, before)
+            await runtime.add_label(name, added, exists_ok=statement.if_not_exists)
         case DropType(names=names):
             await runtime.drop_type(*names, missing_ok=statement.if_exists)
         case CreateSequence(name=name, counting=counting):
@@ -228,26 +234,43 @@ async def _create_as(
     there = runtime.definitions().get(statement.name)
     if statement.if_not_exists and there is not None and not there.is_view:
         return
-    known = runtime.definitions()
-    if readable is not None:
-        known = {name: definition for name, definition in known.items() if readable(name)}
-    query = _unwrapped(statement.query)
-    relations: Relations = known
-    if is_about_catalogs(query, statement.piece.dialect):
-        query, relations = over_catalogs(query, system()), {**known, **RELATIONS}
-    answer = await ask(adhoc_query(query, relations))
-    names = statement.column_names or tuple(name.lower() for name in answer.names)
-    if len(names) != len(answer.names):
-        raise InvalidQuery(f"there are {len(names)} names for {len(answer.names)} columns")
-    columns = (Column(n, from_duckdb(type, huge=BIGINT)) for n, type in zip(names, answer.types, strict=True))
-    definition = await runtime.create_table(
-        statement.name, Schema(tuple(columns)), None, or_replace=statement.or_replace
-    )
+    answer = await answered(statement.query, statement.piece.dialect, runtime, ask, readable, system)
+    schema = answer_schema(answer, statement.column_names)
+    definition = await runtime.create_table(statement.name, schema, None, or_replace=statement.or_replace)
     if statement.with_data and answer.table.num_rows:
         with runtime.dictionary.holding():
             words = encode_arrow(answer.table, definition.schema, runtime.dictionary)
             changes = TableChanges.of(ChangeOp.INSERT, definition.schema, words)
             await runtime.apply({definition.name: changes})
+
+
+async def answered(
+    query: exp.Expression,
+    dialect: str,
+    runtime: Runtime,
+    ask: Ask,
+    readable: MayRead,
+    system: Callable[[], SystemTables],
+) -> Answer:
+    """The answer to the query of a statement, which may read the catalogs too."""
+    known = runtime.definitions()
+    if readable is not None:
+        known = {name: definition for name, definition in known.items() if readable(name)}
+    query = _unwrapped(query)
+    relations: Relations = known
+    if is_about_catalogs(query, dialect):
+        query, relations = over_catalogs(query, system()), {**known, **RELATIONS}
+    return await ask(adhoc_query(query, relations))
+
+
+def answer_schema(answer: Answer, column_names: Sequence[str] = ()) -> Schema:
+    """The columns of an answer as those of a table. Raises InvalidQuery for too many or too few names."""
+    names = column_names or tuple(name.lower() for name in answer.names)
+    if len(names) > len(answer.names):
+        raise InvalidQuery(f"there are {len(names)} names for {len(answer.names)} columns")
+    names = (*names, *(name.lower() for name in answer.names[len(names) :]))
+    columns = (Column(n, from_duckdb(type, huge=BIGINT)) for n, type in zip(names, answer.types, strict=True))
+    return Schema(tuple(columns))
 
 
 def _unwrapped(query: exp.Expression) -> exp.Expression:

@@ -82,7 +82,7 @@ class DescribingRun(ScriptRun):
             system = self._system_of(query)
 
             def work(duck: QueryEvaluator) -> Answer:
-                sight = replace(self._sight(times, duck), is_empty=True, system=system)
+                sight = replace(self._sight(times, duck), is_empty=not query.lists, system=system)
                 return shown(sight.describe(query, is_written))
 
             return await self.queries.readers.in_turn(self.caller, work)

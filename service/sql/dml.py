@@ -26,6 +26,7 @@ from service.sql.inserting import new_rows
 from service.sql.sight import Sight
 from service.sql.updating import assigned, check_assigned, delete_rows, update_rows
 from service.sql.upserting import Upsert, arbiters_of, inserted
+from service.writing.transaction import Meaning
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,5 +140,5 @@ def delete_all_rows(definition: Definition, sight: Sight) -> int:
     """Deletes every row of a table. Returns their number. Rows that refer to them stay."""
     words, counts = sight.rows(definition.name)
     gone = TableChanges.of(ChangeOp.DELETE, definition.schema, np.repeat(words, counts, axis=1))
-    sight.changing().apply({definition.name: gone}, updates=True)
+    sight.changing().apply({definition.name: gone}, Meaning.TRUNCATION)
     return len(gone)

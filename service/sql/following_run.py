@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from planner.errors import PlannerError
 from planner.parsing.qualified_texts import qualified_text
 from planner.parsing.script import Excerpt, Piece
-from planner.relation_names import ALIASES, full_name
+from planner.relation_names import full_name
 from planner.statements.statements import LongQuery, Select
 from service.accounts.principals import readable_by
 from service.running.followed_queries import FollowedQuery
@@ -23,9 +23,7 @@ class FollowingRun(CallerScope):
     def relation(self, schema: str | None, name: str) -> str:
         """The full name of the relation that is meant."""
         names = self.names()
-        if schema is None:
-            return names.meant(name, names.relations)
-        return full_name(ALIASES.get(schema, schema), name)
+        return names.meant(name, names.relations) if schema is None else full_name(schema, name)
 
     async def query(self, piece: Piece) -> FollowedQuery:
         """Maintains a query until the caller leaves it. Raises ScriptFailed."""

@@ -15,6 +15,7 @@ from service.reading.queries import Queries
 from service.running.runtime import Runtime
 from service.sql.caller_scope import DoorParts
 from service.sql.open_sessions import OpenSessions
+from service.sql.outside_running import Outside
 from service.sql.point_lookups import PointLookups
 from service.sql.prepared import PreparedStatements
 from service.sql.script_failures import ScriptFailed
@@ -31,7 +32,10 @@ class SqlDoor:
     A point read needs neither, once it is prepared, and no worker.
     """
 
-    def __init__(self, runtime: Runtime, queries: Queries, lanes: Lanes, sessions: OpenSessions) -> None:
+    def __init__(
+        self, runtime: Runtime, queries: Queries, lanes: Lanes, sessions: OpenSessions, outside: Outside
+    ) -> None:
+        self._outside = outside
         self._runtime = runtime
         self._queries = queries
         self._planning = lanes.planning
@@ -47,7 +51,8 @@ class SqlDoor:
     @property
     def parts(self) -> DoorParts:
         """What every run of statements needs."""
-        return self._runtime, self._queries, self._planning, self._long_texts, self.slow, self._catalogs
+        own = self._runtime, self._queries, self._planning, self._long_texts, self.slow
+        return *own, self._catalogs, self._outside
 
     async def run(
         self,

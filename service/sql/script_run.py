@@ -13,14 +13,18 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 
+from planner.adhoc.adhoc_query import adhoc_query
 from planner.errors import InvalidQuery
-from planner.parsing.parameters import Parameters
+from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece
+from planner.statements.outside import OUTSIDE, CopyFiles, ShowStreams
+from planner.statements.prepare_statements import Deallocate, Prepare
 from planner.statements.row_statements import returns_rows
 from planner.statements.show_create import identifier
 from planner.statements.statements import (
     Begin,
     Commit,
+    CreateTable,
     Delete,
     Explain,
     Insert,
@@ -41,11 +45,13 @@ from planner.statements.statements import (
     Update,
 )
 from service.accounts.principals import readable_by
-from service.reading.duck import QueryEvaluator
+from service.reading.duck import Answer, QueryEvaluator
 from service.sql.allowing import ACCOUNTS, allow
 from service.sql.caller_scope import CallerScope
-from service.sql.defining import DEFINING, define
+from service.sql.defining import DEFINING, answered, define
 from service.sql.granting import change_accounts
+from service.sql.outside_running import run_outside
+from service.sql.preparing import executed, keep, kept_statement
 from service.sql.recorded import recorded
 from service.sql.script_failures import ScriptFailed, numbered, restless
 from service.sql.tasks import Result, StatementTask, name_of, texts
@@ -81,6 +87,15 @@ class ScriptRun(CallerScope):
         for piece in pieces:
             with numbered(piece), self._timed(piece, block):
                 self.caller.check()
+                kept = kept_statement(piece)
+                if isinstance(kept, Prepare | Deallocate):
+                    if block:
+                        raise InvalidQuery(f"{piece.words(1)[0]} is inside a block", "put it before BEGIN")
+                    name = keep(kept, self.session.prepared)
+                    results.append(Result(name, self.runtime.snapshot.upper - 1))
+                    continue
+                if kept is not None:
+                    piece = await executed(kept, piece, self.session.prepared, self._ask_text)
                 statement = await self._lane(piece.length).run(self._parsed, piece)
                 await self._check_allowed(statement)
                 if self.as_of is not None:
@@ -105,6 +120,9 @@ class ScriptRun(CallerScope):
         if isinstance(statement, DEFINING | ACCOUNTS):
             async with self._recorded(statement):
                 return Result(name_of(statement), await self._define(statement))
+        if isinstance(statement, OUTSIDE):
+            async with self._recorded(statement, not isinstance(statement, ShowStreams)):
+                return await self._reach_out(statement)
         with self.runtime.dictionary.holding():
             task = await self._lane(statement.piece.length).run(self._task, statement)
             if task.plain is not None:
@@ -114,6 +132,14 @@ class ScriptRun(CallerScope):
                 _, (result,) = await self._transact([task])
                 return result
             return await self._read(task)
+
+    async def _ask_text(self, text: str, dialect: str) -> Answer:
+        """The answer to a query that reads no relation."""
+        (piece,) = await self._lane(len(text)).run(self._split, text, dialect, NO_PARAMETERS)
+        statement = await self._lane(len(text)).run(self._parsed, piece)
+        if not isinstance(statement, Select):
+            raise InvalidQuery("a value is expected")
+        return await self._ask(adhoc_query(statement.query.copy(), {}))
 
     def _of_session(self, statement: SetSearchPath | ShowSearchPath) -> Result:
         """Sets or shows the search path."""
@@ -132,6 +158,23 @@ class ScriptRun(CallerScope):
             await self.planning.run(change_accounts, statement, runtime.accounts, known, schemas)
             return runtime.snapshot.upper - 1
         return await define(statement, runtime, self._ask, readable_by(self.caller.principal), self._system)
+
+    async def _reach_out(self, statement: OUTSIDE) -> Result:
+        """Runs a statement about data outside."""
+        runtime = self.runtime
+
+        async def define(table: CreateTable) -> int:
+            allow(table, self.caller.principal)
+            return await self._define(table)
+
+        async def answer(copy: CopyFiles) -> Answer:
+            assert copy.query is not None
+            readable = readable_by(self.caller.principal)
+            parts = (copy.query, copy.piece.dialect, runtime, self._ask, readable, self._system)
+            return await answered(*parts)
+
+        count, found = await run_outside(statement, runtime, self.outside, self.caller, define, answer)
+        return Result(name_of(statement), runtime.snapshot.upper - 1, count=count, answer=found)
 
     async def _check_allowed(self, statement: Statement) -> None:
         """Raises Forbidden if the caller may not run the statement, Unauthenticated if its key is gone."""

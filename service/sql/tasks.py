@@ -25,11 +25,14 @@ from planner.catalog_queries import is_system, take_signals, with_catalog
 from planner.errors import PlannerError, Unsupported
 from planner.explain import analyze, explain
 from planner.long_texts import long_query, plan_text
+from planner.statements.outside import CopyFiles, CreateSink, CreateSource, DropStream, ShowStreams
 from planner.statements.show_create import assertion_text, table_text, view_text
 from planner.statements.statements import (
     ANALYZE,
     ANSWER,
     STAGES,
+    WHY,
+    AddLabel,
     AlterSequence,
     AlterTable,
     Begin,
@@ -101,6 +104,7 @@ from service.sql.merging import prepare_merge
 from service.sql.sight import Sight
 from service.sql.signalling import signalled
 from service.sql.system_catalogs import failures_logged
+from service.sql.why_lines import why_lines
 
 _NAMES: dict[type[Statement], str] = {
     Begin: "BEGIN",
@@ -119,6 +123,7 @@ _NAMES: dict[type[Statement], str] = {
     SetSearchPath: "SET",
     ShowSearchPath: "SHOW",
     CreateType: "CREATE TYPE",
+    AddLabel: "ALTER TYPE",
     CreateFunction: "CREATE FUNCTION",
     CreateSequence: "CREATE SEQUENCE",
     AlterSequence: "ALTER SEQUENCE",
@@ -149,6 +154,9 @@ _NAMES: dict[type[Statement], str] = {
     DropRole: "DROP ROLE",
     Grant: "GRANT",
     Revoke: "REVOKE",
+    CreateSource: "CREATE SOURCE",
+    CreateSink: "CREATE SINK",
+    CopyFiles: "COPY",
 }
 
 _NO_ANSWER = ("only as a view",)
@@ -205,8 +213,13 @@ class StatementTask:
 
 def name_of(statement: Statement) -> str:
     """The name of a statement in its result."""
-    if isinstance(statement, SetOwner):
-        return f"ALTER {statement.kind}"
+    match statement:
+        case SetOwner(kind=kind):
+            return f"ALTER {kind}"
+        case DropStream(kind=kind):
+            return f"DROP {kind}"
+        case ShowStreams(kind=kind):
+            return f"SHOW {kind}S"
     return _NAMES[type(statement)]
 
 
@@ -343,6 +356,9 @@ def _explain(statement: Explain, system: Callable[[], SystemTables], sight: Sigh
         )
     if is_catalogs:
         return _texts(statement, sight, ("plan",), [[line] for line in answer])
+    if statement.stage == WHY:
+        told = why_lines(statement, _planned(statement, sight), sight)
+        return _texts(statement, sight, ("why",), [[line] for line in told])
     if statement.stage == ANSWER:
         return _texts(statement, sight, ("plan",), [[line] for line in answer or _NO_ANSWER])
     planned = _planned(statement, sight)

@@ -22,6 +22,7 @@ from service.definitions.definition import Definition
 from service.errors import Conflict
 from service.reading.duck import Answer
 from service.sql.sight import Sight
+from service.writing.transaction import Meaning, replacing
 
 
 def check_assigned(assignments: Assignments, definition: Definition, node: exp.Expression) -> None:
@@ -59,10 +60,8 @@ def assigned(
 def update_rows(definition: Definition, before: np.ndarray, after: np.ndarray, sight: Sight) -> np.ndarray:
     """Replaces rows. Returns the rows as the table stores them. Raises Conflict for a duplicate key."""
     schema, name = definition.schema, definition.name
-    deleted = TableChanges.of(ChangeOp.DELETE, schema, before)
-    inserted = TableChanges.of(ChangeOp.INSERT, schema, after)
     try:
-        applied = sight.changing().apply({name: TableChanges.concat([deleted, inserted])}, updates=True)
+        applied = sight.changing().apply({name: replacing(schema, before, after)}, Meaning.UPDATE)
     except Conflict as error:
         if error.code != "key_exists":
             raise

@@ -89,7 +89,7 @@ class Epochs:
     def _together(self, requests: Sequence[Request]) -> int:
         """How many of the first requests can be committed as one group; 0 if the first goes alone.
 
-        A request goes alone if other rows follow its deletions. One with the key of an earlier request waits
+        A request goes alone if other rows follow its changes. One with the key of an earlier request waits
         until that one has been answered.
         """
         seen: set[str] = set()
@@ -159,7 +159,7 @@ class Epochs:
         return [outcome for part in parts for outcome in self._commit(part)]
 
     def _commit_alone(self, request: Request) -> Outcome:
-        """Commits, as a transaction, a request whose deletions other rows follow."""
+        """Commits, as a transaction, a request whose changes other rows follow."""
         known = self._answered(request) or self._resolver.changed(request)
         if known is not None:
             return known

@@ -106,9 +106,13 @@ class Resolver:
         return now is None or now.filling is not definition.filling or now.id != definition.id
 
     def is_followed(self, request: Request) -> bool:
-        """Whether a foreign key makes other rows follow the request's deletions."""
-        actions = self._definitions.known.bonds.actions
-        return any(part.removes.any() and actions(definition.name) for definition, part in request.parts)
+        """Whether a foreign key makes other rows follow what the request deletes or replaces."""
+        bonds = self._definitions.known.bonds
+        return any(
+            (part.removes.any() and bonds.on_delete(definition.name))
+            or ((part.ops == ChangeOp.UPSERT).any() and bonds.on_update(definition.name))
+            for definition, part in request.parts
+        )
 
     def stands_alone(self, request: Request) -> bool:
         """Whether no constraint compares the request's rows with others."""

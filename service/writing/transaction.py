@@ -5,17 +5,19 @@ still so: no update is lost. The transaction reads tables with its own
 changes; views do not have them until its epoch is published.
 
 UNIQUE is checked after each `apply`, foreign keys when the work is done (`check_references`). Rows that
-follow a deletion by ON DELETE are changed at once.
+follow others by ON DELETE or ON UPDATE are changed at once.
 """
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from engine.kernels.words import NULL
 from engine.runtime.engine import Snapshot
+from engine.schema import Schema
 from engine.state.dictionary import Dictionary
 from engine.state.distinct import distinct, numbered
 from planner.statements.table_rules import Action
@@ -30,6 +32,17 @@ Found = tuple[np.ndarray, np.ndarray, np.ndarray]
 Mark = tuple[dict[str, Rows], int]
 """The changes of a transaction at one moment, and their number."""
 _ALIVE = np.ones(1, np.bool_)
+
+
+class Meaning(enum.Enum):
+    """What changes mean for the rows that refer to theirs."""
+
+    CHANGES = enum.auto()
+    """Rows are deleted, and upserts replace them."""
+    UPDATE = enum.auto()
+    """The first half are DELETEs of rows, the second INSERTs of those that take their places."""
+    TRUNCATION = enum.auto()
+    """Rows that refer to deleted ones stay."""
 
 
 class Transaction:
@@ -62,14 +75,13 @@ class Transaction:
         more_words, more_counts = self._pending[name]
         return sum_rows(np.concatenate((words, more_words), axis=1), np.concatenate((counts, more_counts)))
 
-    def apply(self, changes: Mapping[str, TableChanges], *, updates: bool = False) -> dict[str, TableChanges]:
-        """Adds changes to the transaction. Returns them completed. Raises Conflict or Invalid and adds none.
-
-        Rows that `updates` removes are replaced, so rows that refer to them stay.
-        """
+    def apply(
+        self, changes: Mapping[str, TableChanges], meaning: Meaning = Meaning.CHANGES
+    ) -> dict[str, TableChanges]:
+        """Adds changes to the transaction; none if it raises Conflict or Invalid. Returns them completed."""
         before = dict(self._pending)
         try:
-            applied = {table: self._apply(table, part, updates) for table, part in changes.items()}
+            applied = {table: self._apply(table, part, meaning) for table, part in changes.items()}
             broken = self._broken(Single)
             if broken is not None:
                 raise broken
@@ -134,7 +146,7 @@ class Transaction:
         rest = range(len(side.schema)) if key is None else key
         return (*side.columns, *(i for i in rest if i not in side.columns))
 
-    def _apply(self, table: str, part: TableChanges, updates: bool) -> TableChanges:
+    def _apply(self, table: str, part: TableChanges, meaning: Meaning) -> TableChanges:
         definition = self.known.get(table, view=False)
         part = definition.admitted(part)
         if not len(part):
@@ -154,34 +166,56 @@ class Transaction:
         self._pending[table] = sum_rows(
             np.concatenate((words, net.words), axis=1), np.concatenate((counts, net.diffs))
         )
-        if not updates and part.removes.any():
-            for reference in self.known.bonds.actions(table):
-                self._follow(reference, net)
+        if meaning is Meaning.CHANGES and part.removes.any():
+            for reference in self.known.bonds.on_delete(table):
+                self._follow_deleted(reference, net)
+        for reference in self.known.bonds.on_update(table):
+            self._follow_moved(reference, *_replaced(part, net, key, meaning))
         return part
 
-    def _follow(self, reference: KeyReference, net: Net) -> None:
-        """Applies the action of a foreign key to the rows that refer to deleted ones."""
+    def _follow_deleted(self, reference: KeyReference, net: Net) -> None:
+        """Applies ON DELETE to the rows that refer to deleted ones."""
         gone = net.words[list(reference.parent.columns)][:, net.diffs < 0]
         gone = distinct(gone[:, (gone != NULL).all(axis=0)])
         if not gone.shape[1]:
             return
         _, _, left = self._find(reference.parent, gone)
         gone = np.delete(gone, left, axis=1)
-        if not gone.shape[1]:
-            return
-        rows, counts, _ = self.find(reference.child, gone)
+        rows, counts, _ = self._referring(reference, gone)
         if not rows.shape[1]:
             return
-        child = self.known.get(reference.child.table, view=False)
         every = np.repeat(rows, counts, axis=1)
-        deleted = TableChanges.of(ChangeOp.DELETE, child.schema, every)
-        if reference.action is Action.CASCADE:
-            self._apply(child.name, deleted, False)
+        if reference.on_delete is Action.CASCADE:
+            child = self.known.get(reference.child.table, view=False)
+            self._apply(child.name, TableChanges.of(ChangeOp.DELETE, child.schema, every), Meaning.CHANGES)
             return
-        cut = every.copy()
-        cut[list(reference.child.columns)] = NULL
-        inserted = TableChanges.of(ChangeOp.INSERT, child.schema, cut)
-        self._apply(child.name, TableChanges.concat([deleted, inserted]), True)
+        self._set(reference, every, NULL)
+
+    def _follow_moved(self, reference: KeyReference, before: np.ndarray, after: np.ndarray) -> None:
+        """Applies ON UPDATE to the rows that refer to rows int64[W, n] which are replaced, one by one."""
+        columns = list(reference.parent.columns)
+        old, new = before[columns], after[columns]
+        moved = (old != NULL).all(axis=0) & (old != new).any(axis=0)
+        old, new = np.ascontiguousarray(old[:, moved]), new[:, moved]
+        rows, counts, of = self._referring(reference, old)
+        if rows.shape[1]:
+            every = np.repeat(rows, counts, axis=1)
+            keys = new[:, np.repeat(of, counts)]
+            self._set(reference, every, keys if reference.on_update is Action.CASCADE else NULL)
+
+    def _referring(self, reference: KeyReference, keys: np.ndarray) -> Found:
+        """The rows that refer to rows of distinct keys int64[K, m]."""
+        if keys.shape[1]:
+            return self.find(reference.child, keys)
+        none = np.zeros(0, np.int64)
+        return np.zeros((len(self.known.get(reference.child.table).schema), 0), np.int64), none, none
+
+    def _set(self, reference: KeyReference, rows: np.ndarray, keys: np.ndarray | int) -> None:
+        """Lets rows int64[W, n] refer to other keys int64[K, n], or to NULL."""
+        child = self.known.get(reference.child.table, view=False)
+        changed = rows.copy()
+        changed[list(reference.child.columns)] = keys
+        self._apply(child.name, replacing(child.schema, rows, changed), Meaning.UPDATE)
 
     def _broken(self, kind: type) -> Exception | None:
         """The error of a bond of this kind that the pending changes break; None if all hold."""
@@ -191,6 +225,32 @@ class Transaction:
         nets = {t: Net(words, np.zeros(len(n), np.int64), n) for t, (words, n) in self._pending.items()}
         broken = bonds.broken(nets, self.snapshot, self._dictionary)
         return None if broken is None else broken.error
+
+
+def replacing(schema: Schema, before: np.ndarray, after: np.ndarray) -> TableChanges:
+    """The changes of an UPDATE of rows int64[W, n]."""
+    deleted = TableChanges.of(ChangeOp.DELETE, schema, before)
+    return TableChanges.concat([deleted, TableChanges.of(ChangeOp.INSERT, schema, after)])
+
+
+def _replaced(
+    part: TableChanges, net: Net, key: tuple[int, ...] | None, meaning: Meaning
+) -> tuple[np.ndarray, np.ndarray]:
+    """The rows int64[W, n] that others replace, and those others: of an UPDATE all, else by upserts."""
+    if meaning is Meaning.UPDATE:
+        half = len(part) // 2
+        return part.words[:, :half], part.words[:, half:]
+    upserts = part.ops == ChangeOp.UPSERT
+    nothing = part.words[:, :0]
+    if key is None or not upserts.any():
+        return nothing, nothing
+    places = list(key)
+    gone, new = net.words[:, net.diffs < 0], net.words[:, net.diffs > 0]
+    mine, of = _matches(gone[places], np.ascontiguousarray(new[places]))
+    upserted = np.zeros(new.shape[1], np.bool_)
+    upserted[_matches(new[places], distinct(part.words[places][:, upserts]))[0]] = True
+    kept = upserted[of]
+    return gone[:, mine[kept]], new[:, of[kept]]
 
 
 def _primary(definition: Definition) -> KeySide:

@@ -12,7 +12,7 @@ DOCUMENT = "docs/architecture.md"
 LINE = re.compile(r"^( *)(\w+)/ +(\S.*)$")
 PACKAGES = ("engine", "planner", "service", "freshet")
 MODULES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
-SCREEN = 72
+SCREEN = 80
 
 
 def the_map() -> str:

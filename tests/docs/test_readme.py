@@ -33,9 +33,10 @@ PROGRAMS = (
 TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
-@pytest.mark.parametrize(
-    "document", ["README.md", *(f"docs/{name}.md" for name in ("tour", "http", "backups", "assertions"))]
-)
+PLAYED = ["README.md", *(f"docs/{it}.md" for it in ("tour", "http", "backups", "assertions", "why"))]
+
+
+@pytest.mark.parametrize("document", PLAYED)
 def test_the_document_works_as_shown(document: str, tmp_path: Path) -> None:
     with Client(Settings(data=tmp_path)) as service:
         assert play(service, document) > 2

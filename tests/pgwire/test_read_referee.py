@@ -107,3 +107,13 @@ if __name__ == "__main__":
                     *compared(postgres, number, 300)
                 )
             print(f"{300 * (number + 1)} queries in blocks are right; {shown}", flush=True)
+
+
+def test_a_pivot_is_described_with_the_columns_of_its_data(connection: psycopg.Connection) -> None:
+    connection.execute("CREATE TABLE pivoted (k INTEGER, x INTEGER)")
+    connection.execute("INSERT INTO pivoted VALUES (1, 5), (2, 6)")
+    pivot = "PIVOT pivoted ON k USING sum(x)"
+    for prepare in (False, True, True):
+        answer = connection.execute(pivot, prepare=prepare)
+        assert [column.name for column in answer.description or ()] == ["1", "2"]
+        assert answer.fetchall() == [(5, 6)]

@@ -60,6 +60,17 @@ UNSUPPORTED = [
     ("SELECT ^pg_sleep(1)", "pg_sleep is not supported"),
     ("SELECT extract(year FROM ^age(day)) FROM days", "not deterministic"),
     ("SELECT ^session_user", "not deterministic"),
+    (
+        "SELECT d.id FROM days AS d JOIN days FOR SYSTEM_TIME AS OF ^PROCTIME() AS e ON d.id = e.id",
+        "the time at which a row is processed",
+    ),
+    (
+        "SELECT d.id FROM days AS d JOIN ^days FOR SYSTEM_TIME AS OF d.day AS e ON d.id = e.id",
+        "this join to versions of days",
+    ),
+    ("SELECT a, count(*) FROM t ^WINDOW TUMBLING (SIZE 1 HOUR) GROUP BY a", "WINDOW TUMBLING"),
+    ("SELECT a FROM t ^WINDOW SESSION (60 SECONDS) GROUP BY a", "WINDOW SESSION"),
+    ("SELECT a FROM t ^EMIT CHANGES", "EMIT CHANGES"),
 ]
 
 WRONG = [

@@ -78,7 +78,7 @@ def test_a_table_may_have_no_key():
     [
         ('a text COLLATE "C"', "COLLATE on column a", 24),
         ("a int, UNIQUE NULLS NOT DISTINCT (a)", "NULLS NOT DISTINCT on a table", 31),
-        ("a int REFERENCES u (b) ON UPDATE CASCADE", "ON UPDATE CASCADE on a table", 40),
+        ("a int REFERENCES u (b) ON UPDATE SET DEFAULT", "ON UPDATE SET DEFAULT on a table", 40),
         ("a int, LIKE u", "LIKE on a table", 24),
         ("a int GENERATED ALWAYS AS IDENTITY (MINVALUE 10)", "MINVALUE of an identity", 53),
         ("a hstore", "type HSTORE", 17),
@@ -99,7 +99,6 @@ def test_what_a_table_cannot_have_is_refused_by_name_and_place(columns: str, con
             "CREATE TABLE t (a int) PARTITION BY RANGE (a)",
             "CREATE TABLE with PARTITION BY RANGE(a) is not supported",
         ),
-        ("CREATE TABLE other.s.t (a int)", "there is one database, freshet: other.s.t"),
         ("CREATE TABLE t", "a table needs at least one column"),
         ("CREATE TABLE t ()", "a table needs at least one column"),
         ("CREATE TABLE t (a)", "column a has no type"),

@@ -29,6 +29,7 @@ from planner.errors import PlannerError
 from service.errors import Invalid as TooMuch
 from tests.property.asked import Asker, SourceFailed
 from tests.property.beside import Beside
+from tests.property.called import inlined
 from tests.property.cases import Answers, Case
 from tests.property.duck import Answer, Bag, Failure, normalise, same
 from tests.property.histories import Change, Epoch, states
@@ -158,7 +159,7 @@ def asked(
                 continue
             with departure("asked", view.name, len(case.history)):
                 try:
-                    got = asker.rows(view.sql(), view.dialect)
+                    got = asker.rows(inlined(view.sql()), view.dialect)
                 except (PlannerError, TooMuch) as error:
                     if every and not any(limit in str(error) for limit in _DUCKDB_LIMITS):
                         raise

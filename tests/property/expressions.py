@@ -17,6 +17,8 @@ import random
 from dataclasses import dataclass
 
 from engine.schema import Kind, Type
+from tests.property.called import CALLS
+from tests.property.row_values import ROW_TESTS
 from tests.property.schemas import (
     CLOCKS,
     DAYS,
@@ -30,7 +32,7 @@ from tests.property.schemas import (
 )
 from tests.property.terms import Term
 
-OTHERS = ("time", "instant", "interval", "bytes", "uuid", "list", "pair", "map")
+OTHERS = ("time", "instant", "interval", "bytes", "uuid", "list", "pair", "map", "natural")
 SORTS = ("int", "float", "numeric", "text", "date", "timestamp", "bool", *OTHERS)
 COMPARABLE = (
     *("int", "int", "int", "text", "text", "float", "numeric", "date", "timestamp", "wild", "rough"),
@@ -39,6 +41,8 @@ COMPARABLE = (
 
 
 def sort_of(kind: Type, special: bool = False) -> str:
+    if kind.whole:
+        return "natural"
     if kind.is_integer:
         return "int"
     if kind.is_float:
@@ -112,6 +116,15 @@ FORMS: dict[str, tuple[Form, ...]] = {
         _form(1, "({})['a']", "map"),
         _form(1, "extract({} FROM {})", "timefield", "instant"),
         _form(1, "extract(hour FROM {})", "time"),
+        _form(1, "({} + {})", "natural", "int"),
+        _form(1, "({} - {})", "int", "natural"),
+        _form(1, "CAST({} AS bigint)", "natural"),
+    ),
+    "natural": (
+        _form(1, "({} + 1)", "natural"),
+        _form(1, "({} % 3)", "natural"),
+        _form(1, "CAST(abs({}) AS UINTEGER)", "int"),
+        _form(1, "CAST(length({}) AS UINTEGER)", "text"),
     ),
     "float": (
         _form(2, "({} + {})", "float", "float"),
@@ -251,6 +264,9 @@ FORMS: dict[str, tuple[Form, ...]] = {
         _form(1, "({} >= {})", "int", "float"),
         _form(1, "({} <= {})", "date", "timestamp"),
         _form(1, "({} = {})", "bool", "bool"),
+        _form(1, "({} < {})", "natural", "int"),
+        _form(1, "({} = {})", "int", "natural"),
+        _form(1, "({} >= {})", "numeric", "natural"),
     ),
 }
 
@@ -337,6 +353,7 @@ LITERALS: dict[str, tuple[str, ...]] = {
         "MAP(ARRAY['b', 'a'], ARRAY[0, 1])",
         f"CAST(NULL AS {NUMBERED})",
     ),
+    "natural": ("CAST(0 AS UINTEGER)", "CAST(2 AS UINTEGER)", "CAST(NULL AS UINTEGER)"),
     "zone": ("'UTC'", "'Europe/Berlin'", "'America/New_York'"),
     "divisor": ("2", "3", "(-2)"),
     "quarter": (
@@ -400,10 +417,23 @@ class Expressions:
             known = [atom.sort for atom in scope.atoms if atom.sort in COMPARABLE]
             chosen = self.rng.choice(known if known and self.rng.random() < 0.85 else COMPARABLE)
             return Form(weight, text, (chosen,) * arity)
+        if sort == "bool" and self.rng.random() < 0.07:
+            return self.row_test(scope)
+        called = CALLS.get(sort)
+        if called and self.rng.random() < 0.05:
+            text, sorts, duck = self.rng.choice(called)
+            return Form(1, text, sorts, duck)
         present = {atom.sort for atom in scope.atoms} | {"bool"}
         forms = [form for form in FORMS[sort] if present.issuperset(s for s in form.sorts if s in FORMS)]
         forms = forms if forms and self.rng.random() < 0.8 else list(FORMS[sort])
         return self.rng.choices(forms, [form.weight for form in forms])[0]
+
+    def row_test(self, scope: Scope) -> Form:
+        """Two rows of two values, of sorts that the scope has."""
+        known = [atom.sort for atom in scope.atoms if atom.sort in COMPARABLE] or ["int"]
+        first, second = self.rng.choice(known), self.rng.choice(known)
+        text, duck = self.rng.choice(ROW_TESTS)
+        return Form(1, text, (first, second) * 2, duck)
 
     def leaf(self, sort: str, scope: Scope) -> Term:
         """A column of the scope, now and then of an outer one, or a literal."""

@@ -99,6 +99,7 @@ AGGREGATES: dict[str, tuple[Aggregate, ...]] = {
     "instant": _extremes("instant"),
     "interval": _extremes("interval"),
     "uuid": _extremes("uuid"),
+    "natural": _extremes("natural"),
     "pair": _extremes("pair"),
     "map": _extremes("map"),
     "list": (
@@ -156,11 +157,11 @@ class Groups(Windows):
     def aggregate(self, sort: str, scope: Scope) -> Term:
         """A function that gives the sort, over what the scope has itself."""
         own = Scope(scope.atoms)
-        choices = [e for e in AGGREGATES[sort] if "ORDER BY" not in e.text or own.of(e.arguments[0])]
+        choices = [e for e in AGGREGATES[sort] if "ORDER BY" not in e.text or all(map(own.of, e.arguments))]
         chosen = self.rng.choices(choices, [each.weight for each in choices])[0]
         known = [atom.sort for atom in scope.atoms if atom.sort != "approx"] or ["int"]
         if "ORDER BY" in chosen.text:  # of a column: to order by a literal is an error
-            parts = (self.rng.choice(own.of(chosen.arguments[0])),)
+            parts = tuple(self.rng.choice(own.of(argument)) for argument in chosen.arguments)
         else:
             parts = tuple(
                 self.expression(self.rng.choice(known) if a == "any" else a, own, self.rng.choice((0, 0, 1)))

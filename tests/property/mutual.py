@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from tests.property.expressions import Scope
 from tests.property.recursion import WIDEST, Binding, Recursion, Recursions, items
-from tests.property.sources import Relation
+from tests.property.relations import Relation
 from tests.property.terms import Term, listed
 
 

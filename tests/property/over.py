@@ -70,9 +70,11 @@ _FRAMES = (
     "{unit} BETWEEN {n} PRECEDING AND CURRENT ROW",
     "{unit} BETWEEN {n} PRECEDING AND {m} FOLLOWING",
     "{unit} BETWEEN CURRENT ROW AND {n} FOLLOWING",
-    "{unit} BETWEEN {n} PRECEDING AND 1 PRECEDING",
-    "{unit} BETWEEN 1 FOLLOWING AND UNBOUNDED FOLLOWING",
+    "{unit} BETWEEN {n} PRECEDING AND {one} PRECEDING",
+    "{unit} BETWEEN {one} FOLLOWING AND UNBOUNDED FOLLOWING",
 )
+_OF_TIME = ("date", "timestamp", "instant")
+_SPANS = ("INTERVAL '1 day'", "INTERVAL '12 hours'", "INTERVAL '2 days'", "INTERVAL '1 month'")
 _EXCLUSIONS = (
     "",
     "",
@@ -143,14 +145,14 @@ class Windows(Expressions):
             unit = ""
         everything = call.placed or unit == "ROWS"
         first = self.rng.sample(atoms, min(len(atoms), self.rng.choice((1, 1, 2))))
-        distance = [atom for atom in atoms if atom.sort == "int"]
+        distance = [atom for atom in atoms if atom.sort in ("int", *_OF_TIME)]
         near = unit == "RANGE" and not everything and bool(distance) and self.rng.random() < 0.5
         if near:
             first = [self.rng.choice(distance)]
         others = [atom for atom in atoms if atom not in first] if everything else []
         needed = everything or bool(unit) or self.rng.random() < 0.8
         order = self.ordering((*first, *others)) if needed and first else NOTHING
-        frame = self.frame(unit, near) if needed else NOTHING
+        frame = self.frame(unit, near, first[0].sort in _OF_TIME) if needed and first else NOTHING
         return Term("over", "{}{}{}", (partition, order, frame)), everything
 
     def ordering(self, atoms: tuple[Term, ...]) -> Term:
@@ -161,12 +163,15 @@ class Windows(Expressions):
             items.append(Term("item", "{}" + ours, (atom,), "{}" + theirs))
         return Term("order", "ORDER BY {} ", (listed("items", tuple(items)),))
 
-    def frame(self, unit: str, near: bool) -> Term:
-        """A frame in the unit; RANGE with distances only where there is one integer to order by."""
+    def frame(self, unit: str, near: bool, of_time: bool) -> Term:
+        """A frame in the unit; RANGE with distances only where there is one integer or time to order by."""
         if not unit:
             return NOTHING
         shapes = _FRAMES if unit != "RANGE" or near else _FRAMES[:4]
-        text = self.rng.choice(shapes).format(unit=unit, n=self.rng.randint(1, 3), m=self.rng.randint(0, 2))
+        n, m, one = self.rng.randint(1, 3), self.rng.randint(0, 2), "1"
+        if near and of_time:
+            n, m, one = (self.rng.choice(_SPANS) for _ in range(3))
+        text = self.rng.choice(shapes).format(unit=unit, n=n, m=m, one=one)
         exclusion = self.rng.choice(_EXCLUSIONS)
         if (
             unit == "ROWS"

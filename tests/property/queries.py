@@ -10,7 +10,7 @@ from __future__ import annotations
 from tests.property.expressions import COMPARABLE, SORTS, Scope
 from tests.property.groups import AGGREGATES
 from tests.property.places import DIRECTIONS, placed
-from tests.property.sources import Relation
+from tests.property.relations import Relation
 from tests.property.terms import NOTHING, Term, listed, optional
 from tests.property.trees import Trees
 

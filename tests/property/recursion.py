@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tests.property.expressions import Scope
 from tests.property.queries import Queries, nested
-from tests.property.sources import Relation
+from tests.property.relations import Relation
 from tests.property.terms import NOTHING, Term, listed, optional
 
 # A recursive column has the widest type of its sort, so that a step never changes it.

@@ -38,6 +38,7 @@ from engine.schema import (
     map_of,
     numeric,
     struct_of,
+    whole,
 )
 
 Row = tuple[object, ...]
@@ -81,7 +82,11 @@ TYPES = (INTEGER, INTEGER, BIGINT, SMALLINT, TEXT, TEXT, BOOLEAN, DOUBLE, REAL, 
 NUMERICS = (numeric(6, 2), numeric(9, 3), numeric(10, 1), numeric(18, 4))
 PAIR = struct_of((("a", INTEGER), ("b", TEXT)))
 NUMBERED = map_of(TEXT, INTEGER)
-OTHERS = (TIME, TIMESTAMPTZ, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, array_of(INTEGER), PAIR, PAIR, NUMBERED)
+NATURAL = whole("UINTEGER")
+OTHERS = (
+    *(TIME, TIMESTAMPTZ, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, array_of(INTEGER), PAIR, PAIR, NUMBERED),
+    *(NATURAL, NATURAL),
+)
 NAMES = "abcdefghkmpqv"
 
 
@@ -139,6 +144,8 @@ def random_value(rng: random.Random, column: Column, table: Table) -> object:
     if column.nullable and rng.random() < 0.15:
         return None
     kind = column.type
+    if kind == NATURAL and not table.extreme:
+        return rng.choice((0, 1, 1, 2, 3, 7))
     if kind.whole:
         low, high = (-(10**36), 10**36) if kind.whole == "HUGEINT" else kind.bounds  # DuckDB's ends elsewhere
         return rng.choice((low, 0, 1, 1, 2, 3, 7, high))

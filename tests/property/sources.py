@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import random
 from abc import abstractmethod
-from collections import Counter
-from dataclasses import dataclass
 
+from tests.property.called import ROWS_CALL
 from tests.property.expressions import SORTS, Scope
 from tests.property.groups import Groups
 from tests.property.places import placed
+from tests.property.relations import Relation, columns_of, enumerated, together
 from tests.property.terms import Term, listed
-
-Columns = tuple[tuple[str, str], ...]  # name and sort
-
-
-@dataclass(frozen=True)
-class Relation:
-    """What FROM may name: a table, a view, a CTE."""
-
-    name: str
-    columns: Columns
+from tests.property.timed import nearest_row, windowed_rows
 
 
 class Sources(Groups):
@@ -81,6 +72,10 @@ class Sources(Groups):
             return Term("from", f"({{}}) AS {alias}", (query,)), columns_of(alias, enumerated(sorts))
         if draw > 0.97:
             return self.values(alias)
+        if 0.9 < draw < 0.95:
+            found = windowed_rows(self.rng, self.relations, alias)
+            if found is not None:
+                return found
         if draw > 0.96:
             return Term("from", f"generate_series(1, 3) AS {alias}(c0)"), (Term("int", f"{alias}.c0"),)
         recent = self.relations[-2:] if self.rng.random() < 0.4 else self.relations
@@ -109,6 +104,14 @@ class Sources(Groups):
             return self.halved(left, atoms, depth)
         if draw < 0.26:
             return self.series(left, atoms)
+        if draw < 0.29:
+            alias = self.name("t")
+            found = nearest_row(self.rng, left, atoms, self.rng.choice(self.relations), alias)
+            if found is not None:
+                return found
+        numbers = [atom for atom in atoms if atom.sort == "int"]
+        if draw > 0.985 and numbers:
+            return self.called_rows(left, atoms, self.rng.choice(numbers))
         right, others = self.primary(depth - 1, outer)
         if draw < 0.34:
             return Term("from", "{} CROSS JOIN {}", (left, right)), together(atoms, others)
@@ -118,6 +121,15 @@ class Sources(Groups):
         both = together(atoms, others)
         condition = self.join_condition(tuple(atom for atom in atoms if atom in both), others)
         return Term("from", f"{{}} {kind} {{}} ON {{}}", (left, right, condition)), both
+
+    def called_rows(
+        self, left: Term, atoms: tuple[Term, ...], argument: Term
+    ) -> tuple[Term, tuple[Term, ...]]:
+        """The rows of a function for each row."""
+        alias = self.name("t")
+        ours, theirs = (text.format(alias=alias) for text in ROWS_CALL)
+        columns = (Term("int", f"{alias}.c0"), Term("numeric", f"{alias}.c1"))
+        return Term("from", ours, (left, argument), theirs), together(atoms, columns)
 
     def joined_by_equalities(self, depth: int, outer: tuple[Term, ...]) -> tuple[Term, tuple[Term, ...]]:
         """Inner joins of three or four relations, each equal to the one before it, and often to the first one
@@ -230,22 +242,3 @@ class Sources(Groups):
 def _is_common(candidates: list[Term], sort: str) -> bool:
     """Whether a join may be on the column: there is one of its name, and of a sort that compares exactly."""
     return len(candidates) == 1 and candidates[0].sort == sort and sort in SORTS
-
-
-def together(left: tuple[Term, ...], right: tuple[Term, ...]) -> tuple[Term, ...]:
-    """The columns of both sides, but for merged ones, which have a bare name alone, that share it."""
-    both = (*left, *right)
-    names = Counter(map(_bare, both))
-    return tuple(atom for atom in both if "." in atom.text or names[atom.text] == 1)
-
-
-def _bare(atom: Term) -> str:
-    return atom.text.split(".")[-1]
-
-
-def enumerated(sorts: tuple[str, ...]) -> Columns:
-    return tuple((f"c{i}", sort) for i, sort in enumerate(sorts))
-
-
-def columns_of(alias: str, columns: Columns) -> tuple[Term, ...]:
-    return tuple(Term(sort, f"{alias}.{column}") for column, sort in columns)

@@ -22,7 +22,8 @@ WORDS = (
     "lag(", "lead(", "first_value", "last_value", "nth_value", "string_agg", "WITHIN GROUP", "median",
     "corr", "stddev", "var_pop", "bit_xor", "bool_and", "mode()", "generate_series", "unnest",
     "array_agg", "ARRAY[", "AT TIME ZONE", "timestamptz",
-    "bytea", "uuid",
+    "bytea", "uuid", "ASOF", "TUMBLE(", "HOP(", "UINTEGER", "INTERVAL '1 day' PRECEDING", "NOT IN ((",
+    "clamped(", "next_of(", "ways_from(", "twice(",
 )  # fmt: skip
 
 

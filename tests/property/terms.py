@@ -31,6 +31,7 @@ LEAST: dict[str, tuple[str, ...]] = {
     "list": ("ARRAY[1, 2]", "CAST(NULL AS integer[])"),
     "pair": ("CAST(ROW(1, 'a') AS STRUCT(a INTEGER, b TEXT))", "CAST(NULL AS STRUCT(a INTEGER, b TEXT))"),
     "map": ("MAP(ARRAY['a'], ARRAY[1])", "CAST(NULL AS MAP(TEXT, INTEGER))"),
+    "natural": ("CAST(1 AS UINTEGER)", "CAST(NULL AS UINTEGER)"),
     "bool": ("TRUE", "CAST(NULL AS boolean)"),
     "optional": ("",),
 }

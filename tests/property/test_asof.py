@@ -90,6 +90,28 @@ AROUND = [
 ]
 
 
+VERSIONED = (
+    "v(k INTEGER NOT NULL, since TIMESTAMP NOT NULL, x INTEGER, PRIMARY KEY (k, since))",
+    "d(day DATE NOT NULL, x INTEGER, PRIMARY KEY (day))",
+)
+OF_VERSIONS: list[SQL] = [
+    (
+        "SELECT l.k, l.at, v.x FROM l JOIN v FOR SYSTEM_TIME AS OF l.at ON l.k = v.k",
+        "SELECT l.k, l.at, v.x FROM l ASOF JOIN v ON l.k = v.k AND l.at >= v.since",
+    ),
+    (
+        "SELECT l.t, n.x, n.since FROM l LEFT JOIN v FOR SYSTEM_TIME AS OF l.at - INTERVAL '1 day' AS n "
+        "ON (n.k = l.t) WHERE l.k > 1",
+        "SELECT l.t, n.x, n.since FROM l ASOF LEFT JOIN v AS n ON n.k = l.t "
+        "AND l.at - INTERVAL '1 day' >= n.since WHERE l.k > 1",
+    ),
+]
+
+
+def test_joins_to_versions() -> None:
+    hold((*TABLES, *VERSIONED), OF_VERSIONS, seeds=seeds(3), length=8)
+
+
 @pytest.mark.parametrize("place", PLACES)
 def test_by_values_of_every_type(place: str) -> None:
     views = [asof(op, place, on, kind) for op in OPS for on in ("l.k = r.k",) for kind in ("LEFT", "INNER")]

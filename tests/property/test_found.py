@@ -162,3 +162,21 @@ def test_comparisons_with_an_array_that_is_null() -> None:
     rows = [(1, None, None, None), (2, True, False, None), (3, None, None, None), (None, None, None, None)]
     history = [[("t", (a,), 1)] for a in (1, 2, 3, None)]
     found(["t(a INTEGER)"], {"v": sql}, history, {"v": [rows[: i + 1] for i in range(4)]})
+
+
+def test_rows_between_rows_are_compared_as_rows() -> None:
+    """A NULL in a row leaves the comparison unknown; a struct would have it as its greatest value."""
+    found(
+        tables=["t(k INTEGER, m INTEGER)"],
+        views={
+            "v": (
+                "SELECT k, m, (1, k) BETWEEN (1, m) AND (1, k) AS b FROM t",
+                "SELECT k, m, k >= m AND k <= k AS b FROM t",
+            ),
+            "w": (
+                "SELECT k FROM t WHERE (1, k) BETWEEN SYMMETRIC (1, 3) AND (1, m)",
+                "SELECT k FROM t WHERE k BETWEEN least(3, m) AND greatest(3, m) AND m IS NOT NULL",
+            ),
+        },
+        history=[[("t", (None, 1), 1), ("t", (2, None), 1), ("t", (2, 1), 1)], [("t", (2, 1), -1)]],
+    )

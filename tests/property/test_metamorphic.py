@@ -13,6 +13,7 @@ from planner.errors import PlannerError
 from planner.lower.whole_program import lower
 from planner.parsing.parse import parse_query
 from planner.passes import PASSES
+from tests.property.called import inlined
 from tests.property.cases import Case, random_case
 from tests.property.check import advance, create, plan, read, started
 from tests.property.duck import same
@@ -27,7 +28,7 @@ from tests.seeds import each_seed
 
 def bare(view: View, catalog: Catalog) -> Node:
     """The view's plan with those passes alone that lowering needs: nothing pushed, pruned or simplified."""
-    bound = bind(parse_query(view.sql(), "postgres"), catalog.relations, "postgres")
+    bound = bind(parse_query(inlined(view.sql()), "postgres"), catalog.relations, "postgres")
     program = bound.program
     for each in PASSES:
         program = each.rewrite(program, bound.numbers) if each.is_needed else program

@@ -67,6 +67,48 @@ WINDOWS: list[SQL] = [
         ROWS + "SELECT u.s, count(e.id) AS n FROM u LEFT JOIN e ON e.id = u.id GROUP BY s",
     ),
 ]
+PAIRED = 'struct_pack("start" := {0}, "end" := {0} + INTERVAL \'{1}\') AS w'
+"""A window as Spark has it."""
+SPARK_WINDOWS: list[SQL] = [
+    (
+        f"{ROWS}SELECT window, k, count(*) AS n FROM e GROUP BY window(ts, '1 hour'), k",
+        f"SELECT {PAIRED.format('window_start', '1 hour')}, k, count(*) AS n FROM ({TUMBLED}) "
+        "WHERE ts IS NOT NULL GROUP BY ALL",
+    ),
+    (
+        f"{ROWS}SELECT window.start, max(id) AS m FROM e WHERE id > 1 "
+        "GROUP BY window(ts, '3 hours', '1 hour')",
+        f"SELECT w, max(id) AS m FROM ({HOPPED}) WHERE id > 1 GROUP BY w",
+    ),
+    (
+        f"{ROWS}SELECT u.s, window.end, count(*) AS n FROM u JOIN e ON e.id = u.id "
+        "GROUP BY u.s, window(e.ts, '3 hours', '1 hour') HAVING count(*) > 1",
+        f"SELECT s, window_end, count(*) AS n FROM u JOIN ({HOPPED}) AS h ON h.id = u.id "
+        "GROUP BY ALL HAVING count(*) > 1",
+    ),
+    (
+        f"{ROWS}SELECT *, window_time(window(ts, '60 minutes', '1 hour', '20 minutes')) AS t FROM e",
+        f"{ROWS}SELECT *, {floored('at', 60)} + INTERVAL '80 minutes' ".replace(
+            "at)", "(ts - INTERVAL '20 minutes'))"
+        )
+        + "- INTERVAL '1 microsecond' AS t FROM e WHERE ts IS NOT NULL",
+    ),
+    (
+        f"{ROWS}SELECT k, session_window, count(*) AS n FROM e GROUP BY k, session_window(ts, '2 hours')",
+        'SELECT k, struct_pack("start" := window_start, "end" := window_end) AS w, count(*) AS n '
+        f"FROM ({SESSIONS}) WHERE ts IS NOT NULL GROUP BY ALL",
+    ),
+    (
+        f"{ROWS}SELECT session_window.start, session_window.end, 1, count(*) AS n FROM u JOIN "
+        "(SELECT k, ts FROM e) AS d ON d.k = u.s WHERE d.ts < TIMESTAMP_NTZ '2024-02-01' "
+        "GROUP BY 3, session_window(d.ts, '2 hours')",
+        "SELECT window_start, window_end, 1, count(*) AS n FROM ("
+        + SESSIONS.replace("FROM t WHERE", "FROM u JOIN t ON t.k = u.s WHERE")
+        .replace("SELECT id, k, ts +", "SELECT t.id, 'one' AS k, ts +", 1)
+        .replace("id IS NOT NULL", "t.id IS NOT NULL AND ts + x * INTERVAL '90 minutes' < '2024-02-01'")
+        + ") GROUP BY ALL",
+    ),
+]
 ARRAYS: list[SQL] = [
     (
         "SELECT u.id, ARRAY(SELECT x FROM t WHERE t.id = u.id ORDER BY ts DESC, x, k) AS xs FROM u",
@@ -334,6 +376,7 @@ WAREHOUSE: list[SQL] = [
     [
         (WINDOWS, "postgres"),
         (WINDOWS, "risingwave"),
+        (SPARK_WINDOWS, "spark"),
         (ARRAYS, "postgres"),
         (SPLITS, "postgres"),
         (LISTED, "postgres"),

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections import Counter
 
 from tests.property.expressions import SORTS, Scope
-from tests.property.sources import Columns, Sources, columns_of, enumerated, together
+from tests.property.relations import Columns, columns_of, enumerated, together
+from tests.property.sources import Sources
 from tests.property.terms import NOTHING, Term, listed, optional
 
 Atoms = tuple[Term, ...]

@@ -11,8 +11,8 @@ import random
 
 from tests.property.expressions import SORTS, Scope
 from tests.property.mutual import Mutuals
+from tests.property.relations import Relation, columns_of, enumerated
 from tests.property.schemas import Table
-from tests.property.sources import Relation, columns_of, enumerated
 from tests.property.views import relation_of
 
 Variants = tuple[str, ...]

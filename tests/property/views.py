@@ -11,8 +11,8 @@ from tests.property.expressions import sort_of
 from tests.property.fixpoint import Diverges, iterate
 from tests.property.mutual import Mutuals
 from tests.property.recursion import Recursion
+from tests.property.relations import Relation
 from tests.property.schemas import Table
-from tests.property.sources import Relation
 from tests.property.terms import Term
 
 

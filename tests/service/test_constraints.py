@@ -244,3 +244,90 @@ def test_loads_are_completed_and_judged_whole(bulk: Client, data: Path):
     assert len(bulk.rows("books")) == 2
     assert load({"isbn": ["3", "4"], "author": [1, 1], "net": [1, -1]}, done, bad_rows="skip")["rows"] == 1
     assert ("3", 1, 1, 2, "new") in bulk.rows("books")
+
+
+# Generated columns without a type
+
+
+@pytest.mark.parametrize("dialect", ["duckdb", "postgres"])
+def test_a_generated_column_without_a_type_has_that_of_its_expression(settings: Settings, dialect: str):
+    with Client(settings) as client:
+        for sql in (
+            "CREATE TABLE t (a BIGINT PRIMARY KEY, b AS (a * 2.5), c GENERATED ALWAYS AS (upper(d)) VIRTUAL,"
+            " d TEXT, e INT GENERATED ALWAYS AS (a + 1))",
+            "ALTER TABLE t ADD COLUMN f GENERATED ALWAYS AS (a > 1) STORED",
+            "INSERT INTO t (a, d) VALUES (1, 'x'), (4, NULL)",
+        ):
+            answer = client.post("/v1/sql", {"sql": sql, "dialect": dialect})
+            assert answer.status_code == 200, answer.text
+    with Client(settings) as client:
+        types = {column["name"]: column["type"] for column in client.get("/v1/tables/t").json()["columns"]}
+        assert {name: types[name] for name in "cef"} == {"c": "TEXT", "e": "INTEGER", "f": "BOOLEAN"}
+        rows = [[str(value) for value in row] for row in client.rows("t")]
+        assert rows == [["1", "2.5", "X", "x", "2", "False"], ["4", "10.0", "None", "None", "5", "True"]]
+        for column, message in (
+            ("b AS (c)", "generated column b: it reads a generated column"),
+            ("b AS (nothing)", "column b names column nothing"),
+            ("b AS (count(*))", "generated column b: COUNT(*) in a DEFAULT"),
+        ):
+            status, _, detail = _problem(client, f"CREATE TABLE u (a INT, c AS (a + 1), {column})")
+            assert status == 422 and detail.startswith(message)
+
+
+# ON UPDATE
+
+FAMILY = """
+CREATE TABLE parents (id INT PRIMARY KEY, code TEXT UNIQUE);
+CREATE TABLE children (
+    id INT PRIMARY KEY REFERENCES parents ON UPDATE CASCADE,
+    code TEXT REFERENCES parents (code) ON UPDATE SET NULL ON DELETE CASCADE
+);
+CREATE TABLE toys (child INT REFERENCES children ON UPDATE CASCADE);
+CREATE TABLE staff (id INT PRIMARY KEY, boss INT REFERENCES staff ON UPDATE CASCADE);
+INSERT INTO parents VALUES (1, 'a'), (2, 'b'), (3, NULL);
+INSERT INTO children VALUES (1, 'b'), (2, 'a');
+INSERT INTO toys VALUES (1), (1), (2), (NULL);
+INSERT INTO staff VALUES (1, NULL), (2, 1), (3, 2)
+"""
+
+
+@pytest.fixture
+def family(settings: Settings) -> Iterator[Client]:
+    with Client(settings) as client:
+        answer = client.post("/v1/sql", {"sql": FAMILY})
+        assert answer.status_code == 200, answer.text
+        yield client
+
+
+def test_keys_that_swap_take_their_rows_with_them(family: Client):
+    family.post("/v1/sql", {"sql": "UPDATE parents SET id = 3 - id WHERE id < 3"})
+    assert sorted(family.rows("children")) == [(1, "a"), (2, "b")]
+    assert sorted(family.rows("toys"), key=str) == [(1,), (2,), (2,), (None,)]
+
+
+def test_rows_of_the_same_table_follow(family: Client):
+    family.post("/v1/sql", {"sql": "UPDATE staff SET id = id + 1"})
+    assert sorted(family.rows("staff")) == [(2, None), (3, 2), (4, 3)]
+
+
+def test_an_upsert_of_a_unique_value_is_an_update(family: Client):
+    assert family.deltas("parents", {"upsert": {"id": 1, "code": "c"}}).status_code == 200
+    assert sorted(family.rows("children"), key=str) == [(1, "b"), (2, None)]
+    assert family.deltas("parents", {"upsert": {"id": 2, "code": "b"}}).status_code == 200
+    assert sorted(family.rows("children"), key=str) == [(1, "b"), (2, None)]
+
+
+def test_what_follows_is_judged_too(family: Client):
+    ask = "CREATE TABLE t (c TEXT CHECK (c <> 'z') REFERENCES parents (code) ON UPDATE CASCADE); "
+    assert family.post("/v1/sql", {"sql": ask + "INSERT INTO t VALUES ('a')"}).status_code == 200
+    assert _problem(family, "UPDATE parents SET code = 'z' WHERE id = 1")[:2] == (422, "check_violated")
+    assert _problem(family, "UPDATE parents SET code = 'b' WHERE id = 1")[:2] == (409, "unique_violated")
+    assert sorted(family.rows("parents"), key=str) == [(1, "a"), (2, "b"), (3, None)]
+    assert "ON UPDATE CASCADE" in str(family.get("/v1/tables/t").json())
+
+
+def test_an_action_sets_no_column_that_cannot_take_its_values(family: Client):
+    for column in ("c TEXT NOT NULL {} SET NULL", "d TEXT, c TEXT GENERATED ALWAYS AS (d) STORED {} CASCADE"):
+        written = column.format("REFERENCES parents (code) ON UPDATE")
+        status, _, detail = _problem(family, f"CREATE TABLE t ({written})")
+        assert status == 422 and "sets column c" in detail

@@ -36,14 +36,15 @@ CREATE TABLE parents (
 CREATE TABLE children (
     id INTEGER NOT NULL PRIMARY KEY, p INTEGER, q INTEGER,
     CONSTRAINT gone FOREIGN KEY (p) REFERENCES parents (id) ON DELETE CASCADE {deferred},
-    CONSTRAINT kept FOREIGN KEY (q) REFERENCES parents (u) {deferred}
+    CONSTRAINT kept FOREIGN KEY (q) REFERENCES parents (u) ON UPDATE SET NULL {deferred}
 );
 CREATE TABLE notes (
-    p INTEGER CONSTRAINT cut REFERENCES parents (id) ON DELETE SET NULL {deferred},
-    c INTEGER REFERENCES children (id) ON DELETE CASCADE {deferred}
+    p INTEGER CONSTRAINT cut REFERENCES parents (id) ON DELETE SET NULL ON UPDATE CASCADE {deferred},
+    q INTEGER REFERENCES parents (u) ON UPDATE CASCADE {deferred},
+    c INTEGER REFERENCES children (id) ON DELETE CASCADE ON UPDATE CASCADE {deferred}
 )
 """
-TABLES = {"parents": "id, u, v, n, g", "children": "id, p, q", "notes": "p, c"}
+TABLES = {"parents": "id, u, v, n, g", "children": "id, p, q", "notes": "p, q, c"}
 STATEMENTS = 70
 
 
@@ -96,7 +97,9 @@ class Author:
         return f"INSERT INTO children VALUES {rows}"
 
     def _notes(self) -> str:
-        rows = ", ".join(f"({self._maybe()}, {self._maybe()})" for _ in range(self._chance.randint(1, 3)))
+        rows = ", ".join(
+            f"({self._maybe()}, {self._maybe()}, {self._maybe()})" for _ in range(self._chance.randint(1, 3))
+        )
         return f"INSERT INTO notes VALUES {rows}"
 
     def _upsert(self) -> str:
@@ -114,6 +117,7 @@ class Author:
                 f"UPDATE parents SET u = {self._maybe()} WHERE id = {self._id()}",
                 f"UPDATE parents SET n = n + 1 WHERE id = {self._id()}",
                 f"UPDATE parents SET id = {self._id()} WHERE id = {self._id()}",
+                f"UPDATE children SET id = {self._id()} WHERE id = {self._id()}",
                 f"UPDATE children SET p = {self._maybe()}, q = {self._maybe()} WHERE id < {self._id()}",
                 f"UPDATE notes SET c = {self._maybe()} WHERE p = {self._id()}",
             ]

@@ -172,6 +172,73 @@ def test_a_name_with_a_schema_in_each_dialect(shop: Client, dialect: str, name: 
     assert rows(shop, f"SELECT id, price FROM {name} ORDER BY id", dialect=dialect) == [[1, 100], [2, 200]]
 
 
+@pytest.mark.parametrize(
+    ("dialect", "name"),
+    [
+        ("snowflake", "LAKE.SALES.ORDERS"),
+        ("bigquery", "`lake`.`sales`.`orders`"),
+        ("bigquery", "`lake.sales.orders`"),
+        ("bigquery", "lake.sales.orders"),
+        ("databricks", "`lake`.`sales`.`orders`"),
+        ("spark", "lake.sales.orders"),
+        ("redshift", '"lake"."sales"."orders"'),
+        ("trino", "lake.sales.orders"),
+        ("tsql", "[lake].[sales].[orders]"),
+        ("clickhouse", '"lake.sales".orders'),
+        ("duckdb", "lake.sales.orders"),
+        ("postgres", '"lake.sales".orders'),
+    ],
+)
+def test_a_name_with_a_database_in_each_dialect(shop: Client, dialect: str, name: str) -> None:
+    run(
+        shop,
+        """CREATE SCHEMA lake.sales; CREATE TABLE lake.sales.orders (id INT, price INT); CREATE SCHEMA sales;
+        CREATE TABLE sales.orders (id INT, price INT); INSERT INTO sales.orders VALUES (7, 70);
+        INSERT INTO lake.sales.orders VALUES (8, 80), (9, 90)""",
+    )
+    assert rows(shop, f"SELECT id, price FROM {name} ORDER BY id", dialect=dialect) == [[8, 80], [9, 90]]
+    run(shop, f"CREATE VIEW v AS SELECT sum(price) AS s FROM {name}", dialect=dialect)
+    run(shop, "INSERT INTO lake.sales.orders VALUES (8, 1); DELETE FROM sales.orders")
+    assert rows(shop, "SELECT s FROM v") == [[171]]
+
+
+def test_a_schema_of_another_database_is_a_schema(shop: Client) -> None:
+    run(
+        shop,
+        """CREATE SCHEMA IF NOT EXISTS lake.sales; CREATE TYPE lake.sales.mood AS ENUM ('low', 'high');
+        CREATE TABLE lake.sales.orders (id INT PRIMARY KEY, m lake.sales.mood);
+        INSERT INTO lake.sales.orders VALUES (1, 'high');
+        CREATE VIEW lake.sales.totals AS SELECT lake.sales.orders.m, count(lake.sales.orders.id) AS n
+        FROM lake.sales.orders WHERE lake.sales.orders.m > 'low'::lake.sales.mood GROUP BY 1;
+        UPDATE lake.sales.orders SET id = 2 WHERE lake.sales.orders.id = 1;
+        CREATE FUNCTION lake.sales.twice(x INT) RETURNS INT LANGUAGE SQL AS 'SELECT 2 * x';
+        COMMENT ON COLUMN lake.sales.orders.id IS 'the key'""",
+    )
+    assert rows(shop, "SELECT n, lake.sales.twice(3) FROM lake.sales.totals") == [[1, 6]]
+    assert rows(shop, 'SELECT "lake.sales".orders.* FROM "lake.sales".orders') == [[2, "high"]]
+    assert names(shop, "SHOW SCHEMAS") == ["analytics", "lake.sales", "public"]
+    for path in ("lake.sales.totals", '"lake.sales".totals'):
+        assert shop.get(f"/v1/views/{path}/rows").json()["rows"] == [{"m": "high", "n": 1}]
+    assert rows(shop, "SELECT n FROM totals", search_path='"lake.sales"') == [[1]]
+    assert refused(shop, "SELECT * FROM other.sales.orders")["code"] == "unknown_table"
+    assert refused(shop, "SELECT other.sales.orders.id FROM lake.sales.orders")["status"] == 422
+    assert refused(shop, "CREATE TABLE other.sales.t (a INT)")["hint"] == "CREATE SCHEMA other.sales"
+    run(
+        shop, "ALTER TABLE lake.sales.orders RENAME TO sold; ALTER TABLE lake.sales.sold SET SCHEMA analytics"
+    )
+    run(shop, "DROP SCHEMA lake.sales CASCADE")
+    assert rows(shop, "SELECT id, m FROM analytics.sold") == [[2, "high"]]
+
+
+def test_parts_with_dots_keep_their_places(shop: Client) -> None:
+    run(
+        shop,
+        """CREATE SCHEMA "a.b".c; CREATE SCHEMA a."b.c"; CREATE TABLE "a.b".c.t (x INT);
+        CREATE TABLE a."b.c".t (x INT); INSERT INTO "a.b".c.t VALUES (1); INSERT INTO a."b.c".t VALUES (2)""",
+    )
+    assert rows(shop, 'SELECT * FROM "a.b".c.t UNION ALL SELECT * FROM a."b.c".t ORDER BY 1') == [[1], [2]]
+
+
 def test_statements_about_a_relation_of_a_schema(shop: Client) -> None:
     run(
         shop,

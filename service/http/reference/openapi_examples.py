@@ -254,6 +254,44 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "text/plain": "%0 = get orders\n%1 = aggregate %0 by customer: sum(total)\n",
         JSON: {"stage": "optimized"},
     },
+    "explain_row": {
+        "text/plain": "group (customer = 7, total = 12.50)\n"
+        "  row of table orders (id = 1, customer = 7, total = 12.50)\n",
+        JSON: {
+            "view": "totals",
+            "epoch": 13,
+            "row": {"customer": 7, "total": "12.50"},
+            "count": 1,
+            "because": {
+                "rule": "group",
+                "row": {"customer": 7, "total": "12.50"},
+                "of": [
+                    {
+                        "rule": "row of table orders",
+                        "row": {"id": 1, "customer": 7, "total": "12.50"},
+                        "table": "orders",
+                    }
+                ],
+            },
+            "facts": [],
+            "tables": {"orders": [{"id": 1, "customer": 7, "total": "12.50"}]},
+            "cut": False,
+        },
+    },
+    "explain_change": {
+        JSON: {
+            "view": "totals",
+            "row": {"customer": 7, "total": "12.50"},
+            "epochs": [
+                {
+                    "epoch": 13,
+                    "committed_at": "2026-01-05T12:00:00Z",
+                    "diff": 1,
+                    "changes": {"orders": [{"diff": 1, "row": {"id": 1, "customer": 7, "total": "12.50"}}]},
+                }
+            ],
+        }
+    },
     "replay_epoch": {
         JSON: {
             "view": "totals",

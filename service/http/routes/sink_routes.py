@@ -5,30 +5,17 @@ from __future__ import annotations
 from typing import Literal
 
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from planner.relation_names import schema_of
 from service.accounts.audit import about
 from service.http.access import lanes_of, pipeline_of, principal_of, runtime_of
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name, fold_relation
-from service.pipeline.locations import to_write
-from service.pipeline.sinks import Sink, SinkDefinition, unknown_sink
+from service.pipeline.sinks import Sink, unknown_sink
+from service.pipeline.stream_requests import NewSink
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/sinks", tags=["sinks"])
-
-
-class NewSink(BaseModel):
-    """`from` is the first epoch whose changes are wanted; by default the view's current rows come first."""
-
-    model_config = ConfigDict(extra="forbid", populate_by_name=True)
-
-    name: str
-    view: str
-    format: Literal["parquet"] = "parquet"
-    path: str
-    first: int | None = Field(default=None, alias="from", ge=0)
-    interval_seconds: float = Field(default=10.0, gt=0, le=86_400)
 
 
 class SinkModel(BaseModel):
@@ -54,12 +41,9 @@ class SinkList(BaseModel):
 @router.post("", status_code=201)
 async def create_sink(request: Request, new: NewSink, response: Response) -> SinkModel:
     """Append a view's changes to a directory of Parquet files, each epoch exactly once."""
-    runtime = runtime_of(request)
     about(f"create sink {new.name}")
-    view = fold_relation(new.view)
-    principal_of(request).require_defining(schema_of(view))
-    path = to_write(new.path, runtime.settings)
-    definition = SinkDefinition(fold_name(new.name), view, str(path), new.first, new.interval_seconds)
+    principal_of(request).require_defining(schema_of(fold_relation(new.view)))
+    definition = new.definition(runtime_of(request).settings)
     sink = await lanes_of(request).jobs.run(pipeline_of(request).sinks.create, definition)
     response.headers["Location"] = f"/v1/sinks/{definition.name}"
     return _model(sink)
@@ -95,12 +79,12 @@ def _model(sink: Sink) -> SinkModel:
     return SinkModel(
         name=definition.name,
         view=definition.view,
-        format="parquet",
+        format=definition.format,
         path=definition.path,
         first=definition.first,
         interval_seconds=definition.interval_seconds,
-        state="running" if progress.failure is None else "failed",
-        reason=progress.failure or sink.trouble,
+        state=sink.state,
+        reason=sink.reason,
         epoch=progress.done,
         files=progress.files,
         rows=progress.rows,

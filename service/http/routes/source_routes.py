@@ -2,46 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from fastapi import APIRouter, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel
 
 from planner.relation_names import schema_of
 from service.accounts.audit import about
 from service.http.access import lanes_of, pipeline_of, principal_of, runtime_of
 from service.http.routes.strict import StrictRoute
 from service.names import fold_name, fold_relation
-from service.pipeline.locations import to_watch
 from service.pipeline.source import State, StreamingSource
-from service.pipeline.source_catalog import SourceDefinition
 from service.pipeline.sources import unknown_source
-from service.pipeline.spark_options import Value, reader_options
+from service.pipeline.stream_requests import Envelope, NewSource, Unit
 
 router = APIRouter(route_class=StrictRoute, prefix="/v1/sources", tags=["sources"])
-
-Envelope = Literal["changes", "debezium"]
-Unit = Literal["milliseconds", "microseconds", "nanoseconds"]
-
-
-class NewSource(BaseModel):
-    """A directory to watch. With `envelope`, a line is a change as `/deltas` takes it, or Debezium's.
-
-    `timestamps` is the unit of moments that Debezium writes as numbers without a schema.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-    name: str
-    table: str
-    format: Literal["parquet", "csv", "json", "orc", "text"]
-    path: str
-    options: dict[str, Value] = {}
-    envelope: Envelope | None = None
-    timestamps: Unit | None = None
-    trigger_seconds: float = Field(default=1.0, ge=0, le=86_400)
-    files_per_batch: int = Field(default=100, ge=1, le=10_000)
-    bad_rows: Literal["fail", "skip"] = "fail"
 
 
 class SourceModel(BaseModel):
@@ -74,21 +47,8 @@ class SourceList(BaseModel):
 async def create_source(request: Request, new: NewSource, response: Response) -> SourceModel:
     """Take the files of a directory into a table: each batch of files is an epoch, each file counts once."""
     about(f"create source {new.name}")
-    table = fold_relation(new.table)
-    principal_of(request).require_defining(schema_of(table))
-    path = to_watch(new.path, runtime_of(request).settings)
-    definition = SourceDefinition(
-        fold_name(new.name),
-        table,
-        new.format,
-        str(path),
-        reader_options("text" if new.envelope else new.format, new.options),
-        new.envelope,
-        new.timestamps,
-        new.trigger_seconds,
-        new.files_per_batch,
-        new.bad_rows,
-    )
+    principal_of(request).require_defining(schema_of(fold_relation(new.table)))
+    definition = new.definition(runtime_of(request).settings)
     source = await lanes_of(request).jobs.run(pipeline_of(request).sources.create, definition)
     response.headers["Location"] = f"/v1/sources/{definition.name}"
     return _model(source)
@@ -139,7 +99,7 @@ def _model(source: StreamingSource) -> SourceModel:
     return SourceModel(
         **vars(source.definition),
         state=source.state,
-        reason=progress.failure or source.trouble,
+        reason=source.reason,
         batches=progress.last_batch + 1,
         rows=progress.rows,
         skipped=progress.skipped,

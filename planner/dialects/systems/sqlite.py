@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
-from planner.dialects.mysql_json import changed
 from planner.dialects.printf import printed
-from planner.dialects.sqlite_dates import SQLITE_DATES
+from planner.dialects.systems.mysql_json import changed
+from planner.dialects.systems.sqlite_dates import SQLITE_DATES
 from planner.dialects.undefined_values import NULL_WHERE_UNDEFINED
 from planner.native.templates import sql
 

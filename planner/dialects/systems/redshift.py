@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 
 from planner.dialects import object_members
+from planner.dialects.zero_divisors import guarded_division
 from planner.errors import Unsupported
 from planner.native.templates import sql
 from planner.positions import fail
@@ -19,10 +20,7 @@ Args = Sequence[exp.Expression]
 _COMPARED = "CASE WHEN {0} < {1} THEN -1 WHEN {0} = {1} THEN 0 WHEN {0} > {1} THEN 1 END"
 _ELEMENT = "CASE WHEN {0} IS NOT NULL THEN coalesce(json_extract_string({0}, '/' || {1}), '') END"
 _ESCAPED = "replace(replace({PLACE}, '~', '~0'), '/', '~1')"
-_DIVISOR = "CASE WHEN {0} = 0 THEN 1 % CAST({0} AS BIGINT) ELSE {0} END"
-"""A divisor whose zero fails, as it does for whole numbers."""
 _BASES = {"10": "CAST({0} AS BIGINT)", "16": "CAST('0x' || {0} AS BIGINT)"}
-_GUARDED = "guarded"
 _FORMS = {"utf8": "encode({0})", "utf-8": "encode({0})", "hex": "unhex({0})", "base64": "from_base64({0})"}
 
 
@@ -99,14 +97,4 @@ REDSHIFT: Mapping[str, str | Callable[[Args], exp.Expression]] = {
 
 def redshift_node(node: exp.Expression) -> exp.Expression:
     """A node's meaning, or the node itself."""
-    if isinstance(node, exp.Div) and _may_be_zero(node.expression) and _GUARDED not in node.meta:
-        found = node.copy()
-        found.meta[_GUARDED] = True
-        found.set("expression", sql(_DIVISOR, [node.expression]))
-        return found
-    return node
-
-
-def _may_be_zero(divisor: exp.Expression) -> bool:
-    is_number = isinstance(divisor, exp.Literal) and divisor.name.strip("0.") != ""
-    return not is_number and not isinstance(divisor, exp.Nullif)
+    return guarded_division(node) if isinstance(node, exp.Div) else node

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
-from planner.dialects import flink_language  # noqa: F401  # sqlglot knows the dialect by its class
 from planner.dialects.array_calls import ARRAYS
 from planner.dialects.overloads import PREFIX
 from planner.dialects.printf import printed
+from planner.dialects.systems import flink_language  # noqa: F401  # sqlglot knows the dialect by its class
 from planner.errors import InvalidQuery, Unsupported
 from planner.native.templates import call_of, sql
 from planner.positions import fail

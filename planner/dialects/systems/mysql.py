@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
-from planner.dialects.mysql_json import MYSQL_JSON, member
 from planner.dialects.overloads import PREFIX
+from planner.dialects.systems.mysql_json import MYSQL_JSON, member
 from planner.dialects.undefined_values import NULL_WHERE_UNDEFINED
 from planner.errors import Unsupported
 from planner.native.templates import call_of, sql

@@ -14,6 +14,7 @@ from planner.dialects.extreme_rows import of_nulls_too
 from planner.dialects.java_patterns import replaced
 from planner.dialects.printf import printed
 from planner.dialects.trying import tried, try_binary
+from planner.dialects.typed_json import typed_json
 from planner.errors import Unsupported
 from planner.native.subscripts import FROM_END
 from planner.native.templates import sql
@@ -94,6 +95,8 @@ SPARK: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "FORMAT_NUMBER(value, digits)": _grouped,
     "FORMAT_STRING(pattern, ...)": printed,
     "PRINTF(pattern, ...)": printed,
+    "FROM_JSON(text, type)": typed_json,
+    "FROM_JSON(text, type, options)": typed_json,
     # GET(ARRAY(1, 2, 3), 0) is 1, GET(ARRAY(1, 2, 3), 3) is NULL
     "GET(array, place)": "CASE WHEN {1} >= 0 THEN list_extract({0}, {1} + 1) END",
     "GETBIT(value, place)": "({0} >> {1}) & 1",

@@ -1,0 +1,12 @@
+with raw as (
+
+    select * from `sandwich-bar`.`sandwiches`.`raw_customers`
+
+)
+
+select
+    id as customer_id,
+    trim(first_name) as first_name,
+    trim(first_name) || coalesce(' ' || last_name, '') as full_name,
+    safe_cast(joined as date) as joined
+from raw

@@ -1,0 +1,9 @@
+select
+    ordered_in as month,
+    status,
+    count(*) as orders,
+    count(distinct customer_id) as customers,
+    sum(amount) as amount
+from `main`.`sandwiches`.`orders`
+group by 1, 2
+having sum(amount) >= 0

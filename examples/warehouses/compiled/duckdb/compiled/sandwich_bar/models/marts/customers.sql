@@ -1,0 +1,43 @@
+with by_customer as (
+
+    select
+        customer_id,
+        min(ordered_on) as first_order,
+        max(ordered_on) as latest_order,
+        count(*) as number_of_orders,
+        sum(amount) as lifetime_value,
+        bool_or(status = 'RETURNED') as has_returned
+    from "memory"."main"."orders"
+    group by customer_id
+
+)
+
+select
+    customers.customer_id,
+    customers.full_name,
+    by_customer.first_order,
+    by_customer.latest_order,
+    
+        (date_diff('day', customers.joined::timestamp, by_customer.first_order::timestamp ))
+     as days_to_first_order,
+    
+        (date_diff('month', by_customer.first_order::timestamp, by_customer.latest_order::timestamp ))
+     as months_of_orders,
+    cast(
+
+    (customers.joined + cast(1 as bigint) * interval 1 month) as date) as trial_ends,
+    cast(cast(
+        
+
+    (
+
+    (date_trunc('month', customers.joined) + cast(1 as bigint) * interval 1 month) + cast(-1 as bigint) * interval 1 day)
+        as date) as date) as first_bill,
+    coalesce(by_customer.number_of_orders, 0) as number_of_orders,
+    coalesce(by_customer.lifetime_value, 0) as lifetime_value,
+    coalesce(by_customer.has_returned, false) as has_returned,
+    rank() over (order by coalesce(by_customer.lifetime_value, 0) desc) as place,
+    latest_orders.items as latest_items
+from "memory"."main"."stg_customers" as customers
+left join by_customer on by_customer.customer_id = customers.customer_id
+left join "memory"."main"."latest_orders" as latest_orders on latest_orders.customer_id = customers.customer_id

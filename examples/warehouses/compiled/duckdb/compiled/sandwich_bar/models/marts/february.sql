@@ -1,0 +1,27 @@
+with days as (
+
+    
+    select cast(day as date) as day
+    from generate_series(date '2025-02-01', date '2025-02-28', interval 1 day) as days (day)
+
+
+),
+
+sales as (
+
+    select ordered_on, count(*) as orders, sum(amount) as amount
+    from "memory"."main"."orders"
+    where status <> 'RETURNED'
+    group by ordered_on
+
+)
+
+select
+    days.day,
+    coalesce(sales.orders, 0) as orders,
+    coalesce(sales.amount, 0) as amount,
+    sum(coalesce(sales.amount, 0)) over (
+        order by days.day rows between 6 preceding and current row
+    ) as amount_of_seven_days
+from days
+left join sales on sales.ordered_on = days.day

@@ -1,0 +1,24 @@
+with days as (
+
+    {{ days('2025-02-01', '2025-02-28') }}
+
+),
+
+sales as (
+
+    select ordered_on, count(*) as orders, sum(amount) as amount
+    from {{ ref('orders') }}
+    where status <> 'RETURNED'
+    group by ordered_on
+
+)
+
+select
+    days.day,
+    coalesce(sales.orders, 0) as orders,
+    coalesce(sales.amount, 0) as amount,
+    sum(coalesce(sales.amount, 0)) over (
+        order by days.day rows between 6 preceding and current row
+    ) as amount_of_seven_days
+from days
+left join sales on sales.ordered_on = days.day

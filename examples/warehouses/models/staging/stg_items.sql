@@ -1,0 +1,1 @@
+{{ basket_items(ref('stg_orders')) }}

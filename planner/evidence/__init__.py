@@ -1,0 +1,1 @@
+"""Evidence: queries for the rows from which a row follows."""

@@ -1,0 +1,62 @@
+"""A program in the form in which its rows are explained.
+
+Subqueries are joins and filters stand low, as in a program that is maintained. But scans keep all columns, so
+that the rows of tables can be named, and the time is that of one epoch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from engine.plan.expressions import Literal
+from planner.ir import Expression, Now, Relational, RelationalProgram, subqueries
+from planner.ir.column_numbers import Numbers
+from planner.ir.rewrite import bottom_up, map_expressions
+from planner.passes.constant_rows import inline_constants
+from planner.passes.decorrelation import decorrelate
+from planner.passes.distinct_rows import drop_distinct
+from planner.passes.inline import inline_definitions
+from planner.passes.no_rows import remove_empty
+from planner.passes.outer_joins import simplify_outer_joins
+from planner.passes.pushdown import push_filters
+from planner.passes.pushdown.into_recursion import push_into_recursion
+from planner.passes.simplify import simplify_expressions
+
+
+def explainable(program: RelationalProgram, now: datetime) -> tuple[RelationalProgram, Numbers]:
+    """The program at an epoch with the time `now`, in UTC; and the numbers for more columns."""
+    program = program.mapped(lambda operator: map_expressions(operator, lambda e: _at(e, now)))
+    numbers = Numbers.after(max(_numbers(program), default=0))
+    program = program.mapped(inline_constants)
+    program = decorrelate(program, numbers)
+    program = inline_definitions(program, numbers)
+    program = program.mapped(inline_constants)
+    program = program.mapped(_simpler)
+    return program.mapped(lambda operator: simplify_outer_joins(push_filters(operator))), numbers
+
+
+def narrowed(operator: Relational, program: RelationalProgram) -> RelationalProgram:
+    """A program of the operator, over the definitions of `program`, with filters as low as they go."""
+    found = RelationalProgram(program.definitions, push_filters(operator), operator.columns)
+    found = push_into_recursion(found).mapped(push_filters)
+    return found.mapped(_simpler)
+
+
+def _simpler(operator: Relational) -> Relational:
+    return bottom_up(operator, simplify_expressions, remove_empty, drop_distinct)
+
+
+def _at(expression: Expression, now: datetime) -> Expression | None:
+    return Literal(now, expression.type) if isinstance(expression, Now) else None
+
+
+def _numbers(program: RelationalProgram) -> Iterator[int]:
+    """The numbers of all columns."""
+    waiting = [*program.definitions, program.root]
+    while waiting:
+        operator = waiting.pop()
+        yield from operator.ids
+        yield from operator.below
+        waiting += operator.inputs
+        waiting += [found.query for e in operator.expressions for found in subqueries(e)]

@@ -1,0 +1,40 @@
+"""Rounds: what a recursion computes in one round, as queries over the rows of the round before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from planner.ir import Fixpoint, Prioritized, Project, RecursiveBinding, RecursiveRef, Relational
+from planner.ir.column_numbers import Numbers
+from planner.ir.renumber import renumbered
+from planner.ir.rewrite import bottom_up
+
+
+def round_of(fixpoint: Fixpoint, numbers: Numbers) -> tuple[RecursiveBinding, ...]:
+    """The bindings, each over the previous round alone: what a binding reads of its own round is put in its
+    place. Rows enter whatever their priority, which changes rounds and no answer."""
+    made: dict[int, RecursiveBinding] = {}
+
+    def changed(operator: Relational) -> Relational:
+        match operator:
+            case Prioritized(input=input):
+                return input
+            case RecursiveRef(variable=variable, is_current=True) if variable in made:
+                binding = made[variable]
+                copy, names = renumbered(binding.value, numbers)
+                columns = zip(operator.columns, operator.positions, strict=True)
+                items = ((c, copy.attribute(names[binding.outputs[place]]).ref) for c, place in columns)
+                return Project(copy, tuple(items))
+        return operator
+
+    for binding in fixpoint.bindings:
+        made[binding.variable] = replace(binding, value=bottom_up(binding.value, changed))
+    return tuple(made.values())
+
+
+def fixpoint_in(operator: Relational, variables: frozenset[int]) -> Fixpoint | None:
+    """The recursion that binds the variables, here or below."""
+    if isinstance(operator, Fixpoint) and {b.variable for b in operator.bindings} == variables:
+        return operator
+    found = (fixpoint_in(input, variables) for input in operator.inputs)
+    return next((fixpoint for fixpoint in found if fixpoint is not None), None)

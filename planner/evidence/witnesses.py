@@ -1,0 +1,89 @@
+"""Witnesses: the query of an operator's rows, each with the rows of the leaves that it is made from.
+
+Projections, filters, joins and DISTINCT make a row from one row of each leaf. Their witness keeps all columns
+on the way, and so has a row for each way in which a row can be made. Everything else is a leaf, which is
+explained by itself: tables, groups, windows, set operations, recursions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from engine.plan.expressions import Literal
+from engine.schema import BOOLEAN
+from planner.ir import (
+    Distinct,
+    JoinKind,
+    Project,
+    Relational,
+    Selection,
+    ThetaJoin,
+)
+from planner.ir.column_numbers import Numbers
+from planner.ir.rewrite import identity
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """A leaf of a witness. It has a row where column `mark` is not NULL; always without a mark."""
+
+    operator: Relational
+    mark: int | None = None
+
+
+@dataclass(frozen=True)
+class Witness:
+    """`query` has the columns of the operator and those of its leaves. `absent` are the right sides of joins
+    that keep rows without a match. `marks` are the columns that say whether there is a match, each with the
+    join that has the matches."""
+
+    query: Relational
+    leaves: tuple[Leaf, ...]
+    absent: tuple[Relational, ...] = ()
+    marks: tuple[tuple[int, ThetaJoin], ...] = ()
+
+
+def witness(operator: Relational, numbers: Numbers) -> Witness:
+    """The witness of an operator; of a leaf, the leaf itself."""
+    match operator:
+        case Selection(input=input):
+            below = witness(input, numbers)
+            return replace(below, query=replace(operator, input=below.query))
+        case Distinct(input=input):
+            return witness(input, numbers)
+        case Project(input=input, items=items):
+            below = witness(input, numbers)
+            made = {attribute.id for attribute, _ in items}
+            kept = tuple(column for column in below.query.columns if column.id not in made)
+            return replace(below, query=Project(below.query, (*items, *identity(kept))))
+        case ThetaJoin():
+            return _joined(operator, numbers)
+    return Witness(operator, (Leaf(operator),))
+
+
+def _joined(join: ThetaJoin, numbers: Numbers) -> Witness:
+    left = witness(join.left, numbers)
+    if join.kind is JoinKind.ANTI:
+        return replace(left, query=replace(join, left=left.query), absent=(*left.absent, join.right))
+    if join.mark is not None:
+        matches = ThetaJoin(JoinKind.INNER, left.query, join.right, join.condition)
+        return replace(
+            left, query=replace(join, left=left.query), marks=(*left.marks, (join.mark.id, matches))
+        )
+    right = witness(join.right, numbers)
+    if join.kind is JoinKind.FULL:
+        left = _marked(left, numbers)
+    if join.kind in (JoinKind.LEFT, JoinKind.FULL):
+        right = _marked(right, numbers)
+    kind = JoinKind.INNER if join.kind is JoinKind.SEMI else join.kind
+    query = ThetaJoin(kind, left.query, right.query, join.condition)
+    absent, marks = (*left.absent, *right.absent), (*left.marks, *right.marks)
+    return Witness(query, (*left.leaves, *right.leaves), absent, marks)
+
+
+def _marked(side: Witness, numbers: Numbers) -> Witness:
+    """The same with a column that is not NULL in its rows, so that padded rows are told apart."""
+    mark = numbers.attribute("is_there", BOOLEAN, False)
+    query = Project(side.query, (*identity(side.query.columns), (mark, Literal(True, BOOLEAN))))
+    leaves = tuple(leaf if leaf.mark is not None else replace(leaf, mark=mark.id) for leaf in side.leaves)
+    return replace(side, query=query, leaves=leaves)

@@ -1,0 +1,1 @@
+"""Derivations: why a view has a row, as the rows of tables that it follows from."""

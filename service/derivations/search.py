@@ -1,0 +1,344 @@
+"""The search for reasons: from a row of a query down to rows of tables.
+
+An operator's witness has a row for each way in which a row is made. The search follows the first one, in the
+order of the rows' words. The leaves of a witness are explained by themselves. Rows of a recursion are facts:
+each is explained once, by rows of the round before the one in which it came.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from engine.codec.python import decode_row
+from engine.kernels.words import NULL
+from engine.plan.nodes import Source
+from engine.schema import Column, Schema
+from engine.state.reading import Rows
+from planner.evidence.explainable import narrowed
+from planner.evidence.goal_plans import filtered, goal_plan
+from planner.evidence.recursion_rounds import fixpoint_in
+from planner.evidence.witnesses import Leaf, Witness, witness
+from planner.ir import (
+    Aggregate,
+    Attribute,
+    Context,
+    Fixpoint,
+    Nearest,
+    Over,
+    RecursiveRef,
+    Relational,
+    RelationalProgram,
+    SetKind,
+    SetOp,
+    SharedRef,
+    TableScan,
+    Top,
+    UnnestLists,
+    Values,
+)
+from planner.ir.column_numbers import Numbers
+from service.derivations.facts import Facts
+from service.derivations.reason import NO_ROW, ExplainedRow, Reason
+from service.derivations.seen_rows import SeenRows
+from service.derivations.unrolled import Unrolled
+
+Goal = Mapping[int, int]
+"""Words of columns, by number."""
+
+
+@dataclass(frozen=True)
+class SearchLimits:
+    """The most causes that are shown of a group, and the most facts that are explained."""
+
+    causes: int = 10
+    facts: int = 500
+
+
+class _Round(NamedTuple):
+    """The rows of a recursion after a round."""
+
+    unrolled: Unrolled
+    round: int
+
+
+Scope = Mapping[int, _Round]
+"""What is read of the recursions around an operator, by variable."""
+
+
+@dataclass(eq=False)
+class Search:
+    """Explains rows of one query. `view_of` gives the search over a view that it reads, None for a table."""
+
+    program: RelationalProgram
+    numbers: Numbers
+    rows: SeenRows
+    limits: SearchLimits
+    facts: Facts
+    view_of: Callable[[str], Search | None]
+
+    def __post_init__(self) -> None:
+        self._unrolled: dict[tuple[Fixpoint, tuple[tuple[int, int], ...]], Unrolled] = {}
+
+    def answer(self) -> Rows:
+        """The query's rows, with its columns in their order."""
+        outputs = [column.id for column in self.program.outputs]
+        goal = goal_plan(self.program.root, self.program, {}, {}, outputs)
+        return self.rows.answer(goal, {}, {})
+
+    def reason(self, words: tuple[int, ...]) -> Reason:
+        """Why the query has a row; the facts that it cites are explained later."""
+        return self._reason(self.program.root, self._asked(words), {})
+
+    def _asked(self, words: tuple[int, ...]) -> Goal:
+        return {c.id: word for c, word in zip(self.program.outputs, words, strict=True)}
+
+    # Operators
+
+    def _reason(self, operator: Relational, goal: Goal, scope: Scope) -> Reason:
+        """Why an operator has a row with the words of the goal."""
+        match operator:
+            case TableScan():
+                return self._scanned(operator, goal)
+            case Values():
+                return Reason("a constant row", self._row(operator.columns, goal))
+            case Aggregate():
+                return self._group(operator, goal, scope)
+            case SetOp():
+                return self._combined(operator, goal, scope)
+            case Over():
+                return self._window(operator, goal, scope)
+            case Top():
+                return self._chosen(operator, goal, scope)
+            case UnnestLists(input=input):
+                return self._over("element of a list", operator, ((input, goal),), scope)
+            case Nearest(left=left, right=right):
+                sides = ((left, goal), (right, goal)) if _is_there(right, goal) else ((left, goal),)
+                return self._over("nearest row", operator, sides, scope)
+            case Context(input=input, renaming=renaming):
+                inner = {old: goal[new.id] for new, old in renaming if new.id in goal}
+                return self._some(input, inner, scope)
+            case SharedRef(number=number, renaming=renaming):
+                inner = {old: goal[new.id] for new, old in renaming if new.id in goal}
+                return self._some(self.program.definitions[number], inner, scope)
+            case Fixpoint():
+                return self._recursive(operator, goal, scope)
+            case RecursiveRef():
+                return self._cited(operator, goal, scope)
+        return self._made(operator, goal, scope)
+
+    def _made(self, operator: Relational, goal: Goal, scope: Scope) -> Reason:
+        """A row that is made from one row of each leaf; where it is there several times, in all its ways."""
+        found, row = witness(operator, self.numbers), self._row(operator.columns, goal)
+        words, counts = self._answer(found.query, goal, scope)
+        if not counts.size:
+            return Reason(NO_ROW, row)
+        if len(counts) == 1 or self._answer(operator, goal, scope)[1].sum() == 1:
+            return self._one_way(found, words[:, 0], row, scope)
+        ways, more = self._ways(found, words, row, scope)
+        return Reason(f"in {len(counts)} ways", row, ways, more=more)
+
+    def _one_way(self, found: Witness, words: np.ndarray, row: ExplainedRow, scope: Scope) -> Reason:
+        parts = self._parts(found, _goal(found.query.columns, words), scope)
+        return parts[0] if len(parts) == 1 else Reason("row", row, tuple(parts))
+
+    def _ways(
+        self, found: Witness, words: np.ndarray, row: ExplainedRow, scope: Scope
+    ) -> tuple[tuple[Reason, ...], int]:
+        """The reasons of a witness's rows, and how many are left out."""
+        shown = words.T[: self.limits.causes]
+        more = words.shape[1] - len(shown)
+        self.facts.is_cut |= more > 0
+        return tuple(self._one_way(found, each, row, scope) for each in shown), more
+
+    def _parts(self, found: Witness, made: Goal, scope: Scope) -> list[Reason]:
+        """The rows from which a witness has made one."""
+        causes = [self._reason(leaf.operator, made, scope) for leaf in found.leaves if _has(leaf, made)]
+        for mark, matches in found.marks:
+            if made[mark] == 1:
+                words, _ = self._answer(matches, {id: made[id] for id in matches.left.ids}, scope)
+                causes.append(self._reason(matches.right, _goal(matches.columns, words[:, 0]), scope))
+        return causes + [Reason("there is no match", None) for _ in found.absent]
+
+    def _group(self, group: Aggregate, goal: Goal, scope: Scope) -> Reason:
+        keys = {key: goal[key] for key in group.keys if key in goal}
+        causes, more = self._members(group.input, keys, scope)
+        return Reason("group", self._row(group.columns, goal), causes, more=more)
+
+    def _members(self, input: Relational, keys: Goal, scope: Scope) -> tuple[tuple[Reason, ...], int]:
+        """Why an input has its rows with some keys, and how many of them are left out."""
+        found = witness(input, self.numbers)
+        words, _ = self._answer(found.query, keys, scope)
+        return self._ways(found, words, self._row(input.columns, keys), scope)
+
+    def _combined(self, operation: SetOp, goal: Goal, scope: Scope) -> Reason:
+        row = self._row(operation.columns, goal)
+        sides = []
+        for side, ids in ((operation.left, operation.lefts), (operation.right, operation.rights)):
+            pairs = zip(operation.columns, ids, strict=True)
+            inner = {id: goal[column.id] for column, id in pairs if column.id in goal}
+            sides.append((side, inner))
+        if operation.kind is SetKind.UNION:
+            found = [self._some(side, inner, scope) for side, inner in sides]
+            causes = [cause for cause in found if not cause.is_missing]
+            return causes[0] if len(causes) == 1 else Reason("union", row, tuple(causes))
+        kept = sides if operation.kind is SetKind.INTERSECT else sides[:1]
+        causes = [self._some(side, inner, scope) for side, inner in kept]
+        if operation.kind is SetKind.EXCEPT:
+            causes.append(Reason("fewer such rows are taken away", None))
+        return Reason(operation.kind.value, row, tuple(causes))
+
+    def _window(self, window: Over, goal: Goal, scope: Scope) -> Reason:
+        """A row with values of the rows of its partition."""
+        keys = {key: goal[key] for key in window.keys if key in goal}
+        causes, more = self._members(window.input, keys, scope)
+        return Reason("window", self._row(window.columns, goal), causes, more=more)
+
+    def _chosen(self, top: Top, goal: Goal, scope: Scope) -> Reason:
+        """A row that is among the first ones of its group; with an OFFSET, others have to be before it."""
+        keys = {key: goal[key] for key in top.keys if key in goal}
+        row = self._row(top.columns, goal)
+        if top.offset:
+            causes, more = self._members(top.input, keys, scope)
+            return Reason("first rows", row, causes, more=more)
+        among = int(self._answer(top.input, keys, scope)[1].sum())
+        return Reason(f"first rows of {among}", row, (self._some(top.input, goal, scope),))
+
+    def _over(
+        self, rule: str, operator: Relational, sides: tuple[tuple[Relational, Goal], ...], scope: Scope
+    ) -> Reason:
+        causes = []
+        for side, goal in sides:
+            causes.append(self._some(side, goal, scope))
+        return Reason(rule, self._row(operator.columns, sides[0][1]), tuple(causes))
+
+    def _some(self, operator: Relational, goal: Goal, scope: Scope) -> Reason:
+        """Why an operator has a row of which some columns are known."""
+        goal = {id: word for id, word in goal.items() if id in operator.ids}
+        if not operator.ids <= goal.keys():
+            words, counts = self._answer(operator, goal, scope)
+            if not counts.size:
+                return Reason(NO_ROW, self._row(operator.columns, goal))
+            goal = _goal(operator.columns, words[:, 0])
+        return self._reason(operator, goal, scope)
+
+    def _scanned(self, scan: TableScan, goal: Goal) -> Reason:
+        """A row of a table, or of a view."""
+        words, counts = self.rows.rows(Source(scan.name, scan.plan.schema))
+        fits = np.ones(len(counts), bool)
+        for column, place in zip(scan.columns, scan.positions, strict=True):
+            if column.id in goal:
+                fits &= words[place] == goal[column.id]
+        found = np.flatnonzero(fits)
+        name = self.rows.relation(scan.name)
+        if not len(found):
+            return Reason(NO_ROW, self._row(scan.columns, goal))
+        row = tuple(words[:, found[0]].tolist())
+        shown = ExplainedRow(scan.plan.schema, row)
+        view = self.view_of(name)
+        if view is None:
+            return Reason(f"row of table {name}", shown, relation=name, times=int(counts[found[0]]))
+        whole = self.rows.whole(name, int(found[0]))
+        fact = self.facts.cite((name, whole), lambda: view.reason(whole))
+        return Reason(f"row of view {name}", shown, fact=fact)
+
+    # Recursions
+
+    def _recursive(self, fixpoint: Fixpoint, goal: Goal, scope: Scope) -> Reason:
+        variables = frozenset(binding.variable for binding in fixpoint.bindings)
+        unrolled = self._unroll(fixpoint, variables, goal, scope)
+        binding = unrolled.bindings[fixpoint.result]
+        words, _ = unrolled.state(binding.variable, unrolled.rounds)
+        fits = np.ones(words.shape[1], bool)
+        for place, column in enumerate(fixpoint.columns):
+            if column.id in goal:
+                fits &= words[place] == goal[column.id]
+        return self._cite(unrolled, binding.variable, words[:, fits], self._row(fixpoint.columns, goal))
+
+    def _unroll(self, fixpoint: Fixpoint, variables: frozenset[int], goal: Goal, scope: Scope) -> Unrolled:
+        """The recursion, restricted to what the goal can follow from where that is known beforehand."""
+        wanted = filtered(fixpoint, self._values(fixpoint.columns, goal))
+        small = narrowed(wanted, replace(self.program, root=wanted))
+        found = fixpoint_in(small.root, variables) or fixpoint
+        key = (found, tuple((variable, it.round) for variable, it in scope.items()))
+        if key not in self._unrolled:
+            self._unrolled[key] = Unrolled(found, self.program, self.numbers, self.rows, self._given(scope))
+        return self._unrolled[key]
+
+    def _cited(self, reference: RecursiveRef, goal: Goal, scope: Scope) -> Reason:
+        unrolled, round = scope[reference.variable]
+        words, _ = unrolled.state(reference.variable, round)
+        fits = np.ones(words.shape[1], bool)
+        for column, place in zip(reference.columns, reference.positions, strict=True):
+            if column.id in goal:
+                fits &= words[place] == goal[column.id]
+        row = self._row(reference.columns, goal)
+        return self._cite(unrolled, reference.variable, words[:, fits], row)
+
+    def _cite(self, unrolled: Unrolled, variable: int, words: np.ndarray, row: ExplainedRow) -> Reason:
+        """A reason that names a fact, which is explained if it is not yet."""
+        if not words.shape[1]:
+            return Reason(NO_ROW, row)
+        first = words[:, int(unrolled.came(variable, words).argmin())]
+        name = next(b.name for b in unrolled.bindings if b.variable == variable)
+        fact = (id(unrolled), variable, tuple(first.tolist()))
+        number = self.facts.cite(fact, lambda: self._fact(unrolled, variable, first))
+        return Reason(f"row of {name}", row, fact=number)
+
+    def _fact(self, unrolled: Unrolled, variable: int, row: np.ndarray) -> Reason:
+        binding = next(b for b in unrolled.bindings if b.variable == variable)
+        (came,) = unrolled.came(variable, row[:, np.newaxis]).tolist()
+        goal = dict(zip(binding.outputs, row.tolist(), strict=True))
+        scope = {b.variable: _Round(unrolled, came - 1) for b in unrolled.bindings}
+        found = self._some(binding.value, goal, scope)
+        columns = tuple(
+            Column(c.name, binding.value.attribute(id).type, True)
+            for c, id in zip(map(binding.value.attribute, binding.outputs), binding.outputs, strict=True)
+        )
+        shown = ExplainedRow(Schema(columns), tuple(row.tolist()))
+        return Reason(f"{binding.name}, round {came}", shown, (found,))
+
+    # Queries
+
+    def _answer(self, operator: Relational, goal: Goal, scope: Scope) -> Rows:
+        variables = {variable: it.unrolled.variables[variable] for variable, it in scope.items()}
+        known = {id: word for id, word in goal.items() if id in operator.ids}
+        plan = goal_plan(operator, self.program, self._values(operator.columns, known), variables)
+        return self.rows.answer(plan, known, self._given(scope))
+
+    def _given(self, scope: Scope) -> dict[Source, Rows]:
+        return {
+            it.unrolled.variables[variable]: it.unrolled.state(variable, it.round)
+            for variable, it in scope.items()
+        }
+
+    def _values(self, columns: tuple[Attribute, ...], goal: Goal) -> dict[int, object]:
+        """The values of known words."""
+        found = [column for column in columns if goal.get(column.id, NULL) != NULL]
+        schema = Schema(tuple(Column(f"c{i}", column.type, True) for i, column in enumerate(found)))
+        values = decode_row([goal[column.id] for column in found], schema, self.rows.dictionary)
+        return {column.id: value for column, value in zip(found, values, strict=True)}
+
+    def _row(self, columns: tuple[Attribute, ...], goal: Goal) -> ExplainedRow:
+        known = [column for column in columns if column.id in goal]
+        schema = Schema(tuple(Column(c.name, c.type, True) for c in known))
+        return ExplainedRow(schema, tuple(goal[column.id] for column in known))
+
+
+def _goal(columns: tuple[Attribute, ...], words: np.ndarray) -> dict[int, int]:
+    return {column.id: word for column, word in zip(columns, words.tolist(), strict=True)}
+
+
+def _has(leaf: Leaf, made: Goal) -> bool:
+    """Whether a witness has a row of the leaf, which is none of an outer join without a match, and whether
+    it says more than that a value exists."""
+    if isinstance(leaf.operator, Context):
+        return False
+    return leaf.mark is None or made[leaf.mark] != NULL
+
+
+def _is_there(right: Relational, goal: Goal) -> bool:
+    return any(goal.get(id, NULL) != NULL for id in right.ids)

@@ -1,0 +1,102 @@
+"""A recursion unrolled: computed round by round, with each round an epoch of an engine of its own.
+
+So it is known when each row came, and what was there in the round before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from engine.errors import OverBudget
+from engine.plan.nodes import Source
+from engine.runtime.engine import Engine
+from engine.runtime.options import Options
+from engine.state.reading import Rows
+from planner.evidence.goal_plans import goal_plan, variable_source
+from planner.evidence.recursion_rounds import round_of
+from planner.ir import Fixpoint, RecursiveBinding, RelationalProgram
+from planner.ir.column_numbers import Numbers
+from service.derivations.seen_rows import SeenRows, as_delta
+
+
+@dataclass(eq=False)
+class Unrolled:
+    """The rows of `variables` by round. `outer` are the rows of recursions around it."""
+
+    fixpoint: Fixpoint
+    program: RelationalProgram
+    numbers: Numbers
+    rows: SeenRows
+    outer: Mapping[Source, Rows]
+    bindings: tuple[RecursiveBinding, ...] = field(init=False)
+    variables: Mapping[int, Source] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.bindings = round_of(self.fixpoint, self.numbers)
+        self.variables = {
+            b.variable: variable_source(b.variable, map(b.value.attribute, b.outputs)) for b in self.bindings
+        }
+        self._engine = Engine(Options(self.rows.max_rounds), dictionary=self.rows.dictionary)
+        self._run()
+
+    @property
+    def rounds(self) -> int:
+        """The number of the last round in which something came or went."""
+        return self._engine.snapshot.upper - 1
+
+    def state(self, variable: int, round: int) -> Rows:
+        """The rows of a variable after a round."""
+        return self._engine.snapshot.rows(self.variables[variable].name, round)
+
+    def came(self, variable: int, words: np.ndarray) -> np.ndarray:
+        """The rounds int64[n] since which rows int64[W, n] have been there all the time."""
+        history = self._history(variable)
+        found = np.zeros(words.shape[1], np.int64)
+        for place, row in enumerate(words.T):
+            same = history[-2:, (history[:-2] == row[:, np.newaxis]).all(axis=0)]
+            order = np.argsort(same[0], kind="stable")
+            rounds, counts = same[0][order], np.cumsum(same[1][order])
+            gone = np.flatnonzero(counts <= 0)
+            found[place] = rounds[gone[-1] + 1 if len(gone) else 0]
+        return found
+
+    def _history(self, variable: int) -> np.ndarray:
+        return self._engine.history_of(self.variables[variable].name)[0]
+
+    def _run(self) -> None:
+        engine, spending = self._engine, self.rows.spending
+        variables = {**self.variables, **{int(s.name[1:]): s for s in self.outer}}
+        plans = [goal_plan(b.value, self.program, {}, variables, b.outputs) for b in self.bindings]
+        for source in self.variables.values():
+            engine.create_source(source.name, source.schema)
+        for source in {source for plan in plans for source in plan.wanted}:
+            if source.name not in engine.snapshot.relations:
+                every = tuple(w for plan in plans for w in plan.wanted.get(source, ()))
+                given = self.outer.get(source)
+                rows = self.rows.rows(source, every) if given is None else given
+                engine.create_source(source.name, source.schema, kept=(as_delta(rows, 0), 0))
+        views = {f"\0round {b.variable}": (b, plan) for b, plan in zip(self.bindings, plans, strict=True)}
+        for name, (_, plan) in views.items():
+            engine.create_view(name, plan.plan, meter=spending)
+        changes = {
+            self.variables[b.variable].name: as_delta(engine.snapshot.rows(name), 1)
+            for name, (b, _) in views.items()
+        }
+        limit = self.fixpoint.limit or self.rows.max_rounds
+        while any(delta.shape[1] for delta in changes.values()) and self.rounds < limit:
+            epoch = engine.snapshot.upper
+            stage = engine.stage({n: d for n, d in changes.items() if d.shape[1]}, epoch + 1)
+            if stage.failed:
+                reason = next(iter(stage.failed.values()))
+                stage.abort()
+                raise OverBudget(reason)
+            stage.publish()
+            spending.round(())
+            changes = {}
+            for name, (b, _) in views.items():
+                delta = engine.snapshot.changes(name, epoch - 1, epoch)
+                delta[-2] = epoch + 1
+                changes[self.variables[b.variable].name] = delta

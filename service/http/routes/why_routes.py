@@ -1,0 +1,175 @@
+"""Why a view has a row, and why a row has changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Annotated, Any, Literal, TypeVar
+
+import numpy as np
+import orjson
+from fastapi import APIRouter, Query, Request, Response
+from pydantic import BaseModel, Field
+
+from engine.operators.allowance import Spending
+from engine.state.dictionary import Dictionary
+from service.accounts.privileges import Privilege
+from service.decoding.parsing import JSON
+from service.definitions.definition import Definition
+from service.derivations.asking import answered, check_readable, row_of, tables_of
+from service.derivations.moved import MovedRow, moved
+from service.derivations.reason import Explained
+from service.derivations.search import SearchLimits
+from service.derivations.told import document, lines
+from service.derivations.why import AskedEpoch, Why
+from service.errors import BadRequest
+from service.http.access import lanes_of, principal_of, runtime_of
+from service.http.attending import attended, caller_of
+from service.http.media_schemas import answered_as
+from service.http.models import moment
+from service.http.routes.row_routes import epoch_of
+from service.http.routes.strict import StrictRoute
+from service.names import fold_relation
+from service.reading.epoch_listing import time_of
+from service.reading.row_formats import changes_of, json_rows
+from service.running.runtime import Runtime
+
+T = TypeVar("T")
+router = APIRouter(route_class=StrictRoute, prefix="/v1/views", tags=["views"])
+_MOST_CAUSES, _MOST_FACTS = 1_000, 5_000
+_FORM = 'send row={"column": value, ...}'
+
+Row = Annotated[
+    str,
+    Query(description="The row, as a JSON object; with fewer columns than the view's, the first such row."),
+]
+AsOf = Annotated[str | None, Query(description="An epoch or a time; by default the newest epoch.")]
+
+
+class MovedModel(BaseModel):
+    """The row became `diff` more at an epoch. `changes` are those of tables that did it, or, if no row that
+    the view's row follows from has changed, all of the tables that the view reads."""
+
+    epoch: int
+    committed_at: datetime | None
+    diff: int
+    changes: dict[str, list[dict[str, Any]]]
+
+
+class WhyChanged(BaseModel):
+    """How a row has changed, oldest epoch first."""
+
+    view: str
+    row: dict[str, Any]
+    epochs: list[MovedModel] = Field(description="The newest twenty epochs that have changed the row.")
+
+
+@router.get("/{view}/why", response_class=Response, responses=answered_as("text/plain", JSON))
+async def explain_row(
+    request: Request,
+    view: str,
+    row: Row,
+    as_of: AsOf = None,
+    causes: Annotated[int, Query(ge=1, le=_MOST_CAUSES, description="The most causes of a group.")] = 10,
+    facts: Annotated[int, Query(ge=1, le=_MOST_FACTS, description="The most rows that are explained.")] = 500,
+    format: Annotated[Literal["json", "text"], Query(description="How it is told.")] = "json",
+) -> Response:
+    """Why a view has a row: the rows of tables from which it follows, and how. Nothing is kept for it; it is
+    found by queries over the epoch's rows, beside everything that runs. It needs SELECT on all tables that
+    the view is computed from, and ends if its client disconnects."""
+    runtime = runtime_of(request)
+    definition = runtime.readable.known.get(fold_relation(view), view=True)
+    at = await epoch_of(runtime, as_of, runtime.readable.newest)
+    asked = await _asked(request, definition, at, SearchLimits(causes, facts))
+    values = _values(row)
+
+    def explained(spending: Spending) -> tuple[Explained, np.ndarray]:
+        check_readable(definition, asked)
+        words = row_of(definition, values, asked)
+        return Why(asked, spending).of_view(definition, words), words
+
+    found, words = await _answer(request, definition, explained)
+    dictionary = runtime.dictionary
+    if format == "text":
+        text = "\n".join(lines(found, dictionary)) + "\n"
+        return Response(text, media_type="text/plain; charset=utf-8")
+    told = {"view": definition.name, "epoch": at, "row": _shown(definition, words, dictionary)}
+    return Response(orjson.dumps({**told, **document(found, dictionary)}), media_type=JSON)
+
+
+@router.get("/{view}/why-changed")
+async def explain_change(
+    request: Request,
+    view: str,
+    row: Row,
+    since: Annotated[int | None, Query(ge=0, description="Only later epochs; by default all kept.")] = None,
+    until: Annotated[int | None, Query(ge=0, description="No later epochs; by default the newest.")] = None,
+) -> WhyChanged:
+    """The epochs in which a row came or went, with the changes of tables that did it. It needs what the
+    explanation of a row needs."""
+    runtime = runtime_of(request)
+    definition = runtime.readable.known.get(fold_relation(view), view=True)
+    newest = runtime.readable.newest
+    asked = await _asked(request, definition, newest, SearchLimits())
+    relations = asked.snapshot.relations
+    names = {definition.name, *tables_of(definition), *definition.reads} & relations.keys()
+    kept = max(relations[name].since for name in names)
+    begin, end = kept if since is None else since, newest if until is None else until
+    values = _values(row)
+
+    def explained(spending: Spending) -> tuple[list[MovedRow], np.ndarray]:
+        for epoch in (begin, end):
+            check_readable(definition, replace(asked, epoch=epoch))
+        words = row_of(definition, values, asked, of_past=True)
+        return moved(asked, definition, words, (begin, end), spending), words
+
+    found, words = await _answer(request, definition, explained)
+    times = await runtime.times_between(begin, end)
+    return WhyChanged(
+        view=definition.name,
+        row=_shown(definition, words, runtime.dictionary),
+        epochs=[_moved(it, moment(time_of(it.epoch, times)), runtime) for it in found],
+    )
+
+
+async def _asked(request: Request, view: Definition, epoch: int, limits: SearchLimits) -> AskedEpoch:
+    """What is asked, if the caller may read all that the answer can show."""
+    runtime = runtime_of(request)
+    readable = runtime.readable
+    principal_of(request).require(Privilege.SELECT, *tables_of(view))
+    found = time_of(epoch, await runtime.times_between(epoch, epoch))
+    now = datetime(1970, 1, 1) + timedelta(microseconds=found or runtime.newest_time)
+    rounds = runtime.settings.max_rounds
+    return AskedEpoch(readable.known.all, readable.snapshot, epoch, now, runtime.dictionary, rounds, limits)
+
+
+async def _answer(request: Request, view: Definition, work: Callable[[Spending], T]) -> T:
+    caller = caller_of(request)
+    runtime_of(request).memory.check("an explanation")
+    answer = partial(answered, f"view {view.name}", caller, work)
+    return await attended(request, caller, lanes_of(request).checks.run(answer))
+
+
+def _values(row: str) -> Mapping[str, object]:
+    try:
+        values = orjson.loads(row)
+    except orjson.JSONDecodeError as error:
+        raise BadRequest(f"row is no JSON: {error}", _FORM, code="invalid_body") from None
+    if not isinstance(values, dict) or not values:
+        raise BadRequest("row is no JSON object with columns", _FORM, code="invalid_body")
+    return values
+
+
+def _shown(view: Definition, words: np.ndarray, dictionary: Dictionary) -> dict[str, object]:
+    (shown,) = json_rows(words.reshape(-1, 1), view.schema, dictionary)
+    return shown
+
+
+def _moved(row: MovedRow, at: datetime | None, runtime: Runtime) -> MovedModel:
+    found = {}
+    for name, delta in row.changes.items():
+        changes = changes_of(delta, runtime.definitions()[name].schema, runtime.dictionary)
+        found[name] = [{"diff": change["diff"], "row": change["row"]} for change in changes]
+    return MovedModel(epoch=row.epoch, committed_at=at, diff=row.diff, changes=found)

@@ -1,0 +1,128 @@
+"""Why a view has a row: over HTTP, at past epochs, for several kinds of query, and within limits."""
+
+from __future__ import annotations
+
+import json
+
+import httpx
+import pytest
+
+from tests.service.client import Client, code
+
+GRAPH = """
+CREATE TABLE edges (a BIGINT, b BIGINT, PRIMARY KEY (a, b));
+CREATE VIEW paths AS WITH RECURSIVE p (a, b) AS (
+    SELECT a, b FROM edges UNION SELECT p.a, e.b FROM p JOIN edges e ON p.b = e.a) SELECT * FROM p;
+CREATE VIEW counts AS SELECT a, count(*) AS n FROM paths GROUP BY a HAVING count(*) > 1;
+INSERT INTO edges VALUES (1, 2), (2, 3), (3, 1), (3, 4);
+"""
+
+
+def sql(client: Client, script: str) -> int:
+    answer = client.post("/v1/sql", {"sql": script})
+    assert answer.status_code == 200, answer.text
+    return answer.json()["results"][-1]["epoch"]
+
+
+def why(client: Client, view: str, row: dict, **params: object) -> httpx.Response:
+    return client.get(f"/v1/views/{view}/why", row=json.dumps(row), **params)
+
+
+def test_a_recursion_is_explained_by_earlier_rounds(client: Client) -> None:
+    sql(client, GRAPH)
+    found = why(client, "paths", {"a": 1, "b": 4}).json()
+    assert found["row"] == {"a": 1, "b": 4} and found["count"] == 1 and not found["cut"]
+    assert found["tables"] == {"edges": [{"a": 3, "b": 4}, {"a": 2, "b": 3}, {"a": 1, "b": 2}]}
+    rounds = [fact["rule"] for fact in found["facts"]]
+    assert rounds == ["p, round 3", "p, round 2", "p, round 1"]
+    cycle = why(client, "paths", {"a": 1, "b": 1}).json()
+    assert [fact["row"] for fact in cycle["facts"]] == [{"a": 1, "b": 1}, {"a": 1, "b": 3}, {"a": 1, "b": 2}]
+
+
+def test_a_group_over_a_view_over_a_recursion(client: Client) -> None:
+    sql(client, GRAPH)
+    found = why(client, "counts", {"a": 1}).json()
+    assert found["row"] == {"a": 1, "n": 4}
+    assert [cause["rule"] for cause in found["because"]["of"]] == ["row of view paths"] * 4
+    assert len(found["tables"]["edges"]) == 4
+    text = why(client, "counts", {"a": 1}, format="text").text
+    assert text.startswith("group (a = 1, count = 4)\n  row of view paths (a = 1, b = 1), see [1]\n")
+
+
+def test_past_epochs_and_changes(client: Client) -> None:
+    first = sql(client, GRAPH)
+    gone = sql(client, "DELETE FROM edges WHERE a = 2")
+    assert code(why(client, "paths", {"a": 1, "b": 4})) == (404, "unknown_row")
+    assert why(client, "paths", {"a": 1, "b": 4}, as_of=first).json()["epoch"] == first
+    back = sql(client, "INSERT INTO edges VALUES (2, 4)")
+    changed = client.get("/v1/views/paths/why-changed", row='{"a": 1, "b": 4}').json()
+    assert [(it["epoch"], it["diff"]) for it in changed["epochs"]] == [(first, 1), (gone, -1), (back, 1)]
+    assert changed["epochs"][1]["changes"] == {"edges": [{"diff": -1, "row": {"a": 2, "b": 3}}]}
+    assert changed["epochs"][2]["changes"] == {"edges": [{"diff": 1, "row": {"a": 2, "b": 4}}]}
+    only = client.get("/v1/views/paths/why-changed", row='{"a": 1, "b": 4}', since=gone).json()
+    assert [it["epoch"] for it in only["epochs"]] == [back]
+
+
+def test_joins_windows_and_what_is_not_there(client: Client) -> None:
+    sql(
+        client,
+        "CREATE TABLE people (name TEXT, boss TEXT); CREATE TABLE pay (name TEXT, amount NUMERIC(8, 2));"
+        "INSERT INTO people VALUES ('ann', NULL), ('bob', 'ann'), ('cid', 'ann');"
+        "INSERT INTO pay VALUES ('bob', 10), ('bob', 20), ('cid', 5);"
+        "CREATE VIEW unpaid AS SELECT name FROM people p WHERE NOT EXISTS"
+        " (SELECT 1 FROM pay WHERE pay.name = p.name);"
+        "CREATE VIEW ranked AS SELECT name, amount, rank() OVER (PARTITION BY name ORDER BY amount DESC) AS r"
+        " FROM pay;"
+        "CREATE VIEW joined AS SELECT p.name, b.name AS boss, amount FROM people p"
+        " LEFT JOIN people b ON p.boss = b.name LEFT JOIN pay ON pay.name = p.name;",
+    )
+    unpaid = why(client, "unpaid", {"name": "ann"}).json()
+    assert unpaid["tables"] == {"people": [{"name": "ann", "boss": None}]}
+    assert unpaid["because"]["of"][-1] == {"rule": "there is no match"}
+    ranked = why(client, "ranked", {"name": "bob", "r": 2}).json()
+    assert ranked["row"]["amount"] == "10.00"
+    assert len(ranked["tables"]["pay"]) == 2
+    joined = why(client, "joined", {"name": "cid"}).json()
+    assert {name: len(rows) for name, rows in joined["tables"].items()} == {"people": 2, "pay": 1}
+    top = why(client, "joined", {"name": "ann"}).json()
+    assert top["tables"] == {"people": [{"name": "ann", "boss": None}]}
+
+
+def test_explain_why_of_a_query(client: Client) -> None:
+    sql(client, GRAPH)
+    script = "EXPLAIN WHY SELECT a, n FROM counts WHERE a = 2"
+    (result,) = client.post("/v1/sql", {"sql": script}).json()["results"]
+    lines = [row[0] for row in result["rows"]]
+    assert lines[0] == "row of view counts (a = 2, n = 4), see [1]"
+    assert "[1] group (a = 2, count = 4)" in lines
+    assert any(line.strip() == "row of table edges (a = 3, b = 1)" for line in lines)
+    (none,) = client.post("/v1/sql", {"sql": "EXPLAIN WHY SELECT * FROM edges WHERE a = 9"}).json()["results"]
+    assert none["rows"] == [["the query has no row"]]
+    (many,) = client.post("/v1/sql", {"sql": "EXPLAIN WHY SELECT * FROM edges"}).json()["results"]
+    assert many["rows"][-1] == ["this is the first of 4 rows"]
+    assert code(client.post("/v1/sql", {"sql": "EXPLAIN WHY counts"})) == (422, "unsupported_sql")
+
+
+@pytest.mark.parametrize(
+    ("row", "expected"),
+    [
+        ("{", (400, "invalid_body")),
+        ("[]", (400, "invalid_body")),
+        ("{}", (400, "invalid_body")),
+        ('{"x": 1}', (422, "unknown_column")),
+        ('{"a": "x"}', (422, "invalid_value")),
+        ('{"a": 77}', (404, "unknown_row")),
+    ],
+)
+def test_rows_that_are_not_meant(client: Client, row: str, expected: tuple[int, str]) -> None:
+    sql(client, GRAPH)
+    assert code(client.get("/v1/views/paths/why", row=row)) == expected
+
+
+def test_what_is_too_much_is_left_out_or_refused(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    sql(client, "CREATE TABLE t (v BIGINT); CREATE VIEW n AS SELECT count(*) AS n FROM t")
+    client.insert("t", *({"v": i} for i in range(50)))
+    found = why(client, "n", {"n": 50}, causes=7).json()
+    assert len(found["because"]["of"]) == 7 and found["because"]["more"] == 43 and found["cut"]
+    monkeypatch.setattr("service.derivations.seen_rows.MOST_ROWS", 10)
+    assert code(why(client, "n", {"n": 50})) == (422, "explanation_too_large")
