@@ -119,7 +119,7 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.AVERAGES_ARE_WHOLE: frozenset({"flink", "redshift", "tsql"}),
     Trait.CUTS_FRACTIONS: frozenset({"clickhouse", "databricks", "flink", "spark", "sqlite", "tsql"}),
     Trait.ROUNDS_NO_TEXTS: frozenset(
-        {"bigquery", "clickhouse", "databricks", "redshift", "spark", "trino", "tsql"}
+        {"bigquery", "clickhouse", "databricks", "flink", "redshift", "spark", "trino", "tsql"}
     ),
     Trait.FLOATS_ARE_DOUBLE: frozenset({"fabric", "oracle", "tsql"}),
     Trait.REALS_ARE_DOUBLE: frozenset({"mysql", "oracle", "snowflake"}),

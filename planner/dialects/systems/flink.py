@@ -15,6 +15,7 @@ from planner.dialects.array_calls import ARRAYS
 from planner.dialects.overloads import PREFIX
 from planner.dialects.printf import printed
 from planner.dialects.systems import flink_language  # noqa: F401  # sqlglot knows the dialect by its class
+from planner.dialects.zero_divisors import guarded_division
 from planner.errors import InvalidQuery, Unsupported
 from planner.native.templates import call_of, sql
 from planner.positions import fail
@@ -284,6 +285,8 @@ def flink_node(node: exp.Expression) -> exp.Expression:
             inner.meta[_DONE] = True
             form = "CASE typeof({0}) WHEN 'BOOLEAN' THEN upper({1}) ELSE {1} END"
             return sql(form, [node.this, inner])
+        case exp.Div():
+            return guarded_division(node)
         case exp.UnicodeString():
             sign = node.args["escape"].name if node.args.get("escape") else "\\"
             text = re.sub(

@@ -22,6 +22,7 @@ class Flink(Dialect):
 
     class Tokenizer(tokens.Tokenizer):
         IDENTIFIERS: ClassVar = ["`"]
+        QUOTES: ClassVar = ["'", ("_UTF8'", "'")]
         HEX_STRINGS: ClassVar = [("x'", "'"), ("X'", "'")]
         UNICODE_STRINGS: ClassVar = [(prefix + "'", "'") for prefix in ("U&", "u&")]
 
