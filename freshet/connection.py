@@ -252,6 +252,11 @@ class View(_Relation):
         value."""
         return self._connection.run(calls.why(self.name, row, as_of))
 
+    def why_not(self, as_of: AsOf | None = None, **row: object) -> dict[str, Any]:
+        """Why the view has no row with these values: `because` is what fails, and `missing` has the rows that
+        tables lack."""
+        return self._connection.run(calls.why_not(self.name, row, as_of))
+
     def why_changed(self, **row: object) -> list[dict[str, Any]]:
         """The epochs in which a row came or went, with the changes of tables that did it."""
         return self._connection.run(calls.why_changed(self.name, row))

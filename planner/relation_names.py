@@ -28,8 +28,15 @@ EVERY = "*"
 """In a pattern, any characters; alone, every relation of every schema."""
 TEMPORARY = "pg_temp_"
 """How the name of a session's schema of temporary tables begins."""
-SYSTEM = frozenset({"information_schema"})
+CATALOG, INFORMATION = "pg_catalog", "information_schema"
+"""The schemas of the system catalogs."""
+SYSTEM = frozenset({INFORMATION})
 """Schemas that are not for clients, besides those that begin with `pg_`."""
+
+
+def is_system(relation: str) -> bool:
+    """Whether a reference of a query is to a relation of the catalogs, or to a lookup."""
+    return relation.startswith((f"{CATALOG}.", f"{INFORMATION}."))
 
 
 def full_name(schema: str, name: str) -> str:

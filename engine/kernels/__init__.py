@@ -3,6 +3,8 @@
 They do not know SQL, and treat times as plain numbers.
 """
 
+from engine.kernels.heap import keep_freed
 from engine.kernels.processor import choose
 
 choose()
+keep_freed()

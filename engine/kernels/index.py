@@ -19,6 +19,8 @@ FEWEST = 64
 MOST = 1 << 31
 """A slot can name rows below this number."""
 SLOTS_A_KEY = 2
+_TOGETHER = 64
+"""Keys that are entered together."""
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
@@ -59,20 +61,36 @@ def count_keys(table, key):
 @kernel("int64(int64[:,::1], int64, int64, uint32[::1], int64, int64)")
 def index_rows(table, start, stop, slots, place_bits, key):
     """Enter the keys that begin in the rows from `start` up to `stop` of a table's first batch; returns their
-    number."""
+    number.
+
+    The first slots of some keys are read before one of these is entered: the memory accesses do not wait for
+    each other.
+    """
     batch = layer(table, 0)
+    firsts = np.empty(_TOGETHER, np.int64)
+    hashes = np.empty(_TOGETHER, np.uint64)
+    entries = np.empty(_TOGETHER, np.uint32)
     count = 0
-    for i in range(start, stop):
-        if i > 0 and compare(batch, i, batch, i - 1, key) == 0:
-            continue
-        count += 1
-        key_hash = hash_key(batch, i, key)
-        s = _home(key_hash, slots)
-        while slots[s] != 0:
-            s += 1
-            if s == slots.shape[0]:
-                s = 0
-        slots[s] = np.uint32(_marked(key_hash, place_bits) | np.uint64(i + 1))
+    row = start
+    while row < stop:
+        found = 0
+        while row < stop and found < _TOGETHER:
+            if row == 0 or compare(batch, row, batch, row - 1, key) != 0:
+                firsts[found] = row
+                hashes[found] = hash_key(batch, row, key)
+                entries[found] = slots[_home(hashes[found], slots)]
+                found += 1
+            row += 1
+        for k in range(found):
+            s = _home(hashes[k], slots)
+            is_free = entries[k] == 0 and slots[s] == 0
+            while not is_free:
+                s += 1
+                if s == slots.shape[0]:
+                    s = 0
+                is_free = slots[s] == 0
+            slots[s] = np.uint32(_marked(hashes[k], place_bits) | np.uint64(firsts[k] + 1))
+        count += found
     return count
 
 

@@ -1,10 +1,11 @@
 """Sorting row-major rows by their leading columns.
 
-Rows are sorted by one column after the other: by those bits in which the values of a range differ; each run
-of equal values is then sorted by the next column. A range that is larger than the cache is first scattered
-into parts by its leading bits. A range inside the cache is sorted by a radix sort of just enough leading bits
-to leave few values equal. Short runs are finished by an insertion sort. Rows are moved, instead of an index
-of them, because later they are read in order.
+A range of rows is sorted by one word a row: the leading bits in which its columns vary, as many columns as
+fit, and behind them the row's number. These words are sorted, by a radix sort of just enough leading bits to
+leave few of them equal, and then the rows are moved to their places, each once. Runs of rows that are equal
+in the word are sorted by what it left out. A range that is larger than the cache is first scattered into
+parts by its leading bits. Short ranges are finished by an insertion sort. Rows are moved, and not only
+numbered, because later they are read in order.
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ SMALL = 24
 """The most rows for which an insertion sort is best."""
 DIGIT = 11
 CACHED = 1 << 18
-"""The most bytes of rows that are sorted inside the cache."""
+"""The most bytes that the parts of a large range have, counting the room that they are sorted from, if their
+first column varies enough."""
 NEAR = 1 << 23
-"""The most bytes for which two passes over all rows are better than scattering them into parts first."""
-SPARE_BITS = 8
+"""The most bytes of rows that are gathered from all over their range."""
+SPARE_BITS = 4
 """Bits to sort by beyond those that number the rows: one row in 2**SPARE_BITS is left equal to another."""
+WORD_BITS = 64
 
 
 @njit(inline="always")
@@ -62,6 +65,15 @@ def _insertion(rows, first, lead, low, high, item):
                 rows[p, c] = item[c]
 
 
+@njit(inline="always")
+def _bit_length(number):
+    """How many bits a number has without leading zeros."""
+    bits = 0
+    while bits < WORD_BITS and number >> np.uint64(bits) > 0:
+        bits += 1
+    return bits
+
+
 @njit
 def _varying_bits(rows, column, low, high):
     """The least value of the column in the range, and the number of low bits in which others differ from
@@ -72,11 +84,7 @@ def _varying_bits(rows, column, low, high):
         x = rows[k, column]
         least = min(least, x)
         most = max(most, x)
-    span = np.uint64(most) - np.uint64(least)
-    bits = 0
-    while bits < 64 and (span >> np.uint64(bits)) != 0:
-        bits += 1
-    return least, bits
+    return least, _bit_length(np.uint64(most) - np.uint64(least))
 
 
 @njit(inline="always")
@@ -107,50 +115,160 @@ def _scatter(source, target, column, least, shift, digit, low, high, places):
         places[part] += 1
 
 
-@njit
-def _radix(source, other, column, least, bits, low, high, places):
-    """Sort a range by leading bits among the lowest `bits` bits, as many as its size requires.
+@njit(inline="always")
+def _push(stack, low, high, what):
+    """Note a range to sort later: by columns from a column on, or by so many bits."""
+    height = stack[0, 0] + 1
+    stack[0, 0] = height
+    stack[height, 0] = low
+    stack[height, 1] = high
+    stack[height, 2] = what
 
-    Returns how many bits were left out, and whether the range is in `source` rather than in `other`.
+
+@njit(inline="always")
+def _pop(stack):
+    """The range that was noted last."""
+    height = stack[0, 0]
+    stack[0, 0] = height - 1
+    return stack[height, 0], stack[height, 1], stack[height, 2]
+
+
+@njit
+def _stack_for(n):
+    """Room for ranges of n rows: none is small, and no two have a row in common."""
+    stack = np.empty((n // SMALL + 2, 3), np.int64)
+    stack[0, 0] = 0
+    return stack
+
+
+@njit
+def _insert_words(words, low, high):
+    """Sort a range of words."""
+    for k in range(low + 1, high):
+        word = words[k]
+        p = k
+        while p > low and words[p - 1] > word:
+            words[p] = words[p - 1]
+            p -= 1
+        words[p] = word
+
+
+@njit
+def _scatter_words(source, target, shift, digit, low, high, places):
+    """As `_scatter`, for words, which keep their low bits."""
+    mask = np.uint64((1 << digit) - 1)
+    shift = np.uint64(shift)
+    for part in range(1 << digit):
+        places[part] = 0
+    for k in range(low, high):
+        places[(source[k] >> shift) & mask] += 1
+    total = low
+    for part in range(1 << digit):
+        count = places[part]
+        places[part] = total
+        total += count
+    for k in range(low, high):
+        part = (source[k] >> shift) & mask
+        target[places[part]] = source[k]
+        places[part] += 1
+
+
+@njit
+def _sort_words(words, spare, count, low_bits, bits, places, stack):
+    """Sort the first `count` words, which are in order in their `low_bits`, by the `bits` above these."""
+    _push(stack, 0, count, bits)
+    while stack[0, 0] > 0:
+        low, high, bits = _pop(stack)
+        size_bits = _bit_length(np.uint64(high - low))
+        wanted = min(bits, size_bits + SPARE_BITS)
+        rest = bits - wanted
+        done = low_bits + rest
+        widest = min(size_bits, DIGIT)
+        passes = (wanted + widest - 1) // widest
+        source, target = words, spare
+        for index in range(passes):
+            digit = (low_bits + bits - done) // (passes - index)
+            _scatter_words(source, target, done, digit, low, high, places)
+            source, target = target, source
+            done += digit
+        if passes % 2 == 1:
+            for k in range(low, high):
+                words[k] = spare[k]
+        if rest == 0:
+            continue
+        shift = np.uint64(low_bits + rest)
+        start = low
+        while start < high:
+            end = start + 1
+            while end < high and words[end] >> shift == words[start] >> shift:
+                end += 1
+            if end - start > SMALL:
+                _push(stack, start, end, rest)
+            elif end - start > 1:
+                _insert_words(words, start, end)
+            start = end
+
+
+@njit
+def _pack(rows, column, lead, low, high, words):
+    """Fill `words` with the bits of the rows' columns from `column` on, and with the rows' numbers in the
+    range.
+
+    Returns the number of the low bits that hold the number; of the bits above; and the first column of which
+    bits are left out.
     """
-    wanted = SPARE_BITS
-    while wanted < bits and (high - low) >> (wanted - SPARE_BITS) > 0:
-        wanted += 1
-    wanted = min(wanted, bits)
-    passes = (wanted + DIGIT - 1) // DIGIT
-    done = bits - wanted
-    for index in range(passes):
-        digit = (bits - done) // (passes - index)
-        if index % 2 == 0:
-            _scatter(source, other, column, least, done, digit, low, high, places)
-        else:
-            _scatter(other, source, column, least, done, digit, low, high, places)
-        done += digit
-    return bits - wanted, passes % 2 == 0
+    low_bits = _bit_length(np.uint64(high - low - 1))
+    for k in range(high - low):
+        words[k] = 0
+    used = 0
+    while column < lead:
+        least, bits = _varying_bits(rows, column, low, high)
+        taken = min(bits, WORD_BITS - low_bits - used)
+        if taken > 0:
+            left, right = np.uint64(taken), np.uint64(bits - taken)
+            base = np.uint64(least)
+            for k in range(low, high):
+                above = (np.uint64(rows[k, column]) - base) >> right
+                words[k - low] = words[k - low] << left | above
+        used += taken
+        if taken < bits:
+            break
+        column += 1
+    number = np.uint64(low_bits)
+    for k in range(high - low):
+        words[k] = words[k] << number | np.uint64(k)
+    return low_bits, used, column
 
 
 @njit
-def _runs(rows, column, lead, least, left_out, low, high, item, stack):
-    """Sort runs of rows further that are equal in the column except for its `left_out` lowest bits."""
-    first = column if left_out > 0 else column + 1
+def _sort_range(source, target, column, lead, low, high, work, item):
+    """Sort a range of `source` into `target` by its columns from `column` on. Rows that are equal in their
+    words are sorted further, now or, if they are many, later."""
+    words, spare, places, word_stack, stack = work
+    low_bits, bits, first = _pack(source, column, lead, low, high, words)
+    _sort_words(words, spare, high - low, low_bits, bits, places, word_stack)
+    number = (np.uint64(1) << np.uint64(low_bits)) - np.uint64(1)
+    for k in range(high - low):
+        _move(target, low + k, source, low + np.int64(words[k] & number))
     if first == lead:
         return
-    start = low
-    while start < high:
-        value = _above(rows, start, column, least, left_out)
+    shift = np.uint64(low_bits)
+    start = 0
+    while start < high - low:
         end = start + 1
-        while end < high and _above(rows, end, column, least, left_out) == value:
+        while end < high - low and words[end] >> shift == words[start] >> shift:
             end += 1
         if end - start > SMALL:
-            stack.append((start, end, first))
+            _push(stack, low + start, low + end, first)
         elif end - start > 1:
-            _insertion(rows, first, lead, start, end, item)
+            _insertion(target, first, lead, low + start, low + end, item)
         start = end
 
 
 @njit
-def _split(rows, scratch, column, lead, least, bits, low, high, places, item, stack):
+def _split(rows, scratch, column, lead, least, bits, low, high, work, item):
     """Sort a range larger than the cache part by part; a part that is still too large is sorted later."""
+    stack = work[4]
     digit = 1
     while digit < min(bits, DIGIT) and (high - low) * rows.shape[1] * 16 >> digit > CACHED:
         digit += 1
@@ -159,18 +277,15 @@ def _split(rows, scratch, column, lead, least, bits, low, high, places, item, st
     _scatter(rows, scratch, column, least, rest, digit, low, high, ends)
     start = low
     for end in ends:
-        is_cached = (end - start) * rows.shape[1] * 8 <= CACHED
-        if end - start <= SMALL or not is_cached or rest == 0:
-            rows[start:end] = scratch[start:end]
-        if end - start > SMALL and is_cached and rest > 0:
-            left_out, is_away = _radix(scratch, rows, column, least, rest, start, end, places)
-            if is_away:
-                rows[start:end] = scratch[start:end]
-            _runs(rows, column, lead, least, left_out, start, end, item, stack)
-        elif end - start > SMALL:
-            stack.append((start, end, column))
-        elif end - start > 1:
-            _insertion(rows, column, lead, start, end, item)
+        if end - start > SMALL and (end - start) * rows.shape[1] * 8 <= NEAR:
+            _sort_range(scratch, rows, column, lead, start, end, work, item)
+        else:
+            for k in range(start, end):
+                _move(rows, k, scratch, k)
+            if end - start > SMALL:
+                _push(stack, start, end, column)
+            elif end - start > 1:
+                _insertion(rows, column, lead, start, end, item)
         start = end
 
 
@@ -179,21 +294,28 @@ def _sort_large(rows, lead):
     n, columns = rows.shape
     scratch = empty_matrix(n, columns)
     item = np.empty(columns, np.int64)
-    places = np.empty(1 << DIGIT, np.int64)
-    stack = [(0, n, 0)]
-    while len(stack) > 0:
-        low, high, column = stack.pop()
+    near = min(n, NEAR // (8 * columns))
+    stack = _stack_for(n)
+    work = (
+        np.empty(near, np.uint64),
+        np.empty(near, np.uint64),
+        np.empty(1 << DIGIT, np.int64),
+        _stack_for(near),
+        stack,
+    )
+    _push(stack, 0, n, 0)
+    while stack[0, 0] > 0:
+        low, high, column = _pop(stack)
+        if (high - low) * columns * 8 <= NEAR:
+            for k in range(low, high):
+                _move(scratch, k, rows, k)
+            _sort_range(scratch, rows, column, lead, low, high, work, item)
+            continue
         least, bits = _varying_bits(rows, column, low, high)
-        if bits == 0:
-            if column + 1 < lead:
-                stack.append((low, high, column + 1))
-        elif (high - low) * columns * 8 > (NEAR if bits <= 2 * DIGIT else CACHED):
-            _split(rows, scratch, column, lead, least, bits, low, high, places, item, stack)
-        else:
-            left_out, is_home = _radix(rows, scratch, column, least, bits, low, high, places)
-            if not is_home:
-                rows[low:high] = scratch[low:high]
-            _runs(rows, column, lead, least, left_out, low, high, item, stack)
+        if bits > 0:
+            _split(rows, scratch, column, lead, least, bits, low, high, work, item)
+        elif column + 1 < lead:
+            _push(stack, low, high, column + 1)
 
 
 @njit

@@ -133,6 +133,13 @@ def why(name: str, row: Mapping[str, object], as_of: int | str | datetime | None
     )
 
 
+def why_not(
+    name: str, row: Mapping[str, object], as_of: int | str | datetime | None
+) -> ApiCall[dict[str, Any]]:
+    query = {"row": _row(row), "as_of": _moment(as_of)}
+    return get_call(f"{path_of('views', name)}/why-not", ApiAnswer.json, query)
+
+
 def why_changed(name: str, row: Mapping[str, object]) -> ApiCall[list[dict[str, Any]]]:
     path = f"{path_of('views', name)}/why-changed"
     return get_call(path, lambda answer: answer.json()["epochs"], {"row": _row(row)})

@@ -12,6 +12,8 @@ from planner.adhoc.from_clauses import Relations, catalog_of
 from planner.bind import bind
 from planner.dialects.traits import Trait, has
 from planner.errors import PlannerError, TypeMismatch
+from planner.identifiers import relation_name
+from planner.relation_names import is_system
 
 _COMPARISONS = (exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
 _CONDITIONS = (exp.Where, exp.Having, exp.Not, exp.And, exp.Or, exp.If)
@@ -22,6 +24,9 @@ def check_kinds(query: exp.Expression, relations: Relations, dialect: str) -> No
     """Raise TypeMismatch, with its place, for a boolean beside a number, and for a condition that is none."""
     if not has(dialect, Trait.KEEPS_KINDS_APART) or not any(map(_is_doubtful, query.walk())):
         return
+    tables = (table for table in query.find_all(exp.Table) if isinstance(table.this, exp.Identifier))
+    if any(is_system(relation_name(table)) for table in tables):
+        return  # their types are PostgreSQL's own
     plain = query.copy()
     for table in plain.find_all(exp.Table):
         for part in ("version", "when"):

@@ -97,6 +97,10 @@ _GROWING: Mapping[str, Callable[[Node, Bounds, Bounds], float]] = {
     "equi_width_bins": lambda call, sizes, values: max(values),
 }
 """Functions whose value is larger than their arguments together."""
+_PARTS = frozenset(
+    {"json_extract", "json_extract_string", "json_extract_path", "list_extract", "list_filter", "->", "->>"}
+)
+"""Functions whose value is a part of the first argument."""
 _LONG = frozenset({"levenshtein", "damerau_levenshtein", "editdist3", "jaccard", "~~", "~~*", "~~~"})
 """Functions whose steps grow with each pair of characters."""
 _SIZES = frozenset({"length", "len", "strlen", "char_length", "octet_length", "bit_length", "array_length"})
@@ -180,7 +184,12 @@ def _bound(node: Node, below: Sequence[_Bound], unknown: float, room: float) -> 
             sizes, values = [part.size for part in given], [part.value for part in given]
             grows = _GROWING.get(node["function_name"].lower()) if given else None
             size = sum(sizes) + room if grows is None else grows(node, sizes, values)
+            if node["function_name"].lower() in _PARTS:
+                size = sizes[0]
             return _Bound(size, _reckoned(node, sizes, values, unknown), math.prod(sizes))
+        case "LAMBDA" if len(below) > 1:  # the body comes first; an arrow may be one of JSON too
+            is_arrow = node.get("syntax_type") != "LAMBDA_KEYWORD"
+            return _Bound(max(part.size for part in below) if is_arrow else below[0].size, unknown)
     total = sum(part.size for part in below) + room
     passes = node["class"] in _PASSING and below
     return _Bound(total, max(part.value for part in below) if passes else unknown)

@@ -68,8 +68,15 @@ _CLASSES: dict[type[exp.Expression], str] = {
     exp.Variance: "var_samp",
     exp.VariancePop: "var_pop",
 }
+_OF_ORDERS = ("mode", "quantile_cont", "quantile_disc")
+"""Functions of the values that their order names: `mode(ORDER BY x)` is DuckDB's other spelling."""
 _ALIASES: dict[str, str] = {
     "arbitrary": "any_value",
+    "bit_and_agg": "bit_and",
+    "bit_or_agg": "bit_or",
+    "bit_xor_agg": "bit_xor",
+    "boolean_and_agg": "bool_and",
+    "boolean_or_agg": "bool_or",
     "every": "bool_and",
     "favg": "avg",
     "fsum": "sum",
@@ -87,6 +94,7 @@ _ALIASES: dict[str, str] = {
     "stdev": "stddev_samp",
     "stdevp": "stddev_pop",
     "sum_no_overflow": "sum",
+    "stats_mode": "mode",
     "sumkahan": "sum",
     "var": "var_samp",
     "varp": "var_pop",
@@ -182,8 +190,13 @@ def _arguments(node: exp.Expression) -> Iterator[exp.Expression]:
 def _with_argument(call: AggregateCall, argument: exp.Expression) -> AggregateCall:
     """The call with one more argument, without the clauses around that argument."""
     match argument:
+        case exp.Order(this=None):
+            if call.name not in _OF_ORDERS:
+                fail(InvalidQuery(f"{call.name} has an order, but no argument"), call.node)
+            return replace(call, order=tuple(argument.expressions))
         case exp.Order():
-            return _with_argument(replace(call, order=tuple(argument.expressions)), argument.this)
+            ordered = replace(call, order=tuple(argument.expressions))
+            return ordered if argument.this is None else _with_argument(ordered, argument.this)
         case exp.IgnoreNulls():
             return _with_argument(replace(call, skips_nulls=True), argument.this)
         case exp.RespectNulls():

@@ -13,7 +13,6 @@ from planner.bind.document_edits import joined
 from planner.bind.nested_values import field_at, value_at
 from planner.bind.scalar_functions import foreign
 from planner.dialects.traits import Trait, has
-from planner.dialects.variants import VARIANTS
 from planner.errors import TypeMismatch, Unsupported
 from planner.ir import Expression
 from planner.native.subscripts import FROM_END, first_of
@@ -84,7 +83,7 @@ def _plus(number: Expression, more: int) -> Expression:
 def concatenated(left: Expression, right: Expression, node: exp.Expression, dialect: str) -> Expression:
     """`left || right`: texts, bytes, arrays, or an array and an element."""
     sides = [left, right]
-    if dialect in VARIANTS:
+    if has(dialect, Trait.JSON_IS_VARIANT):
         sides = [cast_of_variant(side, TEXT) if side.type.kind is Kind.JSON else side for side in sides]
         left, right = sides
     if has(dialect, Trait.NULL_ARRAYS_ADD_NOTHING):

@@ -31,7 +31,7 @@ from engine.schema import (
     numeric,
 )
 from planner.dialects.traits import Trait, has
-from planner.dialects.variants import AS_TEXT, AS_VARIANT, VARIANTS
+from planner.dialects.variants import AS_TEXT, AS_VARIANT
 from planner.errors import TypeMismatch
 from planner.ir import Expression
 from planner.ir.failing import failure
@@ -207,7 +207,7 @@ def bind_comparison(op: Op, left: Expression, right: Expression, dialect: str = 
     if has(dialect, Trait.KEEPS_KINDS_APART):
         _check_texts(left, right, has(dialect, Trait.READS_NO_NUMERALS))
         _check_booleans(left, right)
-    if dialect in VARIANTS and {left.type.kind, right.type.kind} == {Kind.JSON, Kind.TEXT}:
+    if has(dialect, Trait.JSON_IS_VARIANT) and {left.type.kind, right.type.kind} == {Kind.JSON, Kind.TEXT}:
         left, right = (cast_of_variant(side, JSON) if side.type == TEXT else side for side in (left, right))
     sides = comparable(left, right)
     if sides[0].type == INTERVAL:

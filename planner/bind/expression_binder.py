@@ -6,47 +6,46 @@ The binder knows the scope and what the clause allows: aggregates are allowed if
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
-from engine.plan.expressions import Call, Case, Cast, Foreign, Literal, Op
-from engine.schema import (
-    BIGINT,
-    BOOLEAN,
-    INTEGER,
-    INTERVAL,
-    NESTED,
-    TEXT,
-    TIME,
-    Kind,
-    Type,
-    without_names,
-)
-from planner.bind.aggregate_calls import aggregate_call, is_aggregate
-from planner.bind.aggregate_uses import Collector, bind_aggregate
+from engine.plan.expressions import Case, Literal, Op
+from engine.schema import BOOLEAN, INTEGER, TEXT, Kind
+from planner.bind.aggregate_calls import is_aggregate
+from planner.bind.aggregate_uses import Collector
 from planner.bind.arrays import concatenated, each, subscript
 from planner.bind.attempts import attempted, is_attempt
 from planner.bind.coercion import (
-    alternatives,
-    as_operands,
-    bind_arithmetic,
     bind_comparison,
-    case_values,
     cast_of_variant,
-    coerce,
     condition,
-    default_of_none,
-    explicit_cast,
     interval_literal,
     number_literal,
     text_literal,
 )
-from planner.bind.document_edits import without
-from planner.bind.documents import along_path, contains, has_key
+from planner.bind.documents import along_path
+from planner.bind.expressions.bound_casts import bind_cast
+from planner.bind.expressions.bound_operators import (
+    ARITHMETIC,
+    bind_alternatives,
+    bind_any_of,
+    bind_between,
+    bind_case,
+    bind_containment,
+    bind_in,
+    bind_is,
+    bind_negative,
+    bind_operation,
+)
+from planner.bind.expressions.bound_uses import (
+    bind_aggregation,
+    bind_elements,
+    bind_grouping,
+    bind_spread,
+    bind_window,
+)
 from planner.bind.lists import LISTS, SelectLists, series
-from planner.bind.members import any_of
 from planner.bind.name_scope import NameScope
 from planner.bind.nested_values import (
     compare_rows,
@@ -60,16 +59,13 @@ from planner.bind.nested_values import (
 from planner.bind.now import time_of_epoch
 from planner.bind.scalar_functions import bind_function, foreign
 from planner.bind.session import Bound, Session
-from planner.bind.statistics import moment
-from planner.bind.subqueries import exists, member, quantified, scalar
+from planner.bind.subqueries import exists, quantified, scalar
 from planner.bind.window_uses import WindowUses
 from planner.dialects import translated
-from planner.dialects.day_sums import day_sum
+from planner.dialects.forms import WAYS_OUT
 from planner.dialects.overloads import Overload, overload
-from planner.dialects.row_comparisons import expanded_comparison, row_parts
-from planner.dialects.text_lengths import BYTES_AS_TEXTS
+from planner.dialects.row_comparisons import row_parts
 from planner.dialects.traits import Trait, has
-from planner.dialects.variants import VARIANTS
 from planner.errors import (
     InvalidQuery,
     PlannerError,
@@ -79,15 +75,14 @@ from planner.errors import (
     UnsupportedType,
 )
 from planner.identifiers import parts_of
-from planner.ir import Expression, references
+from planner.ir import Expression
 from planner.ir.failing import check_constant
-from planner.ir.scalars import call, conjoin, disjoin, may_be_null, negate
+from planner.ir.scalars import call, conjoin, disjoin, negate
 from planner.limits import check_time
 from planner.native.reference import fill_places, literal_text
 from planner.native.templates import Whole, called, is_native, shared, whole_of
 from planner.positions import fail, position
-from planner.rewriting.interval_sums import is_spread, of_intervals
-from planner.sql_types import UNTYPED, data_type
+from planner.sql_types import UNTYPED
 
 SELECT_LIST = "the select list"
 """The clause that may use names that it defines itself."""
@@ -101,26 +96,10 @@ COMPARISONS: dict[type[exp.Expression], Op] = {
     exp.NullSafeEQ: Op.NOT_DISTINCT,
     exp.NullSafeNEQ: Op.DISTINCT,
 }
-_ARITHMETIC: dict[type[exp.Expression], Op] = {
-    exp.Add: Op.ADD,
-    exp.Sub: Op.SUB,
-    exp.Mul: Op.MUL,
-    exp.Div: Op.DIV,
-    exp.IntDiv: Op.INTDIV,
-    exp.Mod: Op.MOD,
-}
 _CONSTRUCTS: dict[type[exp.Expression], str] = {
     exp.Lambda: "a lambda",
     exp.Collate: "COLLATE",
 }
-_PLAIN_NUMBER = re.compile(r"\d{1,18}(\.\d{1,18})?")
-_WHOLE = "CAST(trunc({0}) AS BIGINT)"
-_WHOLE_TEXT = "CASE WHEN contains({0}, '.') THEN {0} || ' is not whole' ELSE {0} END"
-_DECIMAL_QUOTIENT = (
-    "CAST({0} / CASE WHEN {1} = 0 THEN CAST('division by zero: ' || CAST({1} AS VARCHAR) AS DOUBLE)"
-    " ELSE {1} END AS DECIMAL(38, {SCALE}))"
-)
-_BETWEEN_TIMES = "to_microseconds(epoch_us({0}) - epoch_us({1}))"
 
 Queries = Callable[[exp.Expression, NameScope], Bound]
 
@@ -191,19 +170,19 @@ class ExpressionBinder:
             return time
         if type(node) in COMPARISONS:
             return self._comparison(node)
-        if type(node) in _ARITHMETIC:
-            return self._arithmetic(node)
+        if type(node) in ARITHMETIC:
+            return bind_operation(self, node)
         if isinstance(node, LISTS):
-            return self._elements(node)
+            return bind_elements(self, node)
         if isinstance(node, exp.Grouping | exp.GroupingId):
-            return self._grouping(node)
+            return bind_grouping(self, node)
         if is_aggregate(node):
-            return self._of_intervals(node) or self._aggregate(node)
+            return bind_spread(self, node) or bind_aggregation(self, node)
         match node:
             case exp.Column():
                 return self._column(node)
             case exp.Window():
-                return self._of_intervals(node) or self._window(node)
+                return bind_spread(self, node) or bind_window(self, node)
             case exp.Paren() | exp.Alias():
                 return self.bind(node.this)
             case exp.Anonymous() if is_attempt(node):
@@ -219,9 +198,9 @@ class ExpressionBinder:
             case exp.Null():
                 return Literal(None, UNTYPED)
             case exp.Cast():
-                return self._cast(node)
+                return bind_cast(self, node)
             case exp.Interval():
-                return interval_literal(self._function(node))
+                return interval_literal(self.function(node))
             case exp.Tuple() | exp.Struct():
                 return constructed(node, self.bind, self.session.dialect)
             case exp.Anonymous() if row_parts(node, self.session.dialect) is not None:
@@ -240,13 +219,13 @@ class ExpressionBinder:
             case exp.JSONBExtract() | exp.JSONBExtractScalar():
                 return along_path(node, self.bind, self.session.dialect)
             case exp.ArrayContainsAll() | exp.ArrayContainedBy() | exp.JSONBContainsTopKey():
-                return self._containment(node)
+                return bind_containment(self, node)
             case exp.GenerateSeries():
                 return series(node, self.bind)
             case exp.Exists():
-                return exists(self._query(node.this))
+                return exists(self.query(node.this))
             case exp.Subquery() | exp.Select() | exp.SetOperation():
-                return scalar(self._query(node))
+                return scalar(self.query(node))
             case _:
                 return self._logic(node)
 
@@ -266,36 +245,44 @@ class ExpressionBinder:
             case exp.Not():
                 return negate(condition(self.bind(node.this), "the operand of NOT", self.session.dialect))
             case exp.Is():
-                return self._is(node)
+                return bind_is(self, node)
             case exp.Between():
-                return self._between(node)
+                return bind_between(self, node)
             case exp.In():
-                return self._in(node)
+                return bind_in(self, node)
             case exp.Neg():
-                return self._negative(node)
+                return bind_negative(self, node)
             case exp.Case() | exp.If():
-                return self._case(node)
+                return bind_case(self, node)
             case exp.Coalesce():
-                return self._alternatives(Op.COALESCE, [node.this, *node.expressions])
+                return bind_alternatives(self, Op.COALESCE, [node.this, *node.expressions])
             case exp.Greatest() | exp.Least():
                 op = Op.GREATEST if isinstance(node, exp.Greatest) else Op.LEAST
-                return self._alternatives(op, [node.this, *node.expressions])
+                return bind_alternatives(self, op, [node.this, *node.expressions])
             case exp.ArraySize(this=this) if not node.args.get("expression"):
                 return self._size(node, self.bind(this))
             case exp.Nullif():
                 value = self.bind(node.this)
                 if value.type is UNTYPED:
                     return value
-                equal = self._compared(Op.EQ, value, self.bind(node.expression))
+                equal = self.compared(Op.EQ, value, self.bind(node.expression))
                 return Case(((equal, Literal(None, value.type)),), value, value.type)  # type: ignore[arg-type]
             case exp.Abs():
                 value = self.bind(node.this)
                 if value.type.is_numeric and value.type is not UNTYPED:
                     return call(Op.ABS, value, type=value.type)
-                return self._function(node, {id(node.this): value})
-        return self._function(node)
+                return self.function(node, {id(node.this): value})
+        return self.function(node)
 
-    def _function(self, node: exp.Expression, known: Mapping[int, Expression] | None = None) -> Expression:
+    def within(
+        self, clause: str, collector: Collector | None = None, windows: WindowUses | None = None
+    ) -> ExpressionBinder:
+        """A binder over the same scope for a clause inside of this one."""
+        inside = ExpressionBinder(self.session, self.scope, self.queries, clause, collector, windows)
+        inside._expanding = self._expanding
+        return inside
+
+    def function(self, node: exp.Expression, known: Mapping[int, Expression] | None = None) -> Expression:
         """A DuckDB function; `known` has the arguments that are already bound, by the identity of their
         nodes."""
         bound = known or {}
@@ -305,7 +292,7 @@ class ExpressionBinder:
         """The number of an array's elements or of a map's entries."""
         if value.type.kind is Kind.MAP:
             return foreign("cardinality({0})", [value], node, self.session.dialect)
-        return self._function(node, {id(node.this): value})
+        return self.function(node, {id(node.this): value})
 
     def _attempt(self, node: exp.Anonymous) -> Expression:
         """A TRY, inside which constants may fail."""
@@ -328,11 +315,16 @@ class ExpressionBinder:
         """A dialect's function in the form for the type of its first argument, as a DuckDB expression."""
         values = [self.bind(argument) for argument in node.expressions]
         form = function.form(values[0].type)
-        if form is None and self.session.dialect in VARIANTS and values[0].type.kind is Kind.JSON:
+        if (
+            form is None
+            and has(self.session.dialect, Trait.JSON_IS_VARIANT)
+            and values[0].type.kind is Kind.JSON
+        ):
             values[0] = cast_of_variant(values[0], TEXT)
             form = function.form(TEXT)
         if form is None:
-            hint = "cast the argument to one of these types: " + ", ".join(function.forms).lower()
+            known = ", ".join(kind for kind in function.forms if kind != "WHOLE").lower()
+            hint = WAYS_OUT.get(function.name, f"cast the argument to one of these types: {known}")
             taken = f"{called(node)} takes no {values[0].type} in {self.session.dialect}"
             fail(TypeMismatch(taken, hint), node)
         places = [f"{{{place}}}" for place in range(len(values))]
@@ -410,16 +402,16 @@ class ExpressionBinder:
             row_parts(node.expression, self.session.dialect),
         )
         if left is not None and right is not None:
-            return self._rows_compared(COMPARISONS[type(node)], left, right)
+            return self.rows_compared(COMPARISONS[type(node)], left, right)
         try:
-            return self._compared(COMPARISONS[type(node)], self.bind(node.this), self.bind(node.expression))
+            return self.compared(COMPARISONS[type(node)], self.bind(node.this), self.bind(node.expression))
         except UnsupportedType:
-            return self._function(node)
+            return self.function(node)
 
-    def _compared(self, op: Op, left: Expression, right: Expression) -> Expression:
+    def compared(self, op: Op, left: Expression, right: Expression) -> Expression:
         return bind_comparison(op, left, right, self.session.dialect)
 
-    def _rows_compared(
+    def rows_compared(
         self, op: Op, left: Sequence[exp.Expression], right: Sequence[exp.Expression]
     ) -> Expression:
         """A comparison of rows without names. In DuckDB a row is a value, and NULL in it one too."""
@@ -427,316 +419,23 @@ class ExpressionBinder:
         compare = compare_values if self.session.dialect == "duckdb" else compare_rows
         return compare(op, a, b, self.session.dialect)
 
-    def _arithmetic(self, node: exp.Expression) -> Expression:
-        left, right = self.bind(node.this), self.bind(node.expression)
-        op = _ARITHMETIC[type(node)]
-        is_edit = op is Op.SUB and left.type.kind is Kind.JSON
-        if is_edit and has(self.session.dialect, Trait.EDITS_DOCUMENTS):
-            return without(left, right, node, self.session.dialect)
-        left, right = as_operands(op, left, right, self.session.dialect)
-        if has(self.session.dialect, Trait.COUNTS_TRUTH):
-            left, right = (coerce(s, INTEGER) if s.type == BOOLEAN else s for s in (left, right))
-        if op in (Op.ADD, Op.SUB) and has(self.session.dialect, Trait.COUNTS_SECONDS):
-            left, right = self._seconds(left, right, node), self._seconds(right, left, node)
-        if op is Op.SUB and left.type == right.type == TIME:
-            return foreign(_BETWEEN_TIMES, [left, right], node, self.session.dialect)
-        if op is Op.ADD and has(self.session.dialect, Trait.ADDS_TEXTS) and left.type == right.type == TEXT:
-            return Foreign("{0} || {1}", (left, right), TEXT)  # type: ignore[arg-type]
-        if has(self.session.dialect, Trait.ADDS_DAYS) and (days := day_sum(op, left.type, right.type)):
-            return foreign(days, [left, right], node, self.session.dialect)
-        if op is Op.DIV and node.args.get("typed") and left.type.is_whole and right.type.is_whole:
-            op = Op.INTDIV
-        if op is Op.DIV and has(self.session.dialect, Trait.DIVIDES_DECIMALS) and not is_native(node):
-            scale = _quotient_scale(left.type, right.type)
-            if scale is not None:
-                form = _DECIMAL_QUOTIENT.replace("{SCALE}", str(scale))
-                return foreign(form, [left, right], node, self.session.dialect)
-        is_whole = left.type.is_integer and right.type.is_integer
-        if isinstance(node, exp.IntDiv) and has(self.session.dialect, Trait.DIV_GIVES_WHOLE) and not is_whole:
-            return foreign("CAST(trunc({0} / {1}) AS BIGINT)", [left, right], node, self.session.dialect)
-        known = {id(node.this): left, id(node.expression): right}
-        return bind_arithmetic(op, left, right) or self._function(node, known)
-
-    def _seconds(self, number: Expression, moment: Expression, node: exp.Expression) -> Expression:
-        """The number of seconds that is added to a moment, as an interval; any other operand itself."""
-        is_count = number.type.is_integer and moment.type.kind in (Kind.TIMESTAMP, Kind.TIMESTAMPTZ)
-        return foreign("to_seconds({0})", [number], node, self.session.dialect) if is_count else number
-
-    def _containment(self, node: exp.Expression) -> Expression:
-        """`@>`, `<@` and `?`; DuckDB has the first two for arrays."""
-        left, right = self.bind(node.this), self.bind(node.expression)
-        dialect = self.session.dialect
-        if isinstance(node, exp.JSONBContainsTopKey):
-            return has_key(left, right, node, dialect)
-        whole, part = (right, left) if isinstance(node, exp.ArrayContainedBy) else (left, right)
-        if whole.type.kind is Kind.JSON:
-            return contains(whole, part.arg if isinstance(part, Cast) else part, node, dialect)
-        return foreign("{0} @> {1}", [whole, coerce(part, whole.type)], node, dialect)
-
-    def _negative(self, node: exp.Neg) -> Expression:
-        if isinstance(node.this, exp.Literal) and not node.this.is_string:
-            return number_literal(f"-{node.this.this}")
-        value = self.bind(node.this)
-        if value.type is UNTYPED:
-            return value
-        if not value.type.is_numeric:
-            return self._function(node, {id(node.this): value})
-        if value.type.whole and not value.type.bounds[0]:
-            return call(Op.SUB, coerce(Literal(0, INTEGER), value.type), value, type=value.type)
-        return call(Op.NEG, value, type=value.type)
-
-    def _is(self, node: exp.Is) -> Expression:
-        of_row = expanded_comparison(node, self.session.dialect)
-        if of_row is not node:
-            return self.bind(of_row)
-        value = self.bind(node.this)
-        if isinstance(node.expression, exp.Null):
-            result: Expression = call(Op.IS_NULL, value)
-        elif isinstance(node.expression, exp.Boolean):
-            result = call(
-                Op.NOT_DISTINCT,
-                condition(value, "the operand of IS", self.session.dialect),
-                self.bind(node.expression),
-            )
-        else:
-            return self._function(node, {id(node.this): value})
-        return negate(result) if node.args.get("negate") else result
-
-    def _between(self, node: exp.Between) -> Expression:
-        parts = [node.args[part] for part in ("this", "low", "high")]
-        rows = [row_parts(part, self.session.dialect) for part in parts]
-        is_of_rows = None not in rows
-        compare: Callable[..., Expression] = self._rows_compared if is_of_rows else self._compared
-        value, low, high = rows if is_of_rows else map(self.bind, parts)
-        inside = conjoin([compare(Op.GE, value, low), compare(Op.LE, value, high)])
-        if not node.args.get("symmetric"):
-            return inside
-        turned = conjoin([compare(Op.GE, value, high), compare(Op.LE, value, low)])
-        return disjoin([inside, turned])
-
-    def _in(self, node: exp.In) -> Expression:
-        query = node.args.get("query") or next(
-            (v for v in node.expressions if isinstance(v, exp.Values)), None
-        )
-        if query is not None:
-            return member(self._row(node.this), self._query(query), self.session.dialect)
-        if node.args.get("unnest") or node.args.get("field"):
-            fail(Unsupported(f"this form of IN is not supported: {node.sql(self.session.dialect)}"), node)
-        return self._any_of(node.this, node.expressions)
-
-    def _any_of(self, value: exp.Expression, candidates: list[exp.Expression]) -> Expression:
-        """Whether `value` (or a row of values) equals one of the candidates."""
-        rows = [row_parts(candidate, self.session.dialect) for candidate in candidates]
-        row = row_parts(value, self.session.dialect)
-        if row is not None and None not in rows:
-            if any(len(each or ()) != len(row) for each in rows):
-                fail(InvalidQuery(f"IN compares rows of {len(row)} values"), value)
-            return disjoin(self._rows_compared(Op.EQ, row, each or ()) for each in rows)
-        return any_of(self.bind(value), [self._listed(each) for each in candidates], self.session.dialect)
-
-    def _listed(self, node: exp.Expression) -> Expression:
-        """An element of a list; a plain number or text means itself in every dialect."""
-        if type(node) is exp.Literal and node.is_string and node.this:
-            return text_literal(node.this)
-        if type(node) is exp.Literal and not node.is_string and _PLAIN_NUMBER.fullmatch(node.this):
-            return number_literal(node.this)
-        return self.bind(node)
-
-    def _case(self, node: exp.Case | exp.If) -> Expression:
-        whens = [node] if isinstance(node, exp.If) else node.args["ifs"]
-        default = node.args.get("false") if isinstance(node, exp.If) else node.args.get("default")
-        operand = node.this if isinstance(node, exp.Case) else None
-        subject = self.bind(operand) if operand is not None else None
-        conditions = [
-            condition(self.bind(when.this), "the condition of CASE", self.session.dialect)
-            if subject is None
-            else self._compared(Op.EQ, subject, self.bind(when.this))
-            for when in whens
-        ]
-        values = [self.bind(when.args["true"]) for when in whens]
-        values.append(self.bind(default) if default is not None else Literal(None, UNTYPED))
-        values, type = case_values(values, self.session.dialect)
-        if type is UNTYPED:
-            return Literal(None, UNTYPED)
-        return Case(tuple(zip(conditions, values[:-1], strict=True)), values[-1], type)  # type: ignore[arg-type]
-
-    def _alternatives(self, op: Op, nodes: list[exp.Expression]) -> Expression:
-        bound = [self.bind(node) for node in nodes]
-        values, type = alternatives(f"{op.value}({{}})", bound, self.session.dialect)
-        if type is UNTYPED:
-            return Literal(None, UNTYPED)
-        return Call(op, tuple(values), type) if len(values) > 1 else values[0]  # type: ignore[arg-type]
-
-    def _cast(self, node: exp.Cast) -> Expression:
-        if node.args.get("format"):
-            return self._function(node)
-        type: Type = data_type(node.to, self.session.dialect)
-        value = self.bind(node.this)
-        if value.type.kind in NESTED and not has(self.session.dialect, Trait.CASTS_STRUCTS_BY_NAME):
-            value = coerce(value, without_names(value.type))
-        if value.type is UNTYPED:
-            value = Literal(None, type)
-        elif value.type == type and not isinstance(value, Literal):
-            return value
-        is_variant = self.session.dialect in VARIANTS and not is_native(node)
-        if is_variant and Kind.JSON in (value.type.kind, type.kind):
-            return cast_of_variant(value, type, isinstance(node, exp.TryCast))
-        is_fraction = value.type is not UNTYPED and value.type.is_numeric and not value.type.is_integer
-        if (
-            is_fraction
-            and type.is_integer
-            and has(self.session.dialect, Trait.CUTS_FRACTIONS)
-            and not is_native(node)
-        ):
-            value = foreign("trunc({0})", [value], node, self.session.dialect)
-        if (
-            value.type == TEXT
-            and type.is_integer
-            and has(self.session.dialect, Trait.ROUNDS_NO_TEXTS)
-            and not is_native(node)
-        ):
-            value = Foreign(_WHOLE_TEXT, (value,), TEXT)  # type: ignore[arg-type]
-        if not is_native(node) and (decoded := self._decoded(value, type)) is not None:
-            return decoded
-        return explicit_cast(value, type, isinstance(node, exp.TryCast))
-
-    def _decoded(self, value: Expression, type: Type) -> Expression | None:
-        """Bytes as a text, or a text as bytes, where the dialect has its own form of them; else None."""
-        forms = BYTES_AS_TEXTS.get(self.session.dialect)
-        kinds = (value.type.kind, type.kind)
-        if forms is None or set(kinds) != {Kind.TEXT, Kind.BYTEA}:
-            return None
-        return Foreign(forms[kinds[0] is Kind.TEXT], (value,), type)  # type: ignore[arg-type]
-
-    def _aggregate(self, node: exp.Expression) -> Expression:
-        call = aggregate_call(node, self.session.dialect)
-        if self.collector is None:
-            written = node.sql(self.session.dialect)
-            hint = "write the condition in HAVING" if self.clause == "WHERE" else ""
-            fail(InvalidQuery(f"{self.clause} cannot contain an aggregate: {written}", hint), node)
-        inside = self._inside()
-        only = self._filter(call.only)
-        derived = moment(call, inside.bind, only)
-        uses = (bind_aggregate(call, inside.bind, only),) if derived is None else derived.uses
-        used = frozenset().union(*(references(e) for use in uses for e in use.arguments))
-        if used and not used & self.scope.ids():
-            fail(Unsupported("an aggregate over an outer query's columns is not supported"), node)
-        with self.session.provenance.noting(node):
-            columns: list[Expression] = [self.collector.column(use, call.name).ref for use in uses]
-        defaults = has(self.session.dialect, Trait.ABSENT_IS_DEFAULT) and not is_native(node)
-        if (
-            defaults
-            and derived is None
-            and (call.name == "array_agg" or not self._may_be_null(call.arguments, inside))
-        ):
-            columns = [default_of_none(call.name, column) for column in columns]
-        if self._is_whole_average(call.name, uses[0].arguments):
-            return Foreign(_WHOLE, (columns[0],), BIGINT)  # type: ignore[arg-type]
-        if derived is None:
-            return columns[0]
-        value = derived.value(columns)
-        return (
-            default_of_none(call.name, value)
-            if defaults and not self._may_be_null(call.arguments, inside)
-            else value
-        )
-
-    def _may_be_null(self, arguments: Sequence[exp.Expression], inside: ExpressionBinder) -> bool:
-        """Whether an aggregate of these arguments takes values that may be NULL."""
-        columns = {c.id: c for table in self.scope.tables for c in (*table.columns, *self.scope.star)}
-        return any(may_be_null(inside.bind(argument), columns) for argument in arguments)
-
-    def _window_or_default(self, node: exp.Window, inside: ExpressionBinder, value: Expression) -> Expression:
-        """The value of a window function, or the default if a frame has no rows."""
-        function = node.this.this if isinstance(node.this, exp.Filter) else node.this
-        arguments = [function.this] if isinstance(function.this, exp.Expression) else []
-        stars = (exp.Star, exp.IgnoreNulls)
-        if not arguments or isinstance(arguments[0], stars) or self._may_be_null(arguments, inside):
-            return value
-        return default_of_none(function.sql_name().lower(), value)
-
-    def _of_intervals(self, node: exp.Expression) -> Expression | None:
-        """A sum or an average of intervals, also over a window; None for anything else."""
-        if not is_spread(node, self.session.dialect):
-            return None
-        inside = self if isinstance(node, exp.Window) else self._inside()
-        parts = of_intervals(node, lambda value: inside.bind(value).type == INTERVAL)
-        return None if parts is None else self.bind(parts)
-
-    def _inside(self) -> ExpressionBinder:
-        return self._nested("an aggregate's argument")
-
-    def _filter(self, condition: exp.Expression | None) -> Expression | None:
-        if condition is None:
-            return None
-        return self._nested("FILTER").predicate(condition)
-
-    def _nested(
-        self, clause: str, collector: Collector | None = None, windows: WindowUses | None = None
-    ) -> ExpressionBinder:
-        """The binder of a part of the expression, in which other things are allowed."""
-        inside = ExpressionBinder(self.session, self.scope, self.queries, clause, collector, windows)
-        inside._expanding = self._expanding
-        return inside
-
-    def _elements(self, node: exp.Expression) -> Expression:
-        if self.lists is None:
-            fail(Unsupported(f"UNNEST is not supported in {self.clause}", "write it in FROM"), node)
-        inside = self._nested("UNNEST", self.collector, self.windows)
-        return self.lists.column(node, inside.bind).ref
-
-    def _grouping(self, node: exp.Grouping | exp.GroupingId) -> Expression:
-        if self.collector is None:
-            fail(InvalidQuery(f"{self.clause} cannot contain GROUPING"), node)
-        return self.collector.grouping(tuple(self.bind(part) for part in node.expressions)).ref
-
-    def _window(self, node: exp.Window) -> Expression:
-        if self.windows is None:
-            fail(
-                InvalidQuery(
-                    f"{self.clause} cannot contain a window function: {node.sql(self.session.dialect)}",
-                    "use QUALIFY, or a query around this one",
-                ),
-                node,
-            )
-        inside = self._nested("a window function", self.collector)
-        with self.session.provenance.noting(node):
-            value: Expression = self.windows.column(node, inside.bind, inside.predicate).ref
-        if has(self.session.dialect, Trait.ABSENT_IS_DEFAULT) and not is_native(node):
-            value = self._window_or_default(node, inside, value)
-        averaged = [inside.bind(node.this.this)] if isinstance(node.this, exp.Avg) else []
-        return Foreign(_WHOLE, (value,), BIGINT) if self._is_whole_average("avg", averaged) else value  # type: ignore[arg-type]
-
-    def _is_whole_average(self, name: str, values: Sequence[Expression]) -> bool:
-        """Whether the average of these values is a whole number in the dialect."""
-        is_average = name == "avg" and has(self.session.dialect, Trait.AVERAGES_ARE_WHOLE)
-        return is_average and bool(values) and values[0].type.is_integer
-
     def _quantified(self, node: exp.Expression, quantifier: exp.Any | exp.All) -> Expression:
         """A comparison with ANY or ALL of a query's rows or of an array's elements."""
         inner = unwrapped(quantifier.this)
         op = COMPARISONS[type(node)]
         if isinstance(inner, exp.Query):
-            return quantified(op, self._row(node.this), quantifier, self._query, self.session.dialect)
+            return quantified(op, self.row(node.this), quantifier, self.query, self.session.dialect)
         every = isinstance(quantifier, exp.All)
         if isinstance(inner, exp.Array) and op is Op.EQ and not every:
-            return self._any_of(node.this, inner.expressions)
+            return bind_any_of(self, node.this, inner.expressions)
         return each(op, self.bind(node.this), self.bind(inner), every, node, self.session.dialect)
 
-    def _query(self, node: exp.Expression) -> Bound:
+    def query(self, node: exp.Expression) -> Bound:
         return self.queries(node, self.scope)
 
-    def _row(self, node: exp.Expression) -> list[Expression]:
+    def row(self, node: exp.Expression) -> list[Expression]:
         """The values of a row, or the one value."""
         return [self.bind(part) for part in row_parts(node, self.session.dialect) or [node]]
-
-
-def _quotient_scale(left: Type, right: Type) -> int | None:
-    """The digits behind the point of a quotient of decimals; None for whole numbers and floats."""
-    if not all(type.is_integer or type.kind is Kind.NUMERIC for type in (left, right)):
-        return None
-    scales = [type.scale for type in (left, right) if type.scale is not None]
-    return max(scales) if scales else None
 
 
 def quantifier_of(node: exp.Expression) -> exp.Any | exp.All | None:

@@ -12,7 +12,7 @@ from decimal import Decimal
 from engine.plan.expressions import Call, Literal, Op
 from engine.schema import BOOLEAN, TEXT, Kind
 from planner.bind.coercion import bind_comparison, literals_as
-from planner.dialects.variants import VARIANTS
+from planner.dialects.traits import Trait, has
 from planner.ir import Expression
 from planner.ir.membership import FEWEST, gathered, one_of
 from planner.ir.scalars import disjoin
@@ -22,7 +22,7 @@ def any_of(value: Expression, candidates: Sequence[Expression], dialect: str) ->
     """Whether `value` equals one of the candidates. Raises TypeMismatch as a comparison does."""
     alike: dict[Hashable, list[Literal]] = {}
     parts: list[Expression] = []
-    is_variant = dialect in VARIANTS and value.type.kind is Kind.JSON
+    is_variant = has(dialect, Trait.JSON_IS_VARIANT) and value.type.kind is Kind.JSON
     for candidate in candidates:
         group = _group(value, candidate) if len(candidates) >= FEWEST and not is_variant else None
         if group is None or not isinstance(candidate, Literal):

@@ -26,7 +26,6 @@ from planner.dialects import translated
 from planner.dialects.other_systems import written_here
 from planner.dialects.overloads import overload
 from planner.dialects.traits import Trait, has
-from planner.dialects.variants import VARIANTS
 from planner.errors import PlannerError, UnknownFunction, Unsupported, UnsupportedType
 from planner.ir import Expression
 from planner.native.reference import PLACE, type_of
@@ -94,7 +93,7 @@ def bind_function(node: exp.Expression, bind: Bind, dialect: str) -> Expression:
     arguments: list[Expression] = []
     template = _template(_with_places(node.copy(), node, bind, arguments, dialect), node)
     _check_names(template, node, dialect)
-    if dialect in VARIANTS and _takes_texts(template):
+    if has(dialect, Trait.JSON_IS_VARIANT) and _takes_texts(template):
         arguments = [
             cast_of_variant(each, TEXT) if each.type.kind is Kind.JSON else each for each in arguments
         ]
@@ -218,7 +217,8 @@ def _place(child: exp.Expression, bound: Expression, arguments: list[Expression]
     if isinstance(bound, Literal) and bound.type is UNTYPED and not isinstance(child, exp.Null):
         child.replace(exp.Null())
         return
-    if isinstance(bound, Literal) and not re.search(r"[{}]", str(bound.value)):
+    is_translated = isinstance(child, exp.Anonymous)  # a call of the dialect that is a constant
+    if isinstance(bound, Literal) and not is_translated and not re.search(r"[{}]", str(bound.value)):
         return
     child.replace(exp.column(f"{_MARK}{len(arguments)}"))
     arguments.append(bound)

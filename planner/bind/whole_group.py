@@ -1,7 +1,8 @@
 """General aggregates: those of DuckDB's functions that need the whole group.
 
 The result must be a function of the bag of rows. So the arguments' values break ties of an inner ORDER BY and
-replace a missing one, except for functions that ignore order.
+replace a missing one, except for functions that ignore order. In an ordered window, the order of the rows
+replaces it for functions of a sequence.
 """
 
 from __future__ import annotations
@@ -22,6 +23,19 @@ from planner.positions import fail
 from planner.sql_types import UNTYPED, Type
 
 _UNORDERED = frozenset({"bit_and", "bit_or", "bit_xor", "mad", "median", "quantile_cont", "quantile_disc"})
+_OF_SEQUENCES = frozenset(
+    {
+        "array_agg",
+        "first",
+        "group_concat",
+        "json_agg",
+        "json_object_agg",
+        "last",
+        "list",
+        "listagg",
+        "string_agg",
+    }
+)
 _SKETCHES = frozenset({"approx_top_k", "reservoir_quantile"})
 _NOTHING = {"entropy": 0.0, "regr_count": 0}
 
@@ -88,7 +102,9 @@ def general(
         if shape is not None
         else inside.of(call.name, texts[0] if texts else "", "".join(f", {text}" for text in texts[1:]))
     )
-    function = GeneralAggregate(call.name, template, _NOTHING.get(call.name))
+    is_sequence = call.name in _OF_SEQUENCES and not call.order and not call.distinct
+    by_values = inside.order if is_sequence else ""
+    function = GeneralAggregate(call.name, template, _NOTHING.get(call.name), by_values)
     places = [f"{{{i}}}" for i in range(len(columns.values))]
     type = type_of(function.text(places), tuple(argument(value) for value in columns.values))
     if type is UNTYPED:

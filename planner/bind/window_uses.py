@@ -29,7 +29,6 @@ from planner.ir import (
     PlaceFunction,
     Project,
     Relational,
-    Unit,
     WindowItem,
     function_name,
     references,
@@ -135,8 +134,6 @@ class WindowUses:
         else:
             name = function.sql("postgres").split("(")[0].lower()
             fail(Unsupported(f"window function {name} is not supported"), node)
-        if frame.unit is Unit.ROWS and frame.exclude in ("group", "ties"):
-            _check_peers(use, node)
         return replace(use, ignores_nulls=ignores_nulls, distances=far)
 
     def over(
@@ -228,13 +225,6 @@ def _check_frame(frame: Frame, order: Sort, distances: tuple[Expression, ...]) -
     written = frame.text([f"{{{i}}}" for i in range(len(order), len(order) + len(distances))])
     values = (*(e for e, _, _ in order), *distances)
     type_of(f"count(*) OVER ({f'ORDER BY {by}' if order else ''} {written})", tuple(map(argument, values)))
-
-
-def _check_peers(use: WindowUse, node: exp.Expression) -> None:
-    """Refuse a function that `partition_queries` cannot compute of a frame of ROWS without peers."""
-    if isinstance(use.function, GeneralAggregate):
-        error = f"EXCLUDE {use.frame.exclude.upper()} of a frame of ROWS is not supported for this aggregate"
-        fail(Unsupported(error, "use GROUPS or RANGE"), node)
 
 
 def _rewritten(use: WindowUse, above: Callable[[Expression], Expression]) -> WindowUse:

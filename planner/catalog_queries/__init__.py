@@ -7,7 +7,8 @@ its functions over catalogs, casts between names and OIDs, its operators' long f
 from planner.catalog_queries.backend_signals import Signal, SignalColumn, refuse_signals, take_signals
 from planner.catalog_queries.catalog_functions import MACROS
 from planner.catalog_queries.catalog_rewriting import catalog_relation, reads_catalog, with_catalog
-from planner.catalog_queries.system_catalog import CATALOG, CatalogSession, SystemCatalog, is_system
+from planner.catalog_queries.system_catalog import CatalogSession, SystemCatalog
+from planner.relation_names import CATALOG, is_system
 
 __all__ = [
     "CATALOG",

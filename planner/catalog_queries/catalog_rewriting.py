@@ -33,11 +33,12 @@ from planner.catalog_queries.object_casts import (
 )
 from planner.catalog_queries.output_names import name_groups, name_outputs
 from planner.catalog_queries.output_types import output_types
-from planner.catalog_queries.system_catalog import CATALOG, INFORMATION, SCHEMAS, SystemCatalog, is_system
+from planner.catalog_queries.system_catalog import SCHEMAS, SystemCatalog
 from planner.errors import InvalidQuery, UnknownTable
 from planner.identifiers import fold, relation_name
 from planner.native.templates import is_native, sql
 from planner.positions import fail
+from planner.relation_names import CATALOG, INFORMATION, is_system
 from planner.rewriting.array_queries import is_array_query
 from planner.suggestions import did_you_mean
 

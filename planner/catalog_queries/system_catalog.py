@@ -12,10 +12,9 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from engine.schema import Schema
+from planner.relation_names import CATALOG, INFORMATION
 
-CATALOG, INFORMATION = "pg_catalog", "information_schema"
 SCHEMAS = (CATALOG, INFORMATION)
-_BEFORE = tuple(f"{schema}." for schema in SCHEMAS)
 
 
 class CatalogRelation(Protocol):
@@ -66,8 +65,3 @@ class SystemCatalog(Protocol):
     def number(self, kind: str, name: str) -> int | None:
         """The OID that `name::kind` means, such as `'orders'::regclass`; None if there is no such object."""
         ...
-
-
-def is_system(relation: str) -> bool:
-    """Whether a reference of a query is to a relation of the catalogs, or to a lookup."""
-    return relation.startswith(_BEFORE)

@@ -72,9 +72,11 @@ def counted(interval: exp.Interval, call: DateCall) -> tuple[exp.Expression, str
     count, name = interval.this, interval.text("unit").upper()
     if not name and isinstance(count, exp.Literal) and (written := _WRITTEN.fullmatch(count.name)):
         count, name = exp.Literal.string(written[1]), written[2].upper()
-    if isinstance(span_of := interval.args.get("unit"), exp.IntervalSpan):
-        name = f"{span_of.this.name}_{span_of.expression.name}".upper()
-    if call.family in ("flink", "mysql") and "_" in name and isinstance(count, exp.Literal):
+    ends = interval.args.get("unit")
+    if isinstance(ends, exp.IntervalSpan):
+        name = f"{ends.this.name}_{ends.expression.name}".upper()
+    spans = call.family == "mysql" or isinstance(ends, exp.IntervalSpan)
+    if spans and "_" in name and isinstance(count, exp.Literal):
         count, name = _of_several(count.name, name) or (count, name)
     found = length(unit(name, call.family) or "ISOYEAR")
     if found is None or count is None:
@@ -83,9 +85,10 @@ def counted(interval: exp.Interval, call: DateCall) -> tuple[exp.Expression, str
 
 
 def _of_several(text: str, name: str) -> tuple[exp.Expression, str] | None:
-    """An interval of MySQL's that names its first and last field, as a number of the last ones.
+    """An interval that names its first and last field, as a number of the last ones.
 
-    INTERVAL '1 1:1:1' DAY_SECOND has 90061 seconds. If fields are missing, these are the first ones.
+    INTERVAL '1 1:1:1' DAY_SECOND, or DAY TO SECOND, has 90061 seconds. If fields are missing, these are the
+    first ones.
     """
     first, _, last = name.partition("_")
     fields = ("YEAR", "MONTH") if last == "MONTH" else tuple(_IN_FIELD)

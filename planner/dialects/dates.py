@@ -138,6 +138,8 @@ MEANINGS: Mapping[str, Meaning] = {
     "truncate_day": truncation.truncate_day,
     "truncate_moment": truncation.truncate_moment,
     "truncate_or_number": _truncate_or_number,
+    "truncate_given": truncation.truncate_given("moment"),
+    "truncate_given_or_zoned": truncation.truncate_given("zoned_moment"),
     "truncate_zoned": truncation.truncate_zoned,
     "datetime": _datetime,
     "time_boundaries": differences.time_boundaries,

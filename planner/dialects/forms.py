@@ -70,6 +70,10 @@ _DAY_OF_CLICKHOUSE = (
 )
 _HEX_OF_CLICKHOUSE = "CASE WHEN length(hex({0})) % 2 = 1 THEN '0' || hex({0}) ELSE hex({0}) END"
 _BIN_OF_CLICKHOUSE = "to_base({0}, 2, CAST((length(bin({0})) + 7) // 8 * 8 AS INTEGER))"
+_NUMBER_OF_ORACLE = (
+    r"regexp_replace(CASE WHEN regexp_full_match(CAST({0} AS VARCHAR), '[-0-9]+[.][0-9]+')"
+    r" THEN rtrim(rtrim(CAST({0} AS VARCHAR), '0'), '.') ELSE CAST({0} AS VARCHAR) END, '^(-?)0[.]', '\1.')"
+)
 _STEPS = (
     "list_filter(list_transform(generate_series({0}, {1} + {2}, {2}), lambda each, place: EACH),"
     " lambda each: CASE WHEN {2} > INTERVAL 0 SECONDS THEN each <= {1} ELSE each >= {1} END)"
@@ -100,11 +104,11 @@ def _clock_of_mysql(body: str) -> Forms:
 
 
 FORMS: Mapping[str, Forms] = {
-    "shifted": _kept(_ADD),
-    "shifted_clock": {**_moment(_ADD), "TIME": _ADD},
-    "shifted_clock_kept": {**_kept(_ADD), "TIME": _ADD},
-    "shifted_strictly": {**_of_moments(_ADD), "TIME": _ADD},
-    "shifted_moment": _moment(_ADD),
+    "shifted": {**_kept(_ADD), "INTERVAL": _ADD},
+    "shifted_clock": {**_moment(_ADD), "TIME": _ADD, "INTERVAL": _ADD},
+    "shifted_clock_kept": {**_kept(_ADD), "TIME": _ADD, "INTERVAL": _ADD},
+    "shifted_strictly": {**_of_moments(_ADD), "TIME": _ADD, "INTERVAL": _ADD},
+    "shifted_moment": {**_moment(_ADD), "INTERVAL": _ADD},
     "shifted_mysql": {**_kept(_ADD), "TEXT": _SUM_OF_TEXT},
     "shifted_clock_mysql": {**_moment(_ADD), "TEXT": _written(_SUM)},
     "shifted_at_months_end": _kept(_AT_MONTHS_END),
@@ -113,13 +117,31 @@ FORMS: Mapping[str, Forms] = {
     "truncated_strictly": _of_moments("date_trunc({1}, {0})"),
     "length": {"TEXT": "length({0})", "BYTES": "octet_length({0})"},
     "reversed_of_any": {"TEXT": "reverse({0})", "ARRAY": "list_reverse({0})"},
-    "moment": {"DATE": _FULL, **_of_moments("{0}"), "TIME": "{0}"},
+    "zoned_moment": {
+        **dict.fromkeys(("DATE", "TEXT"), "CAST({0} AS TIMESTAMPTZ)"),
+        **dict.fromkeys(("TIMESTAMP", "TIMESTAMPTZ"), "{0}"),
+    },
+    "moment": {"DATE": _FULL, **_of_moments("{0}"), "TIME": "{0}", "INTERVAL": "{0}"},
     "sliced": _kept("time_bucket({1}, {0}, TIMESTAMP '1970-01-01')"),
     "sliced_from": _kept("time_bucket({1}, {0}, {2})"),
     "degrees_of_tsql": _whole_of_whole("degrees({0})"),
     "power_of_tsql": _whole_of_whole("pow({0}, {1})"),
     "radians_of_tsql": _whole_of_whole("radians({0})"),
     "moment_of_tsql": {"DATE": _FULL, **_of_moments("{0}"), "TIME": "DATE '1900-01-01' + {0}"},
+    "rounded_or_number": {
+        **dict.fromkeys(
+            ("DATE", "TIMESTAMP", "TIMESTAMPTZ"),
+            f"CAST(date_trunc('day', {_FULL} + INTERVAL 12 HOUR) AS DATE)",
+        ),
+        "WHOLE": "{0}",
+        "NUMBER": "round({0})",
+    },
+    "text_of_oracle": {
+        "TEXT": "{0}",
+        "WHOLE": "CAST({0} AS VARCHAR)",
+        "NUMBER": _NUMBER_OF_ORACLE,
+        "DATE": "upper(strftime({0}, '%d-%b-%y'))",
+    },
     "week_begun": _kept(_WEEK_BEGUN),
     "week_ceiled": _kept(
         f"CASE WHEN {_WEEK_BEGUN} = {{0}} THEN {{0}} ELSE {_WEEK_BEGUN} + INTERVAL '7' DAY END"
@@ -209,3 +231,5 @@ With `_clock` and `_moment` a DATE becomes a moment; with `_strictly` there is n
 `flat_values` are the members of an object or the elements of an array; the former have `flat_keys`, the
 latter `flat_places`. `clock_` takes a part of a moment or of a time of day.
 """
+WAYS_OUT: Mapping[str, str] = {"text_of_oracle": "write the value with TO_CHAR and a format"}
+"""What to write instead of an overload that does not take a type, where a cast is none."""

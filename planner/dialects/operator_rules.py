@@ -9,40 +9,11 @@ from __future__ import annotations
 from sqlglot import exp
 
 from planner.dialects.overloads import PREFIX
+from planner.dialects.traits import Trait, has
 from planner.errors import Unsupported
 from planner.native.templates import call_of, sql
 from planner.positions import fail
 
-_NULL_BY_ZERO = frozenset({"mysql", "sqlite", "hive"})
-"""Dialects in which a division by zero gives NULL."""
-_FAILS_BY_ZERO = frozenset({"bigquery", "databricks", "oracle", "snowflake", "spark"})
-"""Dialects in which `/` never divides as integers and fails if the divisor is zero."""
-_BEFORE_TEXTS = frozenset({"materialize", "postgres", "redshift", "risingwave", "tsql"})
-"""Dialects in which a negative start of a substring is a place before the text, not one from its end."""
-_FROM_ZERO = frozenset({"bigquery", "databricks", "spark"})
-"""Dialects in which a substring from 0 is one from 1."""
-_NOTHING_BEFORE = frozenset({"trino"})
-"""Dialects in which a substring that begins before the first character, or at 0, is the empty text."""
-_FAILS_OUTSIDE = frozenset(
-    {"bigquery", "materialize", "postgres", "redshift", "risingwave", "snowflake", "tsql"}
-)
-"""Dialects in which a root of a negative number, and a logarithm of zero, are errors."""
-_ESCAPES = frozenset(
-    {
-        "bigquery",
-        "clickhouse",
-        "databricks",
-        "materialize",
-        "mysql",
-        "postgres",
-        "redshift",
-        "risingwave",
-        "spark",
-    }
-)
-"""Dialects in which a backslash escapes in a pattern of LIKE, unless ESCAPE says otherwise."""
-_LIKE_IN_ANY_CASE = frozenset({"mysql", "sqlite", "tsql"})
-"""Dialects in which LIKE does not tell cases apart, and compares numbers as texts."""
 _TEXTS = (exp.RegexpReplace, exp.Replace, exp.Substring, exp.Translate, exp.Trim, exp.Pad)
 _QUOTIENT = "CASE WHEN {1} = 0 THEN CAST(1 % CAST({1} AS BIGINT) AS DOUBLE) ELSE {0} / {1} END"
 """For a zero divisor, the remainder fails where the quotient would be infinite."""
@@ -52,32 +23,40 @@ _DONE = "is_done"
 def rule(node: exp.Expression, dialect: str) -> exp.Expression:
     """The node by the rules of its dialect, or the node itself."""
     match node:
-        case exp.Div() if dialect in _FAILS_BY_ZERO and not _is_number(node.expression):
+        case exp.Div() if has(dialect, Trait.DIVISION_BY_ZERO_FAILS) and not _is_number(node.expression):
             return sql(_QUOTIENT, [node.this, node.expression])
-        case exp.Div() | exp.Mod() | exp.IntDiv() if dialect in _NULL_BY_ZERO and not _divisor_is_done(node):
+        case exp.Div() | exp.Mod() | exp.IntDiv() if has(
+            dialect, Trait.NULL_BY_ZERO
+        ) and not _divisor_is_done(node):
             return _divided(node)
         case exp.Like() | exp.ILike() if isinstance(node.expression, exp.Any | exp.All) and _patterns(node):
             return _like_each(node)
-        case exp.Like() if dialect in _LIKE_IN_ANY_CASE and not _has_bytes(node):
+        case exp.Like() if has(dialect, Trait.LIKE_IN_ANY_CASE) and not _has_bytes(node):
             negated = node.args.get("negate")
             return exp.ILike(this=_text(node.this), expression=_text(node.expression), negate=negated)
-        case exp.Like() | exp.ILike() if dialect in _ESCAPES and not isinstance(node.parent, exp.Escape):
+        case exp.Like() | exp.ILike() if has(dialect, Trait.BACKSLASH_ESCAPES) and not isinstance(
+            node.parent, exp.Escape
+        ):
             return _escaped(node)
+        case exp.Is(expression=exp.JSON() as asked) if not asked.args.get("unique"):
+            return _is_document(node, asked)
         case exp.ToMap(this=exp.Struct(expressions=[])):
             return sql("map([], [])", [])
         case exp.Dot(expression=exp.Star()):
             return sql("unnest({0})", [node.this])  # in a select list, a struct's fields
-        case exp.Sqrt() | exp.Ln() if dialect in _FAILS_OUTSIDE and not _is_number(node.this):
+        case exp.Sqrt() | exp.Ln() if has(dialect, Trait.ROOTS_FAIL_OUTSIDE) and not _is_number(node.this):
             return _inside(node)
-        case exp.Substring() if dialect in _FROM_ZERO and _may_begin_before(node) and _DONE not in node.meta:
+        case exp.Substring() if (
+            has(dialect, Trait.SUBSTRINGS_FROM_ZERO) and _may_begin_before(node) and _DONE not in node.meta
+        ):
             return _substring_from_zero(node)
-        case exp.Substring(args={"length": exp.Neg()}) if dialect in _BEFORE_TEXTS:
+        case exp.Substring(args={"length": exp.Neg()}) if has(dialect, Trait.SUBSTRINGS_BEGIN_BEFORE):
             fail(Unsupported("a negative length of a substring always fails"), node)
         case exp.Substring() if (
-            dialect in _NOTHING_BEFORE and _may_begin_before(node) and _DONE not in node.meta
+            has(dialect, Trait.NOTHING_BEFORE_TEXTS) and _may_begin_before(node) and _DONE not in node.meta
         ):
             return _substring_inside(node)
-        case exp.Substring() if dialect in _BEFORE_TEXTS and _may_begin_before(node):
+        case exp.Substring() if has(dialect, Trait.SUBSTRINGS_BEGIN_BEFORE) and _may_begin_before(node):
             return _substring(node)
         case exp.Try():
             return exp.Anonymous(this="TRY", expressions=[node.this.copy()])
@@ -182,15 +161,38 @@ def _joined(texts: list[exp.Expression]) -> exp.Expression:
     return sql(" || ".join(f"CAST({{{place}}} AS VARCHAR)" for place in range(len(texts))), texts)
 
 
+_KINDS = {"OBJECT": "'OBJECT'", "ARRAY": "'ARRAY'"}
+
+
+def _is_document(node: exp.Is, asked: exp.JSON) -> exp.Expression:
+    """Whether a text is JSON, or an object or an array of it."""
+    kind = str(asked.args.get("this") or "VALUE").upper()
+    if kind == "VALUE":
+        return sql("json_valid({0})", [node.this])
+    if kind not in _KINDS:
+        fail(
+            Unsupported(f"IS JSON {kind} is not supported", "IS JSON, IS JSON OBJECT and IS JSON ARRAY are"),
+            node,
+        )
+    test = f"CASE WHEN json_valid({{0}}) THEN json_type(CAST({{0}} AS JSON)) = {_KINDS[kind]} ELSE false END"
+    return sql(f"CASE WHEN {{0}} IS NOT NULL THEN {test} END", [node.this])
+
+
+def _written(node: exp.Expression) -> exp.Expression:
+    """A value as Oracle writes it in a text: 0.50 is .5."""
+    is_text = isinstance(node, exp.DPipe | exp.Concat) or (isinstance(node, exp.Literal) and node.is_string)
+    return node if is_text else call_of(f"{PREFIX}text_of_oracle", [node], "the text")
+
+
 def _in_oracle(node: exp.Expression) -> exp.Expression:
     match node:
         case exp.Literal(is_string=True) if node.name == "":
             return exp.Null()
         case exp.DPipe():
-            return sql("nullif(concat({0}, {1}), '')", [node.this, node.expression])
+            return sql("nullif(concat({0}, {1}), '')", [_written(node.this), _written(node.expression)])
         case exp.Concat():
             places = ", ".join(f"{{{place}}}" for place in range(len(node.expressions)))
-            return sql(f"nullif(concat({places}), '')", node.expressions)
+            return sql(f"nullif(concat({places}), '')", [*map(_written, node.expressions)])
         case exp.Greatest() | exp.Least():
             every = node.copy()
             every.set("ignore_nulls", False)

@@ -44,7 +44,7 @@ def written_here(node: exp.Expression, name: str, dialect: str) -> str:
             if isinstance(tree, exp.Anonymous):
                 continue
             text = tree.sql(dialect, unsupported_level=ErrorLevel.RAISE)
-        except (SqlglotError, UnsupportedError):
+        except (SqlglotError, UnsupportedError, FutureWarning):  # of [[:alpha:]] in BigQuery's patterns
             continue
         if name.lower() not in text.lower() and len(text) <= _LONGEST:
             return f"{shown}'s {name} is {text} here"

@@ -25,6 +25,7 @@ _DUCKDB = {
     "WHOLE": "BIGINT",
     "JSON": "JSON",
     "BOOLEAN": "BOOLEAN",
+    "INTERVAL": "INTERVAL",
 }
 """The types of a macro's parameter; a decimal is a DOUBLE to it, and a map has no type of its own."""
 _ELEMENTS = (
@@ -42,6 +43,7 @@ _KINDS = {
     Kind.BYTEA: "BYTES",
     Kind.BOOLEAN: "BOOLEAN",
     Kind.MAP: "MAP",
+    Kind.INTERVAL: "INTERVAL",
 }
 _OF_DATES = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TEXT", "TIME")
 PREFIX = "dialect_"

@@ -22,6 +22,7 @@ from planner.dialects.dates import functions
 from planner.dialects.systems.bigquery import BIGQUERY, bigquery_node
 from planner.dialects.systems.flink import FLINK, flink_node
 from planner.dialects.systems.mysql import MYSQL, mysql_node
+from planner.dialects.systems.oracle_calls import ORACLE, oracle_node
 from planner.dialects.systems.postgresql import POSTGRES, RELATIVES, postgres_node
 from planner.dialects.systems.redshift import REDSHIFT, redshift_node
 from planner.dialects.systems.snowflake import SNOWFLAKE, snowflake_node
@@ -44,6 +45,7 @@ _TABLES: Mapping[str, Mapping[str, Meaning]] = {
     "databricks": SPARK,
     "flink": FLINK,
     "mysql": MYSQL,
+    "oracle": ORACLE,
     "redshift": REDSHIFT,
     "snowflake": SNOWFLAKE,
     "spark": SPARK,
@@ -58,6 +60,7 @@ _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "databricks": spark_node,
     "flink": flink_node,
     "mysql": mysql_node,
+    "oracle": oracle_node,
     "redshift": redshift_node,
     "snowflake": snowflake_node,
     "spark": spark_node,

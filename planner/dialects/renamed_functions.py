@@ -10,6 +10,7 @@ from sqlglot import exp
 from planner.dialects.overloads import PREFIX
 from planner.dialects.pattern_matches import first_match
 from planner.dialects.printf import check_widths
+from planner.dialects.traits import Trait, has
 from planner.errors import Unsupported
 from planner.native.templates import call_of, sql, whole
 from planner.positions import fail
@@ -53,9 +54,6 @@ _JSON_MAKERS = {
     "jsonb_build_object": "json_object",
 }
 
-_POSTGRES = frozenset({"postgres", "materialize", "risingwave"})
-_OF_CHARACTERS = frozenset({"bigquery", "databricks", "snowflake", "spark", "sqlite", "trino"})
-"""Dialects whose LENGTH counts the characters of a text and the bytes of bytes."""
 _SECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.000001"
 _MILLISECONDS = "CAST(microsecond({0}) AS DECIMAL(18, 0)) * 0.001"
 _FRACTIONS = {
@@ -84,7 +82,7 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
     called = _call(node)
     if called is not node:
         return called
-    if dialect in _POSTGRES:
+    if has(dialect, Trait.FORMATS_LIKE_C):
         for translation in (_postgres_part, first_match, _json_of_rows):
             found = translation(node)
             if found is not node:
@@ -96,7 +94,9 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
             return _of_all(node)
         case exp.ByteLength():
             return sql(_CALLS["octet_length"], [node.this])
-        case exp.Length() if dialect in _OF_CHARACTERS and not isinstance(node.this, exp.Null):
+        case exp.Length() if has(dialect, Trait.LENGTH_IS_OF_CHARACTERS) and not isinstance(
+            node.this, exp.Null
+        ):
             return call_of(f"{PREFIX}length", [node.this], "length")
         case exp.Length() if node.args.get("binary"):
             return sql(_CALLS["octet_length"], [node.this])
@@ -106,7 +106,7 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
             return sql("lower(hex({0}))", [node.this])
         case exp.Encode() | exp.Decode():
             return _coded(node)
-        case exp.Format() if dialect in _POSTGRES:
+        case exp.Format() if has(dialect, Trait.FORMATS_LIKE_C):
             return _formatted(node)
         case exp.SimilarTo(this=text, expression=exp.Literal() as pattern):
             shape = pattern.this if dialect == "duckdb" else _regular(pattern.this)

@@ -19,5 +19,5 @@ def _once(text: str) -> str:
 
 
 _CODE = f"left({_WORD}, 1) || rpad(left(replace(substring({_once(_DIGITS)}, 2), '0', ''), 3), 3, '0')"
-SOUNDEX = f"CASE WHEN {_WORD} = '' THEN '' ELSE {_CODE} END"
-"""The code of `{0}`; the empty text for one without letters."""
+SOUNDEX = f"CASE WHEN {_WORD} <> '' THEN {_CODE} END"
+"""The code of `{0}`; NULL for a text without letters."""

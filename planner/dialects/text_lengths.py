@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from planner.dialects.traits import Trait, has
 from planner.native.templates import sql
 
 _UTF8, _HEX = ("decode({0})", "encode({0})"), ("hex({0})", "unhex({0})")
@@ -21,10 +22,8 @@ BYTES_AS_TEXTS = {
     "tsql": _UTF8,
 }
 """What a cast of bytes to a text gives, and one of a text to bytes, by dialect."""
-_CUT = frozenset({"flink", "materialize", "mysql", "postgres", "redshift", "risingwave", "trino", "tsql"})
 _PADDED = frozenset({"flink"})
 """Dialects in which a CHAR has spaces up to its length."""
-_FAIL = frozenset({"bigquery", "snowflake"})
 _VARYING = (exp.DType.VARCHAR, exp.DType.NVARCHAR)
 _UNWRITTEN = {"tsql": 30}
 """The length of a VARCHAR that is written without one in a cast."""
@@ -35,7 +34,10 @@ _TOO_LONG = "CAST('a text is longer than {length} characters: ' || {0} AS INTEGE
 
 def cast_to_length(node: exp.Expression, dialect: str) -> exp.Expression:
     """The cast with its length; the node itself for a cast without one, or in another dialect."""
-    if dialect not in _CUT | _FAIL or not isinstance(node, exp.Cast) or _DONE in node.meta:
+    cuts = has(dialect, Trait.CASTS_CUT_TEXTS)
+    if not (cuts or has(dialect, Trait.CASTS_OF_LONG_TEXTS_FAIL)):
+        return node
+    if not isinstance(node, exp.Cast) or _DONE in node.meta:
         return node
     length = _length(node.to, dialect)
     if length is None:
@@ -44,7 +46,7 @@ def cast_to_length(node: exp.Expression, dialect: str) -> exp.Expression:
     inner.meta[_DONE] = True
     if dialect in _PADDED and node.to.is_type("char", "nchar"):
         return sql(f"rpad({{0}}, {length}, ' ')", [inner])
-    if dialect in _CUT:
+    if cuts:
         return sql(f"left({{0}}, {length})", [inner])
     too_long = "NULL" if isinstance(node, exp.TryCast) else _TOO_LONG.replace("{length}", str(length))
     fails = "NULL" if too_long == "NULL" else f"CAST({too_long} AS VARCHAR)"

@@ -79,8 +79,36 @@ class Trait(Enum):
     """The CSV of COPY has no header, unless the statement says so."""
     ARRAYS_OMIT_NULLS = auto()
     """JSON_ARRAY leaves out values that are NULL, unless it says NULL ON NULL."""
+    WRAPS_DOCUMENTS = auto()
+    """JSON_QUERY may put what it finds into an array."""
     LIKE_COPIES_RULES = auto()
     """CREATE TABLE LIKE copies constraints and defaults too."""
+    NULL_BY_ZERO = auto()
+    """A division by zero gives NULL."""
+    DIVISION_BY_ZERO_FAILS = auto()
+    """`/` never divides as integers, and fails if the divisor is zero."""
+    SUBSTRINGS_BEGIN_BEFORE = auto()
+    """A negative start of a substring is a place before the text, not one from its end."""
+    SUBSTRINGS_FROM_ZERO = auto()
+    """A substring from 0 is one from 1."""
+    NOTHING_BEFORE_TEXTS = auto()
+    """A substring that begins before the first character, or at 0, is the empty text."""
+    ROOTS_FAIL_OUTSIDE = auto()
+    """A root of a negative number, and a logarithm of zero, are errors."""
+    BACKSLASH_ESCAPES = auto()
+    """A backslash escapes in a pattern of LIKE, unless ESCAPE says otherwise."""
+    LIKE_IN_ANY_CASE = auto()
+    """LIKE does not tell cases apart, and compares numbers as texts."""
+    LENGTH_IS_OF_CHARACTERS = auto()
+    """LENGTH counts the characters of a text and the bytes of bytes."""
+    FORMATS_LIKE_C = auto()
+    """FORMAT, parts of intervals and first matches are those of PostgreSQL."""
+    CASTS_CUT_TEXTS = auto()
+    """A cast to a shorter text cuts it."""
+    CASTS_OF_LONG_TEXTS_FAIL = auto()
+    """A cast to a text of a length fails for a longer one."""
+    JSON_IS_VARIANT = auto()
+    """JSON is a variant: a text in it is that text, not its spelling."""
     HAS_WORKING_TABLE = auto()
     """We know how the system runs a recursive query, and so do we."""
     COUNTS_TRUTH = auto()
@@ -113,7 +141,7 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.MERGES_IN_PLACE: frozenset({"clickhouse", "duckdb", "sqlite"}),
     Trait.KEEPS_KINDS_APART: _APART,
     Trait.READS_NUMERALS: frozenset(
-        {"databricks", "mysql", "redshift", "snowflake", "spark", "sqlite", "tsql"}
+        {"databricks", "mysql", "oracle", "redshift", "snowflake", "spark", "sqlite", "tsql"}
     ),
     Trait.READS_NO_NUMERALS: frozenset({"bigquery", "trino"}),
     Trait.AVERAGES_ARE_WHOLE: frozenset({"flink", "redshift", "tsql"}),
@@ -145,7 +173,23 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.EDITS_DOCUMENTS: _POSTGRES - {"redshift"},
     Trait.COPIES_WITHOUT_HEADER: _POSTGRES,
     Trait.ARRAYS_OMIT_NULLS: frozenset({"oracle", "tsql"}),
+    Trait.WRAPS_DOCUMENTS: frozenset({"oracle"}),
     Trait.LIKE_COPIES_RULES: frozenset({"mysql"}),
+    Trait.NULL_BY_ZERO: frozenset({"mysql", "sqlite", "hive"}),
+    Trait.DIVISION_BY_ZERO_FAILS: frozenset({"bigquery", "databricks", "oracle", "snowflake", "spark"}),
+    Trait.SUBSTRINGS_BEGIN_BEFORE: _POSTGRES | {"tsql"},
+    Trait.SUBSTRINGS_FROM_ZERO: frozenset({"bigquery", "databricks", "spark"}),
+    Trait.NOTHING_BEFORE_TEXTS: frozenset({"trino"}),
+    Trait.ROOTS_FAIL_OUTSIDE: _POSTGRES | {"bigquery", "oracle", "snowflake", "tsql"},
+    Trait.BACKSLASH_ESCAPES: _POSTGRES | {"bigquery", "clickhouse", "databricks", "mysql", "spark"},
+    Trait.LIKE_IN_ANY_CASE: frozenset({"mysql", "sqlite", "tsql"}),
+    Trait.LENGTH_IS_OF_CHARACTERS: frozenset(
+        {"bigquery", "databricks", "snowflake", "spark", "sqlite", "trino"}
+    ),
+    Trait.FORMATS_LIKE_C: _POSTGRES - {"redshift"},
+    Trait.CASTS_CUT_TEXTS: _POSTGRES | {"flink", "mysql", "oracle", "trino", "tsql"},
+    Trait.CASTS_OF_LONG_TEXTS_FAIL: frozenset({"bigquery", "snowflake"}),
+    Trait.JSON_IS_VARIANT: frozenset({"databricks", "redshift", "snowflake", "spark", "trino"}),
     Trait.HAS_WORKING_TABLE: frozenset({"duckdb", "postgres"}),
     Trait.COUNTS_TRUTH: _CLICKHOUSE,
     Trait.COUNTS_SECONDS: _CLICKHOUSE,

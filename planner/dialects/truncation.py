@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from sqlglot import exp
 
 from planner.dialects.call import DateCall, number
@@ -28,6 +30,15 @@ _FORMATS = {
     },
 }
 """The units of the formats of TRUNC(date, format)."""
+_DAY = "CAST(CAST({0} AS TIMESTAMP) AS DATE)"
+_OWN_BEGINNINGS = {
+    **dict.fromkeys(("DAY", "DY", "D"), f"date_trunc('week', {_DAY} + 1) - INTERVAL 1 DAY"),
+    "W": f"{_DAY} - CAST((day({_DAY}) - 1) % 7 AS INTEGER)",
+    "WW": f"{_DAY} - CAST((dayofyear({_DAY}) - 1) % 7 AS INTEGER)",
+    **dict.fromkeys(("CC", "SCC"), f"make_date((year({_DAY}) - 1) // 100 * 100 + 1, 1, 1)"),
+}
+"""Oracle's weeks, which begin on Sunday or on the weekday of the month's or the year's first day, and
+centuries."""
 _OF_MOMENTS = {
     **_FORMATS["SPARK"],
     "DAY": "DAY",
@@ -71,6 +82,16 @@ def truncate_zoned(call: DateCall) -> exp.Expression:
     return call.sql(f"date_trunc('{unit.lower()}', CAST({{0}} AS TIMESTAMPTZ))", "at")
 
 
+def truncate_given(moment: str) -> Callable[[DateCall], exp.Expression]:
+    """A moment truncated in its own type; the overload makes one of a day or a text."""
+
+    def truncated(call: DateCall) -> exp.Expression:
+        at = call_of(PREFIX + moment, [call["at"]], call.name.lower())
+        return truncate(DateCall(call.name, {**call.args, "at": at}, call.node, call.dialect, call.family))
+
+    return truncated
+
+
 def truncate_there(call: DateCall) -> exp.Expression:
     """A moment truncated to a unit of a zone's local time."""
     there = call.sql("timezone({1}, CAST({0} AS TIMESTAMPTZ))", "at", "zone")
@@ -88,7 +109,10 @@ def truncate_time(call: DateCall) -> exp.Expression:
 
 def truncate_day(call: DateCall) -> exp.Expression:
     """The day of `at` truncated to a format; in Oracle, a clock format gives a moment."""
-    unit = _FORMATS[call.family.upper()].get(word(call["unit"]))
+    form = word(call["unit"])
+    if call.family == "oracle" and form in _OWN_BEGINNINGS:
+        return call.sql(f"CAST({_OWN_BEGINNINGS[form]} AS DATE)", "at")
+    unit = _FORMATS[call.family.upper()].get(form)
     if unit is None:
         call.refuse(f"the format {word(call['unit']) or 'that is not a constant'}")
     if is_clock(unit):

@@ -12,10 +12,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from planner.dialects.traits import Trait, has
 from planner.native.templates import sql
 
-VARIANTS = frozenset({"databricks", "redshift", "snowflake", "spark", "trino"})
-"""Dialects whose JSON is a variant: a text in it is that text, not its spelling."""
 AS_TEXT, AS_VARIANT = "{0} ->> '$'", "to_json({0})"
 _ANY_AS_TEXT = "CASE typeof({0}) WHEN 'JSON' THEN CAST({0} AS VARCHAR) ->> '$' ELSE CAST({0} AS VARCHAR) END"
 _OF_TEXTS = (
@@ -28,7 +27,7 @@ _OF_TEXTS = (
 
 def variant_in_query(node: exp.Expression, dialect: str | None) -> exp.Expression:
     """A node of an ad-hoc query in which a variant is a text, or a text a variant; any other node itself."""
-    if dialect not in VARIANTS:
+    if dialect is None or not has(dialect, Trait.JSON_IS_VARIANT):
         return node
     match node:
         case exp.Cast() if node.to.is_type(*exp.DataType.TEXT_TYPES) and not isinstance(

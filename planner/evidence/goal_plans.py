@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 
 from engine.plan.expressions import Call, ColumnRef, Literal, Op
 from engine.plan.nodes import Node, Source
-from engine.schema import Column, Schema
+from engine.schema import BOOLEAN, Column, Schema
 from planner.evidence.explainable import narrowed
 from planner.ir import (
     Attribute,
     Expression,
+    Project,
     RecursiveRef,
     Relational,
     RelationalProgram,
@@ -25,13 +26,17 @@ from planner.ir import (
 )
 from planner.ir.constants import PLAIN
 from planner.ir.rewrite import bottom_up
-from planner.ir.scalars import call, conjoin, conjuncts
+from planner.ir.scalars import TRUE, call, conjoin, conjuncts
 from planner.lower.whole_program import lower
 
 Known = Mapping[int, object]
 """Values of columns by number, as `Literal` takes them; None for NULL."""
 Wanted = tuple[tuple[int, Literal], ...]
 """Columns of a source, by position, and the values that rows must have in them."""
+
+
+_ANY = (Attribute(0, "is_there", BOOLEAN, False), TRUE)
+"""The column of rows that have none; no other has its number."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +59,8 @@ def goal_plan(
     """The plan of the operator's rows with the `known` values, as far as these can be compared; the caller
     leaves out other rows. `variables` are the sources of the recursive names that are read. The rows have the
     columns `outputs`, by default all."""
+    if not operator.columns:
+        operator = Project(operator, (_ANY,))
     found = narrowed(filtered(operator, known), _used(operator, program))
     found = _over_sources(found, variables)
     shown = operator.columns if outputs is None else tuple(map(operator.attribute, outputs))

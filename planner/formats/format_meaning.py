@@ -5,6 +5,8 @@ It uses parsed nodes alone, without types: DuckDB's cast refuses a value that is
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from engine.schema import Kind
@@ -14,6 +16,7 @@ from planner.formats.dotnet_numbers import in_english, number_format
 from planner.formats.format_functions import UNKNOWN
 from planner.formats.format_scanner import UnknownToken
 from planner.formats.number_formats import grouped
+from planner.formats.oracle_numbers import is_number_format, number_text
 from planner.formats.read_formats import read_expression
 from planner.formats.read_functions import READERS, ReadFunction
 from planner.formats.write_formats import written
@@ -30,7 +33,8 @@ def formatted(node: exp.Expression, dialect: str) -> exp.Expression:
         case exp.Cast(args={"format": exp.Expression() as form}) if dialect == "bigquery":
             return _written(node, CAST_AS_TEXT, node.this, form)
         case exp.StrToTime(this=exp.Literal() as moment) if dialect == "oracle":
-            return exp.cast(moment.copy(), "TIMESTAMP")  # sqlglot's reading of TIMESTAMP '...'
+            is_zoned = _ZONED.search(moment.name)  # sqlglot's reading of TIMESTAMP '...'
+            return exp.cast(moment.copy(), "TIMESTAMPTZ" if is_zoned else "TIMESTAMP")
         case (
             exp.StrToDate(args={"format": exp.Expression()})
             | exp.StrToTime(args={"format": exp.Expression()})
@@ -44,6 +48,7 @@ def formatted(node: exp.Expression, dialect: str) -> exp.Expression:
 
 
 _BY_FUNCTION = "write it with a function, TO_DATE or PARSE_DATE"
+_ZONED = re.compile(r":\d\d(?:\.\d+)?\s*[-+]\d\d?:\d\d$")
 _DOTNET = frozenset({"fabric", "tsql"})
 _NUMERALS = frozenset({"mysql", "doris", "starrocks", "singlestore"})
 
@@ -54,6 +59,8 @@ def _call(node: exp.Anonymous, dialect: str) -> exp.Expression:
         if (number := number_format(node)) is not None:
             return number
     name, args = node.name.upper(), node.expressions
+    if name == "TO_CHAR" and dialect == "oracle" and len(args) == 2 and is_number_format(args[1]):
+        return number_text(*args)
     if name in UNKNOWN.get(dialect, ()):
         fail(Unsupported(f"formats of {dialect} are not supported: {name.lower()}", _CAST), node)
     if dialect == "duckdb" and name == "STRFTIME":

@@ -98,6 +98,8 @@ def _caseless(tokens: Tokens, cased: bool = True, modifiers: bool = False, plain
 oracle = _caseless(
     {
         **_ORACLE,
+        "RR": replace(E["year of 2"], reads="year of 50"),
+        **dict.fromkeys(("A.M.", "P.M."), replace(E["A.M."], reads="meridiem with dots")),
         "SYYYY": Element("format(' {:04d}', year({t}))"),
         "IYYY": E["iso year"],
         "IYY": E["iso year of 3"],

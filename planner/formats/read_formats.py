@@ -26,6 +26,7 @@ def _any_of(words: Sequence[str]) -> str:
 _FIXED: Mapping[str, str] = {
     "year": r"000[1-9]|00[1-9]\d|0[1-9]\d\d|[1-9]\d\d\d",
     "year2": r"\d\d",
+    "year of 50": r"\d\d",
     "month": r"0[1-9]|1[0-2]",
     "day": r"0[1-9]|[12]\d|3[01]",
     "hour": r"[01]\d|2[0-3]",
@@ -37,6 +38,7 @@ _FIXED: Mapping[str, str] = {
     "day name": _any_of(_DAYS),
     "day abbreviation": _any_of([name[:3] for name in _DAYS]),
     "meridiem": "(?i:am|pm)",
+    "meridiem with dots": r"(?i:a\.m\.|p\.m\.)",
     **{f"fraction{digits}": rf"\d{{{digits}}}" for digits in range(1, 7)},
 }
 _FREE = {
@@ -63,8 +65,9 @@ _DOUBTFUL = {
 }
 """Numbers that run into the next field, and abbreviations of names."""
 _GROUPS = {
-    "month name": "month", "month abbreviation": "month", "year2": "year", "day name": "weekday",
-    "day abbreviation": "weekday", "hour12": "hour", **{f"fraction{n}": "fraction" for n in range(1, 7)},
+    "month name": "month", "month abbreviation": "month", "year2": "year", "year of 50": "year",
+    "meridiem with dots": "meridiem", "day name": "weekday", "day abbreviation": "weekday",
+    "hour12": "hour", **{f"fraction{n}": "fraction" for n in range(1, 7)},
 }  # fmt: skip
 _DATE = frozenset({"year", "month", "day", "weekday"})
 
@@ -146,8 +149,9 @@ def _pattern(parts: Sequence[Part], rules: ReadRules) -> tuple[str, str, dict[st
 def _moment(fields: Mapping[str, str], rules: ReadRules) -> str:
     """The moment as DuckDB writes moments."""
     year = "f.year" if "year" in fields else "'1970'"
-    if fields.get("year") == "year2" or rules.loose:
-        early = f"CAST(f.year AS INTEGER) >= {rules.pivot}"
+    if fields.get("year") in ("year2", "year of 50") or rules.loose:
+        pivot = 50 if fields.get("year") == "year of 50" else rules.pivot
+        early = f"CAST(f.year AS INTEGER) >= {pivot}"
         year = (
             f"CASE WHEN length(f.year) > 2 THEN '' WHEN {early} THEN '19' ELSE '20' END || lpad(f.year, "
             "CASE WHEN length(f.year) > 2 THEN 4 ELSE 2 END, '0')"
@@ -158,7 +162,7 @@ def _moment(fields: Mapping[str, str], rules: ReadRules) -> str:
         month = f"CAST(list_position([{names}], lower(substring(f.month, 1, 3))) AS VARCHAR)"
     hour = "replace(f.hour, '24', '25')" if "hour" in fields else "'00'"  # DuckDB's hour 24 is the next day
     if "meridiem" in fields:
-        noon = "CASE WHEN lower(f.meridiem) = 'pm' THEN 12 ELSE 0 END"
+        noon = "CASE WHEN lower(f.meridiem[1]) = 'p' THEN 12 ELSE 0 END"
         number = "CAST(f.hour AS INTEGER)"
         of_day = f"CASE WHEN {number} BETWEEN 1 AND 12 THEN {number} % 12 + {noon} ELSE 99 END"
         hour = f"CAST({of_day} AS VARCHAR)"

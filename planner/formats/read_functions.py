@@ -23,7 +23,7 @@ class ReadFunction:
 
 
 _AT_70 = ReadRules(pivot=70)
-_ORACLE_READS = ReadRules(defaults=False)
+_ORACLE_READS = ReadRules(defaults=False, pivot=100)
 _MYSQL_READS = ReadRules(pivot=70, defaults=False, nulls=True, loose=True)
 _JAVA = ReadRules(free=None)
 _SPARK_READS = ReadRules(free=None, pivot=100)

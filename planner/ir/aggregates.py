@@ -32,16 +32,21 @@ class First:
 @dataclass(frozen=True)
 class GeneralAggregate:
     """`template` is DuckDB's SQL, with places `{0}`, `{1}`, ... for the arguments, and `{over}` after each
-    aggregate, where OVER may follow; `nothing` is the value for no rows."""
+    aggregate, where OVER may follow; `nothing` is the value for no rows. `by_values` is the template's ORDER
+    BY if the rows of an ordered window have an order of their own, in whose place it stands."""
 
     name: str
     template: str
     nothing: float | None = None
+    by_values: str = ""
 
-    def text(self, arguments: Sequence[str], over: str = "") -> str:
-        """The template with its places filled."""
+    def text(self, arguments: Sequence[str], over: str = "", order: str = "") -> str:
+        """The template with its places filled; `order` is that of the rows, if they have one."""
+        template = self.template
+        if order and self.by_values:
+            template = template.replace(self.by_values, f" ORDER BY {order}")
         places = {"over": over, **{str(i): argument for i, argument in enumerate(arguments)}}
-        return _PLACE.sub(lambda place: places[place[1]], self.template)
+        return _PLACE.sub(lambda place: places[place[1]], template)
 
 
 AggregateFunction = Function | First | GeneralAggregate

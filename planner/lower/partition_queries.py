@@ -33,13 +33,11 @@ def asked(window: Over, rows: Lowered, items: Sequence[WindowItem]) -> Lowered:
     read = rows.positions((*arguments, *(ordering.column for ordering in window.order)))
     rows = taken(rows, (*range(len(rows.ids)), *dict.fromkeys(p for p in read if p in keys)))
     others = [position for position in range(len(rows.ids)) if position not in keys]
-    text = _Text(window, rows, {rows.ids[p]: f"c{i}" for i, p in enumerate(others)})
+    text = _Text(window, rows, {rows.ids[p]: f"c{i}" for i, p in enumerate(others)}, items)
     listed = ", ".join(["g", *(f"c{i}" for i in range(len(others))), *map(text.item, items)])
     columns = [rows.node.schema.columns[position] for position in others]
     results = [Column(item.attribute.name, item.attribute.type, item.attribute.nullable) for item in items]
-    node = GroupQuery(
-        rows.node, keys, f"SELECT {listed} FROM {text.source(items)}", Schema((*columns, *results))
-    )
+    node = GroupQuery(rows.node, keys, f"SELECT {listed} FROM {text.source()}", Schema((*columns, *results)))
     ids = tuple(rows.ids[position] for position in (*keys, *others))
     nullable = tuple(rows.nullable[position] for position in (*keys, *others))
     return Lowered(
@@ -52,7 +50,13 @@ def asked(window: Over, rows: Lowered, items: Sequence[WindowItem]) -> Lowered:
 class _Text:
     """Items as DuckDB's SQL; `names` maps attributes to the columns of a group."""
 
-    def __init__(self, window: Over, rows: Lowered, names: dict[int, str]) -> None:
+    def __init__(
+        self, window: Over, rows: Lowered, names: dict[int, str], items: Sequence[WindowItem]
+    ) -> None:
+        self.items = items
+        general = (item for item in items if isinstance(item.function, GeneralAggregate))
+        listed = enumerate(filter(_lacks_peers, general))
+        self.kept = {item.attribute.id: f"p_kept_{i}" for i, item in listed}  # columns of the source
         self.rows = rows
         self.names = names
         peers: dict[int, str] = {}
@@ -64,11 +68,14 @@ class _Text:
         self.order = ", ".join(peers.get(id, names[id]) for id in {**peers, **every})
 
     def item(self, item: WindowItem) -> str:
-        if item.frame.unit is Unit.ROWS and item.frame.exclude in _OF_PEERS and item.function not in _OF_ROWS:
+        if _lacks_peers(item):
+            if isinstance(item.function, GeneralAggregate):
+                return self._of_kept(item, item.function)
             return self._without_peers(item)
         over = self._over(item, item.frame if item.function not in _OF_ROWS else None)
         if isinstance(item.function, GeneralAggregate):
-            return item.function.text([self._argument(a) for a in item.given], f" {over}")
+            order = self.order if self.peers else ""
+            return item.function.text([self._argument(a) for a in item.given], f" {over}", order)
         arguments = ", ".join(self._argument(a) for a in item.given)
         if item.function in _FLOATS and self._is_float(item):
             distinct = "DISTINCT " if item.distinct else ""
@@ -84,12 +91,8 @@ class _Text:
     def _without_peers(self, item: WindowItem) -> str:
         """A function of a frame of ROWS without the row's peers: rows have a total order, in which no two are
         peers, so the values come with their places among the groups of peers."""
-        column = self._argument(item.given[0]) if item.given else "1"
-        over = self._over(item, replace(item.frame, exclude=""))
-        kept = f"e.p <> {_PEERS}" + (f" OR e.n = {_PLACE}" if item.frame.exclude == "ties" else "")
-        kept = f"({kept}) AND e.v IS NOT NULL" if item.ignores_nulls else kept
-        rows = f"list({{'v': {column}, 'p': {_PEERS}, 'n': {_PLACE}}}) {over}"
-        values = f"list_transform(list_filter({rows}, lambda e: {kept}), lambda e: e.v)"
+        kept = f"({_kept(item)}) AND e.v0 IS NOT NULL" if item.ignores_nulls else _kept(item)
+        values = f"list_transform(list_filter({self._rows(item)}, lambda e: {kept}), lambda e: e.v0)"
         match item.function:
             case PlaceFunction.FIRST_VALUE:
                 return f"{values}[1]"
@@ -103,13 +106,37 @@ class _Text:
         none = "coalesce({}, 0)" if item.function is Function.COUNT else "{}"
         return none.format(f"list_aggregate({values}, '{function_name(item.function)}')")
 
-    def source(self, items: Sequence[WindowItem]) -> str:
+    def _rows(self, item: WindowItem) -> str:
+        """The list of the frame's rows: their arguments, their peers, and their places."""
+        over = self._over(item, replace(item.frame, exclude=""))
+        columns = [self._argument(argument) for argument in item.given] or ["1"]
+        values = "".join(f"'v{i}': {column}, " for i, column in enumerate(columns))
+        return f"list({{{values}'p': {_PEERS}, 'n': {_PLACE}}}) {over}"
+
+    def _of_kept(self, item: WindowItem, function: GeneralAggregate) -> str:
+        """An aggregate of the rows that the source has kept for the item, in their order."""
+        given = [
+            f"e.v{i}" if isinstance(argument, int) else self._argument(argument)
+            for i, argument in enumerate(item.given)
+        ]
+        value = function.text(given, "", "e.n" if self.peers else "")
+        return f"(SELECT {value} FROM (SELECT unnest({self.kept[item.attribute.id]}) AS e))"
+
+    def source(self) -> str:
         """The rows of the groups, with their places where an item excludes peers."""
-        if not any(item.frame.exclude in _OF_PEERS and item.frame.unit is Unit.ROWS for item in items):
+        if not any(map(_lacks_peers, self.items)):
             return GROUPS
         peers = f"ORDER BY {self.peers}" if self.peers else ""
         places = f"row_number() OVER (PARTITION BY g ORDER BY {self.order}) AS {_PLACE}"
-        return f"(SELECT *, dense_rank() OVER (PARTITION BY g {peers}) AS {_PEERS}, {places} FROM {GROUPS})"
+        rows = f"(SELECT *, dense_rank() OVER (PARTITION BY g {peers}) AS {_PEERS}, {places} FROM {GROUPS})"
+        if not self.kept:
+            return rows
+        named = [
+            (item, self.kept[item.attribute.id]) for item in self.items if item.attribute.id in self.kept
+        ]
+        frames = ", ".join(f"{self._rows(item)} AS {name}" for item, name in named)
+        kept = ", ".join(f"list_filter({name}, lambda e: {_kept(item)}) AS {name}" for item, name in named)
+        return f"(SELECT * REPLACE ({kept}) FROM (SELECT *, {frames} FROM {rows}))"
 
     def _over(self, item: WindowItem, frame: Frame | None) -> str:
         """The window; if the frame depends on peers, its order is that of the peers alone."""
@@ -131,3 +158,14 @@ class _Text:
         return (
             isinstance(argument, int) and self.rows.node.schema.types[self.rows.position(argument)].is_float
         )
+
+
+def _lacks_peers(item: WindowItem) -> bool:
+    """Whether the function is of a frame of ROWS without the row's peers."""
+    is_framed = item.frame.unit is Unit.ROWS and item.function not in _OF_ROWS
+    return is_framed and item.frame.exclude in _OF_PEERS
+
+
+def _kept(item: WindowItem) -> str:
+    """Whether a row of the frame stays: if it is no peer of the row, or with TIES the row itself."""
+    return f"e.p <> {_PEERS}" + (f" OR e.n = {_PLACE}" if item.frame.exclude == "ties" else "")

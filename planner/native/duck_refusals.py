@@ -155,6 +155,10 @@ def _mixed(found: re.Match[str], rest: str) -> PlannerError:
     return TypeMismatch(f"{found[3]} cannot mix {types}", "cast one of them to the other's type")
 
 
+def _pivoted(found: re.Match[str], rest: str) -> PlannerError:
+    return InvalidQuery(f"a PIVOT has at most {found[1]} columns", "write fewer values: IN (...)")
+
+
 def _not_compared(found: re.Match[str], rest: str) -> PlannerError:
     types = [written_type(_LITERALS.get(type, type)) for type in (found[1], found[2])]
     hint = "cast one of them to the other's type"
@@ -180,6 +184,7 @@ _RULES: tuple[tuple[re.Pattern[str], _Rule], ...] = tuple(
         (r"Type with name (\S+?) does not exist", _no_type),
         (r'extract specifier "(.+?)" not recognized', _no_part),
         (r'Could not choose a best candidate function for the function call "(.+?)\((.*)\)"', _unclear),
+        (r"Pivot column limit of (\d+) exceeded", _pivoted),
         (r"Cannot compare values of type (.+?) and type (.+?) - an explicit cast is required", _not_compared),
         (r"Cannot mix values of type (\S+) and (\S+) in (\w+)", _mixed),
     )

@@ -70,6 +70,9 @@ def _parser_class(dialect: str) -> type[Parser]:
         own["LAMBDAS"] = {kind: read for kind, read in base.LAMBDAS.items() if kind is not TokenType.ARROW}
     if has(dialect, Trait.ARRAYS_OMIT_NULLS):
         own["FUNCTION_PARSERS"] = {**base.FUNCTION_PARSERS, "JSON_ARRAY": JsonColumns._parse_values_of_array}
+    if has(dialect, Trait.WRAPS_DOCUMENTS):
+        parsers = own.get("FUNCTION_PARSERS", base.FUNCTION_PARSERS)
+        own["FUNCTION_PARSERS"] = {**parsers, "JSON_QUERY": JsonColumns._parse_document_query}
     ours = (
         TuplePlaces,
         LimitBy,

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
+from planner.allowed.open_functions import AGGREGATES
 from planner.errors import InvalidQuery, PlannerError, SqlTooDeep, SqlTooLarge, Unsupported
 from planner.limits import check_time
 from planner.parsing.checked_trees import checked_trees
@@ -34,6 +35,7 @@ _DEEPEST = 32
 _VOLATILE = re.compile(
     r"(?i)\b(random|gen_random_uuid|uuid|uuidv[47]|clock_timestamp|timeofday|nextval|setval)\s*\("
 )
+_AGGREGATES = AGGREGATES | {"every"}
 _AFTER_CALL = ("OVER", "FILTER", "WITHIN")
 _DEFINING = (("CREATE",), ("DROP",), ("COMMENT",), ("GRANT",), ("REVOKE",), ("ALTER",))
 
@@ -258,8 +260,8 @@ class _Calls:
         aggregate = next(
             (
                 node
-                for node in tree.find_all(exp.AggFunc, exp.Window)
-                if node.find_ancestor(exp.Select) is tree
+                for node in tree.find_all(exp.AggFunc, exp.Window, exp.Anonymous)
+                if node.find_ancestor(exp.Select) is tree and _depends_on_group(node)
             ),
             None,
         )
@@ -299,6 +301,10 @@ class _Calls:
         result = spliced(text, calls.replaced())
         _check_size(len(result), function)
         return result
+
+
+def _depends_on_group(call: exp.Expr) -> bool:
+    return not isinstance(call, exp.Anonymous) or call.name.lower() in _AGGREGATES
 
 
 def _scope(function: SqlFunction) -> str:

@@ -29,6 +29,22 @@ class JsonColumns:
         handling = self._parse_on_handling("NULL", "NULL", "ABSENT")
         return exp.JSONArray(expressions=values, null_handling=handling)
 
+    def _parse_document_query(self: Any) -> exp.JSONExtract:
+        """JSON_QUERY with Oracle's wrappers."""
+        document = self._parse_format_json(self._parse_bitwise())
+        self._match(TokenType.COMMA)
+        found = exp.JSONExtract(this=document, expression=self._parse_string(), json_query=True)
+        if self._match_text_seq("RETURNING"):
+            found.set("returning", self._parse_types())
+        for words in (("WITHOUT",), ("WITH", "CONDITIONAL"), ("WITH", "UNCONDITIONAL"), ("WITH",)):
+            if self._match_text_seq(*words):
+                self._match_text_seq("ARRAY")
+                self._match_text_seq("WRAPPER")
+                found.set("option", exp.var(" ".join(words)))
+                break
+        found.set("on_condition", self._parse_on_condition())
+        return found
+
     def _parse_json_column_def(self: Any) -> exp.JSONColumnDef:
         if self._match_text_seq("NESTED"):
             self._match_text_seq("PATH")

@@ -101,7 +101,7 @@ _CHANGED = (
     *(exp.TimeFromParts, exp.TimestampFromParts),
 )
 
-_AT_PATHS = (exp.JSONValue, exp.JSONExtract)
+_AT_PATHS = (exp.JSONValue, exp.JSONExtract, exp.JSONExists)
 """Nodes that only the rule of paths changes."""
 
 

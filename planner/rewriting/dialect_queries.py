@@ -26,6 +26,7 @@ _VALUES = {
 _DECIMALS = {
     "bigquery": (38, 9),
     "databricks": (10, 0),
+    "oracle": (38, 10),
     "redshift": (18, 0),
     "spark": (10, 0),
     "tsql": (18, 0),

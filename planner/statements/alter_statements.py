@@ -27,6 +27,7 @@ from planner.statements.alterations import (
 )
 from planner.statements.declarations import Declarations, sequence_of
 from planner.statements.owner_statements import set_owner
+from planner.statements.schema_statements import rename_schema
 from planner.statements.statements import AlterTable, RenameView, Statement
 from planner.statements.table_rules import Text
 from planner.statements.type_statements import alter_type
@@ -36,7 +37,6 @@ _HINT = (
     "ALTER TABLE takes ADD and DROP of COLUMN and CONSTRAINT, RENAME, and ALTER COLUMN with SET or DROP "
     "of DEFAULT and NOT NULL"
 )
-_SCHEMA = "make another schema, and move the tables to it: ALTER TABLE name SET SCHEMA schema"
 
 
 _RENAMED = ("COLUMN", "CONSTRAINT", "TO", "AS", "INDEX", "KEY")
@@ -50,7 +50,7 @@ def alter(piece: Piece) -> Statement:
     if piece.words(2)[1:] == ("TYPE",):
         return alter_type(piece)
     if piece.words(2)[1:] == ("SCHEMA",):
-        raise piece.unsupported("ALTER SCHEMA is not supported", _SCHEMA)
+        return rename_schema(piece)
     tree = replace(piece, tokens=_with_names(piece.tokens)).parse()
     if not isinstance(tree, exp.Alter) or tree.args.get("kind") not in ("TABLE", "VIEW"):
         raise piece.unsupported(f"{' '.join(piece.words(4))} is not supported", _HINT)

@@ -116,7 +116,7 @@ def _with_options(copy: CopyFiles, reader: WordReader) -> CopyFiles:
             raise reader.failure(", or ) is expected")
     reader.end()
     if not format:
-        raise piece.failure("the format of the files is not known", "add (FORMAT csv), or parquet or json")
+        raise piece.unsupported("COPY of files without a known format is not supported", "add (FORMAT csv)")
     if format == "csv":
         has_header = not has(piece.dialect, Trait.COPIES_WITHOUT_HEADER) if header is None else header
         options["header"] = str(has_header).lower()

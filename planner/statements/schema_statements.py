@@ -1,11 +1,11 @@
-"""Reads CREATE SCHEMA, DROP SCHEMA and SET search_path, from their tokens, because not every dialect parses
-them."""
+"""Reads CREATE, ALTER and DROP SCHEMA and SET search_path, from their tokens, because not every dialect
+parses them."""
 
 from __future__ import annotations
 
 from planner.parsing.script import Piece
 from planner.parsing.search_path import path_of
-from planner.statements.statements import CreateSchema, DropSchema, SetSearchPath
+from planner.statements.statements import CreateSchema, DropSchema, RenameSchema, SetSearchPath
 from planner.statements.word_reader import WordReader
 
 _CREATE = "write CREATE SCHEMA [IF NOT EXISTS] name"
@@ -40,6 +40,18 @@ def set_search_path(piece: Piece) -> SetSearchPath:
     if not (reader.skip("TO") or reader.skip("=")) or reader.is_done:
         raise reader.failure("TO and the names of schemas are expected")
     return SetSearchPath(piece, path_of(list(piece.tokens[reader.at :])))
+
+
+def rename_schema(piece: Piece) -> RenameSchema:
+    """ALTER SCHEMA name RENAME TO name."""
+    reader = WordReader(piece, 2, "write ALTER SCHEMA name RENAME TO name")
+    name = reader.schema()
+    if not reader.skip("RENAME"):
+        raise piece.unsupported(f"ALTER SCHEMA ... {reader.word} is not supported", reader.form, reader.at)
+    reader.expect("TO")
+    to = reader.name()
+    reader.end()
+    return RenameSchema(piece, name, to)
 
 
 def drop_schema(piece: Piece) -> DropSchema:

@@ -248,6 +248,12 @@ class CreateSchema(Statement):
 
 
 @dataclass(frozen=True)
+class RenameSchema(Statement):
+    name: str
+    to: str
+
+
+@dataclass(frozen=True)
 class SetOwner(Statement):
     """ALTER ... OWNER TO, which changes nothing: nothing has an owner. `kind` is TABLE for tables and views,
     SCHEMA or TYPE."""

@@ -171,6 +171,14 @@ class TableRules:
             append_only=self.append_only,
         )
 
+    def with_sequences(self, change: Callable[[str], str]) -> TableRules:
+        """The rules with each full name of a sequence changed by `change`."""
+        identities = {
+            name: i if i.sequence is None else replace(i, sequence=change(i.sequence))
+            for name, i in self.identities.items()
+        }
+        return replace(self, identities=identities)
+
     def merged(self, more: TableRules) -> TableRules:
         """These rules together with `more`."""
         return TableRules(

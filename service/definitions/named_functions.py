@@ -111,6 +111,12 @@ class NamedFunctions(NamedThings[tuple[SqlFunction, ...]]):
             here &= functions.c.parameters == len(function.parameters)
             changing.connection.execute(sa.update(functions).where(here).values(definition=_dumped(function)))
 
+    def rename(self, renamed: Mapping[str, tuple[SqlFunction, ...]], called: Mapping[str, str]) -> None:
+        """Lets functions be known by the names that they have in the catalog now, `called` by old ones."""
+        self._ids |= {(called[n], count): id for (n, count), id in self._ids.items() if n in called}
+        self.put(renamed)
+        self.forget(list(called))
+
     def drop_function(self, name: str, parameters: int | None, missing_ok: bool, all_overloads: bool) -> None:
         """Drops the function with so many parameters, or the one of the name; of several, all or none. Raises
         NotFound, and InvalidQuery if the name is not enough."""

@@ -41,20 +41,24 @@ class NamedSchemas(NamedThings[int]):
     def create(self, name: str, exists_ok: bool = False, *, for_system: bool = False) -> None:
         """Makes a schema. Raises NameInUse and, unless it is `for_system`, Invalid for a name of the
         system's."""
-        check_name(name)
-        if name in self.all:
-            if exists_ok:
-                return
-            raise NameInUse(f"there is a schema called {name} already")
-        if is_reserved(name) and not for_system:
-            raise Invalid(
-                f"a schema cannot be called {name}", "the name is the system's", code="invalid_name"
-            )
+        if name in self.all and exists_ok:
+            return
+        self.check_new(name, for_system)
         with self.catalog.changing() as changing:
             changing.has_changed = True
             statement = sa.insert(schemas).values(name=name).returning(schemas.c.id)
             id: int = changing.connection.execute(statement).scalar_one()
         self.put({name: id})
+
+    def check_new(self, name: str, for_system: bool = False) -> None:
+        """Raises NameInUse or Invalid unless a schema can get the name."""
+        check_name(name)
+        if name in self.all:
+            raise NameInUse(f"there is a schema called {name} already")
+        if is_reserved(name) and not for_system:
+            raise Invalid(
+                f"a schema cannot be called {name}", "the name is the system's", code="invalid_name"
+            )
 
     def require(self, name: str) -> None:
         """Raises NotFound unless the schema exists."""

@@ -59,6 +59,13 @@ class NamedThings(Generic[T]):
             self.remove(changing, [name])
         self.forget([name])
 
+    def move(self, changing: Definer, renamed: Mapping[str, str]) -> None:
+        """Gives things other names in the catalog; `put` and `forget` when the transaction has committed."""
+        changing.has_changed = changing.has_changed or bool(renamed)
+        for old, new in renamed.items():
+            here = self._table.c.name == old
+            changing.connection.execute(sa.update(self._table).where(here).values(name=new))
+
     def remove(self, changing: Definer, names: Sequence[str]) -> None:
         """Removes things from the catalog; `forget` them when the transaction has committed."""
         changing.has_changed = True

@@ -38,11 +38,8 @@ def check_readable(view: Definition, asked: AskedEpoch) -> None:
             check_epoch(asked.snapshot, name, asked.epoch)
 
 
-def row_of(
-    view: Definition, values: Mapping[str, object], asked: AskedEpoch, of_past: bool = False
-) -> np.ndarray:
-    """The words int64[W] of the first row with these values, in JSON's terms. With `of_past`, one that was
-    there at any kept epoch may be meant. Raises NotFound or Invalid."""
+def wish_of(view: Definition, values: Mapping[str, object], asked: AskedEpoch) -> dict[str, int]:
+    """The words of values in JSON's terms, by column. Raises Invalid."""
     schema = view.schema
     unknown = [name for name in values if name not in schema.names]
     if unknown:
@@ -51,16 +48,27 @@ def row_of(
             f"it has {', '.join(schema.names)}",
             code="unknown_column",
         )
-    places = [schema.index(name) for name in values]
-    columns = Schema(tuple(view.loose.columns[place] for place in places))
+    columns = Schema(tuple(view.loose.columns[schema.index(name)] for name in values))
     with asked.dictionary.holding():
-        known = encode_rows([list(values.values())], columns, asked.dictionary)[:, 0]
+        words = encode_rows([list(values.values())], columns, asked.dictionary)[:, 0]
+    return dict(zip(values, words.tolist(), strict=True))
+
+
+def row_of(
+    view: Definition, values: Mapping[str, object], asked: AskedEpoch, of_past: bool = False
+) -> np.ndarray:
+    """The words int64[W] of the first row with these values, in JSON's terms. With `of_past`, one that was
+    there at any kept epoch may be meant. Raises NotFound or Invalid."""
+    wish = wish_of(view, values, asked)
+    places, known = [view.schema.index(name) for name in wish], np.array(list(wish.values()), np.int64)
     relation = asked.snapshot.relations[view.name]
     words = relation.delta()[:-2] if of_past else asked.snapshot.rows(view.name, asked.epoch)[0]
     fits = np.flatnonzero((words[places] == known[:, np.newaxis]).all(axis=0))
     if not len(fits):
         when = "at any epoch that is kept" if of_past else f"at epoch {asked.epoch}"
-        raise NotFound(f"view {view.name} has no such row {when}", code="unknown_row")
+        raise NotFound(
+            f"view {view.name} has no such row {when}", "why-not says what it lacks", code="unknown_row"
+        )
     return np.ascontiguousarray(words[:, fits[0]])
 
 

@@ -7,31 +7,23 @@ each is explained once, by rows of the round before the one in which it came.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from engine.codec.python import decode_row
 from engine.kernels.words import NULL
 from engine.plan.nodes import Source
 from engine.schema import Column, Schema
-from engine.state.reading import Rows
-from planner.evidence.explainable import narrowed
-from planner.evidence.goal_plans import filtered, goal_plan
-from planner.evidence.recursion_rounds import fixpoint_in
 from planner.evidence.witnesses import Leaf, Witness, witness
 from planner.ir import (
     Aggregate,
-    Attribute,
     Context,
     Fixpoint,
     Nearest,
     Over,
     RecursiveRef,
     Relational,
-    RelationalProgram,
     SetKind,
     SetOp,
     SharedRef,
@@ -40,14 +32,10 @@ from planner.ir import (
     UnnestLists,
     Values,
 )
-from planner.ir.column_numbers import Numbers
 from service.derivations.facts import Facts
+from service.derivations.program_queries import Goal, ProgramQueries, RoundState, Scope, goal_of
 from service.derivations.reason import NO_ROW, ExplainedRow, Reason
-from service.derivations.seen_rows import SeenRows
 from service.derivations.unrolled import Unrolled
-
-Goal = Mapping[int, int]
-"""Words of columns, by number."""
 
 
 @dataclass(frozen=True)
@@ -58,43 +46,21 @@ class SearchLimits:
     facts: int = 500
 
 
-class _Round(NamedTuple):
-    """The rows of a recursion after a round."""
-
-    unrolled: Unrolled
-    round: int
-
-
-Scope = Mapping[int, _Round]
-"""What is read of the recursions around an operator, by variable."""
-
-
 @dataclass(eq=False)
 class Search:
     """Explains rows of one query. `view_of` gives the search over a view that it reads, None for a table."""
 
-    program: RelationalProgram
-    numbers: Numbers
-    rows: SeenRows
+    queries: ProgramQueries
     limits: SearchLimits
     facts: Facts
     view_of: Callable[[str], Search | None]
 
-    def __post_init__(self) -> None:
-        self._unrolled: dict[tuple[Fixpoint, tuple[tuple[int, int], ...]], Unrolled] = {}
-
-    def answer(self) -> Rows:
-        """The query's rows, with its columns in their order."""
-        outputs = [column.id for column in self.program.outputs]
-        goal = goal_plan(self.program.root, self.program, {}, {}, outputs)
-        return self.rows.answer(goal, {}, {})
-
     def reason(self, words: tuple[int, ...]) -> Reason:
         """Why the query has a row; the facts that it cites are explained later."""
-        return self._reason(self.program.root, self._asked(words), {})
+        return self._reason(self.queries.program.root, self._asked(words), {})
 
     def _asked(self, words: tuple[int, ...]) -> Goal:
-        return {c.id: word for c, word in zip(self.program.outputs, words, strict=True)}
+        return {c.id: word for c, word in zip(self.queries.program.outputs, words, strict=True)}
 
     # Operators
 
@@ -104,7 +70,7 @@ class Search:
             case TableScan():
                 return self._scanned(operator, goal)
             case Values():
-                return Reason("a constant row", self._row(operator.columns, goal))
+                return Reason("a constant row", self.queries.shown(operator.columns, goal))
             case Aggregate():
                 return self._group(operator, goal, scope)
             case SetOp():
@@ -123,7 +89,7 @@ class Search:
                 return self._some(input, inner, scope)
             case SharedRef(number=number, renaming=renaming):
                 inner = {old: goal[new.id] for new, old in renaming if new.id in goal}
-                return self._some(self.program.definitions[number], inner, scope)
+                return self._some(self.queries.program.definitions[number], inner, scope)
             case Fixpoint():
                 return self._recursive(operator, goal, scope)
             case RecursiveRef():
@@ -132,17 +98,17 @@ class Search:
 
     def _made(self, operator: Relational, goal: Goal, scope: Scope) -> Reason:
         """A row that is made from one row of each leaf; where it is there several times, in all its ways."""
-        found, row = witness(operator, self.numbers), self._row(operator.columns, goal)
-        words, counts = self._answer(found.query, goal, scope)
+        found, row = witness(operator, self.queries.numbers), self.queries.shown(operator.columns, goal)
+        words, counts = self.queries.answer(found.query, goal, scope)
         if not counts.size:
             return Reason(NO_ROW, row)
-        if len(counts) == 1 or self._answer(operator, goal, scope)[1].sum() == 1:
+        if len(counts) == 1 or self.queries.answer(operator, goal, scope)[1].sum() == 1:
             return self._one_way(found, words[:, 0], row, scope)
         ways, more = self._ways(found, words, row, scope)
         return Reason(f"in {len(counts)} ways", row, ways, more=more)
 
     def _one_way(self, found: Witness, words: np.ndarray, row: ExplainedRow, scope: Scope) -> Reason:
-        parts = self._parts(found, _goal(found.query.columns, words), scope)
+        parts = self._parts(found, goal_of(found.query.columns, words), scope)
         return parts[0] if len(parts) == 1 else Reason("row", row, tuple(parts))
 
     def _ways(
@@ -159,23 +125,23 @@ class Search:
         causes = [self._reason(leaf.operator, made, scope) for leaf in found.leaves if _has(leaf, made)]
         for mark, matches in found.marks:
             if made[mark] == 1:
-                words, _ = self._answer(matches, {id: made[id] for id in matches.left.ids}, scope)
-                causes.append(self._reason(matches.right, _goal(matches.columns, words[:, 0]), scope))
+                words, _ = self.queries.answer(matches, {id: made[id] for id in matches.left.ids}, scope)
+                causes.append(self._reason(matches.right, goal_of(matches.columns, words[:, 0]), scope))
         return causes + [Reason("there is no match", None) for _ in found.absent]
 
     def _group(self, group: Aggregate, goal: Goal, scope: Scope) -> Reason:
         keys = {key: goal[key] for key in group.keys if key in goal}
         causes, more = self._members(group.input, keys, scope)
-        return Reason("group", self._row(group.columns, goal), causes, more=more)
+        return Reason("group", self.queries.shown(group.columns, goal), causes, more=more)
 
     def _members(self, input: Relational, keys: Goal, scope: Scope) -> tuple[tuple[Reason, ...], int]:
         """Why an input has its rows with some keys, and how many of them are left out."""
-        found = witness(input, self.numbers)
-        words, _ = self._answer(found.query, keys, scope)
-        return self._ways(found, words, self._row(input.columns, keys), scope)
+        found = witness(input, self.queries.numbers)
+        words, _ = self.queries.answer(found.query, keys, scope)
+        return self._ways(found, words, self.queries.shown(input.columns, keys), scope)
 
     def _combined(self, operation: SetOp, goal: Goal, scope: Scope) -> Reason:
-        row = self._row(operation.columns, goal)
+        row = self.queries.shown(operation.columns, goal)
         sides = []
         for side, ids in ((operation.left, operation.lefts), (operation.right, operation.rights)):
             pairs = zip(operation.columns, ids, strict=True)
@@ -195,16 +161,16 @@ class Search:
         """A row with values of the rows of its partition."""
         keys = {key: goal[key] for key in window.keys if key in goal}
         causes, more = self._members(window.input, keys, scope)
-        return Reason("window", self._row(window.columns, goal), causes, more=more)
+        return Reason("window", self.queries.shown(window.columns, goal), causes, more=more)
 
     def _chosen(self, top: Top, goal: Goal, scope: Scope) -> Reason:
         """A row that is among the first ones of its group; with an OFFSET, others have to be before it."""
         keys = {key: goal[key] for key in top.keys if key in goal}
-        row = self._row(top.columns, goal)
+        row = self.queries.shown(top.columns, goal)
         if top.offset:
             causes, more = self._members(top.input, keys, scope)
             return Reason("first rows", row, causes, more=more)
-        among = int(self._answer(top.input, keys, scope)[1].sum())
+        among = int(self.queries.answer(top.input, keys, scope)[1].sum())
         return Reason(f"first rows of {among}", row, (self._some(top.input, goal, scope),))
 
     def _over(
@@ -213,60 +179,51 @@ class Search:
         causes = []
         for side, goal in sides:
             causes.append(self._some(side, goal, scope))
-        return Reason(rule, self._row(operator.columns, sides[0][1]), tuple(causes))
+        return Reason(rule, self.queries.shown(operator.columns, sides[0][1]), tuple(causes))
 
     def _some(self, operator: Relational, goal: Goal, scope: Scope) -> Reason:
         """Why an operator has a row of which some columns are known."""
         goal = {id: word for id, word in goal.items() if id in operator.ids}
         if not operator.ids <= goal.keys():
-            words, counts = self._answer(operator, goal, scope)
+            words, counts = self.queries.answer(operator, goal, scope)
             if not counts.size:
-                return Reason(NO_ROW, self._row(operator.columns, goal))
-            goal = _goal(operator.columns, words[:, 0])
+                return Reason(NO_ROW, self.queries.shown(operator.columns, goal))
+            goal = goal_of(operator.columns, words[:, 0])
         return self._reason(operator, goal, scope)
 
     def _scanned(self, scan: TableScan, goal: Goal) -> Reason:
         """A row of a table, or of a view."""
-        words, counts = self.rows.rows(Source(scan.name, scan.plan.schema))
+        words, counts = self.queries.rows.rows(Source(scan.name, scan.plan.schema))
         fits = np.ones(len(counts), bool)
         for column, place in zip(scan.columns, scan.positions, strict=True):
             if column.id in goal:
                 fits &= words[place] == goal[column.id]
         found = np.flatnonzero(fits)
-        name = self.rows.relation(scan.name)
+        name = self.queries.rows.relation(scan.name)
         if not len(found):
-            return Reason(NO_ROW, self._row(scan.columns, goal))
+            return Reason(NO_ROW, self.queries.shown(scan.columns, goal))
         row = tuple(words[:, found[0]].tolist())
         shown = ExplainedRow(scan.plan.schema, row)
         view = self.view_of(name)
         if view is None:
             return Reason(f"row of table {name}", shown, relation=name, times=int(counts[found[0]]))
-        whole = self.rows.whole(name, int(found[0]))
+        whole = self.queries.rows.whole(name, int(found[0]))
         fact = self.facts.cite((name, whole), lambda: view.reason(whole))
         return Reason(f"row of view {name}", shown, fact=fact)
 
     # Recursions
 
     def _recursive(self, fixpoint: Fixpoint, goal: Goal, scope: Scope) -> Reason:
-        variables = frozenset(binding.variable for binding in fixpoint.bindings)
-        unrolled = self._unroll(fixpoint, variables, goal, scope)
+        unrolled = self.queries.unroll(fixpoint, goal, scope)
         binding = unrolled.bindings[fixpoint.result]
         words, _ = unrolled.state(binding.variable, unrolled.rounds)
         fits = np.ones(words.shape[1], bool)
         for place, column in enumerate(fixpoint.columns):
             if column.id in goal:
                 fits &= words[place] == goal[column.id]
-        return self._cite(unrolled, binding.variable, words[:, fits], self._row(fixpoint.columns, goal))
-
-    def _unroll(self, fixpoint: Fixpoint, variables: frozenset[int], goal: Goal, scope: Scope) -> Unrolled:
-        """The recursion, restricted to what the goal can follow from where that is known beforehand."""
-        wanted = filtered(fixpoint, self._values(fixpoint.columns, goal))
-        small = narrowed(wanted, replace(self.program, root=wanted))
-        found = fixpoint_in(small.root, variables) or fixpoint
-        key = (found, tuple((variable, it.round) for variable, it in scope.items()))
-        if key not in self._unrolled:
-            self._unrolled[key] = Unrolled(found, self.program, self.numbers, self.rows, self._given(scope))
-        return self._unrolled[key]
+        return self._cite(
+            unrolled, binding.variable, words[:, fits], self.queries.shown(fixpoint.columns, goal)
+        )
 
     def _cited(self, reference: RecursiveRef, goal: Goal, scope: Scope) -> Reason:
         unrolled, round = scope[reference.variable]
@@ -275,7 +232,7 @@ class Search:
         for column, place in zip(reference.columns, reference.positions, strict=True):
             if column.id in goal:
                 fits &= words[place] == goal[column.id]
-        row = self._row(reference.columns, goal)
+        row = self.queries.shown(reference.columns, goal)
         return self._cite(unrolled, reference.variable, words[:, fits], row)
 
     def _cite(self, unrolled: Unrolled, variable: int, words: np.ndarray, row: ExplainedRow) -> Reason:
@@ -292,7 +249,7 @@ class Search:
         binding = next(b for b in unrolled.bindings if b.variable == variable)
         (came,) = unrolled.came(variable, row[:, np.newaxis]).tolist()
         goal = dict(zip(binding.outputs, row.tolist(), strict=True))
-        scope = {b.variable: _Round(unrolled, came - 1) for b in unrolled.bindings}
+        scope = {b.variable: RoundState(unrolled, came - 1) for b in unrolled.bindings}
         found = self._some(binding.value, goal, scope)
         columns = tuple(
             Column(c.name, binding.value.attribute(id).type, True)
@@ -300,36 +257,6 @@ class Search:
         )
         shown = ExplainedRow(Schema(columns), tuple(row.tolist()))
         return Reason(f"{binding.name}, round {came}", shown, (found,))
-
-    # Queries
-
-    def _answer(self, operator: Relational, goal: Goal, scope: Scope) -> Rows:
-        variables = {variable: it.unrolled.variables[variable] for variable, it in scope.items()}
-        known = {id: word for id, word in goal.items() if id in operator.ids}
-        plan = goal_plan(operator, self.program, self._values(operator.columns, known), variables)
-        return self.rows.answer(plan, known, self._given(scope))
-
-    def _given(self, scope: Scope) -> dict[Source, Rows]:
-        return {
-            it.unrolled.variables[variable]: it.unrolled.state(variable, it.round)
-            for variable, it in scope.items()
-        }
-
-    def _values(self, columns: tuple[Attribute, ...], goal: Goal) -> dict[int, object]:
-        """The values of known words."""
-        found = [column for column in columns if goal.get(column.id, NULL) != NULL]
-        schema = Schema(tuple(Column(f"c{i}", column.type, True) for i, column in enumerate(found)))
-        values = decode_row([goal[column.id] for column in found], schema, self.rows.dictionary)
-        return {column.id: value for column, value in zip(found, values, strict=True)}
-
-    def _row(self, columns: tuple[Attribute, ...], goal: Goal) -> ExplainedRow:
-        known = [column for column in columns if column.id in goal]
-        schema = Schema(tuple(Column(c.name, c.type, True) for c in known))
-        return ExplainedRow(schema, tuple(goal[column.id] for column in known))
-
-
-def _goal(columns: tuple[Attribute, ...], words: np.ndarray) -> dict[int, int]:
-    return {column.id: word for column, word in zip(columns, words.tolist(), strict=True)}
 
 
 def _has(leaf: Leaf, made: Goal) -> bool:

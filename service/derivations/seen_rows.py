@@ -13,7 +13,7 @@ from engine.operators.allowance import Spending
 from engine.plan.nodes import Source
 from engine.runtime.hydration import Hydration
 from engine.runtime.options import Options
-from engine.schema import Column, Schema
+from engine.schema import Column, Schema, Type
 from engine.state.dictionary import Dictionary
 from engine.state.packed_times import TOTAL, Frontier
 from engine.state.reading import Rows
@@ -65,11 +65,13 @@ class SeenRows:
         for values in wanted:
             fits = np.ones(len(counts), bool)
             for place, literal in values:
-                one = Schema((Column("value", schema.types[place]),))
-                (word,) = encode_row([literal.value], one, self.dictionary)
-                fits &= words[place] == word
+                fits &= words[place] == self.word(literal.value, schema.types[place])
             kept |= fits
         return words[:, kept], counts[kept]
+
+    def word(self, value: object, type: Type) -> int:
+        """The word of a value."""
+        return encode_row([value], Schema((Column("value", type),)), self.dictionary)[0]
 
     def answer(self, goal: GoalPlan, known: Mapping[int, int], given: Mapping[Source, Rows]) -> Rows:
         """The rows of a goal's plan that have the `known` words; `given` are the rows of sources that are not

@@ -26,6 +26,25 @@ def document(found: Explained, dictionary: Dictionary) -> dict[str, Any]:
     }
 
 
+def missing(reason: Reason, dictionary: Dictionary) -> dict[str, list[dict[str, object]]]:
+    """The rows that tables lack, as far as they are known, by table."""
+    found: dict[str, list[dict[str, object]]] = {}
+    for each in reason.walk():
+        if each.relation is not None and each.row is not None and each.row.words:
+            found.setdefault(each.relation, []).append(_values(each.row, dictionary))
+    return found
+
+
+def reason_document(reason: Reason, dictionary: Dictionary) -> dict[str, Any]:
+    """A reason with its causes as a JSON object."""
+    return _reason(reason, dictionary)
+
+
+def reason_lines(reason: Reason, dictionary: Dictionary) -> Iterator[str]:
+    """A reason with its causes as indented lines."""
+    return _lines(reason, dictionary, 0)
+
+
 def lines(found: Explained, dictionary: Dictionary) -> Iterator[str]:
     """The explanation for a reader, with facts below the reason."""
     yield from _lines(found.reason, dictionary, 0)

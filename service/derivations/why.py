@@ -15,8 +15,10 @@ from planner.evidence.explainable import explainable
 from planner.ir import RelationalProgram
 from service.catalog.details import Seen
 from service.definitions.definition import Definition
+from service.derivations.absence import Absence
 from service.derivations.facts import Facts
-from service.derivations.reason import Explained
+from service.derivations.program_queries import ProgramQueries
+from service.derivations.reason import Explained, Reason
 from service.derivations.search import Search, SearchLimits
 from service.derivations.seen_rows import SeenRows
 from service.errors import Conflict, NotFound
@@ -45,6 +47,7 @@ class Why:
         self._spending = spending
         self._facts = Facts(asked.limits.facts)
         self._searches: dict[str, Search] = {}
+        self._absences: dict[str, Absence] = {}
 
     def of_view(self, view: Definition, words: np.ndarray) -> Explained:
         """Why a view has a row int64[W]. Raises NotFound if it has not, Conflict for a view without a
@@ -59,10 +62,31 @@ class Why:
     def of_query(self, program: RelationalProgram) -> tuple[np.ndarray, int, Explained] | None:
         """Why a query has its first row, with the row int64[W], and how many rows it has; None if none."""
         search = self._search(program, {})
-        words, counts = search.answer()
+        words, counts = search.queries.result()
         if not counts.size:
             return None
         return words[:, 0], int(counts.sum()), self._explained(search, words[:, 0], int(counts[0]))
+
+    def why_not(self, view: Definition, wish: Mapping[str, int]) -> Reason:
+        """Why a view has no row with the wished words, by column. Raises Conflict if it has one, or no
+        plan."""
+        asked, schema = self._asked, view.schema
+        rows, counts = asked.snapshot.rows(view.name, asked.epoch)
+        places, words = [schema.index(name) for name in wish], np.array(list(wish.values()), np.int64)
+        if counts[(rows[places] == words[:, np.newaxis]).all(axis=0)].size:
+            raise Conflict(
+                f"view {view.name} has such a row at epoch {asked.epoch}", "ask why", code="row_is_there"
+            )
+        return self._absence(view).reason(wish)
+
+    def _absence(self, view: Definition) -> Absence:
+        if view.name not in self._absences:
+            self._absences[view.name] = Absence(self._of(view).queries, self._read_absence)
+        return self._absences[view.name]
+
+    def _read_absence(self, name: str) -> Absence | None:
+        read = self._asked.definitions.get(name)
+        return None if read is None or not read.is_view else self._absence(read)
 
     def _explained(self, search: Search, words: np.ndarray, count: int) -> Explained:
         reason = search.reason(tuple(words.tolist()))
@@ -86,4 +110,4 @@ class Why:
         asked = self._asked
         plain, numbers = explainable(program, asked.now)
         rows = SeenRows(asked.snapshot, asked.epoch, sees, asked.dictionary, asked.max_rounds, self._spending)
-        return Search(plain, numbers, rows, asked.limits, self._facts, self._read)
+        return Search(ProgramQueries(plain, numbers, rows), asked.limits, self._facts, self._read)

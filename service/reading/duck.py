@@ -55,6 +55,8 @@ _TYPE = b"duckdb"  # the key of a field's metadata that holds its DuckDB type
 _LOGGED = 2_000  # characters of a query
 _DATABASES = 3
 """Databases that are kept open at a time."""
+_PIVOTED = 2_000
+"""Columns of a PIVOT."""
 _ERRORS = (duckdb.Error, OSError)
 _FIRST_SECONDS = 600.0
 """Seconds that the first query of a process may take on the busiest machine."""
@@ -240,6 +242,7 @@ def _database(limits: QueryLimits, spill: Path | None, divides: bool, zone: str)
             *disk,
             f"SET GLOBAL integer_division = {divides}",
             f"SET GLOBAL TimeZone = '{zone}'",
+            f"SET GLOBAL pivot_limit = {_PIVOTED}",
             # DuckDB 2.0 loses rows where this optimizer shares a subplan.
             "SET GLOBAL disabled_optimizers = 'common_subplan'",
             *macros(),

@@ -49,6 +49,7 @@ from service.definitions.intended_view import intend, intend_again, same_view
 from service.definitions.maintained_queries import is_query_name
 from service.definitions.readable import Readable
 from service.definitions.relabelling import NewLabel, add_label
+from service.definitions.renaming_schemas import rename_schema
 from service.errors import MaintainsNoQueries, NotLeader
 from service.metrics import Metrics
 from service.placement import Placement
@@ -377,6 +378,12 @@ class Runtime:
 
     async def create_schema(self, name: str, *, exists_ok: bool = False) -> None:
         await self._leading.writer.run(partial(self._state.definitions.schemas.create, name, exists_ok))
+
+    async def rename_schema(self, name: str, to: str) -> None:
+        """Renames a schema with all that is in it; large views are built again before this returns."""
+        leading, state = self._leading, self._state
+        rename = partial(rename_schema, leading.alterations, state.types, state.functions, name, to)
+        await leading.builds.returned(await leading.writer.run(rename))
 
     async def drop_schemas(self, *names: str, missing_ok: bool = False, cascade: bool = False) -> None:
         """Drops schemas, in one epoch. Raises Conflict for one that is not empty, unless `cascade` drops

@@ -47,6 +47,7 @@ from planner.statements.statements import (
     Insert,
     Merge,
     RefreshView,
+    RenameSchema,
     RenameView,
     Revoke,
     Select,
@@ -78,7 +79,9 @@ def allow(statement: Statement, principal: Principal) -> None:
     match statement:
         case CreateRole() | DropRole() | Grant() | Revoke():
             principal.require_admin()
-        case CreateSchema() | DropSchema() | AddLabel():  # a label reaches tables of all schemas
+        case (
+            CreateSchema() | RenameSchema() | DropSchema() | AddLabel()
+        ):  # a label reaches tables of all schemas
             principal.require_defining_all()
         case SetOwner(kind="SCHEMA"):
             principal.require_defining_all()

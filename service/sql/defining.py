@@ -38,6 +38,7 @@ from planner.statements.statements import (
     DropTable,
     DropType,
     DropView,
+    RenameSchema,
     RenameView,
     SetOwner,
     Statement,
@@ -64,6 +65,7 @@ DEFINING = (
     | CreateAssertion
     | DropAssertion
     | CreateSchema
+    | RenameSchema
     | DropSchema
     | DropTable
     | DropView
@@ -122,6 +124,8 @@ async def _define(statement: Statement, runtime: Runtime) -> None:
             await runtime.drop_view(*names, missing_ok=statement.if_exists)
         case CreateSchema(name=name):
             await runtime.create_schema(name, exists_ok=statement.if_not_exists)
+        case RenameSchema(name=name, to=to):
+            await runtime.rename_schema(name, to)
         case DropSchema(names=names):
             await runtime.drop_schemas(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
         case CreateType(name=name, type=type):

@@ -19,6 +19,7 @@ def test_why_and_why_changed(db: Connection, name: str) -> None:
     assert [it["diff"] for it in view.why_changed(odd=1, total="3.50")] == [1]
     with pytest.raises(freshet.NotFoundError):
         view.why(odd=5)
+    assert view.why_not(odd=5)["because"]["of"] == [{"rule": "no row has k % 2 = 5"}]
 
 
 def test_assertions(db: Connection, name: str) -> None:

@@ -206,6 +206,7 @@ def test_every_query_is_a_select(sql: str):
     ("sql", "message", "column"),
     [
         ("SELECT a INTO u FROM t", "SELECT ... INTO is not supported", 10),
+        ("CREATE TABLE t (a INT, WATERMARK FOR a AS a - 1)", "WATERMARK is not supported", 24),
         ("SELECT a FROM t FOR UPDATE", "SELECT ... FOR UPDATE is not supported", 17),
         ("INSERT INTO t (a, A) VALUES (1, 2)", "column a is named twice", 19),
         (
@@ -265,7 +266,7 @@ def test_commit(sql: str):
     ("sql", "message"),
     [
         ("ALTER TABLE t ALTER a TYPE text", "ALTER COLUMN ... TYPE is not supported"),
-        ("COPY t FROM 'x'", "COPY is not supported"),
+        ("COPY t FROM 'x'", "COPY of files without a known format is not supported"),
         ("SET a = 1", "SET is not supported"),
         ("SHOW ALL", "SHOW ALL is not supported"),
         ("EXPLAIN VERBOSE SELECT 1", "EXPLAIN VERBOSE is not supported"),

@@ -114,7 +114,7 @@ def by_epoch(
         for view in case.views:
             if engine.snapshot.failure(view.name) is None:
                 seen[view.name, number] = engine.snapshot.rows(view.name)
-                counted["rows"] += _compare(engine, view, number, answers[view.name][number])
+                counted["rows"] += compared(engine, view, number, answers[view.name][number])
     for (name, number), rows in seen.items():
         with departure("crash", name, number):
             again = engine.snapshot.rows(name, number)
@@ -123,7 +123,7 @@ def by_epoch(
     return engine
 
 
-def _compare(engine: Engine, view: View, number: int, expected: Answer | None) -> bool:
+def compared(engine: Engine, view: View, number: int, expected: Answer | None) -> bool:
     """Whether there was something to compare."""
     with departure("crash", view.name, number):
         errors = engine.snapshot.errors(view.name)

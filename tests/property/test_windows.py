@@ -64,6 +64,11 @@ CALLS = {
     "first_value(x)": "arg_min_null(b.x, b.n)",
     "last_value(x)": "arg_max_null(b.x, b.n)",
     "first_value(x IGNORE NULLS)": "arg_min(b.x, b.n)",
+    "string_agg(CAST(x AS VARCHAR), '-')": "string_agg(CAST(b.x AS VARCHAR), '-' ORDER BY b.n)",
+    "array_agg(x)": "list(b.x ORDER BY b.n)",
+    "first(x)": "first(b.x ORDER BY b.n)",
+    "median(x) FILTER (WHERE k > 1)": "median(b.x) FILTER (WHERE b.k > 1)",
+    "quantile_disc(x, 0.5)": "quantile_disc(b.x, 0.5)",
 }
 PEERS: list[SQL] = [
     (
@@ -74,6 +79,23 @@ PEERS: list[SQL] = [
     for call, reference in CALLS.items()
     for name, is_kept in (("GROUP", GROUP), ("TIES", TIES))
 ]
+SEQUENCES: list[SQL] = [
+    (
+        f"SELECT k, o, x, {call} OVER (PARTITION BY k ORDER BY o{more} {frame}) AS v FROM t",
+        f"SELECT k, o, x, {ordered} OVER (PARTITION BY k ORDER BY {by} {frame}) AS v FROM t",
+    )
+    for call, ordered in (
+        ("string_agg(CAST(x AS VARCHAR), '-')", f"string_agg(CAST(x AS VARCHAR), '-' ORDER BY {ALL})"),
+        ("array_agg(x)", f"list(x ORDER BY {ALL})"),
+        ("last(x)", f"last(x ORDER BY {ALL})"),
+    )
+    for more, by, frame in (
+        ("", "o NULLS LAST", "RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING"),
+        (", x", ALL, "ROWS BETWEEN 2 PRECEDING AND CURRENT ROW EXCLUDE CURRENT ROW"),
+        ("", "o NULLS LAST", "GROUPS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW"),
+    )
+]
+"""Aggregates of a sequence take it in the order of their window."""
 INSIDE = [
     "SELECT k, first_value(x ORDER BY o, k, x) OVER (PARTITION BY k) AS v FROM t",
     "SELECT k, last_value(x ORDER BY o DESC, k, x) OVER () AS v FROM t",
@@ -87,6 +109,10 @@ INSIDE = [
 
 def test_frames_of_rows_without_peers() -> None:
     hold((T,), PEERS, dialect="duckdb")
+
+
+def test_sequences_are_in_the_order_of_their_window() -> None:
+    hold((T,), SEQUENCES)
 
 
 def test_orders_among_the_arguments() -> None:

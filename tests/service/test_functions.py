@@ -260,6 +260,7 @@ WRONG = [
     ("SELECT add_up(1, ?)", "unsupported_sql", "?"),
     ("SELECT twice(1) OVER ()", "unsupported_sql", "OVER"),
     ("SELECT total_of(max(customer)) FROM orders", "unsupported_sql", "aggregate"),
+    ("SELECT total_of(CAST(every(id > 1) AS TEXT)) FROM orders", "unsupported_sql", "its body is a query"),
     ("SELECT orders_of('ada')", "invalid_query", "returns rows"),
     ("SELECT * FROM add_up(1, 2)", "invalid_query", "value"),
     ("CREATE MACRO d(x) AS x + x; SELECT d(random())", "unsupported_sql", "2 times"),

@@ -68,3 +68,11 @@ def test_a_view_is_refused_with_the_statement_that_lists_the_values(client: Clie
     )
     assert answer.json()["code"] == "unsupported_sql"
     assert "SELECT DISTINCT k FROM sold" in answer.json()["hint"]
+
+
+def test_a_pivot_has_a_limit_of_columns(client: Client) -> None:
+    many = "PIVOT (SELECT unnest(range({})) AS k, 1 AS x) ON k USING sum(x)"
+    answer = client.post("/v1/sql", {"sql": many.format(300), "dialect": "duckdb"})
+    assert len(answer.json()["results"][0]["columns"]) == 300
+    refused = client.post("/v1/sql", {"sql": many.format(100_000), "dialect": "duckdb"}).json()
+    assert (refused["code"], refused["detail"]) == ("invalid_query", "a PIVOT has at most 2000 columns")

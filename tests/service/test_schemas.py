@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 
 from service.settings.settings import Settings
@@ -466,3 +468,45 @@ def test_a_view_over_http_takes_a_search_path(client: Client) -> None:
     assert code(answer) == (422, "unknown_column")
     assert answer.json()["position"] == {"line": 1, "column": 18}
     assert client.post("/v1/views", {"name": "w", "sql": "SELECT a FROM t"}).status_code == 422
+
+
+def test_a_schema_is_renamed_with_all_that_is_in_it(settings: Settings) -> None:
+    with Client(settings) as client:
+        run(
+            client,
+            """CREATE SCHEMA a; CREATE TYPE a.mood AS ENUM ('low', 'high'); CREATE SEQUENCE a.s START WITH 7;
+            CREATE TABLE a.t (id BIGINT DEFAULT nextval('a.s') PRIMARY KEY, m a.mood);
+            CREATE TABLE u (
+                t BIGINT REFERENCES a.t ON DELETE CASCADE, n BIGINT NOT NULL DEFAULT nextval('a.s')
+            );
+            CREATE FUNCTION a.twice(n BIGINT) RETURNS BIGINT LANGUAGE SQL AS 'SELECT n * 2';
+            CREATE VIEW a.v AS SELECT id, m FROM a.t WHERE m > 'low'::a.mood;
+            CREATE VIEW outside AS SELECT v.id, u.n FROM a.v JOIN u ON u.t = v.id;
+            INSERT INTO a.t (m) VALUES ('high'), ('low'); INSERT INTO u (t) SELECT id FROM a.t""",
+        )
+        epoch = client.get("/v1/status").json()["epoch"]
+        run(client, "ALTER SCHEMA a RENAME TO b; INSERT INTO b.t (m) VALUES ('high')")
+        for name, said in (("public", "in_use"), ("gone", "unknown_schema")):
+            assert refused(client, f"ALTER SCHEMA {name} RENAME TO c")["code"] == said
+        assert refused(client, "ALTER SCHEMA b RENAME TO pg_x")["code"] == "invalid_name"
+        assert refused(client, "ALTER SCHEMA b RENAME TO public")["code"] == "name_in_use"
+        assert client.get("/v1/views/a.v").status_code == 404
+        _check_renamed(client, epoch)
+        shutil.copytree(settings.data, settings.data.parent / "killed")
+    with Client(settings) as client:
+        _check_renamed(client, epoch)
+    with Client(Settings(data=settings.data.parent / "killed")) as client:
+        _check_renamed(client, epoch)
+        run(client, "DELETE FROM b.t WHERE id = 7; SELECT nextval('b.s')")
+        assert client.rows("outside") == [] and len(client.rows("u")) == 1
+        run(client, "CREATE SCHEMA a; DROP SCHEMA b CASCADE; DROP SCHEMA a")
+        assert client.rows("u") == [(8, client.rows("u")[0][1])]
+
+
+def _check_renamed(client: Client, epoch: int) -> None:
+    assert [row[1] for row in sorted(client.rows("b.v"))] == ["high", "high"]
+    assert [row[0] for row in client.rows("outside")] == [7]
+    past = client.get("/v1/views/b.v/rows", as_of=epoch).json()["rows"]
+    assert past == [{"id": 7, "m": "high"}]
+    assert run(client, "SELECT b.twice(4) AS n, 'high'::b.mood AS m")[0]["rows"] == [[8, "high"]]
+    assert refused(client, "SELECT a.twice(4)")

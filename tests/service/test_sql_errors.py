@@ -78,6 +78,19 @@ def test_a_boolean_beside_a_number_is_duckdbs_in_its_own_dialect(client: Client)
 
 
 @pytest.mark.parametrize(
+    ("query", "rows"),
+    [
+        ("SELECT n FROM generate_series(1, 2) AS g(n) WHERE (n > 1) = true", [[2]]),
+        ("SELECT relname FROM pg_class WHERE relname = 'totals' AND NOT relispartition", [["totals"]]),
+        ("SELECT count(*) FROM orders AS o WHERE NOT EXISTS (SELECT 1 FROM totals) OR true", [[0]]),
+    ],
+)
+def test_conditions_that_hold_are_answered(client: Client, query: str, rows: list[list[object]]) -> None:
+    client.post("/v1/sql", {"sql": SCRIPT})
+    assert client.post("/v1/sql", {"sql": query}).json()["results"][0]["rows"] == rows
+
+
+@pytest.mark.parametrize(
     ("query", "hint"),
     [
         ("SELECT getdate()", "T-SQL's getdate is CURRENT_TIMESTAMP here"),

@@ -10,11 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
+from planner.dialects.made_documents import made_document
 from planner.dialects.overloads import PREFIX
 from planner.dialects.sounds import SOUNDEX
 from planner.dialects.systems.bracket_patterns import like_with_brackets, place_of_pattern
 from planner.dialects.systems.tsql_dates import TSQL_DATES, with_literal_dates
-from planner.dialects.systems.tsql_json import DOCUMENTS, made_document
+from planner.dialects.systems.tsql_json import DOCUMENTS
 from planner.dialects.zero_divisors import guarded_division
 from planner.errors import Unsupported
 from planner.formats.converting import is_binary
@@ -35,6 +36,7 @@ _BYTES = (
     " WHEN 'TINYINT' THEN 1 WHEN 'SMALLINT' THEN 2 WHEN 'INTEGER' THEN 4 WHEN 'BIGINT' THEN 8"
     " ELSE CAST('datalength of ' || typeof({0}) AS INTEGER) END"
 )
+_SOUND = f"coalesce({SOUNDEX}, CASE WHEN {{0}} IS NOT NULL THEN '0000' END)"
 _BITS = "bit_count(CAST({0} AS BIGINT) & {MASK})"
 _HEX_STYLES = {"1": "'0x' || hex({0})", "2": "hex({0})"}
 _BINARY = (exp.DType.BINARY, exp.DType.VARBINARY)
@@ -96,7 +98,7 @@ def _written(args: Args) -> exp.Expression:
 
 def _alike(args: Args) -> exp.Expression:
     """DIFFERENCE('Green', 'Greene') is 4: the places of their codes that are equal."""
-    codes = [sql(SOUNDEX, [arg]) for arg in args]
+    codes = [sql(_SOUND, [arg]) for arg in args]
     same = (
         f"CAST(substring({{0}}, {place}, 1) = substring({{1}}, {place}, 1) AS INTEGER)"
         for place in range(1, 5)
@@ -184,7 +186,8 @@ TSQL: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "SET_BIT(value, place, bit)": (
         "CASE WHEN {2} = 0 THEN {0} & ~(CAST(1 AS BIGINT) << {1}) ELSE {0} | (CAST(1 AS BIGINT) << {1}) END"
     ),
-    "SOUNDEX(text)": SOUNDEX,
+    # SOUNDEX('123') is 0000
+    "SOUNDEX(text)": _SOUND,
     "STR(value)": _written,
     "STR(value, width)": _written,
     "STR(value, width, digits)": _written,

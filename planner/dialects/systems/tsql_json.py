@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
-from planner.dialects import object_members
 from planner.errors import Unsupported
 from planner.native.templates import sql
 from planner.positions import fail
@@ -108,24 +107,3 @@ DOCUMENTS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
         " length(CAST(to_json(CAST({0} AS VARCHAR)) AS VARCHAR)) - 2), '/', '\\/')"
     ),
 }
-
-
-def made_document(node: exp.JSONObject | exp.JSONArray) -> exp.Expression:
-    """JSON_OBJECT keeps values that are NULL, and JSON_ARRAY leaves them out, unless they say otherwise."""
-    handling = str(node.args.get("null_handling") or "").upper()
-    if isinstance(node, exp.JSONArray):
-        kept = handling == "NULL ON NULL"
-        text = "CAST(to_json({0}) AS VARCHAR)"
-        each = [
-            sql(f"coalesce({text}, 'null')" if kept else text, [_value(part)]) for part in node.expressions
-        ]
-        places = ", ".join(f"{{{place}}}" for place in range(len(each)))
-        body = f"concat_ws(',', {places})" if each else "''"
-        return sql(f"CAST('[' || {body} || ']' AS JSON)", each)
-    pairs = [(pair.this, _value(pair.expression)) for pair in node.expressions]
-    args = [part for pair in pairs for part in pair]
-    return object_members.made(args) if handling == "ABSENT ON NULL" else object_members.made_with_nulls(args)
-
-
-def _value(node: exp.Expression) -> exp.Expression:
-    return node.this if isinstance(node, exp.FormatJson) else node

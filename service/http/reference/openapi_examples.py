@@ -278,6 +278,19 @@ ANSWERS: dict[str, dict[str, Any]] = {
             "cut": False,
         },
     },
+    "explain_absence": {
+        JSON: {
+            "view": "totals",
+            "epoch": 13,
+            "row": {"customer": 8},
+            "because": {
+                "rule": "the group has no row",
+                "row": {"customer": 8},
+                "of": [{"rule": "table orders has no such row", "row": {"customer": 8}, "table": "orders"}],
+            },
+            "missing": {"orders": [{"customer": 8}]},
+        }
+    },
     "explain_change": {
         JSON: {
             "view": "totals",

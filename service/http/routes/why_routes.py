@@ -18,11 +18,11 @@ from engine.state.dictionary import Dictionary
 from service.accounts.privileges import Privilege
 from service.decoding.parsing import JSON
 from service.definitions.definition import Definition
-from service.derivations.asking import answered, check_readable, row_of, tables_of
+from service.derivations.asking import answered, check_readable, row_of, tables_of, wish_of
 from service.derivations.moved import MovedRow, moved
-from service.derivations.reason import Explained
+from service.derivations.reason import Explained, Reason
 from service.derivations.search import SearchLimits
-from service.derivations.told import document, lines
+from service.derivations.told import document, lines, missing, reason_document
 from service.derivations.why import AskedEpoch, Why
 from service.errors import BadRequest
 from service.http.access import lanes_of, principal_of, runtime_of
@@ -56,6 +56,18 @@ class MovedModel(BaseModel):
     committed_at: datetime | None
     diff: int
     changes: dict[str, list[dict[str, Any]]]
+
+
+class WhyNot(BaseModel):
+    """Why there is no row with these values."""
+
+    view: str
+    epoch: int
+    row: dict[str, Any]
+    because: dict[str, Any] = Field(description="What fails: `rule`, with a `row` and causes in `of`.")
+    missing: dict[str, list[dict[str, Any]]] = Field(
+        description="Rows that tables lack, with the values that are known of them."
+    )
 
 
 class WhyChanged(BaseModel):
@@ -97,6 +109,30 @@ async def explain_row(
         return Response(text, media_type="text/plain; charset=utf-8")
     told = {"view": definition.name, "epoch": at, "row": _shown(definition, words, dictionary)}
     return Response(orjson.dumps({**told, **document(found, dictionary)}), media_type=JSON)
+
+
+@router.get("/{view}/why-not")
+async def explain_absence(request: Request, view: str, row: Row, as_of: AsOf = None) -> WhyNot:
+    """Why a view has no such row: the condition, the join or the group at which it fails, and the rows that
+    tables lack. It needs what the explanation of a row needs."""
+    runtime = runtime_of(request)
+    definition = runtime.readable.known.get(fold_relation(view), view=True)
+    at = await epoch_of(runtime, as_of, runtime.readable.newest)
+    asked = await _asked(request, definition, at, SearchLimits())
+    values = _values(row)
+
+    def explained(spending: Spending) -> Reason:
+        check_readable(definition, asked)
+        return Why(asked, spending).why_not(definition, wish_of(definition, values, asked))
+
+    found, dictionary = await _answer(request, definition, explained), runtime.dictionary
+    return WhyNot(
+        view=definition.name,
+        epoch=at,
+        row=dict(values),
+        because=reason_document(found, dictionary),
+        missing=missing(found, dictionary),
+    )
 
 
 @router.get("/{view}/why-changed")

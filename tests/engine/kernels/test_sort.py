@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from engine.kernels.arrange import arrange, distinct_keys
-from engine.kernels.sort import SMALL
+from engine.kernels.narrow.batch_type import WORD
+from engine.kernels.sort import NEAR, SMALL
+from engine.kernels.words import NULL
 from tests.seeds import SEED
 
 SIZES = [0, 1, 2, SMALL, SMALL + 1, 100, 1_000, 20_000]
@@ -63,6 +65,23 @@ def test_values_of_every_magnitude(size: int) -> None:
     batch = arrange(delta, np.arange(3), NO_ROUNDS)
 
     assert batch.tolist() == sorted(delta.T.tolist())
+
+
+@pytest.mark.parametrize("least", [0, NULL])
+@pytest.mark.parametrize("bound", [2, 500, 10**7, 2**62])
+def test_more_rows_than_the_cache_holds(bound: int, least: int) -> None:
+    """A NULL among small words leaves nothing but itself in the leading bits."""
+    rng = np.random.default_rng(SEED + bound)
+    size = NEAR // (4 * WORD) + 1_000
+    delta = np.zeros((4, size), np.int64)
+    delta[0] = rng.integers(0, bound, size)
+    delta[0, :100] = least
+    delta[1] = rng.permutation(size)
+    delta[3] = 1
+
+    batch = arrange(delta, np.arange(3), NO_ROUNDS)
+
+    assert np.array_equal(batch, delta.T[np.lexsort((delta[1], delta[0]))])
 
 
 def test_distinct_keys() -> None:

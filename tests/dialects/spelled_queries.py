@@ -1,0 +1,106 @@
+"""Queries of the property tests in the words of a dialect.
+
+A query is a tree of templates in PostgreSQL's words. Where the dialect's users write something else, its
+table of spellings has their template; sqlglot writes all other things. A construct that has no spelling in a
+dialect is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+import sqlglot
+from sqlglot import Dialect, exp
+from sqlglot.errors import ParseError
+from sqlglot.generator import Generator
+
+from tests.dialects.spellings import LEFT_OUT, Spellings, spellings
+from tests.property.called import inlined
+from tests.property.terms import Term
+
+_IN_TEMPLATES = frozenset({"datefield", "timefield", "dateunit", "timeunit"})
+_PLACE = "spelled_"
+_FILTER = re.compile(r" FILTER \(WHERE \{\d*\}\)$")
+_COLUMN = re.compile(r"[\w.]*")
+
+
+class LeftOut(Exception):
+    """The dialect has no spelling for a construct."""
+
+
+def in_dialect(query: Term, dialect: str) -> str:
+    """The query's text in the dialect. Raises LeftOut."""
+    known = spellings(dialect)
+    canonical = query.sql()
+    if inlined(canonical) != canonical:
+        raise LeftOut("functions whose bodies are PostgreSQL's")
+    for word in known.words:
+        if word in canonical:
+            raise LeftOut(word)
+    templates: list[str] = []
+    text = _written(query, known, templates)
+    try:
+        tree = sqlglot.parse_one(text, read="postgres")
+        _leave_out(tree, known)
+        for type in tree.find_all(exp.DataType):
+            if type.this in known.types:
+                type.set("this", known.types[type.this])
+        return _generator(dialect)(dialect=dialect, templates=templates).generate(tree)
+    except ParseError:
+        raise LeftOut("what sqlglot does not parse") from None
+    except AttributeError:  # windows with a name, where NULL has another place
+        raise LeftOut("what sqlglot does not write") from None
+
+
+def _leave_out(tree: exp.Expression, known: Spellings) -> None:
+    """Raises LeftOut for a FROM that would become another one."""
+    if any(values.args.get("joins") for values in tree.find_all(exp.Values)):
+        raise LeftOut("joins behind VALUES, which sqlglot moves")
+    joins = (node for node in tree.find_all(exp.Subquery) if isinstance(node.this, exp.Table))
+    if not known.joins_have_columns and any(node.alias_column_names for node in joins):
+        raise LeftOut("columns of a join")
+
+
+def _written(term: Term, known: Spellings, templates: list[str]) -> str:
+    """The term in PostgreSQL's words, with calls of `spelled_n` in the places of the dialect's templates."""
+    if term.sort in known.sorts and not _COLUMN.fullmatch(term.text):
+        raise LeftOut(f"values of {term.sort}")
+    parts = list(term.parts)
+    template = term.text
+    if parts and parts[0].sort in _IN_TEMPLATES:
+        template = template.replace("{}", parts.pop(0).text.replace("'", ""), 1)
+    args = [_written(part, known, templates) for part in parts]
+    is_filtered = _FILTER.search(template) is not None
+    template = _FILTER.sub("", template)
+    sorts = ", ".join(part.sort for part in parts[: len(parts) - is_filtered])
+    keys = (f"{term.sort}({sorts}): {template}", f"{term.sort}: {template}", template)
+    found = next((key for key in keys if key in known.templates), None)
+    if found is None:
+        fields = [part.text for part in term.parts if part.sort in _IN_TEMPLATES]
+        return term.text.format(*fields, *args) if term.parts else term.text
+    spelled = known.templates[found]
+    if spelled is LEFT_OUT:
+        raise LeftOut(found)
+    templates.append(spelled)
+    only = f" FILTER (WHERE {args.pop()})" if is_filtered else ""
+    return f"{_PLACE}{len(templates) - 1}({', '.join(args)}){only}"
+
+
+@cache
+def _generator(dialect: str) -> type[Generator]:
+    """The dialect's generator, which fills in templates."""
+    base: type[Generator] = Dialect.get_or_raise(dialect).generator_class
+
+    class Spelling(base):  # type: ignore[valid-type, misc]
+        def __init__(self, templates: list[str], **settings: object) -> None:
+            super().__init__(**settings)
+            self._templates = templates
+
+        def anonymous_sql(self, node: exp.Anonymous) -> str:
+            if not node.name.startswith(_PLACE):
+                return super().anonymous_sql(node)
+            template = self._templates[int(node.name.removeprefix(_PLACE))]
+            return template.format(*(self.sql(part) for part in node.expressions))
+
+    return Spelling

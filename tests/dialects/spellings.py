@@ -1,0 +1,204 @@
+"""How the users of each dialect write what the property tests write in PostgreSQL's words.
+
+A key is a template of the property tests, perhaps behind the sort of its value, and those of its parts;
+fields and units stand in it. The dialect's template follows, with `{0}` for the first argument. What has no
+entry is written by sqlglot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sqlglot import exp
+
+LEFT_OUT = None
+"""The dialect has no such function, sqlglot's text is another one, or the system's answer is."""
+_DIVIDED = "int: ({} / {})"
+_MODE = "mode() WITHIN GROUP (ORDER BY {})"
+_JOINED = "string_agg({0}, ',' ORDER BY {0})"
+_JOINED_DISTINCT = "string_agg(DISTINCT {0}, '-' ORDER BY {0} DESC)"
+
+_TRUTHS = {
+    "({} IS TRUE)": "COALESCE({0}, FALSE)",
+    "({} IS NOT TRUE)": "(NOT COALESCE({0}, FALSE))",
+    "({} IS NOT FALSE)": "COALESCE({0}, TRUE)",
+}
+"""For systems that have no IS TRUE."""
+_CONCAT = {"concat({}, {})": "CONCAT(COALESCE({0}, ''), COALESCE({1}, ''))"}
+"""For systems whose CONCAT is NULL if an argument is."""
+_EXTREMES = {
+    "GREATEST({}, {})": "GREATEST(COALESCE({0}, {1}), COALESCE({1}, {0}))",
+    "LEAST({}, {})": "LEAST(COALESCE({0}, {1}), COALESCE({1}, {0}))",
+}
+"""For systems whose GREATEST is NULL if an argument is."""
+_STRUCTS_BY_POSITION = {
+    "CAST(CAST({} AS STRUCT(x BIGINT, y TEXT)) AS STRUCT(a INTEGER, b TEXT))": LEFT_OUT,
+}
+"""For systems that pair fields by name."""
+_ZONES = {"({} AT TIME ZONE {})": LEFT_OUT}
+"""For systems whose moments have a zone of their own, or whose functions for it have other arguments."""
+_ARRAY_DISTINCT = "array_agg(DISTINCT {0} ORDER BY {0} DESC)"
+"""With a filter, sqlglot changes what is aggregated, and not what it is ordered by."""
+_UNITS = ("month", "year", "day", "hour", "minute", "week")
+_DAY_AND_SPAN = "timestamp(date, span): ({} + {})"
+_DOW, _ISODOW, _DOY, _WEEK = (f"extract({part} FROM {{}})" for part in ("dow", "isodow", "doy", "week"))
+"""Parts of days that systems count from other ends."""
+_AVERAGES = ("rough(int): avg({})", "rough(int): avg(DISTINCT {})")
+"""Redshift's average of whole numbers is one."""
+_UNORDERED = ("WITHIN GROUP", "first(", "median(")
+"""For systems that have no aggregates of ordered values."""
+_NO_SEMI = ("SEMI JOIN", "ANTI JOIN")
+"""sqlglot writes EXISTS, in another place than the join."""
+_NO_QUALIFY = ("QUALIFY",)
+_NO_DISTINCT_ON = ("DISTINCT ON",)
+_NO_SERIES = ("generate_series", "unnest(", "((VALUES")
+"""Tables that sqlglot writes in another way than it reads them."""
+
+
+@dataclass(frozen=True)
+class Spellings:
+    """`templates` by canonical template; words and sorts of values for which queries are left out."""
+
+    templates: Mapping[str, str | None] = field(default_factory=dict)
+    words: Sequence[str] = ()
+    sorts: Sequence[str] = ()
+    types: Mapping[exp.DType, exp.DType] = field(default_factory=dict)
+    joins_have_columns: bool = True
+    """Whether a join in parentheses may have new names for its columns."""
+
+
+_LOST = ("EXCLUDE CURRENT", "EXCLUDE GROUP", "EXCLUDE TIES")
+"""Frames without some rows: sqlglot drops the words."""
+_SPARK = Spellings(
+    {
+        _DIVIDED: "({0} DIV {1})",
+        _DAY_AND_SPAN: "(CAST({0} AS TIMESTAMP_NTZ) + {1})",
+        _DOW: "(DAYOFWEEK({0}) - 1)",
+        _ISODOW: "(WEEKDAY({0}) + 1)",
+        _DOY: "DAYOFYEAR({0})",
+        _WEEK: "WEEKOFYEAR({0})",
+        "int(numeric): CAST({} AS integer)": "CAST(ROUND({0}) AS INT)",
+        "int(float): CAST({} AS integer)": "CAST(RINT({0}) AS INT)",
+        **{
+            f"timestamp: date_trunc({unit}, {{}})": f"CAST(DATE_TRUNC('{unit}', {{0}}) AS TIMESTAMP_NTZ)"
+            for unit in _UNITS
+        },
+        **_CONCAT,
+        **_ZONES,
+    },
+    (*_NO_DISTINCT_ON, *_NO_SERIES),
+    ("time", "uuid"),
+    {exp.DType.TIMESTAMP: exp.DType.TIMESTAMPNTZ},
+)
+KNOWN: Mapping[str, Spellings] = {
+    "postgres": Spellings(words=(*_NO_QUALIFY, *_NO_SEMI)),
+    "duckdb": Spellings({_DIVIDED: "({0} // {1})", _MODE: "mode({0})", **_STRUCTS_BY_POSITION}),
+    "snowflake": Spellings(
+        {
+            _DIVIDED: "CAST(TRUNC({0} / {1}) AS BIGINT)",
+            _DOW: "DAYOFWEEK({0})",
+            _ISODOW: "DAYOFWEEKISO({0})",
+            _WEEK: "WEEKISO({0})",
+            "({}).a": LEFT_OUT,
+            "({}).b": LEFT_OUT,
+            _ARRAY_DISTINCT: LEFT_OUT,
+            **_CONCAT,
+            **_STRUCTS_BY_POSITION,
+            **_TRUTHS,
+            **_ZONES,
+        },
+        (*_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES),
+        ("uuid", "map", "bytes"),
+    ),
+    "bigquery": Spellings(
+        {
+            _DIVIDED: "DIV({0}, {1})",
+            "date_trunc(week, {})": "TIMESTAMP_TRUNC({0}, ISOWEEK)",
+            "CAST(date_trunc(week, {}) AS date)": "DATE_TRUNC({0}, ISOWEEK)",
+            _DAY_AND_SPAN: "(CAST({0} AS DATETIME) + {1})",
+            "timestamp(date, time): ({} + {})": "DATETIME({0}, {1})",
+            _ARRAY_DISTINCT: LEFT_OUT,
+            _DOW: "(EXTRACT(DAYOFWEEK FROM {0}) - 1)",
+            _ISODOW: "(MOD(EXTRACT(DAYOFWEEK FROM {0}) + 5, 7) + 1)",
+            _DOY: "EXTRACT(DAYOFYEAR FROM {0})",
+            _WEEK: "EXTRACT(ISOWEEK FROM {0})",
+            **_CONCAT,
+            **_EXTREMES,
+            **_ZONES,
+        },
+        (*_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, "first(", "(x0"),
+        ("uuid", "map"),
+        joins_have_columns=False,
+    ),
+    "spark": replace(_SPARK, words=(*_SPARK.words, *_NO_QUALIFY)),
+    "databricks": _SPARK,
+    "redshift": Spellings(
+        {
+            _JOINED: "LISTAGG({0}, ',') WITHIN GROUP (ORDER BY {0})",
+            _JOINED_DISTINCT: "LISTAGG(DISTINCT {0}, '-') WITHIN GROUP (ORDER BY {0} DESC)",
+            **_CONCAT,
+            _AVERAGES[0]: "AVG(CAST({0} AS DOUBLE PRECISION))",
+            _AVERAGES[1]: "AVG(DISTINCT CAST({0} AS DOUBLE PRECISION))",
+        },
+        (*_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES),
+    ),
+    "mysql": Spellings(
+        {
+            _DIVIDED: "({0} DIV {1})",
+            "ascii({})": LEFT_OUT,
+            _DAY_AND_SPAN: "(CAST({0} AS DATETIME) + {1})",
+            _DOW: "(DAYOFWEEK({0}) - 1)",
+            _ISODOW: "(WEEKDAY({0}) + 1)",
+            _DOY: "DAYOFYEAR({0})",
+            _WEEK: "WEEK({0}, 3)",
+            **_CONCAT,
+            **_EXTREMES,
+            **_ZONES,
+        },
+        (
+            *_NO_QUALIFY,
+            *_NO_DISTINCT_ON,
+            *_NO_SEMI,
+            *_NO_SERIES,
+            *_UNORDERED,
+            "FULL JOIN",
+            "date_trunc",
+            "ORDER BY 1",
+        ),
+        ("list", "map", "pair", "uuid", "time", "instant", "interval"),
+    ),
+    "trino": Spellings(
+        {
+            _DAY_AND_SPAN: "(CAST({0} AS TIMESTAMP) + {1})",
+            _DOW: "(DAY_OF_WEEK({0}) % 7)",
+            _ISODOW: "DAY_OF_WEEK({0})",
+            "right({}, {})": "SUBSTR({0}, GREATEST(LENGTH({0}) - {1} + 1, 1))",
+            "bytes: ({} || {})": "({0} || {1})",
+            "list: ({} || {})": "({0} || {1})",
+            **_TRUTHS,
+            **_CONCAT,
+            **_EXTREMES,
+            **_ZONES,
+        },
+        (*_NO_QUALIFY, *_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES),
+    ),
+    "tsql": Spellings(
+        {"length({})": LEFT_OUT, **_EXTREMES, **_ZONES},
+        (*_NO_QUALIFY, *_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, *_UNORDERED, "WITH RECURSIVE", "INTERVAL"),
+        ("list", "map", "pair", "uuid", "bytes", "time", "instant", "interval"),
+    ),
+    "sqlite": Spellings(
+        {
+            f"int({sort}): CAST({{}} AS integer)": "CAST(ROUND({0}) AS INTEGER)"
+            for sort in ("numeric", "float")
+        },
+        (*_NO_QUALIFY, *_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, *_UNORDERED, "(VALUES", "extract("),
+        ("list", "map", "pair", "uuid", "bytes", "time", "date", "timestamp", "instant", "interval"),
+    ),
+}
+
+
+def spellings(dialect: str) -> Spellings:
+    known = KNOWN.get(dialect, Spellings())
+    return replace(known, words=(*_LOST, *known.words))
