@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from engine.plan.expressions import Literal, Op
 from engine.schema import INTEGER, JSON, TEXT, Kind, array_of
-from planner.bind.coercion import bind_arithmetic, cast_of_variant, coerce
+from planner.bind.coercion import bind_arithmetic, cast_of_variant, coerce, default_value
 from planner.bind.document_edits import joined
 from planner.bind.nested_values import field_at, value_at
 from planner.bind.scalar_functions import foreign
@@ -25,6 +25,7 @@ Bind = Callable[[exp.Expression], Expression]
 _ELEMENT = (
     "CASE WHEN {1} NOT BETWEEN 1 AND len({0}) THEN error('a subscript is beyond its array') ELSE {0}[{1}] END"
 )
+_ELEMENT_OR_DEFAULT = "CASE WHEN abs({1}) NOT BETWEEN 1 AND len({0}) THEN {2} ELSE {0}[{1}] END"
 _ELEMENT_FROM_END = _ELEMENT.replace("{1} NOT", "abs({1}) NOT")
 _NO_ELEMENT = "CASE WHEN {1} > 0 THEN {0}[{1}] END"
 _OF_ARRAYS = "CASE WHEN {0} IS NULL THEN {1} WHEN {1} IS NULL THEN {0} ELSE {0} || {1} END"
@@ -61,12 +62,17 @@ def subscript(node: exp.Bracket, bind: Bind, dialect: str) -> Expression:
     if not number.type.is_integer:
         fail(TypeMismatch(f"a subscript is a number, not {number.type}"), node)
     is_strict = has(dialect, Trait.SUBSCRIPTS_FAIL) and not node.args.get("safe") and not is_native(node)
-    form = "{0}[{1}]"
+    form, given = "{0}[{1}]", [value, _plus(number, 1 - first_of(node))]
+    if has(dialect, Trait.ABSENT_IS_DEFAULT) and not is_native(node) and value.type.element is not None:
+        default = default_value(value.type.element)
+        if default is None:
+            fail(Unsupported(f"an element of {value.type} has no default", "use arrayElementOrNull"), node)
+        return foreign(_ELEMENT_OR_DEFAULT, [*given, default], node, dialect)
     if is_strict:
         form = _ELEMENT_FROM_END if node.meta.get(FROM_END) else _ELEMENT
     if has(dialect, Trait.NOTHING_BEFORE_ARRAYS) and not is_native(node) and not _is_place(number):
         form = _NO_ELEMENT
-    return foreign(form, [value, _plus(number, 1 - first_of(node))], node, dialect)
+    return foreign(form, given, node, dialect)
 
 
 def _is_place(number: Expression) -> bool:

@@ -17,6 +17,7 @@ from engine.schema import (
     BIGINT,
     BOOLEAN,
     DATE,
+    DOUBLE,
     INTEGER,
     INTERVAL,
     JSON,
@@ -47,9 +48,12 @@ from planner.native.reference import (
     type_of,
 )
 from planner.sql_types import MAX_PRECISION, UNTYPED, duckdb_type, storable
+from planner.sql_types.defaults import default_of
 
 _EXACT = Context(prec=2 * MAX_PRECISION)
 _TEXTUAL = frozenset({Kind.ENUM, Kind.JSON})  # kinds whose values compare with texts as texts
+_KEEPING = frozenset({"sum", "min", "max", "any_value", "first", "last", "arg_min", "arg_max"})
+"""Aggregates that give 0 of no numbers."""
 _MOMENTS = (DATE, TIMESTAMP, TIMESTAMPTZ)
 
 
@@ -209,6 +213,26 @@ def bind_comparison(op: Op, left: Expression, right: Expression, dialect: str = 
     if sides[0].type == INTERVAL:
         sides = (_normalized(sides[0]), _normalized(sides[1]))
     return Call(op, sides, BOOLEAN)  # type: ignore[arg-type]
+
+
+def default_value(type: Type) -> Expression | None:
+    """The default of a type, for dialects that have it instead of NULL; None if it has none."""
+    text = default_of(type)
+    return None if text is None else coerce(text_literal(text), type)
+
+
+def defaulting(value: Expression) -> Expression:
+    """The value, or the default of its type instead of NULL."""
+    default = default_value(value.type)
+    return value if default is None else Call(Op.COALESCE, (value, default), value.type)  # type: ignore[arg-type]
+
+
+def default_of_none(function: str, value: Expression) -> Expression:
+    """The value of an aggregate, or what it gives for no rows: NaN, if it is a quotient."""
+    is_quotient = value.type == DOUBLE and function not in _KEEPING
+    if not is_quotient:
+        return defaulting(value)
+    return Call(Op.COALESCE, (value, coerce(text_literal("NaN"), DOUBLE)), DOUBLE)  # type: ignore[arg-type]
 
 
 def _check_texts(left: Expression, right: Expression, strict: bool) -> None:

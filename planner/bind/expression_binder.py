@@ -154,6 +154,11 @@ class ExpressionBinder:
         except PlannerError:
             return False
 
+    def item(self, node: exp.Expression, name: str) -> Expression:
+        """An item of the select list: in its own expression its name means a column."""
+        is_named = self.scope.aliases.get(name.lower()) is node
+        return self._alias(name.lower(), node) if is_named else self.bind(node)
+
     def predicate(self, node: exp.Expression) -> Expression:
         try:
             bound = condition(self.bind(node), self.clause, self.session.dialect)
@@ -286,7 +291,9 @@ class ExpressionBinder:
         self, clause: str, collector: Collector | None = None, windows: WindowUses | None = None
     ) -> ExpressionBinder:
         """A binder over the same scope for a clause inside of this one."""
-        return ExpressionBinder(self.session, self.scope, self.queries, clause, collector, windows)
+        inside = ExpressionBinder(self.session, self.scope, self.queries, clause, collector, windows)
+        inside._expanding = self._expanding
+        return inside
 
     def function(self, node: exp.Expression, known: Mapping[int, Expression] | None = None) -> Expression:
         """A DuckDB function; `known` has the arguments that are already bound, by the identity of their
@@ -358,6 +365,8 @@ class ExpressionBinder:
     def _column(self, node: exp.Column) -> Expression:
         name = node.name.lower()
         alias = self.scope.aliases.get(name) if not node.table and name not in self._expanding else None
+        if alias is not None and has(self.session.dialect, Trait.ALIASES_BEFORE_COLUMNS):
+            return self._alias(name, alias)
         hides = alias is not None and has(self.session.dialect, Trait.ALIASES_BEFORE_OUTER_COLUMNS)
         first = self.scope.chain()[:1] if hides else None
         for scope in first or self.scope.chain():
@@ -395,11 +404,13 @@ class ExpressionBinder:
     def _alias(self, name: str, node: exp.Expression) -> Expression:
         """A name of the select list. Columns of the tables take precedence; in DuckDB's dialect, only those
         of this query."""
+        known = name in self._expanding
         self._expanding.add(name)
         try:
             return self.bind(node)
         finally:
-            self._expanding.discard(name)
+            if not known:
+                self._expanding.discard(name)
 
     def _comparison(self, node: exp.Expression) -> Expression:
         quantifier = quantifier_of(node.expression)

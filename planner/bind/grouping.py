@@ -15,8 +15,10 @@ from engine.plan.expressions import ColumnRef, Literal
 from engine.plan.nodes import Function
 from engine.schema import BIGINT
 from planner.bind.aggregate_uses import Collector
+from planner.bind.coercion import default_value
 from planner.bind.session import Bound, Session, Shared
 from planner.bind.unions import union_all
+from planner.dialects.traits import Trait, has
 from planner.errors import InvalidQuery
 from planner.ir import (
     Aggregate,
@@ -115,7 +117,10 @@ class Grouping:
             value: Expression = Literal(None, column.type)
             if id in by:
                 value = group.attribute(numbers[id]).ref
-            rows.append((self._column(column, id not in by or column.nullable), value))
+            elif not column.nullable and has(self.session.dialect, Trait.ABSENT_IS_DEFAULT):
+                value = default_value(column.type) or value
+            may_be_null = column.nullable or (isinstance(value, Literal) and value.value is None)
+            rows.append((self._column(column, may_be_null), value))
         for item in items:
             rows.append((self._column(item.attribute, item.attribute.nullable), _ref(group, numbers, item)))
         for arguments, attribute in self.collector.groupings.items():

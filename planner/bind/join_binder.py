@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from engine.plan.expressions import Op
 from planner.bind.asof import asof_join
-from planner.bind.coercion import alternatives, bind_comparison
+from planner.bind.coercion import alternatives, bind_comparison, default_value, defaulting
 from planner.bind.expression_binder import ExpressionBinder
 from planner.bind.name_scope import NameScope
 from planner.bind.refuse import refuse_unsupported
@@ -70,7 +70,10 @@ class JoinBinder:
             operator = ThetaJoin(JoinKind.LEFT, right.operator, left.operator, condition)
         else:
             operator = ThetaJoin(kind, left.operator, right.operator, condition)
-        return self._merged(node, left, right, pairs, operator)
+        joined = self._merged(node, left, right, pairs, operator)
+        if not has(self.session.dialect, Trait.ABSENT_IS_DEFAULT) or kind is JoinKind.INNER:
+            return joined
+        return self._with_defaults(node, left, right, pairs, joined)
 
     def _condition(self, node: exp.Join, left: From, right: From) -> tuple[list[Pair], Expression]:
         """The columns that USING merges, and the condition that pairs rows."""
@@ -129,6 +132,26 @@ class JoinBinder:
             star = [*merged, *(c for c in left.scope.star if c.id not in lefts)]
         star += [c for c in right.scope.star if c.id not in rights]
         return From(operator, replace(scope, star=tuple(star)))
+
+    def _with_defaults(
+        self, node: exp.Join, left: From, right: From, pairs: list[Pair], joined: From
+    ) -> From:
+        """The join with the defaults of the types instead of NULL in columns that were NOT NULL before it."""
+        padded = [left] if node.side == "RIGHT" else [left, right] if node.side == "FULL" else [right]
+        merged = {each.id for pair in pairs for each in pair} if node.side == "FULL" else set()
+        before = [
+            c for side in padded for c in side.operator.columns if not c.nullable and c.id not in merged
+        ]
+        values = {c.id: defaulting(c.ref) for c in before if default_value(c.type) is not None}
+        new = {c.id: self.session.attribute(c.name, c.type, False) for c in before if c.id in values}
+        kept = identity(tuple(c for c in joined.operator.columns if c.id not in new))
+        operator = Project(joined.operator, (*kept, *((new[id], value) for id, value in values.items())))
+
+        def renamed(columns: tuple[Attribute, ...]) -> tuple[Attribute, ...]:
+            return tuple(new.get(column.id, column) for column in columns)
+
+        tables = tuple(replace(table, columns=renamed(table.columns)) for table in joined.scope.tables)
+        return From(operator, replace(joined.scope, tables=tables, star=renamed(joined.scope.star)))
 
     def _coalesced(self, operator: Relational, pairs: list[Pair]) -> tuple[Relational, list[Attribute]]:
         """The operator with a column for each pair: the first of its values that is not NULL."""

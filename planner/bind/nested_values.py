@@ -17,20 +17,23 @@ from sqlglot import exp
 from engine.plan.expressions import Foreign, Literal, Op
 from engine.scalar.duck_literals import quoted_name
 from engine.schema import BOOLEAN, Field, Kind, Type, struct_of
-from planner.bind.coercion import as_part, bind_comparison, coerce
+from planner.bind.coercion import as_part, bind_comparison, coerce, default_value
 from planner.bind.name_scope import FromTable
 from planner.bind.scalar_functions import foreign
 from planner.dialects.row_comparisons import row_parts
+from planner.dialects.traits import Trait, has
 from planner.errors import InvalidQuery, TypeMismatch, UnknownColumn, Unsupported
 from planner.identifiers import fold
 from planner.ir import Expression
 from planner.ir.scalars import call, conjoin, disjoin, negate
+from planner.native.templates import is_native
 from planner.positions import fail
 from planner.sql_types import check_field_name
 from planner.suggestions import did_you_mean, visible
 
 Bind = Callable[[exp.Expression], Expression]
 
+_VALUE_OR_DEFAULT = "CASE WHEN list_contains(map_keys({0}), {1}) THEN {0}[{1}] ELSE {2} END"
 _STRICT = {Op.LT: Op.LT, Op.LE: Op.LT, Op.GT: Op.GT, Op.GE: Op.GT}
 
 
@@ -241,10 +244,9 @@ def subscript_of_map(node: exp.ToMap) -> exp.Expression:
 def value_at(value: Expression, key: Expression, node: exp.Bracket, dialect: str) -> Expression:
     """`map[key]`: NULL if the map lacks the key."""
     key = coerce(key, value.type.parts[0])
-    if dialect == "clickhouse":
-        hint = "write mapContains and if, or read it in another dialect"
-        fail(
-            Unsupported(f"a default for a key that a map lacks is not supported: {node.sql(dialect)}", hint),
-            node,
-        )
+    if has(dialect, Trait.ABSENT_IS_DEFAULT) and not is_native(node):
+        default = default_value(value.type.parts[1])
+        if default is None:
+            fail(Unsupported(f"a value of {value.type} has no default", "write mapContains and if"), node)
+        return foreign(_VALUE_OR_DEFAULT, [value, key, default], node, dialect)
     return foreign("{0}[{1}]", [value, key], node, dialect)

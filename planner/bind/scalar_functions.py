@@ -22,11 +22,14 @@ from planner.allowed.check import REFERENCE, check
 from planner.allowed.open_functions import AGGREGATES, PASSING, PURE, PURE_BY_TOPIC, SESSION
 from planner.allowed.parse_tree import Closed, known_functions
 from planner.bind.coercion import argument, cast_of_variant, typed
+from planner.dialects import translated
 from planner.dialects.other_systems import written_here
+from planner.dialects.overloads import overload
 from planner.dialects.traits import Trait, has
 from planner.errors import PlannerError, UnknownFunction, Unsupported, UnsupportedType
 from planner.ir import Expression
 from planner.native.reference import PLACE, type_of
+from planner.native.templates import is_native
 from planner.positions import fail
 from planner.sql_types import UNTYPED
 from planner.suggestions import did_you_mean
@@ -88,7 +91,7 @@ def bind_function(node: exp.Expression, bind: Bind, dialect: str) -> Expression:
     """
     refuse_volatile(node, dialect)
     arguments: list[Expression] = []
-    template = _template(_with_places(node.copy(), node, bind, arguments), node)
+    template = _template(_with_places(node.copy(), node, bind, arguments, dialect), node)
     _check_names(template, node, dialect)
     if has(dialect, Trait.JSON_IS_VARIANT) and _takes_texts(template):
         arguments = [
@@ -155,6 +158,7 @@ def _with_places(
     original: exp.Expression,
     bind: Bind,
     arguments: list[Expression],
+    dialect: str,
     variables: frozenset[str] = frozenset(),
 ) -> exp.Expression:
     """`copy` with a place for each value below it; the bound values are appended to `arguments`.
@@ -178,8 +182,26 @@ def _with_places(
             else:
                 _place(child, bound, arguments)
                 continue
-        _with_places(child, source, bind, arguments, known)
+        if variables and isinstance(source, VALUES):
+            found = _in_lambda(source, dialect)
+            if found is not source:
+                new = found.copy()
+                child.replace(new)
+                child, source = new, found
+        _with_places(child, source, bind, arguments, dialect, known)
     return copy
+
+
+def _in_lambda(node: exp.Expression, dialect: str) -> exp.Expression:
+    """A node over the variables of a lambda with its dialect's meaning, or the node itself. Raises
+    Unsupported if the meaning depends on the type of a variable, which nobody knows here."""
+    found = translated(node, dialect)
+    is_open = any(is_native(part) and overload(part.name) for part in found.find_all(exp.Anonymous))
+    if is_open and has(dialect, Trait.ABSENT_IS_DEFAULT):
+        name = _written_name(node).lower()
+        hint = "use a function of one type, or write the array's rows in FROM"
+        fail(Unsupported(f"{name} of the variable of a lambda is not supported", hint), node)
+    return node if is_open else found
 
 
 def is_constant(interval: exp.Interval) -> bool:

@@ -30,6 +30,7 @@ from planner.bind.row_limits import RowLimits, complete, limited, limits_of, pla
 from planner.bind.session import BindQuery, Bound, Environment, Session
 from planner.bind.stars import OutputColumn, SelectList, every, select_list
 from planner.bind.window_uses import Rewrite, WindowUses
+from planner.dialects.traits import Trait, has
 from planner.errors import InvalidQuery, InvalidSyntax
 from planner.ir import Aggregate, Attribute, Distinct, Expression, Project, Relational, Selection, Top
 from planner.ir.scalars import may_be_null
@@ -58,7 +59,7 @@ class _SelectBinder:
         source = FromBinder(self.session, self.environment, self.bind_query).bind(self.node)
         outputs = select_list(self.node.expressions, source.scope)
         self.session.lists[id(self.node)] = SelectList(outputs, source.scope)
-        scope = replace(source.scope, aliases=_aliases(self.node))
+        scope = replace(source.scope, aliases=_aliases(self.node, self.session.dialect))
         operator = self._where(source, scope)
         sets = self._sets(scope, outputs)
         collector = Collector(self.session, tuple(dict.fromkeys(key for keys in sets for key in keys)))
@@ -148,7 +149,7 @@ class _SelectBinder:
         """A key from the select list, bound once, so that it is recognized above the aggregation."""
         if index not in self.listed:
             output = outputs[index]
-            self.listed[index] = output.value or binder.bind(_unaliased(output.node))
+            self.listed[index] = output.value or binder.item(_unaliased(output.node), output.name)
         return self.listed[index]
 
     def _listed(
@@ -169,7 +170,7 @@ class _SelectBinder:
     ) -> list[Expression]:
         binder = self._binder(scope, SELECT_LIST, collector, windows, lists)
         return [
-            self.listed.get(i) or output.value or binder.bind(_unaliased(output.node))
+            self.listed.get(i) or output.value or binder.item(_unaliased(output.node), output.name)
             for i, output in enumerate(outputs)
         ]
 
@@ -238,8 +239,14 @@ def _unchanged(expression: Expression, node: exp.Expression) -> Expression:
     return expression
 
 
-def _aliases(node: exp.Select) -> dict[str, exp.Expression]:
-    """The names that the select list defines; they apply where no column has the name."""
+def _aliases(node: exp.Select, dialect: str) -> dict[str, exp.Expression]:
+    """The names that the select list defines; they apply where no column has the name. In a dialect in which
+    they hide columns, expressions and REPLACE may define some too."""
+    if has(dialect, Trait.ALIASES_BEFORE_COLUMNS):
+        inside = (part for e in node.expressions for part in e.walk(prune=lambda n: isinstance(n, exp.Query)))
+        return {
+            part.alias.lower(): part.this for part in reversed(list(inside)) if isinstance(part, exp.Alias)
+        }
     return {e.alias.lower(): e.this for e in reversed(node.expressions) if isinstance(e, exp.Alias)}
 
 

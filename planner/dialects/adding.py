@@ -19,6 +19,8 @@ _MOMENTS = frozenset({"redshift"})
 """Systems in which a DATE and any unit give a moment."""
 _ROUNDED = frozenset({"mysql", "snowflake"})
 """Systems that round a number of units; the others truncate it."""
+_DAYS = frozenset({"flink"})
+"""Systems in which a DATE and any unit give a DATE."""
 _STRICT = frozenset({"tsql", "trino"})
 """Systems that cannot add hours to a DATE."""
 _WHOLE = re.compile(r"-?\d+")
@@ -128,7 +130,7 @@ def shifted(at: exp.Expression, by: exp.Expression, unit_name: str, call: DateCa
     if clock and call.family in _STRICT:
         kind = "shifted_strictly"
     elif clock:
-        kind = "shifted_clock"
+        kind = "shifted_clock_kept" if call.family in _DAYS else "shifted_clock"
     elif call.family in _MOMENTS:
         kind = "shifted_moment"
     if call.family == "mysql":

@@ -333,6 +333,16 @@ CLICKHOUSE: Table = {
     "DATE(at)": _DAY,
     "MAKEDATE(year, month, day)": "make_date({0}, {1}, {2})",
 }
+FLINK: Table = {
+    **_MORE_FIELDS,
+    "WEEK(at)": "#ISOWEEK",
+    "DAYOFWEEK(at)": "#FROM_SUNDAY",
+    "TIMESTAMPADD(unit, n, at)": "@shift",
+    "TIMESTAMPDIFF(unit, a, b)": "@elapsed",
+    "EXTRACT(unit, at)": "@extract",
+    "UNIX_TIMESTAMP(at)": "#EPOCH",
+    "FROM_UNIXTIME(n)": ("strftime(make_timestamp(CAST({0} AS BIGINT) * 1000000), '%Y-%m-%d %H:%M:%S')"),
+}
 SQLITE: Table = {
     "DATE(at)": "strftime(CAST({0} AS TIMESTAMP), '%Y-%m-%d')",
     "DATETIME(at)": "strftime(CAST({0} AS TIMESTAMP), '%Y-%m-%d %H:%M:%S')",
@@ -350,6 +360,7 @@ TABLES: Mapping[str, Table] = {
     "oracle": ORACLE,
     "trino": TRINO,
     "clickhouse": CLICKHOUSE,
+    "flink": FLINK,
     "sqlite": SQLITE,
 }
 UNCHECKED = frozenset(
@@ -357,8 +368,8 @@ UNCHECKED = frozenset(
         *("ADDTIME", "CONVERT_TIMEZONE", "CONVERT_TZ", "DATE_BIN", "FROM_UTC_TIMESTAMP"),
         *("MAKE_INTERVAL", "NEW_TIME", "PERIOD_ADD", "SUBTIME", "SWITCHOFFSET", "TIMEDIFF", "TIME_ADD"),
         *("TIME_DIFF", "TIME_SLICE", "TIME_SUB", "TIME_TRUNC", "TODATETIMEOFFSET", "TO_SECONDS"),
-        *("TO_UTC_TIMESTAMP", "TOSTARTOFWEEK", "TOSTARTOFINTERVAL", "TOSTARTOFMILLISECOND"),
-        *("TOSTARTOFMICROSECOND", "TOSTARTOFFIVEMINUTES", "WEEK_START"),
+        *("TO_UTC_TIMESTAMP", "TOSTARTOFMILLISECOND"),
+        *("TOSTARTOFMICROSECOND", "WEEK_START"),
     }
 )
 """Functions that sqlglot or DuckDB has, but whose meaning in the systems above is not established."""

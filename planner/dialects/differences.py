@@ -111,8 +111,18 @@ def _months_in_spark() -> str:
     return f"({days}) // 32"
 
 
+def _months_in_flink() -> str:
+    """Flink's rule: as many months as can be added to the earlier moment."""
+    over = f"{_A} + to_months(CAST({_BETWEEN} AS INTEGER)) > {_B}"
+    under = f"{_B} + to_months(CAST(-{_BETWEEN} AS INTEGER)) > {_A}"
+    return (
+        f"CASE WHEN {_B} >= {_A} THEN {_BETWEEN} - CAST({over} AS INTEGER)"
+        f" ELSE {_BETWEEN} + CAST({under} AS INTEGER) END"
+    )
+
+
 _MONTHS_REACHED = _months_if(f"{_REST_B} < {_REST_A}", f"{_REST_B} > {_REST_A}")
-_MONTHS_BY_SYSTEM = {"spark": _months_in_spark(), "trino": _months_in_trino()}
+_MONTHS_BY_SYSTEM = {"flink": _months_in_flink(), "spark": _months_in_spark(), "trino": _months_in_trino()}
 _SECONDS = (
     "(day({1}) - day({0})) * 86400 + (epoch_us(date_trunc('second', {1})) - epoch_us(date_trunc('day', {1}))"
     " - epoch_us(date_trunc('second', {0})) + epoch_us(date_trunc('day', {0}))) // 1000000"

@@ -62,6 +62,14 @@ _MOMENT_OF_SNOWFLAKE = (
     " WHEN abs(CAST({0} AS BIGINT)) < 31536000000000000 THEN CAST({0} AS BIGINT)"
     " ELSE CAST({0} AS BIGINT) // 1000 END) END"
 )
+_CEILED = "CASE WHEN date_trunc({1}, {0}) = {0} THEN {0} ELSE date_trunc({1}, {0}) + {2} END"
+_OF_CLOCK = "(DATE '1970-01-01' + {0})"
+_DAY_OF_CLICKHOUSE = (
+    "CASE WHEN {0} <= 65535 THEN DATE '1970-01-01' + CAST(trunc({0}) AS INTEGER)"
+    " ELSE CAST(make_timestamp(CAST(trunc({0}) AS BIGINT) * 1000000) AS DATE) END"
+)
+_HEX_OF_CLICKHOUSE = "CASE WHEN length(hex({0})) % 2 = 1 THEN '0' || hex({0}) ELSE hex({0}) END"
+_BIN_OF_CLICKHOUSE = "to_base({0}, 2, CAST((length(bin({0})) + 7) // 8 * 8 AS INTEGER))"
 _NUMBER_OF_ORACLE = (
     r"regexp_replace(CASE WHEN regexp_full_match(CAST({0} AS VARCHAR), '[-0-9]+[.][0-9]+')"
     r" THEN rtrim(rtrim(CAST({0} AS VARCHAR), '0'), '.') ELSE CAST({0} AS VARCHAR) END, '^(-?)0[.]', '\1.')"
@@ -98,6 +106,7 @@ def _clock_of_mysql(body: str) -> Forms:
 FORMS: Mapping[str, Forms] = {
     "shifted": {**_kept(_ADD), "INTERVAL": _ADD},
     "shifted_clock": {**_moment(_ADD), "TIME": _ADD, "INTERVAL": _ADD},
+    "shifted_clock_kept": {**_kept(_ADD), "TIME": _ADD, "INTERVAL": _ADD},
     "shifted_strictly": {**_of_moments(_ADD), "TIME": _ADD, "INTERVAL": _ADD},
     "shifted_moment": {**_moment(_ADD), "INTERVAL": _ADD},
     "shifted_mysql": {**_kept(_ADD), "TEXT": _SUM_OF_TEXT},
@@ -143,6 +152,9 @@ FORMS: Mapping[str, Forms] = {
         "DATE": "upper(strftime({0}, '%d-%b-%y'))",
     },
     "week_begun": _kept(_WEEK_BEGUN),
+    "week_ceiled": _kept(
+        f"CASE WHEN {_WEEK_BEGUN} = {{0}} THEN {{0}} ELSE {_WEEK_BEGUN} + INTERVAL '7' DAY END"
+    ),
     "next_day_kept": _kept(_NEXT_DAY),
     "last_day_kept": {
         "DATE": "last_day({0})",
@@ -170,6 +182,40 @@ FORMS: Mapping[str, Forms] = {
         "JSON": "CASE json_type({0}) WHEN 'ARRAY' THEN range(CAST(json_array_length({0}) AS BIGINT)) END",
         "ARRAY": "range(CAST(len({0}) AS BIGINT))",
     },
+    "cardinality_of_flink": {"ARRAY": "len({0})", "MAP": "CAST(cardinality({0}) AS BIGINT)"},
+    "floor_to_unit": {
+        **_kept("date_trunc({1}, {0})"),
+        "TIME": f"CAST(date_trunc({{1}}, {_OF_CLOCK}) AS TIME)",
+    },
+    "ceil_to_unit": {
+        **_kept(_CEILED),
+        "TIME": f"CAST({_CEILED.replace('{0}', _OF_CLOCK)} AS TIME)",
+    },
+    "truth_of_clickhouse": {"TRUTH": "{0}", "NUMBER": "{0} <> 0", "TEXT": _TRUTH},
+    "day_of_clickhouse": {"DATE": "{0}", **_of_moments("CAST({0} AS DATE)"), "NUMBER": _DAY_OF_CLICKHOUSE},
+    "moment_of_clickhouse": {
+        "DATE": _FULL,
+        **_of_moments("date_trunc('second', {0})"),
+        "NUMBER": "make_timestamp(CAST(trunc({0}) AS BIGINT) * 1000000)",
+    },
+    "precise_moment_of_clickhouse": {
+        "DATE": _FULL,
+        **_of_moments(_FULL),
+        "NUMBER": "make_timestamp(CAST(trunc({0} * 1000000) AS BIGINT))",
+    },
+    "length_of_clickhouse": {
+        "TEXT": "octet_length(encode({0}))",
+        "BYTES": "octet_length({0})",
+        "ARRAY": "len({0})",
+        "MAP": "CAST(cardinality({0}) AS BIGINT)",
+    },
+    "rounded_of_clickhouse": {
+        "WHOLE": "round({0}, {1})",
+        "DECIMAL": "round({0}, {1})",
+        "NUMBER": "round_even({0}, {1})",
+    },
+    "hex_of_clickhouse": {"TEXT": "hex({0})", "BYTES": "hex({0})", "WHOLE": _HEX_OF_CLICKHOUSE},
+    "bin_of_clickhouse": {"TEXT": "bin({0})", "WHOLE": _BIN_OF_CLICKHOUSE},
     "truth_of_snowflake": {"NUMBER": "{0} <> 0", "TEXT": _TRUTH},
     "moment_of_snowflake": {
         "DATE": _FULL,

@@ -28,6 +28,7 @@ _DUCKDB = {
     "ANY": "",
     "INTERVAL": "INTERVAL",
 }
+"""The types of a macro's parameter; a decimal is a DOUBLE to it, and a map has no type of its own."""
 _ELEMENTS = (
     "BOOLEAN SMALLINT INTEGER BIGINT FLOAT DOUBLE VARCHAR DATE TIME TIMESTAMP TIMESTAMPTZ INTERVAL UUID BLOB"
 )
@@ -42,6 +43,7 @@ _KINDS = {
     Kind.ARRAY: "ARRAY",
     Kind.BYTEA: "BYTES",
     Kind.BOOLEAN: "TRUTH",
+    Kind.MAP: "MAP",
     Kind.INTERVAL: "INTERVAL",
 }
 _OF_DATES = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TEXT", "TIME")
@@ -83,17 +85,18 @@ class Overload:
         """The template for an argument of a type, or None."""
         if type is UNTYPED:
             return next(iter(self.forms.values()))
-        if type.is_integer and "WHOLE" in self.forms:
-            return self.forms["WHOLE"]
-        kind = "NUMBER" if type.is_numeric else _KINDS.get(type.kind, "")
-        if type.is_float and "FLOAT" in self.forms:
-            kind = "FLOAT"
+        kind = _KINDS.get(type.kind, "")
+        if type.is_numeric:
+            narrow = "WHOLE" if type.is_integer else "FLOAT" if type.is_float else "DECIMAL"
+            kind = narrow if narrow in self.forms else "NUMBER"
         return self.forms.get(kind) or self.forms.get(ANY)
 
 
 def _duckdb_types(kind: str) -> list[str]:
     """The types of the parameters that take a kind of argument."""
-    return [f"{each}[]" for each in _ELEMENTS.split()] if kind == "ARRAY" else [_DUCKDB[kind]]
+    if kind == "ARRAY":
+        return [f"{each}[]" for each in _ELEMENTS.split()]
+    return [_DUCKDB[kind]] if kind in _DUCKDB else []
 
 
 def _filled(form: str, names: list[str]) -> str:

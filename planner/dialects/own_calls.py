@@ -16,7 +16,11 @@ from sqlglot import Dialect, exp
 from sqlglot.parser import Parser
 from sqlglot.tokens import TokenType
 
+from planner.dialects.clickhouse.clickhouse_calls import CLICKHOUSE, clickhouse_node
+from planner.dialects.date_tables import FAMILIES
+from planner.dialects.dates import functions
 from planner.dialects.systems.bigquery import BIGQUERY, bigquery_node
+from planner.dialects.systems.flink import FLINK, flink_node
 from planner.dialects.systems.materialize import MATERIALIZE, materialize_node
 from planner.dialects.systems.mysql import MYSQL, mysql_node
 from planner.dialects.systems.oracle_calls import ORACLE, oracle_node
@@ -38,10 +42,12 @@ Meaning = str | Callable[[Args], exp.Expression]
 
 _TABLES: Mapping[str, Mapping[str, Meaning]] = {
     "bigquery": BIGQUERY,
+    "clickhouse": CLICKHOUSE,
     **dict.fromkeys(RELATIVES, POSTGRES),
     "materialize": MATERIALIZE,
     "risingwave": RISINGWAVE,
     "databricks": SPARK,
+    "flink": FLINK,
     "mysql": MYSQL,
     "oracle": ORACLE,
     "redshift": REDSHIFT,
@@ -53,10 +59,12 @@ _TABLES: Mapping[str, Mapping[str, Meaning]] = {
 }
 _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "bigquery": bigquery_node,
+    "clickhouse": clickhouse_node,
     **dict.fromkeys(RELATIVES, postgres_node),
     "materialize": materialize_node,
     "risingwave": risingwave_node,
     "databricks": spark_node,
+    "flink": flink_node,
     "mysql": mysql_node,
     "oracle": oracle_node,
     "redshift": redshift_node,
@@ -117,6 +125,8 @@ def own_meaning(node: exp.Expression, dialect: str) -> exp.Expression:
     if not forms:
         return _NODES[dialect](node)
     form = next((form for form in forms if form.takes(len(node.expressions))), None)
+    if form is None and node.name.upper() in functions(FAMILIES.get(dialect, "")):
+        return _NODES[dialect](node)
     if form is None:
         what = f"{node.name.lower()} with {len(node.expressions)} arguments is not supported in {dialect}"
         fail(Unsupported(what, "; ".join(f"{form.written.lower()} is" for form in forms)), node)

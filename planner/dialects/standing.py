@@ -17,6 +17,8 @@ from typing import Literal
 
 from sqlglot.dialects import Dialects
 
+from planner.dialects.systems.flink_language import NAME
+
 FOLDER = Path(__file__).with_name("bars")
 PROVEN: Literal["proven"] = "proven"
 READ: Literal["read"] = "read"
@@ -50,7 +52,7 @@ class Standing:
 @cache
 def standings() -> Mapping[str, Standing]:
     """The standings of all dialects by name, in the order of the names."""
-    names = sorted(dialect.value for dialect in Dialects if dialect.value)
+    names = sorted({NAME, *(dialect.value for dialect in Dialects if dialect.value)})
     return {name: _standing(name) for name in names}
 
 

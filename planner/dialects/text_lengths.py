@@ -15,12 +15,15 @@ _UTF8, _HEX = ("decode({0})", "encode({0})"), ("hex({0})", "unhex({0})")
 BYTES_AS_TEXTS = {
     "bigquery": _UTF8,
     "databricks": _UTF8,
+    "flink": _UTF8,
     "redshift": _UTF8,
     "snowflake": _HEX,
     "spark": _UTF8,
     "tsql": _UTF8,
 }
 """What a cast of bytes to a text gives, and one of a text to bytes, by dialect."""
+_PADDED = frozenset({"flink"})
+"""Dialects in which a CHAR has spaces up to its length."""
 _VARYING = (exp.DType.VARCHAR, exp.DType.NVARCHAR)
 _UNWRITTEN = {"tsql": 30}
 """The length of a VARCHAR that is written without one in a cast."""
@@ -41,6 +44,8 @@ def cast_to_length(node: exp.Expression, dialect: str) -> exp.Expression:
         return node
     inner = node.copy()
     inner.meta[_DONE] = True
+    if dialect in _PADDED and node.to.is_type("char", "nchar"):
+        return sql(f"rpad({{0}}, {length}, ' ')", [inner])
     if cuts:
         return sql(f"left({{0}}, {length})", [inner])
     too_long = "NULL" if isinstance(node, exp.TryCast) else _TOO_LONG.replace("{length}", str(length))

@@ -126,12 +126,23 @@ class Trait(Enum):
     """JSON is a variant: a text in it is that text, not its spelling."""
     HAS_WORKING_TABLE = auto()
     """We know how the system runs a recursive query, and so do we."""
+    COUNTS_TRUTH = auto()
+    """A truth value is the number 1 or 0 to an operator."""
+    COUNTS_SECONDS = auto()
+    """A number that is added to a moment is one of seconds."""
+    ABSENT_IS_DEFAULT = auto()
+    """Columns are NOT NULL unless they are declared otherwise. Where others have NULL for what is absent (a
+    row in a join, an element of an array, a key in a map or in a grouping set, rows of an aggregate), there
+    is the default of the type: 0 or the empty text."""
+    ALIASES_BEFORE_COLUMNS = auto()
+    """A name of the select list hides a column, in the whole query."""
     STEPS_READ_ANYTHING = auto()
     """The step of a recursive query may be any query, and may read all rows so far by `recurring.name`."""
     SEARCHES_AND_CYCLES = auto()
     """A recursive query may have SEARCH and CYCLE."""
 
 
+_CLICKHOUSE = frozenset({"clickhouse"})
 _DUCKDB = frozenset({"duckdb"})
 _SPARK = frozenset({"databricks", "hive", "spark", "spark2"})
 _APART = frozenset({"athena", "bigquery", "materialize", "postgres", "presto", "risingwave", "trino"})
@@ -148,16 +159,18 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
         {"databricks", "mysql", "oracle", "redshift", "snowflake", "spark", "sqlite", "tsql"}
     ),
     Trait.READS_NO_NUMERALS: frozenset({"bigquery", "trino"}),
-    Trait.AVERAGES_ARE_WHOLE: frozenset({"redshift", "tsql"}),
-    Trait.CUTS_FRACTIONS: frozenset({"databricks", "spark", "sqlite", "tsql"}),
-    Trait.ROUNDS_NO_TEXTS: frozenset({"bigquery", "databricks", "redshift", "spark", "trino", "tsql"}),
+    Trait.AVERAGES_ARE_WHOLE: frozenset({"flink", "redshift", "tsql"}),
+    Trait.CUTS_FRACTIONS: frozenset({"clickhouse", "databricks", "flink", "spark", "sqlite", "tsql"}),
+    Trait.ROUNDS_NO_TEXTS: frozenset(
+        {"bigquery", "clickhouse", "databricks", "flink", "redshift", "spark", "trino", "tsql"}
+    ),
     Trait.FLOATS_ARE_DOUBLE: frozenset({"fabric", "oracle", "tsql"}),
     Trait.REALS_ARE_DOUBLE: frozenset({"mysql", "oracle", "snowflake"}),
     Trait.SUBSCRIPTS_FAIL: frozenset({"bigquery", "databricks", "spark", "trino"}),
     Trait.DIVIDES_DECIMALS: frozenset({"trino"}),
     Trait.CASTS_FAIL: frozenset({"spark"}),
     Trait.CASTS_STRUCTS_BY_NAME: frozenset({"duckdb", "snowflake"}),
-    Trait.PERCENTILE_INTERPOLATES: _SPARK,
+    Trait.PERCENTILE_INTERPOLATES: _SPARK | _CLICKHOUSE,
     Trait.LISTAGG_JOINS_CLOSELY: frozenset({"databricks", "oracle", "redshift", "snowflake", "spark"}),
     Trait.FUNCTIONS_ARE_TABLES: _POSTGRES,
     Trait.QUERIES_ARE_LATERAL: _DUCKDB,
@@ -190,16 +203,20 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.SUBSTRINGS_FROM_ZERO: frozenset({"bigquery", "databricks", "spark"}),
     Trait.NOTHING_BEFORE_TEXTS: frozenset({"trino"}),
     Trait.ROOTS_FAIL_OUTSIDE: _POSTGRES | {"bigquery", "oracle", "snowflake", "tsql"},
-    Trait.BACKSLASH_ESCAPES: _POSTGRES | {"bigquery", "databricks", "mysql", "spark"},
+    Trait.BACKSLASH_ESCAPES: _POSTGRES | {"bigquery", "clickhouse", "databricks", "mysql", "spark"},
     Trait.LIKE_IN_ANY_CASE: frozenset({"mysql", "sqlite", "tsql"}),
     Trait.LENGTH_IS_OF_CHARACTERS: frozenset(
         {"bigquery", "databricks", "snowflake", "spark", "sqlite", "trino"}
     ),
     Trait.FORMATS_LIKE_C: _POSTGRES - {"redshift"},
-    Trait.CASTS_CUT_TEXTS: _POSTGRES | {"mysql", "oracle", "trino", "tsql"},
+    Trait.CASTS_CUT_TEXTS: _POSTGRES | {"flink", "mysql", "oracle", "trino", "tsql"},
     Trait.CASTS_OF_LONG_TEXTS_FAIL: frozenset({"bigquery", "snowflake"}),
     Trait.JSON_IS_VARIANT: frozenset({"databricks", "redshift", "snowflake", "spark", "trino"}),
     Trait.HAS_WORKING_TABLE: frozenset({"duckdb", "postgres"}),
+    Trait.COUNTS_TRUTH: _CLICKHOUSE,
+    Trait.COUNTS_SECONDS: _CLICKHOUSE,
+    Trait.ABSENT_IS_DEFAULT: _CLICKHOUSE,
+    Trait.ALIASES_BEFORE_COLUMNS: _CLICKHOUSE,
     Trait.STEPS_READ_ANYTHING: _DUCKDB,
     Trait.SEARCHES_AND_CYCLES: frozenset({"postgres"}),
 }

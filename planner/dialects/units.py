@@ -125,6 +125,7 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
             MICROSECOND="US U",
         ),
     },
+    "flink": {**_PLAIN, **_PLURALS},
     "sqlite": {**_PLAIN, **_PLURALS},
 }
 

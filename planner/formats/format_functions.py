@@ -14,9 +14,7 @@ UNKNOWN: Mapping[str, frozenset[str]] = {
     "dremio": _TEMPLATED | {"DATE_FORMAT"},
     "singlestore": _TEMPLATED | {"TIME_FORMAT"},
     "mysql": frozenset({"TIME_FORMAT"}),
-    "clickhouse": frozenset(
-        {"STR_TO_DATE", "PARSEDATETIMEORNULL", "PARSEDATETIMEORZERO", "PARSEDATETIMEINJODASYNTAX"}
-    ),
+    "clickhouse": frozenset({"STR_TO_DATE", "PARSEDATETIMEORZERO"}),
 }
 """Functions whose formats are in an unknown or unsupported language."""
 _NATIVE: Mapping[str, frozenset[str]] = {"duckdb": frozenset({"STRFTIME", "STRPTIME", "TRY_STRPTIME"})}

@@ -87,6 +87,16 @@ _BIGQUERY_READERS = {
         percents.bigquery_datetime, "PARSE_TIMESTAMP", _PERCENT_READS, {"PARSE_TIMESTAMP": "TIMESTAMPTZ"}, 0
     ),
 }
+
+
+def _clickhouse(ending: str, percent: ReadRules, joda: ReadRules) -> Mapping[str, ReadFunction]:
+    """parseDateTime, and parseDateTimeInJodaSyntax."""
+    return {
+        **_readers(percents.clickhouse, "ClickHouse", percent, {f"PARSEDATETIME{ending}": "TIMESTAMP"}),
+        **_readers(letters.joda, "Joda", joda, {f"PARSEDATETIMEINJODASYNTAX{ending}": "TIMESTAMP"}),
+    }
+
+
 READERS: Mapping[str, Mapping[str, ReadFunction]] = {
     "postgres": _readers(postgres.postgres, "PostgreSQL", _AT_70, _DATE_AND_INSTANT),
     "redshift": _readers(postgres.redshift, "Redshift", _AT_70, _DATE_AND_INSTANT),
@@ -102,11 +112,18 @@ READERS: Mapping[str, Mapping[str, ReadFunction]] = {
         _readers(percents.mysql, "MySQL", _MYSQL_READS, {"STR_TO_DATE": ""}),
     ),
     **dict.fromkeys(("trino", "presto", "athena", "dune"), _TRINO_READERS),
-    "clickhouse": _readers(
-        percents.clickhouse, "ClickHouse", _CLICKHOUSE_READS, {"PARSEDATETIME": "TIMESTAMP"}
-    ),
+    "clickhouse": {
+        **_clickhouse("", _CLICKHOUSE_READS, _JAVA),
+        **_clickhouse("ORNULL", _or_null(_CLICKHOUSE_READS), _or_null(_JAVA)),
+    },
     **dict.fromkeys(("spark", "databricks"), _SPARK_READERS),
     **dict.fromkeys(("hive", "spark2"), _HIVE_READERS),
+    "flink": _readers(
+        letters.spark,
+        "Flink",
+        _or_null(_JAVA),
+        {"TO_DATE": "DATE", "TO_TIMESTAMP": "TIMESTAMP", "UNIX_TIMESTAMP": "SECONDS"},
+    ),
     "bigquery": _BIGQUERY_READERS,
 }
 """By dialect and name in upper case."""

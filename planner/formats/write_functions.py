@@ -93,6 +93,10 @@ WRITERS: Mapping[str, Mapping[str, WriteFunction]] = {
     "bigquery": _BIGQUERY,
     "sqlite": _SQLITE,
     **dict.fromkeys(("tsql", "fabric"), _TSQL),
+    "flink": {
+        **_writers(letters.spark, "Flink", "DATE_FORMAT", kinds=_OR_TEXT),
+        **_writers(letters.spark, "Flink", "FROM_UNIXTIME", source=_SECONDS, kinds=_INTEGERS),
+    },
     "drill": _writers(letters.joda, "Joda", "TO_CHAR"),
 }
 """By dialect and name in upper case."""

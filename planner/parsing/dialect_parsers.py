@@ -29,12 +29,14 @@ from planner.parsing.generated_columns import GeneratedColumns
 from planner.parsing.hints import PriorityHints
 from planner.parsing.interval_texts import is_of_months, read_interval
 from planner.parsing.json_columns import JsonColumns
+from planner.parsing.limit_by import LimitBy
 from planner.parsing.materialize_words import MaterializeWords
 from planner.parsing.mutually import MutualRecursion
 from planner.parsing.parameters import mark
 from planner.parsing.pivot_statements import PivotStatements
 from planner.parsing.recursion_clauses import RecursionClauses
 from planner.parsing.risingwave_words import RisingWaveWords
+from planner.parsing.tuple_places import TuplePlaces
 from planner.parsing.variadic import without_variadic
 from planner.parsing.version_clauses import VersionClauses
 from planner.parsing.window_calls import WindowCalls
@@ -84,6 +86,8 @@ def _parser_class(dialect: str) -> type[Parser]:
         parsers = own.get("FUNCTION_PARSERS", base.FUNCTION_PARSERS)
         own["FUNCTION_PARSERS"] = {**parsers, "JSON_QUERY": JsonColumns._parse_document_query}
     ours = (
+        TuplePlaces,
+        LimitBy,
         WindowCalls,
         JsonColumns,
         PivotStatements,

@@ -11,6 +11,8 @@ from sqlglot import exp
 from planner.rewriting.approximate_percentiles import exact_percentile
 from planner.rewriting.array_queries import array_query
 from planner.rewriting.bit_strings import bit_string
+from planner.rewriting.clickhouse_queries import clickhouse_query
+from planner.rewriting.combined_aggregates import combined_aggregate
 from planner.rewriting.dialect_queries import dialect_query
 from planner.rewriting.dual_table import dual_table
 from planner.rewriting.flattened import flattened
@@ -48,6 +50,8 @@ _RULES = (
     value_rows,
     row_call,
     array_query,
+    combined_aggregate,
+    clickhouse_query,
     ordered_value,
     ordered_argument,
     warehouse_window,
@@ -93,6 +97,7 @@ _CHANGED = (
         exp.Join,
         exp.AtTimeZone,
     ),
+    *(exp.AnonymousAggFunc, exp.CombinedAggFunc, exp.ParameterizedAgg, exp.Apply),
     *(exp.TimeFromParts, exp.TimestampFromParts),
 )
 

@@ -40,7 +40,7 @@ _DIGITS_OF_TEXTS = frozenset({"trino"})
 """Dialects in which DECIMAL '10.3' has the digits that the text has, and another DECIMAL no fraction."""
 _DECIMAL_TEXT = re.compile(r"[-+]?(\d*)\.?(\d*)")
 _MOST_DIGITS = 38
-_ORDER_BY_ALL = frozenset({"databricks", "snowflake", "spark"})
+_ORDER_BY_ALL = frozenset({"clickhouse", "databricks", "snowflake", "spark"})
 _ALL_ROWS = str(2**64 - 1)
 _UPPER = frozenset({"oracle", "snowflake"})
 """Systems that write names without quotes in upper case."""
@@ -95,10 +95,12 @@ def _fraction_digits(cast: exp.Expr | None) -> int:
 
 
 def _has_no_limit(limit: exp.Expression | None, dialect: str) -> bool:
-    """Whether a LIMIT is one of the numbers that mean all rows: -1 in SQLite, and MySQL's greatest."""
+    """Whether a LIMIT means all rows: -1 in SQLite, MySQL's greatest number, and ALL."""
     count = limit.expression if isinstance(limit, exp.Limit) else None
     if dialect == "sqlite":
         return isinstance(count, exp.Neg) and isinstance(count.this, exp.Literal)
+    if dialect == "flink":
+        return isinstance(count, exp.Column) and _is_all(count)
     return dialect == "mysql" and isinstance(count, exp.Literal) and count.name == _ALL_ROWS
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-_DIALECTS = frozenset({"doris", "mysql", "oracle", "singlestore", "snowflake", "starrocks"})
+_DIALECTS = frozenset({"clickhouse", "doris", "mysql", "oracle", "singlestore", "snowflake", "starrocks"})
 
 
 def dual_table(node: exp.Expression, dialect: str) -> exp.Expression | None:
@@ -18,6 +18,10 @@ def dual_table(node: exp.Expression, dialect: str) -> exp.Expression | None:
         or not isinstance(node.this, exp.Identifier)
     ):
         return None
+    if dialect == "clickhouse" and (node.db.lower(), node.name.lower()) == ("system", "one"):
+        row = exp.select(exp.alias_(exp.Literal.number(0), "dummy"))
+        alias = node.args.get("alias") or exp.TableAlias(this=exp.to_identifier("one"))
+        return exp.Subquery(this=row, alias=alias, joins=node.args.get("joins"))
     if node.name.lower() != "dual" or node.args.get("db") or _is_cte(node):
         return None
     row = exp.select(exp.alias_(exp.Literal.string("X"), "dummy"))

@@ -13,6 +13,7 @@ from typing import NoReturn
 from sqlglot import exp
 
 from engine.schema import BIGINT, INTEGER, SMALLINT, Column, Schema, Type
+from planner.dialects.traits import Trait, has
 from planner.errors import InvalidQuery, PlannerError
 from planner.identifiers import column_name, fold, relation_name
 from planner.parsing.namespace import Namespace
@@ -99,7 +100,8 @@ class Declarations:
         serial = None if definition.kind is None else _SERIALS.get(definition.kind.this)
         if serial is not None:
             self._identities[name] = Identity(False, len(self._identities))
-        self.columns.append(Column(name, serial or self._type(definition), serial is None))
+        nullable = serial is None and self._may_be_null(definition.kind)
+        self.columns.append(Column(name, serial or self._type(definition), nullable))
         for constraint in constraints:
             self._of_column(name, constraint, definition)
 
@@ -110,6 +112,14 @@ class Declarations:
         name = fold(part.this) if isinstance(part, exp.Constraint) else ""
         for kind in part.expressions if isinstance(part, exp.Constraint) else [part]:
             self._of_table(name, kind)
+
+    def _may_be_null(self, type: exp.DataType | None) -> bool:
+        """Whether a column of the type may be NULL if nothing else is said."""
+        if type is None:
+            return True
+        while type.this is exp.DType.LOWCARDINALITY and type.expressions:
+            type = type.expressions[0]
+        return bool(type.args.get("nullable")) or not has(self.piece.dialect, Trait.ABSENT_IS_DEFAULT)
 
     def _type(self, definition: exp.ColumnDef) -> Type:
         """UNTYPED for a generated column that has the type of its expression."""

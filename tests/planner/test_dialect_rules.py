@@ -26,7 +26,7 @@ REFUSED = [
     ("bigquery", "TIMESTAMP_DIFF(TIMESTAMP '2024-01-31', TIMESTAMP '2024-01-31', ISOYEAR)",
      "the unit isoyear"),
     ("clickhouse", "age('week', toDate('2024-01-31'), toDate('2024-02-29'))", "the unit week"),
-    ("clickhouse", "toStartOfWeek(toDate('2024-01-31'))", "tostartofweek of clickhouse"),
+    ("clickhouse", "toStartOfMillisecond(toDate('2024-01-31'))", "tostartofmillisecond of clickhouse"),
     ("oracle", "TRUNC(DATE '2024-01-31', 'TZR')", "the format TZR"),
     ("tsql", "DATEADD(hour, 1, CAST('2024-01-31' AS DATE))", "takes no DATE"),
     ("trino", "date_add('hour', 1, DATE '2024-01-31')", "takes no DATE"),

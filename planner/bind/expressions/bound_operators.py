@@ -8,7 +8,7 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from engine.plan.expressions import Call, Case, Cast, Foreign, Literal, Op
-from engine.schema import INTEGER, TEXT, TIME, Kind, Type
+from engine.schema import BOOLEAN, INTEGER, TEXT, TIME, Kind, Type
 from planner.bind.coercion import (
     alternatives,
     as_operands,
@@ -51,6 +51,12 @@ _DECIMAL_QUOTIENT = (
 _BETWEEN_TIMES = "to_microseconds(epoch_us({0}) - epoch_us({1}))"
 
 
+def _seconds(binding: Binding, number: Expression, moment: Expression, node: exp.Expression) -> Expression:
+    """The number of seconds that is added to a moment, as an interval; any other operand itself."""
+    is_count = number.type.is_integer and moment.type.kind in (Kind.TIMESTAMP, Kind.TIMESTAMPTZ)
+    return foreign("to_seconds({0})", [number], node, binding.session.dialect) if is_count else number
+
+
 def bind_operation(binding: Binding, node: exp.Expression) -> Expression:
     left, right = binding.bind(node.this), binding.bind(node.expression)
     op = ARITHMETIC[type(node)]
@@ -58,6 +64,10 @@ def bind_operation(binding: Binding, node: exp.Expression) -> Expression:
     if is_edit and has(binding.session.dialect, Trait.EDITS_DOCUMENTS):
         return without(left, right, node, binding.session.dialect)
     left, right = as_operands(op, left, right, binding.session.dialect)
+    if has(binding.session.dialect, Trait.COUNTS_TRUTH):
+        left, right = (coerce(side, INTEGER) if side.type == BOOLEAN else side for side in (left, right))
+    if op in (Op.ADD, Op.SUB) and has(binding.session.dialect, Trait.COUNTS_SECONDS):
+        left, right = _seconds(binding, left, right, node), _seconds(binding, right, left, node)
     if op is Op.SUB and left.type == right.type == TIME:
         return foreign(_BETWEEN_TIMES, [left, right], node, binding.session.dialect)
     if op is Op.ADD and has(binding.session.dialect, Trait.ADDS_TEXTS) and left.type == right.type == TEXT:

@@ -10,11 +10,14 @@ from engine.plan.expressions import Foreign
 from engine.schema import BIGINT, INTERVAL
 from planner.bind.aggregate_calls import aggregate_call
 from planner.bind.aggregate_uses import bind_aggregate
+from planner.bind.coercion import default_of_none
 from planner.bind.expressions.binding import Binding
 from planner.bind.statistics import moment
 from planner.dialects.traits import Trait, has
 from planner.errors import InvalidQuery, Unsupported
 from planner.ir import Expression, references
+from planner.ir.scalars import may_be_null
+from planner.native.templates import is_native
 from planner.positions import fail
 from planner.rewriting.interval_sums import is_spread, of_intervals
 
@@ -35,10 +38,33 @@ def bind_aggregation(binding: Binding, node: exp.Expression) -> Expression:
     if used and not used & binding.scope.ids():
         fail(Unsupported("an aggregate over an outer query's columns is not supported"), node)
     with binding.session.provenance.noting(node):
-        columns = [binding.collector.column(use, call.name).ref for use in uses]
+        columns: list[Expression] = [binding.collector.column(use, call.name).ref for use in uses]
+    defaults = has(binding.session.dialect, Trait.ABSENT_IS_DEFAULT) and not is_native(node)
+    defaults = defaults and (call.name == "array_agg" or not _may_be_null(binding, call.arguments, inside))
+    if defaults and derived is None:
+        columns = [default_of_none(call.name, column) for column in columns]
     if _is_whole_average(binding, call.name, uses[0].arguments):
         return Foreign(_WHOLE, (columns[0],), BIGINT)  # type: ignore[arg-type]
-    return columns[0] if derived is None else derived.value(columns)
+    if derived is None:
+        return columns[0]
+    value = derived.value(columns)
+    return default_of_none(call.name, value) if defaults else value
+
+
+def _may_be_null(binding: Binding, arguments: Sequence[exp.Expression], inside: Binding) -> bool:
+    """Whether an aggregate of these arguments takes values that may be NULL."""
+    columns = {c.id: c for table in binding.scope.tables for c in (*table.columns, *binding.scope.star)}
+    return any(may_be_null(inside.bind(argument), columns) for argument in arguments)
+
+
+def _window_or_default(binding: Binding, node: exp.Window, inside: Binding, value: Expression) -> Expression:
+    """The value of a window function, or the default if a frame has no rows."""
+    function = node.this.this if isinstance(node.this, exp.Filter) else node.this
+    arguments = [function.this] if isinstance(function.this, exp.Expression) else []
+    stars = (exp.Star, exp.IgnoreNulls)
+    if not arguments or isinstance(arguments[0], stars) or _may_be_null(binding, arguments, inside):
+        return value
+    return default_of_none(function.sql_name().lower(), value)
 
 
 def bind_spread(binding: Binding, node: exp.Expression) -> Expression | None:
@@ -80,7 +106,9 @@ def bind_window(binding: Binding, node: exp.Window) -> Expression:
         )
     inside = binding.within("a window function", binding.collector)
     with binding.session.provenance.noting(node):
-        value = binding.windows.column(node, inside.bind, inside.predicate).ref
+        value: Expression = binding.windows.column(node, inside.bind, inside.predicate).ref
+    if has(binding.session.dialect, Trait.ABSENT_IS_DEFAULT) and not is_native(node):
+        value = _window_or_default(binding, node, inside, value)
     averaged = [inside.bind(node.this.this)] if isinstance(node.this, exp.Avg) else []
     return Foreign(_WHOLE, (value,), BIGINT) if _is_whole_average(binding, "avg", averaged) else value  # type: ignore[arg-type]
 
