@@ -3,7 +3,7 @@
 They do not know SQL, and treat times as plain numbers.
 """
 
-from engine.kernels.heap import keep_freed
+from engine.kernels.parallel.freed_memory import keep_freed
 from engine.kernels.processor import choose
 
 choose()

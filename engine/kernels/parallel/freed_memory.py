@@ -21,6 +21,7 @@ def keep_freed() -> None:
 
     Other systems, and other libraries, stay as they are.
     """
-    if sys.platform == "linux" and hasattr(library := ctypes.CDLL(None), "mallopt"):
-        library.mallopt(_MMAP_THRESHOLD, _FROM_THE_SYSTEM)
-        library.mallopt(_TRIM_THRESHOLD, _KEPT)
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform == "linux" else None
+    if mallopt is not None:
+        mallopt(_MMAP_THRESHOLD, _FROM_THE_SYSTEM)
+        mallopt(_TRIM_THRESHOLD, _KEPT)
