@@ -10,7 +10,20 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import bulk, bulk_files, bulk_ways, churn, curve, http, level, new_view, points, profiling, run
+from bench import (
+    branches,
+    bulk,
+    bulk_files,
+    bulk_ways,
+    churn,
+    curve,
+    http,
+    level,
+    new_view,
+    points,
+    profiling,
+    run,
+)
 from bench.apart import apart
 from bench.beside_reference import HEADER as BESIDE
 from bench.beside_reference import beside_row
@@ -42,11 +55,13 @@ LEVEL = "level"
 MEMORY = "memory"
 NEW_VIEW = "new-view"
 POINTS = "points"
+BRANCHES = "branches"
 POSTGRES = "postgres"
-BY_NAME = (BULK, SIZING, LEVEL, MEMORY, NEW_VIEW, POINTS, POSTGRES)
+BY_NAME = (BULK, SIZING, LEVEL, MEMORY, NEW_VIEW, POINTS, BRANCHES, POSTGRES)
 """Only if they are named: TPC-H in bulk, a quarter of an hour; what rows and views need; what requests cost
 beside them; what a service holds while rows are replaced again and again; how long posts wait while a
-large view is built; point reads beside DuckDB's; and the PostgreSQL door beside PostgreSQL."""
+large view is built; point reads beside DuckDB's; what branches cost; and the PostgreSQL door beside
+PostgreSQL."""
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
@@ -85,6 +100,8 @@ def main(arguments: list[str] | None = None) -> None:
         print(new_view.text(new_view.run(new_view.QUICK if options.quick else new_view.FULL)))
     if POINTS in chosen:
         print(points.text(points.run(*(points.QUICK if options.quick else points.FULL))))
+    if BRANCHES in chosen:
+        print(branches.text(branches.run(*(branches.QUICK if options.quick else branches.FULL))))
     if POSTGRES in chosen:
         _postgres(options.quick, options.output)
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from freshet.async_connection import AsyncConnection, AsyncTable, AsyncView
     from freshet.connecting import connect, connect_async
     from freshet.connection import Connection, Table, View
+    from freshet.contract.branch_calls import BranchDescription, MergeDescription
     from freshet.contract.changefeed import Change, Epoch
     from freshet.contract.descriptions import (
         Acknowledgement,
@@ -50,6 +51,7 @@ __all__ = [
     "AsyncTable",
     "AsyncView",
     "AuditDescription",
+    "BranchDescription",
     "Change",
     "ColumnDescription",
     "ConflictError",
@@ -63,6 +65,7 @@ __all__ = [
     "KeyDescription",
     "LoadDescription",
     "MadeKey",
+    "MergeDescription",
     "NotFoundError",
     "OverloadedError",
     "Plan",
@@ -87,6 +90,7 @@ _MODULES = {
     "freshet.async_connection": "AsyncConnection AsyncTable AsyncView",
     "freshet.connecting": "connect connect_async",
     "freshet.connection": "Connection Table View",
+    "freshet.contract.branch_calls": "BranchDescription MergeDescription",
     "freshet.contract.changefeed": "Change Epoch",
     "freshet.contract.descriptions": "Acknowledgement ColumnDescription TableDescription ViewDescription",
     "freshet.contract.operation_descriptions": (

@@ -16,6 +16,7 @@ from freshet.async_operations import AsyncOperations
 from freshet.connection import AsOf
 from freshet.contract import calls
 from freshet.contract.api_call import ApiCall
+from freshet.contract.branch_calls import on_branch
 from freshet.contract.changefeed import Change
 from freshet.contract.descriptions import Acknowledgement, TableDescription, ViewDescription
 from freshet.contract.gathering_changes import GatheredChanges
@@ -34,9 +35,13 @@ T = TypeVar("T")
 class AsyncConnection(AsyncOperations):
     """A service, as `connect_async` finds it. Leaving it as a context manager closes it."""
 
-    def __init__(self, sender: AsyncSender, retries: Retries) -> None:
+    def __init__(self, sender: AsyncSender, retries: Retries, branch: str | None = None) -> None:
         self._sender = sender
         self.retries = retries
+        self._branch = branch
+
+    def on_branch(self, name: str) -> AsyncConnection:
+        return AsyncConnection(self._sender, self.retries, name)
 
     async def __aenter__(self) -> AsyncConnection:
         return self
@@ -51,6 +56,7 @@ class AsyncConnection(AsyncOperations):
 
     async def run(self, call: ApiCall[T]) -> T:
         """Sends a call, again if that is safe and may help, and returns its result."""
+        call = on_branch(call, self._branch)
         steps = conversation(call, self.retries)
         pause = next(steps)
         while True:
@@ -63,7 +69,7 @@ class AsyncConnection(AsyncOperations):
 
     def stream(self, call: ApiCall[Any]) -> AsyncIterator[bytes]:
         """Sends a call once, and returns the body of its answer as it comes."""
-        return self._sender.stream(call)
+        return self._sender.stream(on_branch(call, self._branch))
 
     async def _outcome(self, call: ApiCall[T]) -> ApiOutcome:
         try:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from freshet.contract import operation_calls
+from freshet.contract import branch_calls, operation_calls
 from freshet.contract.api_call import ApiCall
+from freshet.contract.branch_calls import BranchDescription, MergeDescription
 from freshet.contract.operation_descriptions import (
     AuditDescription,
     BackupDescription,
@@ -21,6 +22,7 @@ from freshet.contract.operation_descriptions import (
     TranslationDescription,
 )
 from freshet.operations import NamedRelation
+from freshet.values.rows import Rows
 
 T = TypeVar("T")
 
@@ -92,6 +94,26 @@ class AsyncOperations:
 
     async def cancel_backup(self, id: str) -> BackupDescription:
         return await self.run(operation_calls.cancel_backup(id))
+
+    async def create_branch(
+        self, name: str, of: str = branch_calls.MAIN, as_of: int | str | None = None
+    ) -> BranchDescription:
+        return await self.run(branch_calls.create_branch(name, of, as_of))
+
+    async def branch(self, name: str) -> BranchDescription:
+        return await self.run(branch_calls.branch(name))
+
+    async def branches(self) -> list[BranchDescription]:
+        return await self.run(branch_calls.branches())
+
+    async def drop_branch(self, name: str) -> None:
+        return await self.run(branch_calls.drop_branch(name))
+
+    async def merge_branch(self, name: str, on_conflict: str = "fail") -> MergeDescription:
+        return await self.run(branch_calls.merge_branch(name, on_conflict))
+
+    async def diff(self, relation: str, branch: str, against: str = branch_calls.MAIN) -> Rows:
+        return await self.run(branch_calls.diff(relation, branch, against))
 
     async def check_view(self, view: str, by: str = "rebuild") -> CheckDescription:
         return await self.run(operation_calls.check_view(view, by))

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 from freshet.contract import calls
 from freshet.contract.api_call import ApiCall
+from freshet.contract.branch_calls import on_branch
 from freshet.contract.changefeed import Change
 from freshet.contract.descriptions import Acknowledgement, TableDescription, ViewDescription
 from freshet.contract.gathering_changes import GatheredChanges
@@ -39,9 +40,14 @@ AsOf = int | str | datetime
 class Connection(Operations):
     """A service, as `connect` finds it. Leaving it as a context manager closes it."""
 
-    def __init__(self, sender: Sender, retries: Retries) -> None:
+    def __init__(self, sender: Sender, retries: Retries, branch: str | None = None) -> None:
         self._sender = sender
         self.retries = retries
+        self._branch = branch
+
+    def on_branch(self, name: str) -> Connection:
+        """The same connection for a branch: rows are read and changed there, and SQL runs there."""
+        return Connection(self._sender, self.retries, name)
 
     def __enter__(self) -> Connection:
         return self
@@ -57,6 +63,7 @@ class Connection(Operations):
 
     def run(self, call: ApiCall[T]) -> T:
         """Sends a call, again if that is safe and may help, and returns its result."""
+        call = on_branch(call, self._branch)
         steps = conversation(call, self.retries)
         pause = next(steps)
         while True:
@@ -68,7 +75,7 @@ class Connection(Operations):
 
     def stream(self, call: ApiCall[Any]) -> Iterator[bytes]:
         """Sends a call once, and returns the body of its answer as it comes."""
-        return self._sender.stream(call)
+        return self._sender.stream(on_branch(call, self._branch))
 
     def _outcome(self, call: ApiCall[T]) -> ApiOutcome:
         try:

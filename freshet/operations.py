@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
-from freshet.contract import operation_calls
+from freshet.contract import branch_calls, operation_calls
 from freshet.contract.api_call import ApiCall
+from freshet.contract.branch_calls import BranchDescription, MergeDescription
 from freshet.contract.operation_descriptions import (
     AuditDescription,
     BackupDescription,
@@ -20,6 +21,7 @@ from freshet.contract.operation_descriptions import (
     SourceDescription,
     TranslationDescription,
 )
+from freshet.values.rows import Rows
 
 T = TypeVar("T")
 
@@ -112,6 +114,33 @@ class Operations:
     def cancel_backup(self, id: str) -> BackupDescription:
         """Cancels a backup. It ends soon and leaves nothing."""
         return self.run(operation_calls.cancel_backup(id))
+
+    def create_branch(
+        self, name: str, of: str = branch_calls.MAIN, as_of: int | str | None = None
+    ) -> BranchDescription:
+        """Makes a branch of main or of another branch, as of an epoch or a time, by default as of now."""
+        return self.run(branch_calls.create_branch(name, of, as_of))
+
+    def branch(self, name: str) -> BranchDescription:
+        """A branch: where it parted, and what it holds. `on_branch` reads and changes it."""
+        return self.run(branch_calls.branch(name))
+
+    def branches(self) -> list[BranchDescription]:
+        """All branches, the oldest first."""
+        return self.run(branch_calls.branches())
+
+    def drop_branch(self, name: str) -> None:
+        """Drops a branch, with what was not merged."""
+        return self.run(branch_calls.drop_branch(name))
+
+    def merge_branch(self, name: str, on_conflict: str = "fail") -> MergeDescription:
+        """Makes the changes of a branch one epoch of its parent. Where both have changed a row, `fail` merges
+        nothing, `ours` leaves the parent's and `theirs` takes the branch's."""
+        return self.run(branch_calls.merge_branch(name, on_conflict))
+
+    def diff(self, relation: str, branch: str, against: str = branch_calls.MAIN) -> Rows:
+        """The rows that a view or table has more or less on a branch; the column `_diff` says by how many."""
+        return self.run(branch_calls.diff(relation, branch, against))
 
     def check_view(self, view: str, by: str = "rebuild") -> CheckDescription:
         """Compares a view with a new computation of it, by the engine or by `duckdb`, beside the service."""

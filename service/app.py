@@ -42,6 +42,7 @@ from service.http.path_names import PathNames
 from service.http.reference.openapi_document import openapi_document, operation_id
 from service.http.routes import account_routes as accounts
 from service.http.routes import backup_routes as backups
+from service.http.routes import branch_routes as branches
 from service.http.routes import catalog_routes as catalog
 from service.http.routes import change_routes as changes
 from service.http.routes import check_routes as checks
@@ -100,6 +101,7 @@ ROUTERS = (
     sinks.router,
     accounts.router,
     backups.router,
+    branches.router,
     insight.router,
     operations.router,
     pages.router,

@@ -20,6 +20,7 @@ from engine.plan.clocked import CLOCK
 from engine.plan.nodes import Node, sources_of
 from engine.runtime.engine import FIRST_EPOCH, Engine, Snapshot
 from engine.runtime.spill import SavedState
+from service.catalog.branch_log import BranchLog
 from service.catalog.catalog import Catalog
 
 Time = Callable[[], int]
@@ -36,12 +37,22 @@ MOST_PATIENCE = 86_400.0
 
 
 class Clock:
-    def __init__(self, engine: Engine, catalog: Catalog, interval: int, time: Time = system_time) -> None:
-        """`interval`: the least time between two epochs that are due to time alone, in microseconds."""
+    def __init__(
+        self,
+        engine: Engine,
+        catalog: Catalog | BranchLog,
+        interval: int,
+        time: Time = system_time,
+        *,
+        stands_still: bool = False,
+    ) -> None:
+        """`interval`: the least time between two epochs that are due to time alone, in microseconds. On a
+        clock that `stands_still`, none is due: time goes on with the changes."""
         self._engine = engine
         self._catalog = catalog
         self._interval = interval
         self._time = time
+        self._stands_still = stands_still
         self._newest = 0
         self._shown: int | None = None
         self._tried = 0
@@ -71,14 +82,24 @@ class Clock:
             return
         if saved is not None and saved.has_source(CLOCK.name):
             self._engine.create_source(CLOCK.name, CLOCK.schema, state=saved)
-            words, _ = self._engine.snapshot.rows(CLOCK.name)
-            self._shown = int(words[0, -1]) if words.size else None
+            self._go_on()
             return
         times = [(first, at) for first, at in self._catalog.times() if first < self._engine.snapshot.upper]
         self._engine.create_source(CLOCK.name, CLOCK.schema, past=self._delta(times))
         self._is_new = True
         if times and times[0][0] > FIRST_EPOCH:
             self._engine.forget(CLOCK.name, times[0][0])
+
+    def go_on(self, newest: int) -> None:
+        """Continues in an engine that has the times already, after an epoch with time `newest`."""
+        self._newest = newest
+        if self.is_running:
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """Continues after the time that the engine shows."""
+        words, _ = self._engine.snapshot.rows(CLOCK.name)
+        self._shown = int(words[0, -1]) if words.size else None
 
     def note_reader(self) -> None:
         """Let epochs be due: a view that `start_for` was called for is maintained now."""
@@ -132,7 +153,7 @@ class Clock:
 
     def patience(self) -> float | None:
         """Seconds until an epoch is due; 0 if one is due now, None if none ever will be."""
-        if not self.is_running or self._is_new:
+        if not self.is_running or self._is_new or self._stands_still:
             return None
         snapshot = self._engine.snapshot
         if self._due is None or self._due[0] is not snapshot:

@@ -23,7 +23,7 @@ from engine.errors import (
     UnknownName,
 )
 from engine.operators.arrangement import Arrangement
-from engine.operators.operator import Meter
+from engine.operators.operator import Meter, Operator
 from engine.operators.outermost_loop import OutermostLoop
 from engine.operators.rebuild import LoopStatistics
 from engine.operators.running_dataflow import OperatorFailed, RunningDataflow, reachable
@@ -36,6 +36,7 @@ from engine.runtime.building import Building, Ground
 from engine.runtime.ends import put_source, put_source_history, reading_order
 from engine.runtime.execution import Declined, Executor, JobTable, RowScan
 from engine.runtime.forgetting import forget_epochs, forget_errors, forget_times
+from engine.runtime.fork import Fork
 from engine.runtime.hydration import Hydration
 from engine.runtime.kept import kept_states
 from engine.runtime.observation import Held, Observed, held, observe
@@ -95,6 +96,7 @@ class Engine:
         self._staged: Stage | None = None
         self._buildings: set[Building] = set()
         self._branches: set[Branch] = set()
+        self._forks: set[Fork] = set()
         self._texts: tuple[TextPart, ...] = ()
         self._snapshot = Snapshot(Frontier(order, (first,)), {}, self.dictionary)
 
@@ -148,17 +150,17 @@ class Engine:
         key: tuple[int, ...] | None = None,
         *,
         keep: bool = True,
-        state: SavedState | None = None,
+        state: SavedState | Fork | None = None,
         past: np.ndarray | None = None,
         kept: tuple[np.ndarray, int] | None = None,
     ) -> None:
         """Add a source. `key` has the positions of the primary key's columns; without one it is a bag.
 
         With `keep` false, rows only pass through: they cannot be read, and views over the source must be
-        created before its first row. `state` is the saved state that `resume` got, if the source was part of
-        it; its rows are mapped from there, and StoreError is raised if they are missing. `past` is a delta
-        int64[W + 2, n] of changes at complete epochs. `kept` is a history to begin with: a delta int64[W + 2,
-        n] at complete epochs, and the least epoch at which it can be read.
+        created before its first row. `state` is the saved state that `resume` got, or a fork, if the source
+        was part of it; its rows are mapped from there, and StoreError is raised if they are missing. `past`
+        is a delta int64[W + 2, n] of changes at complete epochs. `kept` is a history to begin with: a delta
+        int64[W + 2, n] at complete epochs, and the least epoch at which it can be read.
         """
         self._check_new(name)
         node = Source(name, schema)
@@ -259,12 +261,12 @@ class Engine:
         relation = replace(self._snapshot.relations[name], failure=reason, aside=False)
         self._snapshot = self._snapshot.replaced({name: relation})
 
-    def restore_view(self, name: str, plan: Node, state: SavedState) -> bool:
+    def restore_view(self, name: str, plan: Node, state: SavedState | Fork) -> bool:
         """Maintain `plan` as view `name` from its saved state, without computing anything.
 
-        `state` is the saved state that `resume` got, and the view was part of it. Returns false if the state
-        of an operator is not saved. Raises StoreError if a file is damaged. In both cases the engine is as
-        before.
+        `state` is the saved state that `resume` got, or a fork, and the view was part of it. Returns false if
+        the state of an operator is not saved. Raises StoreError if a file is damaged. In both cases the
+        engine is as before.
         """
         self._check_new(name)
         self._registry.check_plan(plan)
@@ -273,6 +275,11 @@ class Engine:
         if is_saved:
             self._add_view(name, plan, view)
         return is_saved
+
+    def restore_failed(self, name: str, relation: RelationSnapshot) -> None:
+        """Show a view that has failed elsewhere as it was there."""
+        self._check_new(name)
+        self._snapshot = self._snapshot.replaced({name: replace(relation, aside=False)})
 
     def drop_view(self, name: str) -> None:
         """Drop a view and the operators that no other view needs."""
@@ -330,8 +337,8 @@ class Engine:
             self._show(name, forget_times(name, history, relation, before, self.frontier))
             return
         epoch = before.words[0] if isinstance(before, Frontier) else before
-        kept = [building.epoch for building in self._buildings] + [it.epoch for it in self._branches]
-        epoch = min([epoch, *kept])
+        beside: list[Building | Branch | Fork] = [*self._buildings, *self._branches, *self._forks]
+        epoch = min([epoch, *(it.epoch for it in beside)])
         if forget_epochs(name, history, epoch, self._snapshot.upper, at_once):
             self._show(name, relation)
             views = self._registry.views
@@ -464,6 +471,48 @@ class Engine:
     def leave(self, branch: Branch) -> None:
         """Give up a branch, or end it after its stage was published."""
         self._branches.discard(branch)
+
+    # Forks
+
+    def fork(self, sources: Collection[str], views: Mapping[str, Node], epoch: int | None = None) -> Fork:
+        """The state of these sources and views, for an engine that goes on from epoch `epoch`, by default the
+        newest. `views` have their plans.
+
+        From then on the engine keeps these epochs apart, until `end_fork`. Raises EpochError if a source does
+        not have that epoch any more, Declined if times are no plain epochs or a source keeps no rows.
+        """
+        self._check_unstaged()
+        snapshot = self._snapshot
+        epoch = snapshot.upper - 1 if epoch is None else epoch
+        known = {name: self._registry.sources[name] for name in sources}
+        if not self._order.is_total or any(source.history is None for source in known.values()):
+            raise Declined("a fork needs sources that keep their rows, and epochs")
+        for name in sources:
+            if not snapshot.since(name) <= epoch < snapshot.upper:
+                raise EpochError(f"{name} is not kept at epoch {epoch}")
+        ends: list[Operator] = [source.history for source in known.values() if source.history is not None]
+        ends += [self._registry.views[name].history for name in views if name in self._registry.views]
+        fork = Fork(
+            {name: source.table for name, source in known.items()},
+            views,
+            {name: snapshot.relations[name] for name in views if name not in self._registry.views},
+            ground_of(self._dataflow.operators, reachable(ends)),
+            snapshot,
+            epoch,
+            self.dictionary,
+            self.dictionary.lease(),
+        )
+        self._forks.add(fork)
+        return fork
+
+    def end_fork(self, fork: Fork) -> None:
+        """Let the engine forget what it has kept for a fork."""
+        self._forks.discard(fork)
+
+    def departed(self, fork: Fork) -> int:
+        """The bytes that this engine, which began with a fork, holds besides the fork's. Any thread may ask;
+        costs a look at each operator."""
+        return fork.departed(list(self._dataflow.operators.items()))
 
     def _publish(self, stage: Stage) -> None:
         self._unstage(stage)

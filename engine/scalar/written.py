@@ -16,7 +16,7 @@ _TOKEN = re.compile(
     r'\s*(?:([{},])|"((?:[^"\\]|\\.)*)"|((?:[^{},"\\\s]|\\.|\s+(?=[^{},\s]))+))\s*', re.DOTALL
 )
 _RECORD = re.compile(r'("(?:[^"\\]|""|\\.)*"|[^"(),\\]|\\.)*', re.DOTALL)
-_SPACED_OFFSET = re.compile(r"(.*:\d\d(?:\.\d+)?) ([+-]\d\d(?::?\d\d)?)")
+_OFFSET = re.compile(r"(.*:\d\d(?:\.\d+)?) ?(?:([+-])(\d\d?)((?::?\d\d)?)|[zZ])")
 _WRITTEN = NESTED | {Kind.INTERVAL, Kind.BYTEA, Kind.TIMESTAMPTZ}
 
 
@@ -28,8 +28,8 @@ def is_rewritten(type: Type) -> bool:
 def readable(text: str, type: Type) -> str:
     """The text in a form that DuckDB casts to the type.
 
-    It rewrites `\\x6162`, `P1DT2H`, `{1,NULL}`, the record `(1,)`, JSON for a map, and the space before an
-    offset.
+    It rewrites `\\x6162`, `P1DT2H`, `{1,NULL}`, the record `(1,)`, JSON for a map, and the
+    offsets ` +04`, `+4` and `z`.
     """
     match type.kind:
         case Kind.INTERVAL if text.lstrip("+-").startswith("P"):
@@ -39,8 +39,8 @@ def readable(text: str, type: Type) -> str:
                 return text
         case Kind.BYTEA if match := _HEX.fullmatch(text):
             return re.sub("(..)", r"\\x\1", match[1])
-        case Kind.TIMESTAMPTZ if match := _SPACED_OFFSET.fullmatch(text):
-            return match[1] + match[2]
+        case Kind.TIMESTAMPTZ if match := _OFFSET.fullmatch(text):
+            return f"{match[1]}{match[2]}{match[3]:0>2}{match[4]}" if match[2] else f"{match[1]}Z"
         case Kind.ARRAY if text.lstrip().startswith("{"):
             return _list(text, innermost(type))
         case Kind.STRUCT if text.lstrip().startswith("("):

@@ -71,7 +71,13 @@ def status() -> ApiCall[dict[str, Any]]:
 
 
 def newest_epoch() -> ApiCall[int]:
-    return get_call("/v1/status", lambda answer: answer.json()["epoch"])
+    return get_call("/v1/status", read_epoch)
+
+
+def read_epoch(answer: ApiAnswer) -> int:
+    """The newest epoch of what the answer describes."""
+    found: int = answer.json()["epoch"]
+    return found
 
 
 # Definitions
@@ -191,10 +197,11 @@ def rows(
         "limit": limit,
         "errors": "skip" if skip_errors else None,
     }
-    return get_call(f"{path_of(kind, name)}/rows", _rows, query, row_bodies.ARROW)
+    return get_call(f"{path_of(kind, name)}/rows", rows_of, query, row_bodies.ARROW)
 
 
-def _rows(answer: ApiAnswer) -> Rows:
+def rows_of(answer: ApiAnswer) -> Rows:
+    """The rows of an answer in Arrow."""
     return read_stream(answer.body, int(answer.headers["freshet-epoch"]))
 
 

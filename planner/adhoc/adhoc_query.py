@@ -19,6 +19,7 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
 from engine.schema import Schema
+from planner.adhoc.branch_differences import take_between, with_differences
 from planner.adhoc.clock_truncation import with_clock_truncation
 from planner.adhoc.demanded_rows import EVERYTHING, Demand, demands
 from planner.adhoc.enum_labels import with_typed_labels
@@ -63,6 +64,8 @@ class SnapshotReference:
     timestamp: datetime | None = None
     row: str | None = None
     demanded: Demand = field(default=EVERYTHING, compare=False)
+    between: tuple[str, str] | None = None
+    """The branches between which it shows the difference, in place of a state."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,7 @@ def adhoc_query(
         count_relation(place)
     dialect = written_in(query)
     check_recursion(query, dialect)
+    with_differences(query)
     check_kinds(query, relations, dialect)
     instead = _instead(query, dialect)
     with_native_items(query)
@@ -248,7 +252,9 @@ def _references(
         row = target.row if target is not None and is_target else None
         everything = target is not None and is_target and target.whole
         demand = EVERYTHING if everything else wanted.get(id(table), EVERYTHING)
-        key = (name, version, timestamp, row, demand)
+        between = take_between(table)
+        demand = demand if between is None else EVERYTHING
+        key = (name, version, timestamp, row, demand, between)
         if key not in references:
             references[key] = SnapshotReference(f"{name}#{len(references)}", *key)
         aliases[id(table)] = references[key].alias

@@ -20,6 +20,7 @@ MOST = 1_000_000
 """Characters or elements that one constant may make of another."""
 _MOST_STEPS = 1e8
 _ROOM = 64.0  # characters of a number, a time or a UUID
+_WORD = 20.0  # characters of a whole number, or of the name of a type
 
 HINT = f"a value may have at most {MOST} characters or elements"
 
@@ -93,20 +94,28 @@ _GROWING: Mapping[str, Callable[[Node, Bounds, Bounds], float]] = {
     "apply": _mapped,
     "array_to_string": _product,
     "list_aggregate": _product,
+    "list_value": lambda call, sizes, values: sum(sizes),
     "list_string_agg": _product,
     "equi_width_bins": lambda call, sizes, values: max(values),
 }
 """Functions whose value is larger than their arguments together."""
-_PARTS = frozenset(
-    {"json_extract", "json_extract_string", "json_extract_path", "list_extract", "list_filter", "->", "->>"}
+_LESS = frozenset(
+    {"list_filter", "array_filter", "filter", "list_extract"}
+    | {"json_extract", "json_extract_string", "json_extract_path", "->", "->>"}
 )
-"""Functions whose value is a part of the first argument."""
+"""Functions whose value is no larger than their first argument; a path with `..` finds parts repeatedly."""
+_SHORT = frozenset(
+    {"contains", "json_array_length", "json_exists", "json_type", "json_valid", "list_contains", "list_count"}
+    | {"regexp_full_match", "regexp_matches", "starts_with"}
+)
+"""Functions whose value is a number, a truth value or a word."""
+_TRUTHS = frozenset({"COMPARISON", "CONJUNCTION"})
 _LONG = frozenset({"levenshtein", "damerau_levenshtein", "editdist3", "jaccard", "~~", "~~*", "~~~"})
 """Functions whose steps grow with each pair of characters."""
 _SIZES = frozenset({"length", "len", "strlen", "char_length", "octet_length", "bit_length", "array_length"})
 _SUMS = frozenset({"+", "-", "add", "subtract", "greatest", "least", "coalesce", "abs", "@"})
 _PRODUCTS = frozenset({"*", "multiply"})
-_PASSING = frozenset({"CAST", "CASE", "OPERATOR"})
+_PASSING = frozenset({"CAST", "OPERATOR"})
 """Expressions whose number is that of one of their parts."""
 
 
@@ -153,12 +162,15 @@ def _bounds(query: Node, unknown: float, room: float) -> Iterator[tuple[Node, _B
 
 
 def _below(node: Node) -> list[Node]:
-    """The nearest expressions below a node; a function's arguments come first."""
+    """The nearest expressions below a node; a function's arguments come first, and the choices of a CASE."""
     found: list[Node] = []
     waiting: list[object] = list(node.values())
     if node.get("class") == "FUNCTION":
         found = arguments(node)
         waiting = [child for key, child in node.items() if key != "arguments"]
+    elif node.get("class") == "CASE":
+        found = _choices(node)
+        waiting = [check["when_expr"] for check in node["case_checks"]]
     while waiting:
         for part in parts(waiting.pop()):
             if "class" in part:
@@ -172,6 +184,16 @@ def _below(node: Node) -> list[Node]:
     return found
 
 
+def _choices(node: Node) -> list[Node]:
+    """The expressions that a CASE chooses from."""
+    return [*(check["then_expr"] for check in node["case_checks"]), node["else_expr"]]
+
+
+def _is_less(node: Node, name: str) -> bool:
+    """Whether a function's value is no larger than its first argument."""
+    return name in _LESS and not any(".." in _text(argument) for argument in arguments(node)[1:])
+
+
 def _bound(node: Node, below: Sequence[_Bound], unknown: float, room: float) -> _Bound:
     match node["class"]:
         case "CONSTANT":
@@ -182,14 +204,20 @@ def _bound(node: Node, below: Sequence[_Bound], unknown: float, room: float) -> 
         case "FUNCTION":
             given = below[: len(node["arguments"])]
             sizes, values = [part.size for part in given], [part.value for part in given]
-            grows = _GROWING.get(node["function_name"].lower()) if given else None
+            name = node["function_name"].lower()
+            grows = _GROWING.get(name) if given else None
             size = sum(sizes) + room if grows is None else grows(node, sizes, values)
-            if node["function_name"].lower() in _PARTS:
-                size = sizes[0]
+            if given and (name in _SHORT or _is_less(node, name)):
+                size = max(1.0, min(room, _WORD)) if name in _SHORT else sizes[0]
             return _Bound(size, _reckoned(node, sizes, values, unknown), math.prod(sizes))
+        case "CASE":
+            sizes = [part.size for part in below[: len(_choices(node))]]
+            return _Bound(max(sizes), max(part.value for part in below))
         case "LAMBDA" if len(below) > 1:  # the body comes first; an arrow may be one of JSON too
             is_arrow = node.get("syntax_type") != "LAMBDA_KEYWORD"
             return _Bound(max(part.size for part in below) if is_arrow else below[0].size, unknown)
+        case name if name in _TRUTHS:
+            return _Bound(1.0, unknown)
     total = sum(part.size for part in below) + room
     passes = node["class"] in _PASSING and below
     return _Bound(total, max(part.value for part in below) if passes else unknown)

@@ -110,7 +110,7 @@ class AggregateCall:
     """`order` is that of the inner ORDER BY and of WITHIN GROUP; `only` is FILTER's condition.
 
     `arguments` are empty for count(*). For a function with WITHIN GROUP, the first argument is the value that
-    it orders.
+    it orders. With `has_iso_times`, moments in JSON are those of ISO 8601.
     """
 
     node: exp.Expression
@@ -120,6 +120,7 @@ class AggregateCall:
     order: tuple[exp.Ordered, ...] = ()
     only: exp.Expression | None = None
     skips_nulls: bool = False
+    has_iso_times: bool = False
 
 
 def is_aggregate(node: exp.Expr) -> bool:
@@ -155,7 +156,8 @@ def aggregate_call(node: exp.Expression, dialect: str) -> AggregateCall:
         inner = inner.this
     name = _name(inner, dialect)
     skips_nulls = skips_nulls or bool(inner.args.get("nulls_excluded")) or name == "array_unique_agg"
-    call = AggregateCall(node, name, (), False, within, only, skips_nulls)
+    has_iso_times = has(dialect, Trait.DOCUMENTS_HAVE_ISO_TIMES)
+    call = AggregateCall(node, name, (), False, within, only, skips_nulls, has_iso_times)
     for argument in _arguments(inner):
         call = _with_argument(call, argument)
     is_close = name == "string_agg" and has(dialect, Trait.LISTAGG_JOINS_CLOSELY)

@@ -26,6 +26,7 @@ _ELEMENT = (
     "CASE WHEN {1} NOT BETWEEN 1 AND len({0}) THEN error('a subscript is beyond its array') ELSE {0}[{1}] END"
 )
 _ELEMENT_FROM_END = _ELEMENT.replace("{1} NOT", "abs({1}) NOT")
+_NO_ELEMENT = "CASE WHEN {1} > 0 THEN {0}[{1}] END"
 _OF_ARRAYS = "CASE WHEN {0} IS NULL THEN {1} WHEN {1} IS NULL THEN {0} ELSE {0} || {1} END"
 _SLICE = ("this", "expression", "step")
 _EACH = "list_transform({1}, lambda each: {0} OPERATOR each)"
@@ -63,7 +64,14 @@ def subscript(node: exp.Bracket, bind: Bind, dialect: str) -> Expression:
     form = "{0}[{1}]"
     if is_strict:
         form = _ELEMENT_FROM_END if node.meta.get(FROM_END) else _ELEMENT
+    if has(dialect, Trait.NOTHING_BEFORE_ARRAYS) and not is_native(node) and not _is_place(number):
+        form = _NO_ELEMENT
     return foreign(form, [value, _plus(number, 1 - first_of(node))], node, dialect)
+
+
+def _is_place(number: Expression) -> bool:
+    """Whether the subscript is a constant that is no number before the first element."""
+    return isinstance(number, Literal) and isinstance(number.value, int) and number.value > 0
 
 
 def _plus(number: Expression, more: int) -> Expression:
@@ -101,7 +109,15 @@ def concatenated(left: Expression, right: Expression, node: exp.Expression, dial
             return foreign("list_append({0}, {1})", [left, right], node, dialect)
         else:
             return foreign("list_prepend({0}, {1})", [left, right], node, dialect)
+    if has(dialect, Trait.JOINS_NO_NUMBERS) and not is_native(node) and not any(map(_is_joined, sides)):
+        fail(TypeMismatch(f"there is no {left.type} || {right.type}", "cast one of them to TEXT"), node)
     return foreign("{0} || {1}", sides, node, dialect)
+
+
+def _is_joined(value: Expression) -> bool:
+    """Whether the value may be a side of `||` beside anything else."""
+    kinds = (Kind.TEXT, Kind.ENUM, Kind.BYTEA, Kind.JSON)
+    return value.type is UNTYPED or value.type.kind in kinds or value.type.element is not None
 
 
 def _is_document(value: Expression) -> bool:

@@ -34,7 +34,9 @@ def along_path(node: exp.JSONBExtract | exp.JSONBExtractScalar, bind: Bind, dial
     """`document #> path`, or `#>>` for text; the path is an array of names and of numbers from 0."""
     arrow = "->>" if isinstance(node, exp.JSONBExtractScalar) else "->"
     path = coerce(bind(node.expression), array_of(TEXT))
-    return foreign(f"{{0}} {arrow} {_PATH}", [bind(node.this), path], node, dialect)
+    whole = f"CASE WHEN list_count({{1}}) = len({{1}}) THEN {{0}} {arrow} {_PATH} END"
+    is_known = isinstance(path, Literal) and "null" not in str(path.value).lower()
+    return foreign(f"{{0}} {arrow} {_PATH}" if is_known else whole, [bind(node.this), path], node, dialect)
 
 
 def has_key(document: Expression, key: Expression, node: exp.Expression, dialect: str) -> Expression:

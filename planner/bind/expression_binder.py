@@ -45,7 +45,7 @@ from planner.bind.expressions.bound_uses import (
     bind_spread,
     bind_window,
 )
-from planner.bind.lists import LISTS, SelectLists, series
+from planner.bind.lists import LISTS, SelectLists, innermost_elements, series
 from planner.bind.name_scope import NameScope
 from planner.bind.nested_values import (
     compare_rows,
@@ -62,6 +62,7 @@ from planner.bind.session import Bound, Session
 from planner.bind.subqueries import exists, quantified, scalar
 from planner.bind.window_uses import WindowUses
 from planner.dialects import translated
+from planner.dialects.byte_strings import byte_meaning
 from planner.dialects.forms import WAYS_OUT
 from planner.dialects.overloads import Overload, overload
 from planner.dialects.row_comparisons import row_parts
@@ -136,7 +137,8 @@ class ExpressionBinder:
         if number is not None and number in self._shared:
             return self._shared[number]
         try:
-            bound = self._bind(translated(node, dialect))
+            meant = byte_meaning(node, dialect, self._has_bytes)
+            bound = self._bind(translated(meant, dialect))
             if not (self._tries or is_native(node)):
                 check_constant(bound, node, dialect)
         except PlannerError as error:
@@ -144,6 +146,13 @@ class ExpressionBinder:
         if number is not None:
             self._shared[number] = bound
         return bound
+
+    def _has_bytes(self, node: exp.Column) -> bool:
+        """Whether a column has bytes."""
+        try:
+            return self._column(node).type.kind is Kind.BYTEA
+        except PlannerError:
+            return False
 
     def predicate(self, node: exp.Expression) -> Expression:
         try:
@@ -180,6 +189,10 @@ class ExpressionBinder:
                 return bind_spread(self, node) or bind_window(self, node)
             case exp.Paren() | exp.Alias():
                 return self.bind(node.this)
+            case exp.Anonymous(expressions=[inner]) if node.name.lower() == "cardinality" and not is_native(
+                node
+            ):
+                return self._cardinality(node, self.bind(inner))
             case exp.Anonymous() if is_attempt(node):
                 return self._attempt(node)
             case exp.Anonymous() if is_native(node) and (overloaded := overload(node.name)):
@@ -286,6 +299,12 @@ class ExpressionBinder:
         if value.type.kind is Kind.MAP:
             return foreign("cardinality({0})", [value], node, self.session.dialect)
         return self.function(node, {id(node.this): value})
+
+    def _cardinality(self, node: exp.Anonymous, value: Expression) -> Expression:
+        """The number of an array's elements, of all dimensions where it has some; or of a map's entries."""
+        if value.type.kind is not Kind.MAP and has(self.session.dialect, Trait.ARRAYS_HAVE_DIMENSIONS):
+            value = innermost_elements(value, node, self.session.dialect)
+        return self.function(node, {id(node.expressions[0]): value})
 
     def _attempt(self, node: exp.Anonymous) -> Expression:
         """A TRY, inside which constants may fail."""

@@ -25,6 +25,7 @@ from planner.identifiers import fold
 from planner.ir import Attribute, Expression, Project, Relational, UnnestedList, UnnestLists
 from planner.ir.rewrite import identity
 from planner.ir.scalars import call, may_be_null
+from planner.native.templates import is_native
 from planner.positions import fail
 from planner.sql_types import duckdb_type
 
@@ -129,6 +130,8 @@ def bound_list(node: exp.Expression, bind: Bind, dialect: str) -> Bounded:
             value = foreign("map_entries({0})", [value], node, dialect)
         if value.type.element is None:
             fail(TypeMismatch(f"UNNEST takes arrays and maps, not {value.type}"), node)
+        if has(dialect, Trait.ARRAYS_HAVE_DIMENSIONS) and not is_native(node):
+            value = innermost_elements(value, node, dialect)
         is_inline = isinstance(node.parent, exp.Inline)
         return Bounded((value,), spread=is_map or is_inline or has(dialect, Trait.SPREADS_STRUCTS))
     step = node.args.get("step") or exp.Literal.number(1)
@@ -141,6 +144,13 @@ def bound_list(node: exp.Expression, bind: Bind, dialect: str) -> Bounded:
         if not part.type.is_integer:
             fail(TypeMismatch(f"generate_series takes whole numbers or timestamps, not {part.type}"), node)
     return Bounded(tuple(coerce(part, BIGINT) for part in parts), exclusive)
+
+
+def innermost_elements(value: Expression, node: exp.Expression, dialect: str) -> Expression:
+    """The array of the elements that are no arrays."""
+    while value.type.element is not None and value.type.element.element is not None:
+        value = foreign("flatten({0})", [value], node, dialect)
+    return value
 
 
 def spread(session: Session, bound: Bound, lists: Sequence[Bounded]) -> tuple[Bound, Attribute | None]:

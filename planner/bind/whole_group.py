@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from engine.plan.expressions import Literal
+from engine.schema import Kind
 from planner.allowed.open_functions import AGGREGATES
 from planner.bind.aggregate_calls import AggregateCall
 from planner.bind.coercion import argument, typed
+from planner.dialects.overloads import OVERLOADS
 from planner.errors import Unsupported
 from planner.ir import Expression, GeneralAggregate
 from planner.native.reference import literal_text, type_of
@@ -37,6 +39,7 @@ _OF_SEQUENCES = frozenset(
     }
 )
 _SKETCHES = frozenset({"approx_top_k", "reservoir_quantile"})
+_WRITTEN_OTHERWISE = frozenset({Kind.TIMESTAMP, Kind.TIMESTAMPTZ, Kind.BYTEA})
 _NOTHING = {"entropy": 0.0, "regr_count": 0}
 
 
@@ -47,6 +50,7 @@ class _Inside:
     distinct: str
     order: str
     only: str
+    condition: str
 
     def of(self, function: str, argument: str, parameters: str = "") -> str:
         return f"{function}({self.distinct}{argument}{parameters}{self.order}){self.only}{{over}}"
@@ -58,7 +62,9 @@ _SHAPES: Mapping[str, Callable[[Sequence[str], _Inside], str]] = {
     "json_object_agg": lambda a, inside: (
         "CAST('{' || "
         + inside.of(
-            "string_agg", f"{_member_name(a[0])} || ':' || coalesce(to_json({a[1]}), 'null')", ", ', '"
+            "string_agg",
+            f"{_member_name(a[0], inside.condition)} || ':' || coalesce(to_json({a[1]}), 'null')",
+            ", ', '",
         )
         + " || '}' AS JSON)"
     ),
@@ -69,8 +75,17 @@ _SHAPES: Mapping[str, Callable[[Sequence[str], _Inside], str]] = {
 }
 
 
-def _member_name(text: str) -> str:
-    return f"to_json(coalesce(CAST({text} AS VARCHAR), error('the name of a JSON member is NULL')))"
+def _member_name(text: str, condition: str) -> str:
+    """The name of a member; in rows that FILTER rejects, NULL fails not."""
+    fails = "error('the name of a JSON member is NULL')"
+    fails = f"CASE WHEN {condition} THEN {fails} END" if condition else fails
+    return f"to_json(coalesce(CAST({text} AS VARCHAR), {fails}))"
+
+
+def _with_iso_times(text: str, type: Type) -> str:
+    """A value as JSON has it, if that is a moment or bytes."""
+    form = OVERLOADS["document_of"].form(type) if type.kind in _WRITTEN_OTHERWISE else None
+    return text if form is None else form.replace("{0}", text)
 
 
 def general(
@@ -84,6 +99,9 @@ def general(
         _parameter(node) if position and _is_constant(node) else columns.text(bind(node))
         for position, node in enumerate(call.arguments)
     ]
+    values = list(texts)
+    if call.name in ("json_agg", "json_object_agg") and call.has_iso_times and texts[-1].startswith("{"):
+        values[-1] = _with_iso_times(texts[-1], columns.values[int(texts[-1].strip("{}"))].type)
     order = [columns.text(bind(ordered.this)) + _direction(ordered) for ordered in call.order]
     if call.name not in _UNORDERED:
         written = {key.split(" ")[0] for key in order}
@@ -95,10 +113,11 @@ def general(
         "DISTINCT " if call.distinct else "",
         f" ORDER BY {', '.join(order)}" if order else "",
         f" FILTER (WHERE {' AND '.join(conditions)})" if conditions else "",
+        " AND ".join(conditions),
     )
     shape = _SHAPES.get(call.name)
     template = (
-        shape(texts, inside)
+        shape(values, inside)
         if shape is not None
         else inside.of(call.name, texts[0] if texts else "", "".join(f", {text}" for text in texts[1:]))
     )

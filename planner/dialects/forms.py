@@ -107,6 +107,15 @@ FORMS: Mapping[str, Forms] = {
     "truncated": _kept("date_trunc({1}, {0})"),
     "truncated_strictly": _of_moments("date_trunc({1}, {0})"),
     "length": {"TEXT": "length({0})", "BYTES": "octet_length({0})"},
+    "rounded": {"FLOAT": "round_even({0}, 0)", "NUMBER": "round({0})"},
+    "document_of": {
+        "DATE": "to_json({0})",
+        "TIMESTAMP": "to_json(replace(CAST({0} AS VARCHAR), ' ', 'T'))",
+        "TIMESTAMPTZ": "to_json(replace(CAST(timezone('UTC', {0}) AS VARCHAR), ' ', 'T') || '+00:00')",
+        "BYTES": "to_json('\\x' || lower(hex({0})))",
+        "ANY": "to_json({0})",
+    },
+    "written": {"TRUTH": "CASE WHEN {0} THEN 't' WHEN NOT {0} THEN 'f' END", "ANY": "{0}"},
     "reversed_of_any": {"TEXT": "reverse({0})", "ARRAY": "list_reverse({0})"},
     "zoned_moment": {
         **dict.fromkeys(("DATE", "TEXT"), "CAST({0} AS TIMESTAMPTZ)"),
@@ -182,6 +191,8 @@ FORMS: Mapping[str, Forms] = {
 
 With `_clock` and `_moment` a DATE becomes a moment; with `_strictly` there is no form for it. `truncated` is
 `date_trunc`; `week_begun` is the first day of weeks that begin `{1}` days before Monday.
+`written` is a value as CONCAT writes it. `rounded` takes halves of floats to the even number. `document_of`
+writes moments as ISO 8601 does.
 `flat_values` are the members of an object or the elements of an array; the former have `flat_keys`, the
 latter `flat_places`. `clock_` takes a part of a moment or of a time of day.
 """

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from sqlglot import exp
 
 from planner.dialects.as_written import dialect_of
+from planner.dialects.byte_strings import byte_meaning
 from planner.dialects.dates import date_call, interval_sum
 from planner.dialects.operator_rules import rule
 from planner.dialects.own_calls import own_meaning
+from planner.dialects.postgres_values import float_text_in_query, subscript_in_query
 from planner.dialects.renamed_functions import function
 from planner.dialects.row_comparisons import expanded_comparison
 from planner.dialects.text_lengths import cast_to_length
@@ -57,8 +59,10 @@ def in_duckdb(query: exp.Expression, told: Told | None = None) -> exp.Expression
         found = node
         if dialect is not None:
             found = expanded_comparison(node, dialect)
-            found = translated(node, dialect) if found is node else found
+            found = byte_meaning(node, dialect, lambda column: False) if found is node else found
+            found = translated(found, dialect) if found is node else found
             found = whole_in_query(variant_in_query(found, dialect), dialect)
+            found = float_text_in_query(subscript_in_query(found, dialect), dialect)
         if found is not node and told is not None:
             told(node, found)
         if node is query:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from planner.dialects.overloads import PREFIX
+from planner.dialects.systems.postgresql import RELATIVES
 from planner.dialects.traits import Trait, has
 from planner.errors import Unsupported
 from planner.native.templates import call_of, sql
@@ -17,6 +18,8 @@ from planner.positions import fail
 _TEXTS = (exp.RegexpReplace, exp.Replace, exp.Substring, exp.Translate, exp.Trim, exp.Pad)
 _QUOTIENT = "CASE WHEN {1} = 0 THEN CAST(1 % CAST({1} AS BIGINT) AS DOUBLE) ELSE {0} / {1} END"
 """For a zero divisor, the remainder fails where the quotient would be infinite."""
+_FROM_FIRST = "CASE WHEN {1} < 1 THEN 1 ELSE {1} END"
+_NEGATIVE = "CAST('the length of a substring is ' || CAST({2} AS VARCHAR) AS BIGINT)"
 _DONE = "is_done"
 
 
@@ -57,7 +60,7 @@ def rule(node: exp.Expression, dialect: str) -> exp.Expression:
         ):
             return _substring_inside(node)
         case exp.Substring() if has(dialect, Trait.SUBSTRINGS_BEGIN_BEFORE) and _may_begin_before(node):
-            return _substring(node)
+            return _substring(node, dialect)
         case exp.Try():
             return exp.Anonymous(this="TRY", expressions=[node.this.copy()])
         case exp.Concat() if dialect == "redshift":
@@ -85,16 +88,23 @@ def _text(node: exp.Expression) -> exp.Expression:
 
 
 def _patterns(node: exp.Like | exp.ILike) -> list[exp.Expression]:
-    """The patterns of LIKE ANY (...) and LIKE ALL (...); none for an array or a query."""
+    """The patterns of LIKE ANY (...) and LIKE ALL (...), also those of ARRAY[...]; none for a query."""
     inner = node.expression.this
-    if isinstance(inner, exp.Paren) and not isinstance(inner.this, exp.Query):
-        return [inner.this]
-    return list(inner.expressions) if isinstance(inner, exp.Tuple) else []
+    is_listed = isinstance(inner, exp.Paren)
+    while isinstance(inner, exp.Paren):
+        inner = inner.this
+    if isinstance(inner, exp.Tuple | exp.Array):
+        return list(inner.expressions)
+    return [inner] if is_listed and not isinstance(inner, exp.Query) else []
 
 
 def _like_each(node: exp.Like | exp.ILike) -> exp.Expression:
     """LIKE ANY and LIKE ALL as a LIKE for each pattern."""
-    each = [type(node)(this=node.this.copy(), expression=pattern.copy()) for pattern in _patterns(node)]
+    negated = node.args.get("negate")
+    each = [
+        type(node)(this=node.this.copy(), expression=pattern.copy(), negate=negated)
+        for pattern in _patterns(node)
+    ]
     for one in each:
         one.meta.update(node.meta)
     joined = exp.or_ if isinstance(node.expression, exp.Any) else exp.and_
@@ -124,13 +134,15 @@ def _may_begin_before(node: exp.Substring) -> bool:
     return start is not None and not is_inside
 
 
-def _substring(node: exp.Substring) -> exp.Expression:
+def _substring(node: exp.Substring, dialect: str) -> exp.Expression:
     """A substring whose length counts from its start, also where that is before the first character."""
     start, length = node.args["start"], node.args.get("length")
     if length is None:
-        return sql("substring({0}, greatest({1}, 1))", [node.this, start])
-    shorter = "CASE WHEN {1} < 1 THEN greatest({2} + {1} - 1, 0) ELSE {2} END"
-    return sql(f"substring({{0}}, greatest({{1}}, 1), {shorter})", [node.this, start, length])
+        return sql(f"substring({{0}}, {_FROM_FIRST})", [node.this, start])
+    shorter = "CASE WHEN {1} >= 1 THEN {2} WHEN {2} + {1} < 1 THEN 0 WHEN {1} < 1 THEN {2} + {1} - 1 END"
+    if dialect in RELATIVES and not _is_number(length):
+        shorter = shorter.replace("CASE", f"CASE WHEN {{2}} < 0 THEN {_NEGATIVE}", 1)
+    return sql(f"substring({{0}}, {_FROM_FIRST}, {shorter})", [node.this, start, length])
 
 
 def _inside(node: exp.Sqrt | exp.Ln) -> exp.Expression:

@@ -24,6 +24,8 @@ _DUCKDB = {
     "NUMBER": "DOUBLE",
     "WHOLE": "BIGINT",
     "JSON": "JSON",
+    "TRUTH": "BOOLEAN",
+    "ANY": "",
     "INTERVAL": "INTERVAL",
 }
 _ELEMENTS = (
@@ -39,9 +41,12 @@ _KINDS = {
     Kind.JSON: "JSON",
     Kind.ARRAY: "ARRAY",
     Kind.BYTEA: "BYTES",
+    Kind.BOOLEAN: "TRUTH",
     Kind.INTERVAL: "INTERVAL",
 }
 _OF_DATES = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TEXT", "TIME")
+ANY = "ANY"
+"""The form for an argument of any other type."""
 PREFIX = "dialect_"
 
 
@@ -56,13 +61,23 @@ class Overload:
     def macro(self) -> str:
         """The statement that creates its macro; the macro fails for a type without a form."""
         names = [f"p{place}" for place in range(self.arity)]
+        if "FLOAT" in self.forms:
+            return (
+                f"CREATE OR REPLACE MACRO {PREFIX}{self.name}({', '.join(names)}) AS {self._by_name(names)}"
+            )
         refused = "error('this function of the dialect does not take this type')"
+        known = {} if ANY in self.forms else dict.fromkeys(_OF_DATES, refused)
         of_types = ", ".join(
-            f"({', '.join([f'{names[0]} {type}', *names[1:]])}) AS {_filled(form, names)}"
-            for kind, form in {**dict.fromkeys(_OF_DATES, refused), **self.forms}.items()
+            f"({', '.join([f'{names[0]} {type}'.strip(), *names[1:]])}) AS {_filled(form, names)}"
+            for kind, form in {**known, **self.forms}.items()
             for type in _duckdb_types(kind)
         )
         return f"CREATE OR REPLACE MACRO {PREFIX}{self.name}{of_types}"
+
+    def _by_name(self, names: list[str]) -> str:
+        """The form for floats or for other numbers, whose types turn into each other."""
+        floats, others = (_filled(self.forms[kind], names) for kind in ("FLOAT", "NUMBER"))
+        return f"CASE WHEN typeof({names[0]}) IN ('DOUBLE', 'FLOAT') THEN {floats} ELSE {others} END"
 
     def form(self, type: Type) -> str | None:
         """The template for an argument of a type, or None."""
@@ -70,7 +85,10 @@ class Overload:
             return next(iter(self.forms.values()))
         if type.is_integer and "WHOLE" in self.forms:
             return self.forms["WHOLE"]
-        return self.forms.get("NUMBER" if type.is_numeric else _KINDS.get(type.kind, ""))
+        kind = "NUMBER" if type.is_numeric else _KINDS.get(type.kind, "")
+        if type.is_float and "FLOAT" in self.forms:
+            kind = "FLOAT"
+        return self.forms.get(kind) or self.forms.get(ANY)
 
 
 def _duckdb_types(kind: str) -> list[str]:

@@ -17,10 +17,12 @@ from sqlglot.parser import Parser
 from sqlglot.tokens import TokenType
 
 from planner.dialects.systems.bigquery import BIGQUERY, bigquery_node
+from planner.dialects.systems.materialize import MATERIALIZE, materialize_node
 from planner.dialects.systems.mysql import MYSQL, mysql_node
 from planner.dialects.systems.oracle_calls import ORACLE, oracle_node
 from planner.dialects.systems.postgresql import POSTGRES, RELATIVES, postgres_node
 from planner.dialects.systems.redshift import REDSHIFT, redshift_node
+from planner.dialects.systems.risingwave import RISINGWAVE, risingwave_node
 from planner.dialects.systems.snowflake import SNOWFLAKE, snowflake_node
 from planner.dialects.systems.spark import SPARK, spark_node
 from planner.dialects.systems.sqlite import SQLITE, sqlite_node
@@ -37,6 +39,8 @@ Meaning = str | Callable[[Args], exp.Expression]
 _TABLES: Mapping[str, Mapping[str, Meaning]] = {
     "bigquery": BIGQUERY,
     **dict.fromkeys(RELATIVES, POSTGRES),
+    "materialize": MATERIALIZE,
+    "risingwave": RISINGWAVE,
     "databricks": SPARK,
     "mysql": MYSQL,
     "oracle": ORACLE,
@@ -50,6 +54,8 @@ _TABLES: Mapping[str, Mapping[str, Meaning]] = {
 _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
     "bigquery": bigquery_node,
     **dict.fromkeys(RELATIVES, postgres_node),
+    "materialize": materialize_node,
+    "risingwave": risingwave_node,
     "databricks": spark_node,
     "mysql": mysql_node,
     "oracle": oracle_node,

@@ -7,6 +7,7 @@ for a group that does not, where PostgreSQL gives NULL.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import NoReturn
 
 from sqlglot import exp
@@ -17,6 +18,8 @@ from planner.positions import fail
 
 _PIECE = re.compile(r"\\.|\[\^?\]?[^\]]*\]|\(\?|\(|\)[?*{]?|\|", re.DOTALL)
 _SURE = "write a constant pattern whose groups are part of every match, or regexp_extract(s, pattern, group)"
+_ALL_BY_DEFAULT = frozenset({"risingwave"})
+"""Dialects in which `regexp_matches` gives every match without the flag g."""
 
 
 def first_match(node: exp.Expression) -> exp.Expression:
@@ -25,29 +28,52 @@ def first_match(node: exp.Expression) -> exp.Expression:
     if name == "regexp_matches":
         hint = "write s ~ pattern for a test, regexp_match(s, pattern) for a match, or put it into FROM"
         fail(Unsupported("regexp_matches gives rows, so it is no value", hint), node)
-    if name != "regexp_match" or len(node.expressions) != 2:
+    if name != "regexp_match" or len(node.expressions) not in (2, 3):
         return node
-    text, pattern = node.expressions
+    text, pattern, *flags = node.expressions
+    if _is_null(pattern) or any(map(_is_null, flags)):
+        return sql("CAST(NULL AS VARCHAR[])", [])
     groups = _groups(pattern, node)
     found = ", ".join(f"regexp_extract({{0}}, {{1}}, {group})" for group in groups)
-    return sql(f"CASE WHEN regexp_matches({{0}}, {{1}}) THEN [{found}] END", [text, pattern])
+    flagged = _flagged(pattern, flags, "", node)
+    return sql(f"CASE WHEN regexp_matches({{0}}, {{1}}) THEN [{found}] END", [text, flagged])
 
 
-def all_matches(call: exp.Expr) -> exp.Expression | None:
-    """The list of arrays that `regexp_matches` gives in FROM; None for another function."""
+def all_matches(call: exp.Expr, dialect: str = "postgres") -> exp.Expression | None:
+    """The list of arrays that `regexp_matches` gives; None for another function."""
     if not isinstance(call, exp.Anonymous) or call.name.lower() != "regexp_matches":
         return None
+    if len(call.expressions) not in (2, 3):
+        _refuse(call, "with these arguments", "it is regexp_matches(text, pattern, flags)")
     text, pattern, *flags = call.expressions
-    if flags and not (len(flags) == 1 and isinstance(flags[0], exp.Literal) and flags[0].this == "g"):
-        fail(
-            Unsupported("regexp_matches takes no flags here but 'g'", "write flags as (?i) in the pattern"),
-            call,
-        )
     groups = _groups(pattern, call)
-    if len(groups) > 1:
-        _refuse(call, "with several groups")
-    found = f"list_transform(regexp_extract_all({{0}}, {{1}}, {groups[0]}), lambda x: [x])"
-    return sql(found if flags else f"{found}[1:1]", [text, pattern])
+    flagged = _flagged(pattern, flags, "g", call)
+    each = [f"regexp_extract_all({{0}}, {{1}}, {group})" for group in groups]
+    found = f"list_transform({each[0]}, lambda x: [x])"
+    if len(each) > 1:
+        places = f"range(1, CAST(len({each[0]}) AS BIGINT) + 1)"
+        found = f"list_transform({places}, lambda place: [{', '.join(f'{one}[place]' for one in each)}])"
+    every = dialect in _ALL_BY_DEFAULT or any("g" in flag.name for flag in flags)
+    return sql(found if every else f"{found}[1:1]", [text, flagged])
+
+
+def _is_null(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Null)
+
+
+def _flagged(
+    pattern: exp.Expression, flags: Sequence[exp.Expression], others: str, call: exp.Expression
+) -> exp.Expression:
+    """The pattern with its flags in it: the last of `i` and `c` counts. `others` are flags beside these."""
+    given = "".join(flag.name for flag in flags)
+    is_constant = all(isinstance(flag, exp.Literal) for flag in flags)
+    if not is_constant or set(given) - set("ic" + others):
+        allowed = ", ".join("ic" + others)
+        fail(
+            Unsupported(f"these flags of {call.name.lower()} are not supported", f"flags are {allowed}"), call
+        )
+    last = given.translate({ord(letter): None for letter in others})[-1:]
+    return exp.Literal.string("(?i)" + pattern.name) if last == "i" else pattern
 
 
 def _groups(pattern: exp.Expression, call: exp.Expression) -> list[int]:

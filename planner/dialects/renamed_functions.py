@@ -12,6 +12,7 @@ from planner.dialects.pattern_matches import first_match
 from planner.dialects.printf import check_widths
 from planner.dialects.traits import Trait, has
 from planner.errors import Unsupported
+from planner.native.similar_patterns import similar
 from planner.native.templates import call_of, sql, whole
 from planner.positions import fail
 
@@ -74,19 +75,18 @@ _PADDED = {
     "": "lpad({0}, greatest(WIDTH, CAST(length({0}) AS INTEGER)), ' ')",
     "-": "rpad({0}, greatest(WIDTH, CAST(length({0}) AS INTEGER)), ' ')",
 }
-_PATTERN = re.compile(r"\\(.)|[%_.$]")
 
 
 def function(node: exp.Expression, dialect: str) -> exp.Expression:
     """A node with the same meaning in DuckDB, or the node itself."""
-    called = _call(node)
-    if called is not node:
-        return called
     if has(dialect, Trait.FORMATS_LIKE_C):
-        for translation in (_postgres_part, first_match, _json_of_rows):
+        for translation in (_postgres_part, first_match, _json_of_rows, _json_of_value):
             found = translation(node)
             if found is not node:
                 return found
+    called = _call(node)
+    if called is not node:
+        return called
     match node:
         case exp.MakeInterval():
             return _interval(node)
@@ -102,15 +102,16 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
             return sql(_CALLS["octet_length"], [node.this])
         case exp.Length() if dialect == "tsql":
             return sql("length(rtrim({0}))", [node.this])
-        case exp.Hex() if dialect in ("postgres", "materialize"):
+        case exp.Hex() if has(dialect, Trait.FORMATS_LIKE_C):
             return sql("lower(hex({0}))", [node.this])
         case exp.Encode() | exp.Decode():
             return _coded(node)
         case exp.Format() if has(dialect, Trait.FORMATS_LIKE_C):
             return _formatted(node)
-        case exp.SimilarTo(this=text, expression=exp.Literal() as pattern):
-            shape = pattern.this if dialect == "duckdb" else _regular(pattern.this)
-            return sql("regexp_full_match({0}, {1})", [text, exp.Literal.string(shape)])
+        case exp.SimilarTo(this=text, expression=exp.Literal() as pattern) if dialect == "duckdb":
+            return sql("regexp_full_match({0}, {1})", [text, pattern])
+        case exp.SimilarTo() | exp.Escape(this=exp.SimilarTo()) if dialect != "duckdb":
+            return similar(node)
         case exp.Substring(this=text, args={"start": exp.Literal(is_string=True) as pattern}):
             group = exp.Literal.number(int("(" in pattern.this))
             return sql(
@@ -125,6 +126,11 @@ def _postgres_part(node: exp.Expression) -> exp.Expression:
     unit = node.name.upper() if isinstance(node, exp.Extract) else node.text("unit").upper()
     if isinstance(node, exp.Extract) and unit in _FRACTIONS:
         return sql(_FRACTIONS[unit], [node.expression])
+    is_span = isinstance(node.this, exp.Interval) or (
+        isinstance(node.this, exp.Cast) and node.this.is_type("interval")
+    )
+    if isinstance(node, exp.DateTrunc | exp.TimestampTrunc) and unit == "WEEK" and is_span:
+        fail(Unsupported("an interval has no weeks to truncate it to", "truncate it to the day"), node)
     if isinstance(node, exp.DateTrunc | exp.TimestampTrunc) and unit in ("CENTURY", "MILLENNIUM"):
         fail(
             Unsupported(
@@ -142,14 +148,35 @@ def _json_of_rows(node: exp.Expression) -> exp.Expression:
     name = node.name.lower() if isinstance(node, exp.Anonymous) else node.sql_name().lower()
     if name in ("row_to_json", "to_json", "to_jsonb") and node.expressions and _is_row(node.expressions[0]):
         return _row_as_json(node.expressions[0])
-    is_aggregate = isinstance(node, exp.JSONArrayAgg) or name == "jsonb_agg"
-    if not is_aggregate or not any(map(_is_row, _aggregated(node))):
+    takes_rows = isinstance(node, exp.JSONArrayAgg) or name == "jsonb_agg" or name in _JSON_MAKERS
+    if not takes_rows or not any(map(_is_row, _aggregated(node))):
         return node
     found = node.copy()
     for argument in _aggregated(found):
         if _is_row(argument):
             argument.replace(_row_as_json(argument))
     return found
+
+
+def _json_of_value(node: exp.Expression) -> exp.Expression:
+    """`to_json` of a value, and `json_build_object` and the like, whose moments are those of ISO 8601."""
+    name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
+    if name in ("to_json", "to_jsonb") and len(node.expressions) == 1:
+        return call_of(f"{PREFIX}document_of", node.expressions, name)
+    if name not in _JSON_MAKERS or all(_is_document(part) for part in node.expressions):
+        return node
+    found = node.copy()
+    step = 2 if _JSON_MAKERS[name] == "json_object" else 1
+    for part in found.expressions[step - 1 :: step]:
+        if not _is_document(part):
+            part.replace(exp.Anonymous(this="TO_JSONB", expressions=[part.copy()]))
+    return found if found != node else node
+
+
+def _is_document(node: exp.Expression) -> bool:
+    """Whether a value is written as JSON already, or is so in every dialect."""
+    is_call = isinstance(node, exp.Anonymous) and node.name.lower() in ("to_json", "to_jsonb", *_JSON_MAKERS)
+    return is_call or isinstance(node, exp.Literal | exp.Boolean | exp.Null)
 
 
 def _aggregated(node: exp.Expression) -> list[exp.Expression]:
@@ -267,12 +294,6 @@ def _coded(node: exp.Encode | exp.Decode) -> exp.Expression:
     if form == "base64":
         return sql("to_base64({0})" if writes else "from_base64({0})", [node.this])
     return node
-
-
-def _regular(pattern: str) -> str:
-    """A pattern of SIMILAR TO as a regular expression."""
-    signs = {"%": ".*", "_": "."}
-    return _PATTERN.sub(lambda sign: signs.get(sign[0]) or rf"\{sign[1] or sign[0]}", pattern)
 
 
 def _value(argument: exp.Expression) -> exp.Expression:

@@ -83,6 +83,21 @@ class Trait(Enum):
     """JSON_QUERY may put what it finds into an array."""
     LIKE_COPIES_RULES = auto()
     """CREATE TABLE LIKE copies constraints and defaults too."""
+    UNITS_ARE_POSTGRESQLS = auto()
+    """Intervals have PostgreSQL's units, and no others."""
+    NOTHING_BEFORE_ARRAYS = auto()
+    """A subscript below 1 gives NULL; elsewhere it counts from the end."""
+    READS_BYTES_AS_POSTGRESQL = auto()
+    """Texts spell bytes as in PostgreSQL, and functions of texts take bytes too."""
+    WRITES_FLOATS_BRIEFLY = auto()
+    """A float that is whole has no point as a text."""
+    JOINS_NO_NUMBERS = auto()
+    """`||` takes a text, bytes, an array or JSON on one side at least."""
+    DOCUMENTS_HAVE_ISO_TIMES = auto()
+    """Moments in JSON are written as in ISO 8601, with a T."""
+    ARRAYS_HAVE_DIMENSIONS = auto()
+    """An array of arrays is one array of several dimensions: UNNEST and CARDINALITY look at its innermost
+    elements."""
     NULL_BY_ZERO = auto()
     """A division by zero gives NULL."""
     DIVISION_BY_ZERO_FAILS = auto()
@@ -162,6 +177,13 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.ARRAYS_OMIT_NULLS: frozenset({"oracle", "tsql"}),
     Trait.WRAPS_DOCUMENTS: frozenset({"oracle"}),
     Trait.LIKE_COPIES_RULES: frozenset({"mysql"}),
+    Trait.UNITS_ARE_POSTGRESQLS: _POSTGRES | _DUCKDB,
+    Trait.NOTHING_BEFORE_ARRAYS: _POSTGRES - {"redshift"},
+    Trait.READS_BYTES_AS_POSTGRESQL: _POSTGRES - {"redshift"},
+    Trait.WRITES_FLOATS_BRIEFLY: _POSTGRES - {"redshift"},
+    Trait.JOINS_NO_NUMBERS: _POSTGRES - {"redshift"},
+    Trait.DOCUMENTS_HAVE_ISO_TIMES: _POSTGRES - {"redshift"},
+    Trait.ARRAYS_HAVE_DIMENSIONS: frozenset({"materialize", "postgres", "risingwave"}),
     Trait.NULL_BY_ZERO: frozenset({"mysql", "sqlite", "hive"}),
     Trait.DIVISION_BY_ZERO_FAILS: frozenset({"bigquery", "databricks", "oracle", "snowflake", "spark"}),
     Trait.SUBSTRINGS_BEGIN_BEFORE: _POSTGRES | {"tsql"},

@@ -37,6 +37,10 @@ _POSTGRES = _named(
     CENTURY="CENTURY CENTURIES C CENT",
     MILLENNIUM="MILLENNIUM MILLENNIA MIL MILS",
 )
+INTERVALS = frozenset({*_PLAIN, *_PLURALS, *_LONG, "DECADES", "CENTURIES", "MILLENNIA"})
+"""Units of intervals that DuckDB knows. It reads an interval of any other as one of seconds."""
+ABBREVIATIONS: Mapping[str, str] = {name: unit for name, unit in _POSTGRES.items() if name not in INTERVALS}
+"""Units of intervals under PostgreSQL's other names."""
 _NAMES: Mapping[str, Mapping[str, str]] = {
     "postgres": {**_PLAIN, **_PLURALS, **_POSTGRES},
     "redshift": {

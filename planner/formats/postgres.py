@@ -175,9 +175,11 @@ risingwave = _postgres(
         **dict.fromkeys(("Month",), E["Month"]),
         **dict.fromkeys(("Mon",), E["Mon"]),
         **dict.fromkeys(("NS", "ns"), fraction(9)),
+        **dict.fromkeys(("TZH:TZM", "tzh:tzm"), fixed_text("+00:00")),
+        **dict.fromkeys(("TZHTZM", "tzhtzm"), fixed_text("+0000")),
         **dict.fromkeys(
             (
-                *("TZH:TZM", "tzh:tzm", "TZHTZM", "tzhtzm", "TZH", "tzh", "%", '"', "FM", "fm", "TH", "th"),
+                *("TZH", "tzh", "%", '"', "FM", "fm", "TH", "th"),
                 *(token for token in _cased(_POSTGRES_UPPER) if token.upper() not in _RISINGWAVE),
             )
         ),

@@ -1,1 +1,1 @@
-"""DuckDB's SQL: templates of it, and questions to DuckDB about functions and types."""
+"""DuckDB's SQL: templates of it, documents and patterns in it, and questions about functions and types."""

@@ -16,11 +16,13 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from planner.dialects.systems.postgresql import RELATIVES
 from planner.identifiers import fold
 from planner.relation_names import shortened
 
 POSTGRES = "postgres"
-"""The dialect whose columns have these names."""
+NAMED = frozenset(RELATIVES)
+"""The dialects whose columns have these names."""
 UNKNOWN = "?column?"
 _NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.Columns, exp.PropertyEQ, exp.Star)
 _AROUND = (exp.Paren, exp.Window, exp.Filter, exp.WithinGroup, exp.Bracket, exp.Collate, exp.IgnoreNulls)
@@ -115,12 +117,16 @@ def _named_values(values: exp.Values) -> exp.Expression:
     if alias is not None:
         alias.set("columns", [*alias.columns, *names[len(alias.columns) :]])
         return values
+    own = exp.TableAlias(this=exp.to_identifier("*VALUES*", quoted=True), columns=names)
+    if isinstance(values.parent, exp.From | exp.Join):
+        values.set("alias", own)
+        return values
     query = exp.Select(expressions=[exp.Star()])
     for part in _PLACES:
         query.set(part, values.args.get(part))
         values.set(part, None)
     values.replace(query)
-    values.set("alias", exp.TableAlias(this=exp.to_identifier("*VALUES*", quoted=True), columns=names))
+    values.set("alias", own)
     query.set("from_", exp.From(this=values))
     return query
 

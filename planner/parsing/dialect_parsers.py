@@ -10,6 +10,7 @@ they are written (`planner.formats.format_calls` and `planner.dialects.as_writte
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
@@ -20,16 +21,21 @@ from sqlglot.tokens import Token, TokenType
 from planner.dialects.as_written import keeping_dates
 from planner.dialects.own_calls import keeping_own
 from planner.dialects.traits import Trait, has
+from planner.dialects.units import ABBREVIATIONS, INTERVALS
 from planner.formats import keeping_formats
 from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
 from planner.parsing.generated_columns import GeneratedColumns
 from planner.parsing.hints import PriorityHints
+from planner.parsing.interval_texts import is_of_months, read_interval
 from planner.parsing.json_columns import JsonColumns
+from planner.parsing.materialize_words import MaterializeWords
 from planner.parsing.mutually import MutualRecursion
 from planner.parsing.parameters import mark
 from planner.parsing.pivot_statements import PivotStatements
 from planner.parsing.recursion_clauses import RecursionClauses
+from planner.parsing.risingwave_words import RisingWaveWords
+from planner.parsing.variadic import without_variadic
 from planner.parsing.version_clauses import VersionClauses
 from planner.parsing.window_calls import WindowCalls
 from planner.rewriting import rewritten
@@ -38,8 +44,6 @@ _CONDITIONS = ("on", "using", "method", "match_condition")
 """Parts of a join that determine which rows it pairs."""
 
 _DOUBLES = {"FLOAT": Trait.FLOATS_ARE_DOUBLE, "REAL": Trait.REALS_ARE_DOUBLE}
-_UNITS = frozenset({"MILLENNIA", "WEEKS"})
-"""Units of intervals that sqlglot does not list."""
 
 
 def trees(text: str, dialect: str) -> list[exp.Expr | None]:
@@ -49,12 +53,20 @@ def trees(text: str, dialect: str) -> list[exp.Expr | None]:
 
 def trees_of(tokens: list[Token], text: str, dialect: str) -> list[exp.Expr | None]:
     """The trees of these tokens of a text."""
+    if has(dialect, Trait.FUNCTIONS_ARE_TABLES):
+        tokens = without_variadic(tokens)
     found = _parser_class(dialect)(dialect=keeping_subscripts(dialect)).parse(tokens, text)
     for place, tree in enumerate(found):
         if isinstance(tree, exp.Expression):
             remember_first(tree, dialect)
             found[place] = rewritten(tree, dialect)
     return found
+
+
+_WORDS: Mapping[str, tuple[type, ...]] = {
+    "materialize": (MaterializeWords,),
+    "risingwave": (RisingWaveWords,),
+}
 
 
 @cache
@@ -82,7 +94,7 @@ def _parser_class(dialect: str) -> type[Parser]:
         RecursionClauses,
         PriorityHints,
     )
-    return type("Parser", (*ours, base), own)
+    return type("Parser", (*_WORDS.get(dialect, ()), *ours, base), own)
 
 
 class _Joins:
@@ -91,6 +103,12 @@ class _Joins:
 
     def _parse_unary(self: Any) -> exp.Expr | None:
         check_time()
+        is_sign = (
+            self._curr is not None and self._curr.text == "@" and self._curr.token_type is TokenType.PARAMETER
+        )
+        if is_sign and has(type(self.dialect).__name__.lower(), Trait.FUNCTIONS_ARE_TABLES):
+            self._advance()
+            return exp.Abs(this=self._parse_term())
         return super()._parse_unary()  # type: ignore[misc]
 
     def _parse_placeholder(self: Any) -> exp.Expr | None:
@@ -117,12 +135,24 @@ class _Joins:
         trait = _DOUBLES.get(word.text.upper())
         return trait is not None and has(type(self.dialect).__name__.lower(), trait)
 
-    def _parse_interval_span(self: Any, *args: Any, **kwargs: Any) -> exp.Interval:
+    def _parse_interval_span(self: Any, this: exp.Expr | None, *args: Any, **kwargs: Any) -> exp.Interval:
         """Refuses words that are no units: DuckDB would read `INTERVAL '1' foo` as a second named foo."""
-        found = super()._parse_interval_span(*args, **kwargs)  # type: ignore[misc]
+        is_postgres = has(type(self.dialect).__name__.lower(), Trait.UNITS_ARE_POSTGRESQLS)
+        if isinstance(this, exp.Literal) and this.is_string:
+            is_standard = is_postgres and is_of_months(this.name)
+            this.set("this", read_interval(this.name, in_standard=is_postgres))
+            if is_standard:
+                self._match_text_seq("YEAR", "TO", "MONTH")
+        found = super()._parse_interval_span(this, *args, **kwargs)  # type: ignore[misc]
         unit = found.args.get("unit")
-        if isinstance(unit, exp.Var) and unit.name.upper() not in self.dialect.VALID_INTERVAL_UNITS | _UNITS:
-            self.raise_error(f"{unit.name.lower()} is no unit of an interval", self._prev)
+        if isinstance(unit, exp.Var):
+            name = unit.name.upper()
+            known = ABBREVIATIONS.keys() | INTERVALS
+            if not is_postgres:
+                known |= self.dialect.VALID_INTERVAL_UNITS
+            if name not in known:
+                self.raise_error(f"{name.lower()} is no unit of an interval", self._prev)
+            unit.set("this", ABBREVIATIONS.get(name, unit.this))
         return found
 
     def _advance_any(self: Any, ignore_reserved: bool = False) -> Token | None:

@@ -17,7 +17,7 @@ from planner.allowed.open_functions import AGGREGATES
 from planner.errors import InvalidQuery, PlannerError, SqlTooDeep, SqlTooLarge, Unsupported
 from planner.limits import check_time
 from planner.parsing.checked_trees import checked_trees
-from planner.parsing.column_names import POSTGRES
+from planner.parsing.column_names import NAMED
 from planner.parsing.found_calls import AFTER_ITEM, CallFinder, FoundCall
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.nesting import check_nesting
@@ -133,7 +133,7 @@ class _Calls:
     def _column_name(self, function: SqlFunction, call: FoundCall) -> str:
         """The name of a column that is a call: the function's in PostgreSQL, elsewhere the whole text."""
         name = own_name(function.name)
-        if self._dialect != POSTGRES:
+        if self._dialect not in NAMED:
             name = self._text[self._tokens[call.first].start : self._tokens[call.last].end + 1]
         return self._quoted(name)
 

@@ -9,7 +9,7 @@ from planner.dialects.as_written import remember_dialect
 from planner.errors import InvalidSyntax
 from planner.limits import check_text
 from planner.parsing.checked_trees import checked_trees
-from planner.parsing.column_names import POSTGRES, with_named_columns
+from planner.parsing.column_names import NAMED, with_named_columns
 from planner.parsing.long_names import with_short_names
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.qualified_columns import without_schemas
@@ -30,7 +30,7 @@ def parse_statements(
         raise unreadable(error, sql) from None
     except PARSER_FAULTS as error:  # of halves of characters, among others
         raise InvalidSyntax(f"the text cannot be read: {error}") from None
-    named = named and dialect == POSTGRES
+    named = named and dialect in NAMED
     found = checked_trees(with_short_names(tokens) if named else tokens, sql, dialect)
     if named:
         found = [with_named_columns(tree, sql) for tree in found]

@@ -23,7 +23,7 @@ from planner.dialects.as_written import remember_dialect
 from planner.errors import InvalidSyntax, PlannerError, Unsupported
 from planner.limits import check_text
 from planner.parsing.checked_trees import checked_trees
-from planner.parsing.column_names import POSTGRES, with_named_columns
+from planner.parsing.column_names import NAMED, POSTGRES, with_named_columns
 from planner.parsing.long_names import notices, with_short_names
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.parameters import NO_PARAMETERS, Parameters, check_used, with_values
@@ -145,7 +145,7 @@ class Piece:
         """The tree with names for its columns, and schemas for its relations."""
         words = {token.text.upper() for token in self.tokens}
         has_columns = not _is_kept(tree) and not (words.isdisjoint(_NAMING) and "INSERT" in words)
-        if self.dialect == POSTGRES and has_columns:
+        if self.dialect in NAMED and has_columns:
             tree = with_named_columns(tree, self.script)
         self.names.qualify(tree)
         return without_schemas(tree) if "." in words else tree

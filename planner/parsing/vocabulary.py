@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from engine.schema import Type
 from planner.errors import PlannerError
@@ -46,7 +47,7 @@ def kept_text(text: str, dialect: str, vocabulary: Vocabulary, names: Namespace 
 
 
 def spelled_out_piece(piece: Piece, vocabulary: Vocabulary) -> Piece:
-    """The same for one statement of a script."""
+    """The same for one statement of a script, or a part of one."""
     if not vocabulary:
         return piece
     start = piece.tokens[0].start
@@ -58,8 +59,9 @@ def spelled_out_piece(piece: Piece, vocabulary: Vocabulary) -> Piece:
     if found.text == found.original:
         return piece
     rewritten = found.within(piece.script, start)
-    new = split(rewritten.text, piece.dialect)[piece.index]
-    tokens = tuple(map(rewritten.placed, new.tokens))
+    all = chain.from_iterable(new.tokens for new in split(rewritten.text, piece.dialect))
+    end = start + len(found.text)
+    tokens = tuple(rewritten.placed(token) for token in all if start <= token.start < end)
     return replace(piece, script=rewritten.text, tokens=tokens, rewritten=rewritten)
 
 

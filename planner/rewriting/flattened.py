@@ -13,8 +13,8 @@ from sqlglot import exp
 from planner.dialects.overloads import PREFIX
 from planner.errors import Unsupported
 from planner.native import templates
+from planner.native.json_paths import json_path, text
 from planner.positions import fail
-from planner.rewriting.json_paths import json_path, text
 from planner.rewriting.json_values import ELEMENT, KEY, PLACE, element, lateral, named
 
 _COLUMNS = ("key", "path", "index", "value", "this")

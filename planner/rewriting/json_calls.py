@@ -17,9 +17,9 @@ from sqlglot import exp
 from planner.errors import InvalidQuery
 from planner.identifiers import fold
 from planner.native import templates
+from planner.native.jsonb import path_values
 from planner.native.row_names import mark_row
 from planner.positions import fail
-from planner.rewriting.json_paths import json_path
 from planner.rewriting.json_values import ELEMENT, element, lateral, named, typed_member
 
 FAMILY = frozenset({"materialize", "postgres", "redshift", "risingwave"})
@@ -125,9 +125,8 @@ def _name(call: exp.Expr | None) -> str:
 def _lists(call: exp.Anonymous) -> list[tuple[str, exp.Expression]]:
     """The names and the lists of the columns of a call's rows."""
     name = _name(call)
-    if name == "path_query" and len(call.expressions) == 2:
-        document, path = call.expressions
-        return [("", templates.whole(json_path(path, is_lax=True).values("{0}"), document))]
+    if name == "path_query" and len(call.expressions) in (2, 3):
+        return [("", templates.whole(path_values(call.expressions), call.expressions[0]))]
     if name not in _FUNCTIONS or len(call.expressions) != 1:
         return []
     return [

@@ -16,8 +16,8 @@ from sqlglot import exp
 from planner.errors import InvalidQuery
 from planner.identifiers import fold
 from planner.native import templates
+from planner.native.json_paths import JsonPath, json_path, member
 from planner.positions import fail
-from planner.rewriting.json_paths import JsonPath, json_path, member
 from planner.rewriting.json_values import ELEMENT, element, is_json, is_text, lateral, named
 
 _STRICT = frozenset({"mysql", "singlestore", "tidb"})

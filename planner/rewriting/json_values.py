@@ -5,7 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from planner.native import templates
-from planner.rewriting.json_paths import member, text
+from planner.native.json_paths import member, text
 
 _TABLE = "row#"
 """The table of the inner query; a user cannot write this name without quotes."""

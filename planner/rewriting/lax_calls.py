@@ -13,8 +13,8 @@ from sqlglot import exp
 
 from planner.errors import Unsupported
 from planner.native import templates
+from planner.native.json_paths import json_path
 from planner.positions import fail
-from planner.rewriting.json_paths import json_path
 
 _DIALECTS = frozenset({"oracle", "trino"})
 _VALUE = (

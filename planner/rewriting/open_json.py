@@ -7,8 +7,8 @@ from sqlglot import exp
 from planner.errors import Unsupported
 from planner.identifiers import fold
 from planner.native import templates
+from planner.native.json_paths import JsonPath, json_path, member, text
 from planner.positions import fail
-from planner.rewriting.json_paths import JsonPath, json_path, member, text
 from planner.rewriting.json_values import ELEMENT, KEY, element, is_text, lateral, named
 
 _ROWS = (

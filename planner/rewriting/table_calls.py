@@ -20,6 +20,7 @@ _SPLITS = {
         "string_to_table": SPLIT,
         "generate_subscripts": "CASE WHEN {1} = 1 THEN generate_series(1, len({0})) END",
     },
+    "risingwave": {"range": "range({0}, {1})"},
     "tsql": {
         "string_split": "string_split({0}, {1})",
         "generate_series": "generate_series({0}, {1}, CASE WHEN {0} <= {1} THEN 1 ELSE -1 END)",
@@ -40,10 +41,12 @@ def table_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
     name = (call.name if isinstance(call, exp.Anonymous) else call.sql_name()).lower()
     if family == "tsql" and (rows := _rows_of_tsql(call, name)) is not None:
         return _kept(node, rows, name, dialect)
-    matches = all_matches(call) if family == "postgres" else None
+    matches = all_matches(call, dialect) if family == "postgres" else None
     if matches is not None:
         return _kept(node, exp.Unnest(expressions=[matches]), name, dialect)
-    template = _SPLITS.get(family, {}).get(name)
+    template = _SPLITS.get(dialect, {}).get(name) or _SPLITS.get(family, {}).get(name)
+    if name == "range" and len(call.expressions) == 3:
+        template = "range({0}, {1}, {2})"
     if name == "string_to_table" and len(call.expressions) == 3:
         template = SPLIT_WITH_NULLS
     if template is not None and len(call.expressions) == 2 + template.count("{2}"):
@@ -73,10 +76,13 @@ def row_call(node: exp.Expression, dialect: str) -> exp.Expression | None:
     if not isinstance(node, exp.Anonymous) or isinstance(node.parent, exp.Table | exp.Lateral):
         return None
     family = "postgres" if has(dialect, Trait.FUNCTIONS_ARE_TABLES) else ""
+    found = all_matches(node, dialect) if family else None
     template = _SPLITS.get(family, {}).get(node.name.lower())
-    if template is None or len(node.expressions) != 2:
+    if template is not None and len(node.expressions) == 2:
+        found = templates.sql(template, node.expressions)
+    if found is None:
         return None
-    rows = exp.Explode(this=templates.sql(template, node.expressions))
+    rows = exp.Explode(this=found)
     is_item = isinstance(node.parent, exp.Select) and node.arg_key == "expressions"
     return exp.Alias(this=rows, alias=exp.to_identifier(node.name.lower())) if is_item else rows
 

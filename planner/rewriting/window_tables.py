@@ -37,6 +37,9 @@ def window_table(node: exp.Expression, dialect: str) -> exp.Expression | None:
     if not isinstance(call, exp.Anonymous) or call.name.upper() not in _FORMS:
         return None
     name = call.name.upper()
+    for span in call.find_all(exp.Interval):
+        if span.this is not None and span.this.name.strip().startswith("-"):
+            fail(InvalidQuery(f"{name} takes spans that are longer than nothing"), span)
     source, *arguments = call.expressions or [None]
     if not isinstance(source, exp.Column) or not 2 <= len(arguments) <= 4 - (name == "TUMBLE"):
         fail(InvalidQuery(f"{name} takes other arguments", _FORMS[name]), call)

@@ -10,6 +10,8 @@ from planner.statements.statements import (
     NAMED_STAGES,
     Explain,
     ShowAssertions,
+    ShowBranch,
+    ShowBranches,
     ShowColumns,
     ShowCreate,
     ShowSchemas,
@@ -21,8 +23,8 @@ from planner.statements.statements import (
 from planner.statements.word_reader import WordReader
 
 _SHOWN = (
-    "write SHOW TABLES, VIEWS, ASSERTIONS, SCHEMAS, SOURCES, SINKS, COLUMNS FROM name, CREATE TABLE name or "
-    "CREATE VIEW name, or DESCRIBE name"
+    "write SHOW TABLES, VIEWS, ASSERTIONS, SCHEMAS, BRANCHES, SOURCES, SINKS, COLUMNS FROM name, "
+    "CREATE TABLE name or CREATE VIEW name, or DESCRIBE name"
 )
 _QUERIES = ("SELECT", "WITH", "VALUES", "TABLE", "FROM", "PIVOT", "UNPIVOT", "(")
 _EXPLAINED = f"write EXPLAIN [{' | '.join(NAMED_STAGES).upper()}] query, or VIEW name"
@@ -67,6 +69,10 @@ def show(piece: Piece) -> Statement:
             return ShowAssertions(piece)
         case ("SCHEMAS",):
             return ShowSchemas(piece)
+        case ("BRANCHES",):
+            return ShowBranches(piece)
+        case ("BRANCH",):
+            return ShowBranch(piece)
         case ("SOURCES",) | ("SINKS",):
             return ShowStreams(piece, words[0].removesuffix("S"))
         case ("SEARCH_PATH",):

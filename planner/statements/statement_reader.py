@@ -19,6 +19,13 @@ from planner.parsing.syntax_errors import STATEMENTS
 from planner.positions import fail
 from planner.statements.alter_statements import alter
 from planner.statements.assertion_statements import create_assertion, drop_assertion
+from planner.statements.branch_statements import (
+    create_branch,
+    drop_branch,
+    merge_branch,
+    reset_branch,
+    set_branch,
+)
 from planner.statements.comment_statements import comment
 from planner.statements.copy_files import copy_files
 from planner.statements.create_statements import create_table, create_view, drop
@@ -224,6 +231,7 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("CREATE", "TYPE"): create_type,
     ("CREATE", "ROLE"): create_role,
     ("CREATE", "SCHEMA"): create_schema,
+    ("CREATE", "BRANCH"): create_branch,
     ("CREATE", "INDEX"): create_index,
     ("CREATE", "UNIQUE", "INDEX"): create_index,
     ("CREATE", "SOURCE"): create_source,
@@ -242,6 +250,7 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("DROP", "TYPE"): drop_type,
     ("DROP", "ROLE"): drop_role,
     ("DROP", "SCHEMA"): drop_schema,
+    ("DROP", "BRANCH"): drop_branch,
     ("DROP", "INDEX"): drop_index,
     ("DROP", "FUNCTION"): drop_function,
     ("DROP", "MACRO"): drop_function,
@@ -251,6 +260,7 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("GRANT",): grant,
     ("REVOKE",): revoke,
     ("REFRESH",): refresh,
+    ("MERGE", "BRANCH"): merge_branch,
     ("MERGE",): _query,
     ("REPLACE",): _replace_into,
     ("TRUNCATE",): _query,
@@ -258,6 +268,9 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("DESC",): describe,
     ("EXPLAIN",): explain,
     ("SHOW",): show,
+    ("SET", "BRANCH"): set_branch,
+    ("SET", "SESSION", "BRANCH"): set_branch,
+    ("RESET", "BRANCH"): reset_branch,
     ("SET",): set_search_path,
     ("BEGIN",): _begin,
     ("START", "TRANSACTION"): _begin,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from sqlglot import exp
 
@@ -392,6 +393,48 @@ class ShowAssertions(Statement):
 
 @dataclass(frozen=True)
 class ShowSchemas(Statement):
+    pass
+
+
+@dataclass(frozen=True)
+class CreateBranch(Statement):
+    """A branch of `parent`, by default of the session's, as of an epoch or a time, by default now."""
+
+    name: str
+    parent: str | None
+    as_of: int | datetime | None
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class DropBranch(Statement):
+    names: tuple[str, ...]
+    if_exists: bool
+
+
+@dataclass(frozen=True)
+class MergeBranch(Statement):
+    """`into` is the parent, where the statement names it; `on_conflict` is fail, ours or theirs."""
+
+    name: str
+    into: str | None
+    on_conflict: str
+
+
+@dataclass(frozen=True)
+class SetBranch(Statement):
+    """SET branch, for the statements after it; None is the default."""
+
+    branch: str | None
+
+
+@dataclass(frozen=True)
+class ShowBranch(Statement):
+    pass
+
+
+@dataclass(frozen=True)
+class ShowBranches(Statement):
     pass
 
 

@@ -159,7 +159,7 @@ class Catalog:
             return
         with self.connections.writing() as connection:
             connection.execute(_INSERT_LOG, rows)
-            _write_answers(connection, commit, keys, receipts)
+            write_answers(connection, commit, keys, receipts)
 
     def _append_row(self, row: Mapping[str, object]) -> None:
         """Inserts a row of the log in one statement, which passes the fence itself."""
@@ -232,10 +232,8 @@ class Catalog:
 
     def answered(self, keys: Sequence[str]) -> dict[str, tuple[bytes, Applied]]:
         """For those of the keys that were used: the digest of the request and its answer."""
-        query = sa.select(idempotency_keys).where(idempotency_keys.c.key.in_(keys))
         with self.connections.reading() as connection:
-            rows = connection.execute(query).all()
-        return {row.key: (row.digest, Applied(row.epoch, row.changes)) for row in rows}
+            return answers_to(connection, keys)
 
     # The state
 
@@ -284,7 +282,7 @@ class Catalog:
             if commit is not None:
                 times_of = {"last": commit.last, "first": commit.first, "committed_at": commit.at}
                 connection.execute(sa.insert(commits), times_of)
-                _write_answers(connection, commit, keys, receipts)
+                write_answers(connection, commit, keys, receipts)
         return True
 
 
@@ -329,7 +327,14 @@ def newest_commit(connection: sa.Connection) -> CommittedEpochs | None:
     return None
 
 
-def _write_answers(
+def answers_to(connection: sa.Connection, keys: Sequence[str]) -> dict[str, tuple[bytes, Applied]]:
+    """`Catalog.answered`, in the connection's transaction."""
+    query = sa.select(idempotency_keys).where(idempotency_keys.c.key.in_(keys))
+    rows = connection.execute(query).all()
+    return {row.key: (row.digest, Applied(row.epoch, row.changes)) for row in rows}
+
+
+def write_answers(
     connection: sa.Connection,
     commit: CommittedEpochs,
     keys: Sequence[tuple[Idempotency, Applied]],

@@ -67,6 +67,7 @@ class Alterations:
             [self._renamed(view, new, draft) for view in of.known.readers(old.name)] if draft.renamed else []
         )
         changed = {d.name: d for d in (new, *others, *readers)}
+        of.check_held(*changed.values())
         before, after = of.indexes(old), of.indexes(new)
         made = [index for index in after if index not in before]
         self._check_rows(old, new, of.engine.snapshot.rows(old.name))
@@ -233,6 +234,7 @@ class Alterations:
         """Replaces relations, first in the engine, then in the catalog; each comes after what it reads. What
         `write` stores there and returns takes the places of definitions too."""
         of = self._of
+        of.check_held(*olds)
         before = {d.name: of.engine.history_of(d.name) for d in olds if not d.is_view}
         failing = {new.name for old, new in zip(olds, news, strict=True) if old.is_view and self._fails(old)}
         of.withdraw(olds)

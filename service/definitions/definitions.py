@@ -71,6 +71,8 @@ class Definitions:
         self.queries = MaintainedQueries(engine)
         self.known = KnownRelations.of({})
         """Every table and view. Replaced as a whole."""
+        self.holders: dict[str, int] = {}
+        """By branch, the number of the newest relation that it holds: all up to it stay as they are."""
 
     @property
     def all(self) -> Mapping[str, Definition]:
@@ -146,6 +148,7 @@ class Definitions:
                     )
                 going[reader.name] = reader
         changed = self._released(going, cascade)
+        self.check_held(*going.values(), *changed)
         with self.catalog.changing() as changing:
             for definition in going.values():
                 changing.remove(definition.id)
@@ -320,6 +323,18 @@ class Definitions:
             raise
 
     # Names
+
+    def check_held(self, *changing: Definition) -> None:
+        """Raises Conflict if a branch holds one of these definitions."""
+        for definition in changing:
+            for branch, newest in self.holders.items():
+                if definition.id <= newest and not is_temporary(definition.name):
+                    kind = "view" if definition.is_view else "table"
+                    raise Conflict(
+                        f"{kind} {definition.name} is held as it is by branch {branch}",
+                        f"merge and drop the branch first: DROP BRANCH {branch}",
+                        code="held_by_branch",
+                    )
 
     def must_be_new(self, name: str) -> None:
         if name in self.all:

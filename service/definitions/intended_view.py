@@ -45,8 +45,10 @@ class IntendedView:
         return all(of.relations.get(name) is relation for name, relation in self.read.items())
 
     def make(self, building: Building, of: Definitions) -> Definition:
-        """Store the view and maintain what was built. If the catalog refuses, or the view is an assertion
-        that is broken, nothing is made."""
+        """Store the view and maintain what was built. If the catalog refuses, the view is an assertion that
+        is broken, or a branch holds the view that it replaces, nothing is made."""
+        if self.replaced is not None and not self.rebuilt:
+            of.check_held(self.replaced)
         check_built(self.definition, building)
         created = of.engine.snapshot.upper - 1
         definition = self.definition if self.rebuilt else replace(self.definition, created=created)

@@ -73,6 +73,14 @@ class StateFigures:
         )
         yield gauge("freshet_waiting_queries", "Ad-hoc queries that wait.", self.queries.waiting)
         yield gauge("freshet_builds", "Views that are being built.", len(runtime.builds))
+        branches = runtime.branches.all.values() if runtime.leads else ()
+        yield gauge("freshet_branches", "Branches that there are.", len(branches))
+        yield gauges(
+            "freshet_branch_bytes",
+            "What branches hold besides their parents' state.",
+            ("branch",),
+            {(branch.name,): branch.departed for branch in branches},
+        )
         yield gauge("freshet_feeds", "Changefeeds that are open as event streams.", self.feeds.open)
         yield gauge(
             "freshet_postgres_open_connections",

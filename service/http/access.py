@@ -9,11 +9,14 @@ from service.backup.backups import Backups
 from service.errors import Unavailable
 from service.http.bodies import Turns
 from service.http.feeds import Feeds
+from service.names import fold_name
 from service.pipeline.pipeline import Pipeline
 from service.reading.lanes import Lanes
 from service.reading.queries import Queries
 from service.reading.reads import Reader
+from service.running.branches.branch_timeline import BranchTimeline
 from service.running.runtime import Runtime
+from service.running.timeline import Timeline
 from service.sql.script_door import SqlDoor
 
 
@@ -23,6 +26,13 @@ def runtime_of(request: Request) -> Runtime:
     if runtime is None:
         raise Unavailable("the service is not ready: it is recovering its state", "try again soon")
     return runtime
+
+
+def timeline_of(request: Request, branch: str | None) -> Timeline:
+    """The branch that a request names, or the runtime. Raises Unavailable like `runtime_of`, NotFound for a
+    branch that is not there, and NotLeader for any in a standby."""
+    runtime = runtime_of(request)
+    return runtime if branch is None else runtime.branches.timeline(fold_name(branch))
 
 
 def principal_of(request: Request) -> Principal:
@@ -46,9 +56,9 @@ def door_of(request: Request) -> SqlDoor:
     return request.app.state.sql_door
 
 
-def reader_of(request: Request) -> Reader:
-    """The reader of the runtime's snapshots. Call `runtime_of` first."""
-    return request.app.state.reader
+def reader_of(request: Request, timeline: Timeline) -> Reader:
+    """The reader of the timeline's snapshots."""
+    return timeline.reader if isinstance(timeline, BranchTimeline) else request.app.state.reader
 
 
 def feeds_of(request: Request) -> Feeds:

@@ -27,6 +27,7 @@ from service.reading.followers import Follower
 from service.running.pulse import Beats
 from service.running.relation_following import Following
 from service.running.runtime import Runtime
+from service.running.timeline import Timeline
 
 KEEP_ALIVE = 15.0
 """Seconds of silence after which a comment shows that the stream is alive."""
@@ -65,11 +66,16 @@ class Feeds:
         return list(self._all.values())
 
     def response(
-        self, definition: Definition, since: int, skip_errors: bool, principal: Principal = ANYONE
+        self,
+        timeline: Timeline,
+        definition: Definition,
+        since: int,
+        skip_errors: bool,
+        principal: Principal = ANYONE,
     ) -> StreamingResponse:
-        """Events of the epochs after `since`, until the relation is dropped, the principal may no longer read
-        it, or the service stops."""
-        return self.of(_Feed(self._runtime, self._pages, definition, since, skip_errors, principal))
+        """Events of a timeline's epochs after `since`, until the relation is dropped, the principal may no
+        longer read it, or the timeline ends."""
+        return self.of(_Feed(timeline, self._pages, definition, since, skip_errors, principal))
 
     def of(self, feed: EventFeed) -> StreamingResponse:
         """The events of a feed, which counts as open until they end."""
@@ -111,14 +117,14 @@ class _Feed(Following):
 
     def __init__(
         self,
-        runtime: Runtime,
+        timeline: Timeline,
         pages: FeedPages,
         definition: Definition,
         since: int,
         skip_errors: bool,
         principal: Principal,
     ) -> None:
-        super().__init__(runtime, definition, principal, since, skip_errors)
+        super().__init__(timeline, definition, principal, since, skip_errors)
         self._pages = pages
 
     @property
@@ -129,8 +135,8 @@ class _Feed(Following):
         clock = asyncio.get_running_loop().time
         silent_since = clock()
         try:
-            with Beats(self._runtime.pulse) as beats:
-                while not self._runtime.closing:
+            with Beats(self._timeline.pulse) as beats:
+                while not self._timeline.closing:
                     try:
                         task = self._begin()
                         page = None if task is None else await asyncio.shield(task)

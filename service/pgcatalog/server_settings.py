@@ -138,6 +138,10 @@ def _setting(default: str, known: dict | None) -> ServerSetting:
     )
 
 
-SERVER_SETTINGS = _settings()
+OWN_SETTINGS = {
+    "branch": ServerSetting("main", description="The branch that statements read and change."),
+}
+"""Settings that PostgreSQL does not have."""
+SERVER_SETTINGS = _settings() | OWN_SETTINGS
 OF_CLIENT = ServerSetting("")
 """A setting that a client has made up: its name has a dot."""

@@ -11,7 +11,7 @@ from planner.parsing.vocabulary import Vocabulary
 from service.accounts.principals import Principal
 from service.definitions.known_relations import KnownRelations
 from service.reading.session_zones import UTC_ZONE, SessionZone
-from service.running.runtime import Runtime
+from service.running.timeline import Timeline
 
 
 class SessionReading(NamedTuple):
@@ -33,15 +33,15 @@ class Circumstances:
     reading: SessionReading
 
     @classmethod
-    def now(cls, runtime: Runtime, reading: SessionReading) -> Circumstances:
-        return cls(runtime.readable.known, runtime.vocabulary(), runtime.schemas(), reading)
+    def now(cls, timeline: Timeline, reading: SessionReading) -> Circumstances:
+        return cls(timeline.readable.known, timeline.vocabulary(), timeline.schemas(), reading)
 
-    def hold(self, runtime: Runtime, reading: SessionReading) -> bool:
+    def hold(self, timeline: Timeline, reading: SessionReading) -> bool:
         """Whether the statement still means the same."""
         return (
-            self.known is runtime.readable.known
-            and self.vocabulary is runtime.vocabulary()
-            and self.schemas is runtime.schemas()
+            self.known is timeline.readable.known
+            and self.vocabulary is timeline.vocabulary()
+            and self.schemas is timeline.schemas()
             and self.reading == reading
         )
 

@@ -278,24 +278,24 @@ class ClientSession:
         insert, runs = statement.insert, self.runs
         if insert is None or runs.block is not None or runs.principal is None:
             return False
-        if not insert.circumstances.hold(runs.runtime, runs.reading):
+        if not insert.circumstances.hold(runs.timeline, runs.reading):
             statement.insert = None
             return False
         slow = self.hall.door.slow
-        count = await insert.run(runs.runtime, portal.parameters, runs.principal, slow)
+        count = await insert.run(runs.timeline, portal.parameters, runs.principal, slow)
         if count is not None:
             portal.tag = f"INSERT 0 {count}"
         return count is not None
 
     def _keep(self, statement: PreparedStatement, portal: Portal, result: Result) -> None:
         """Keeps with a prepared statement how it is run again, if there is a short way."""
-        runtime, piece, principal = self.runs.runtime, statement.piece, self.runs.principal
+        timeline, piece, principal = self.runs.timeline, statement.piece, self.runs.principal
         reading = self.runs.reading
         if piece is None or principal is None or not statement.is_named:
             return
-        if statement.tried is not None and statement.tried.hold(runtime, reading):
+        if statement.tried is not None and statement.tried.hold(timeline, reading):
             return
-        now = statement.tried = Circumstances.now(runtime, reading)
+        now = statement.tried = Circumstances.now(timeline, reading)
         if not now.are_public(principal):
             return
         if portal.rows is not None and isinstance(result.answer, FoundRows):
@@ -305,7 +305,7 @@ class ClientSession:
                 door.prepared, now, piece, portal.parameters, types, statement.wanted, columns
             )
         elif result.statement == "INSERT" and result.answer is None and piece.length <= _LONGEST_KEPT:
-            statement.insert = insert_of_values(runtime, piece, now)
+            statement.insert = insert_of_values(timeline, piece, now)
 
     def check_block(self, statement: PreparedStatement) -> None:
         """Raises Conflict if the block has failed and the statement does not end it."""
@@ -319,6 +319,7 @@ class ClientSession:
     async def subscription(self, piece: Piece) -> Subscription:
         """What a SUBSCRIBE follows; a query is maintained from now on until the subscription is closed."""
         hall, runs, options = self.hall, self.runs, subscribe_options(piece)
+        runs.must_be_on_main("SUBSCRIBE")
         runtime, principal = runs.runtime, runs.principal
         assert principal is not None
         if options.query is None:

@@ -53,11 +53,11 @@ async def run_copy(session: ClientSession, piece: Piece, inlet: CopyInlet) -> st
 
 async def _copy_in(session: ClientSession, copy: Copy, piece: Piece, inlet: CopyInlet) -> int:
     runs = session.runs
-    runtime, principal = runs.runtime, runs.principal
+    timeline, principal = runs.timeline, runs.principal
     assert principal is not None
     name = runs.relation(copy.schema, copy.relation)
     principal.require(Privilege.INSERT, name)
-    definition = runtime.definition(name, view=False)
+    definition = timeline.definition(name, view=False)
     places = _places(copy, definition)
     if copy.format.kind == "CSV" and copy.format.escape != copy.format.quote:
         raise Unsupported(
@@ -67,11 +67,11 @@ async def _copy_in(session: ClientSession, copy: Copy, piece: Piece, inlet: Copy
         )
     if runs.block is not None:
         runs.block.must_write()
-    runtime.must_lead()
+    timeline.must_lead()
     form = format_of(copy.format)
     session.outlet.write(out.copy_response(b"G", form, len(places)))
     body = await _received(session, inlet)
-    budget, dictionary = session.hall.settings.budget, runtime.dictionary
+    budget, dictionary = session.hall.settings.budget, timeline.dictionary
     with runs.calling() as caller, dictionary.holding():
         changes = await session.hall.lanes.planning.run(
             changes_of_copy,
@@ -92,7 +92,7 @@ async def _apply(session: ClientSession, definition: Definition, changes: TableC
     """Makes the changes an epoch, or a part of the block."""
     runs = session.runs
     if runs.block is None:
-        await runs.runtime.apply({definition.name: changes}, size=size)
+        await runs.timeline.apply({definition.name: changes}, size=size)
     else:
         await session.hall.lanes.planning.run(runs.block.apply, {definition.name: changes})
 

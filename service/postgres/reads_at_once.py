@@ -18,7 +18,7 @@ from service.postgres.client_session import ClientSession
 from service.postgres.frontend_messages import BindMessage
 from service.postgres.message_decoder import MessageDecoder
 from service.reading.point_reads import AT_ONCE
-from service.running.runtime import Runtime
+from service.running.timeline import Timeline
 
 _TOGETHER = 64
 """The most reads that are answered before others have their turn."""
@@ -55,9 +55,13 @@ class ReadsAtOnce:
             or not runtime.accounts.is_current(principal)
         ):
             return b""
+        try:
+            timeline = runs.timeline
+        except ServiceError:
+            return b""
         found: list[bytes] = []
         while len(found) < _TOGETHER and (run := decoder.bound_run()) is not None:
-            answer = self._answer(runtime, principal, *run)
+            answer = self._answer(timeline, principal, *run)
             if answer is None:
                 break
             decoder.take_run()
@@ -70,14 +74,14 @@ class ReadsAtOnce:
         return b"".join(found)
 
     def _answer(
-        self, runtime: Runtime, principal: Principal, bind: BindMessage, is_described: bool
+        self, timeline: Timeline, principal: Principal, bind: BindMessage, is_described: bool
     ) -> bytes | None:
         """The answer to a run of a statement; None if it has to take the usual way."""
         statement = self._session.objects.statements.get(bind.statement)
         if statement is None or statement.read is None:
             return None
-        prepared, snapshot = statement.read, runtime.readable.snapshot
-        if not prepared.circumstances.hold(runtime, self._session.runs.reading):
+        prepared, snapshot = statement.read, timeline.readable.snapshot
+        if not prepared.circumstances.hold(timeline, self._session.runs.reading):
             statement.read = None
             return None
         form = prepared.form(bind)

@@ -19,6 +19,10 @@ from service.postgres.session_statements import (
 )
 from service.postgres.token_reader import TokenReader
 
+_OF_CATALOG = frozenset(
+    ("", "TABLES", "VIEWS", "COLUMNS", "CREATE", "SCHEMAS", "BRANCHES", "INDEXES", "SOURCES", "SINKS")
+)
+"""What follows SHOW where it shows no setting."""
 _OFFSET = re.compile(r"([+-]?)([0-9]{1,2}):([0-9]{2})")
 
 
@@ -98,7 +102,7 @@ def _values(reader: TokenReader) -> str | None:
 
 
 def read_show(reader: TokenReader) -> ShowSetting | None:
-    if reader.word in ("TABLES", "VIEWS", "COLUMNS", "CREATE", "SCHEMAS", "INDEXES", "SOURCES", "SINKS", ""):
+    if reader.word in _OF_CATALOG:
         return None
     if reader.took("TIME", "ZONE"):
         return ShowSetting("TimeZone")

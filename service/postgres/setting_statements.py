@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from service.errors import Conflict, Invalid
+from service.errors import Conflict, Invalid, ServiceError
 from service.pgformats.data_rows import AnswerRows
 from service.postgres import session_statements as s
 from service.postgres.client_session import ClientSession
@@ -13,8 +13,20 @@ from service.reading.duck import Answer
 async def set_setting(session: ClientSession, statement: s.SetSetting) -> OwnResult:
     if statement.local and (session.runs.block is None or session.runs.block.is_implicit):
         session.notice("25P01", "SET LOCAL has an effect only in a block")
+    before = session.settings.get("branch")
     session.settings.set(statement.name, statement.value, statement.local)
+    if session.settings.get("branch") != before:
+        _check_branch(session, before)
     return OwnResult("SET")
+
+
+def _check_branch(session: ClientSession, before: str) -> None:
+    """Raises what keeps the session from its branch, and leaves it on the one before."""
+    try:
+        _ = session.runs.timeline
+    except ServiceError:
+        session.settings.set("branch", before)
+        raise
 
 
 async def show(session: ClientSession, statement: s.ShowSetting) -> OwnResult:

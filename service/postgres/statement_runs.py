@@ -25,8 +25,11 @@ from service.postgres.session_settings import SessionSettings
 from service.postgres.temporary_tables import TemporaryTables, makes_temporary_table
 from service.reading.callers import Caller
 from service.reading.duck import Answer
+from service.running.branches.open_branches import MAIN_NAME
 from service.running.followed_queries import FollowedQuery
 from service.running.runtime import Runtime
+from service.running.timeline import Timeline
+from service.sql.branching import check_on_main
 from service.sql.caller_scope import DoorParts
 from service.sql.describing import DescribingRun
 from service.sql.following_run import FollowingRun
@@ -113,6 +116,17 @@ class StatementRuns:
             raise Unavailable("the service is shutting down", code="shutting_down")
         return runtime
 
+    @property
+    def timeline(self) -> Timeline:
+        """The branch that the session is on. Raises NotFound if it is not there, Conflict if the block that
+        is open has begun on another."""
+        name = self.settings.get("branch")
+        found = self.runtime if name == MAIN_NAME else self.runtime.branches.timeline(name)
+        block = self.block
+        if block is not None and block.timeline is not found:
+            block.go_to(found)
+        return found
+
     async def pieces(self, script: str) -> Sequence[Piece]:
         """The statements of a text. Raises InvalidSyntax."""
         limits = self.hall.settings.planning_limits
@@ -131,6 +145,7 @@ class StatementRuns:
         parts = self._parts()
         with self.calling() as caller:
             if makes_temporary_table(piece):
+                check_on_main(self._session(), "CREATE TABLE")
                 if self.block is not None:
                     self.block.must_write()
                 await self.temporary.make(self.runtime, caller.principal)
@@ -153,6 +168,10 @@ class StatementRuns:
         with self.calling() as caller:
             return await DescribingRun(*parts, caller, self._session()).answer(piece, types)
 
+    def must_be_on_main(self, what: str) -> None:
+        """Raises Unsupported if the session is on a branch, where this cannot be."""
+        check_on_main(self._session(), what)
+
     def relation(self, schema: str | None, name: str) -> str:
         """The full name of a relation, by the search path if no schema is written."""
         with self.calling() as caller:
@@ -165,17 +184,19 @@ class StatementRuns:
             return await FollowingRun(*parts, caller, self._session()).query(piece)
 
     def _parts(self) -> DoorParts:
-        _ = self.runtime
+        _ = self.timeline
         return self.hall.door.parts
 
     def _session(self) -> ScriptSession:
         path = search_path(self.settings.get("search_path"))
-        return ScriptSession(path, self.temporary.schema, self.numbers)
+        branch = self.settings.get("branch")
+        named = None if branch == MAIN_NAME else branch
+        return ScriptSession(path, self.temporary.schema, self.numbers, branch=named)
 
     # Blocks
 
     def begin(self, pins: bool, read_only: bool, is_implicit: bool = False) -> None:
-        self.block = OpenBlock(self.runtime, read_only, pins, is_implicit)
+        self.block = OpenBlock(self.timeline, read_only, pins, is_implicit)
 
     async def commit(self) -> list[str]:
         """Ends the block by making its changes, and returns what the client should know. Raises Conflict if
@@ -183,7 +204,7 @@ class StatementRuns:
         block, self.block = self.block, None
         if block is None:
             return []
-        parts = self._parts()
+        parts = self.hall.door.parts
         with self.calling() as caller:
             return await BlockRun(*parts, caller, self._session(), None, block).commit()
 

@@ -56,6 +56,7 @@ class Subscription(Following):
         if options.as_of is not None:
             runtime.snapshot.changes(definition.name, min(options.as_of, newest), newest)  # is it kept?
         self._hall = hall
+        self._runtime = runtime
         self._query = query
         self.last = None if options.up_to is None else options.up_to - 1
         """The last epoch whose changes are wanted."""

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from engine.runtime.execution import Scanned
+from service.catalog.catalog import Receipt
 from service.changes.table_changes import Applied
 from service.errors import Overloaded, Unavailable
 from service.running.heap import return_free_memory
@@ -63,10 +64,10 @@ class LargeRequests:
         """Whether a draft is made here: it changes many rows."""
         return draft.transaction.changes >= self._state.settings.large_changes
 
-    async def settle(self, draft: Drafted[Any]) -> Applied | None:
-        """Makes a draft's changes one epoch; None if what it has read has changed since."""
+    async def settle(self, draft: Drafted[Any], receipt: Receipt | None = None) -> Applied | None:
+        """Makes a draft's changes one epoch, with a receipt; None if what it has read has changed since."""
         state = self._state
-        change = LargeDraft(state.epochs, draft, state.placement, state.settings)
+        change = LargeDraft(state.epochs, draft, state.placement, state.settings, receipt)
         with self._counted(draft.transaction.changes):
             try:
                 return await self._submit(self._make_in_turn, change, lambda: None)

@@ -17,16 +17,16 @@ from service.definitions.definition import Definition
 from service.definitions.maintained_queries import is_query_name
 from service.errors import Conflict, NotFound, Unauthenticated
 from service.reading.reads import check_health
-from service.running.runtime import Runtime
+from service.running.timeline import Timeline
 
 
 class Position:
     """`since` is the last epoch whose changes were taken."""
 
     def __init__(
-        self, runtime: Runtime, definition: Definition, since: int, skip_errors: bool = False
+        self, timeline: Timeline, definition: Definition, since: int, skip_errors: bool = False
     ) -> None:
-        self._runtime = runtime
+        self._timeline = timeline
         self.definition = definition
         self.since = since
         self._skip_errors = skip_errors
@@ -38,7 +38,7 @@ class Position:
 
         If it has none, they count as taken. Raises a ServiceError if the relation can no longer be followed.
         """
-        definition, readable = self.definition, self._runtime.readable
+        definition, readable = self.definition, self._timeline.readable
         name, snapshot = definition.name, readable.snapshot
         relation = snapshot.relations.get(name)
         if is_query_name(name):
@@ -76,17 +76,17 @@ class Following(Position):
 
     def __init__(
         self,
-        runtime: Runtime,
+        timeline: Timeline,
         definition: Definition,
         principal: Principal,
         since: int,
         skip_errors: bool = False,
     ) -> None:
-        super().__init__(runtime, definition, since, skip_errors)
+        super().__init__(timeline, definition, since, skip_errors)
         self.principal = principal
 
     def look(self, until: int | None = None) -> Snapshot | None:
-        if not self._runtime.accounts.is_current(self.principal):
+        if not self._timeline.accounts.is_current(self.principal):
             raise rights_changed()
         return super().look(until)
 

@@ -11,25 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TypeVar
 
 from sqlalchemy import Connection
 
 from engine.kernels.parallel import threads
-from engine.runtime.engine import Snapshot
 from engine.runtime.execution import Scanned
 from engine.runtime.observation import Held, Observed
 from engine.runtime.upkeep import Upkeep
 from engine.schema import Schema, Type
 from engine.spark.sessions import Sessions
-from engine.state.dictionary import Dictionary
 from planner.errors import PlannerError
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.sql_functions import SqlFunction
-from planner.parsing.vocabulary import Vocabulary, kept_text
-from planner.relation import Relation
+from planner.parsing.vocabulary import kept_text
 from planner.relation_names import TEMPORARY, schema_of
 from planner.statements.alterations import Action
 from planner.statements.breach import Breach
@@ -39,7 +35,7 @@ from service.catalog.catalog import Receipt
 from service.catalog.details import NO_DETAILS, Details
 from service.catalog.leadership import Leader
 from service.changes.constraints import table_of_index
-from service.changes.table_changes import Applied, Idempotency, TableChanges
+from service.changes.table_changes import Applied, TableChanges
 from service.clock import Time, system_time
 from service.definitions.counters import counter_called, has_counter
 from service.definitions.definition import Definition
@@ -55,44 +51,35 @@ from service.metrics import Metrics
 from service.placement import Placement
 from service.reading.callers import Caller
 from service.reading.lanes import Lane
+from service.running.branches.open_branches import OpenBranches
 from service.running.followed_queries import FollowedQueries
 from service.running.instance import Deposing
 from service.running.leading import Leading
 from service.running.log_follower import LogFollower
 from service.running.pinned_state import PinnedState, pinned
 from service.running.process_memory import MemoryMark
-from service.running.pulse import Pulse
 from service.running.state import State, recover
+from service.running.timeline import Timeline
 from service.running.view_build import ViewBuild
 from service.running.view_comparison import ViewComparison
 from service.settings.settings import Settings
-from service.telemetry.exchange import current
 from service.writing.epochs import Drafted
 from service.writing.large_changes import Check
 from service.writing.request import Load, Request
-from service.writing.transaction import Transaction
+from service.writing.writer import Writer
 
 T = TypeVar("T")
-_1970 = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class Runtime:
-    """`pulse` beats whenever a new epoch or definition can be read; `memory` is the mark of the process."""
+class Runtime(Timeline):
+    """The service's own timeline; `memory` is the mark of the process."""
 
     def __init__(
         self, state: State, memory: MemoryMark, on_lead: Callable[[Runtime], None] = lambda runtime: None
     ) -> None:
+        super().__init__(state, Lane("past", 2), Lane("judging", 2))
         self.memory = memory
-        self.settings = state.settings
-        self.metrics = state.metrics
-        self.accounts = state.accounts
-        self.pulse = Pulse()
-        self.closing = False
-        """Whether the service is about to stop, so that endless responses end."""
-        self._state = state
         self._on_lead = on_lead
-        self._past = Lane("past", 2)
-        self._judging = Lane("judging", 2)
         self._led: Leading | None = None
         self._following: LogFollower | None = None
         if state.instance.leads:
@@ -139,6 +126,7 @@ class Runtime:
         self._past.close()
         self._judging.close()
         if self._led is not None:
+            self._branches.close()
             self._led.close()
         self._state.close()
 
@@ -148,6 +136,8 @@ class Runtime:
         """Begins to make changes."""
         self._state = state
         self._led = Leading.of(state, self._show, self._after)
+        self._branches = OpenBranches(state, self, self._past, self._judging)
+        self._branches.restore()
         self._show()
         self._led.writer.start()
         left = [name for name in self.schemas() if name.startswith(TEMPORARY)]
@@ -174,6 +164,16 @@ class Runtime:
         if self._led is None:
             raise NotLeader(self.leader.address)
         return self._led
+
+    @property
+    def _writer(self) -> Writer:
+        return self._leading.writer
+
+    @property
+    def branches(self) -> OpenBranches:
+        """The branches. Raises NotLeader in a standby, which has none."""
+        self.must_lead()
+        return self._branches
 
     @property
     def leads(self) -> bool:
@@ -233,20 +233,6 @@ class Runtime:
     # Reading: any thread.
 
     @property
-    def readable(self) -> Readable:
-        """The newest published state with its definitions. Whoever needs both takes it once."""
-        return self._readable
-
-    @property
-    def snapshot(self) -> Snapshot:
-        """The newest published state. It is immutable; its newest epoch is `snapshot.upper - 1`."""
-        return self._readable.snapshot
-
-    @property
-    def dictionary(self) -> Dictionary:
-        return self._state.engine.dictionary
-
-    @property
     def waiting(self) -> int:
         """The number of requests that wait for the writer or are being processed."""
         return 0 if self._led is None else self._led.writer.waiting
@@ -261,52 +247,12 @@ class Runtime:
         """Seconds since the request came that the writer has in hand; 0 if it has none."""
         return 0.0 if self._led is None else self._led.writer.oldest_waiting
 
-    @property
-    def newest_time(self) -> int:
-        """When the newest epoch was committed, in microseconds since 1970, UTC; 0 before the first one."""
-        return self._state.commits.newest_at
-
-    def catalog(self) -> Mapping[str, Relation]:
-        """Every table and view, as the planner takes them. Immutable; each DDL statement replaces it."""
-        return self._readable.known.relations
-
-    def definitions(self) -> Mapping[str, Definition]:
-        """Every table and view with its id, SQL, plan and the epoch of its creation."""
-        return self._readable.known.all
-
-    def types(self) -> Mapping[str, Type]:
-        """The named types. Immutable; each statement about types replaces it."""
-        return self._state.types.all
-
-    def vocabulary(self) -> Vocabulary:
-        """The named types and the functions. The same object until one of them changes."""
-        return self._state.vocabulary
-
-    def schemas(self) -> Mapping[str, int]:
-        """The numbers of the schemas by name. Immutable; each statement about schemas replaces it."""
-        return self._state.definitions.schemas.all
-
-    def definition(self, name: str, *, view: bool | None = None) -> Definition:
-        """The table or view called `name`: see `Readable.definition`."""
-        return self._readable.definition(name, view=view)
-
-    def failure(self, name: str) -> str | None:
-        """Why the view has failed; None for a healthy one, and for a table."""
-        definition = self.definition(name)
-        if not definition.is_view:
-            return None
-        return definition.failure or self.snapshot.failure(name)
-
-    def size(self, name: str) -> int:
-        """The approximate row count of a table or a view."""
-        return self._state.engine.rows(name)
-
     def observe(self, view: str) -> tuple[Observed, ...]:
         """What each operator of a view holds and has done, taken between two epochs. Blocks."""
         observe = partial(self._state.engine.observe, view)
         if self._led is None and self._following is not None:
             return self._following.call(observe)
-        return tuple(map(_without_queries, self._leading.writer.call(observe)))
+        return tuple(map(_without_queries, super().observe(view)))
 
     def held(self) -> Held:
         """How much memory the engine holds, by kind. Costs a look at each operator."""
@@ -329,17 +275,6 @@ class Runtime:
     def must_lead(self) -> None:
         """Raises NotLeader in a standby, which makes no changes."""
         _ = self._leading
-
-    async def epoch_at(self, time: datetime) -> int:
-        """The newest epoch committed at or before `time` (aware); 0 if there is none."""
-        microseconds = (time - _1970) // timedelta(microseconds=1)
-        found = await self._past.run(self._state.catalog.epoch_at, microseconds)
-        return min(found, self._readable.newest)
-
-    async def times_between(self, since: int, until: int) -> list[tuple[int, int]]:
-        """The first epochs of the commits from `since` to `until`, in order, with their times in microseconds
-        since 1970, UTC. Times of epochs that cannot be read any more may be missing."""
-        return await self._past.run(self._state.catalog.times_between, since, until)
 
     # Changing: awaited; runs on the writer's thread in the order of the calls.
 
@@ -603,21 +538,11 @@ class Runtime:
         """Sets the comment on a table, a view or one of its columns. Removes it if there is no text."""
         await self._leading.writer.run(partial(self._leading.alterations.comment, name, column, text, view))
 
-    async def apply(
-        self, changes: Mapping[str, TableChanges], idempotency: Idempotency | None = None, size: int = 0
-    ) -> Applied:
-        """Applies changes, by table, as one epoch. Conflict, Invalid or NotFound: nothing was applied.
-
-        `size` is about how many bytes they take, if that is known.
-        """
+    async def _apply(self, request: Request) -> Applied:
         leading = self._leading
-        if any(self.definition(table).details.rules.judges for table in changes):
-            request = await self._judging.run(self._request, changes, idempotency, None, size)
-        else:
-            request = self._request(changes, idempotency, size=size)
         if leading.large.takes(request):
-            return self._followed(await leading.large.apply(request))
-        return self._followed(await leading.writer.apply(request))
+            return await leading.large.apply(request)
+        return await leading.writer.apply(request)
 
     def commit(
         self, changes: Mapping[str, TableChanges], receipt: Receipt, check: Check = lambda: None
@@ -631,18 +556,6 @@ class Runtime:
         if leading.large.takes(request):
             return leading.large.commit(request, check)
         return leading.writer.commit(request)
-
-    def _request(
-        self,
-        changes: Mapping[str, TableChanges],
-        idempotency: Idempotency | None = None,
-        receipt: Receipt | None = None,
-        size: int = 0,
-    ) -> Request:
-        """A request for the changes, checked against the current definitions of the tables."""
-        parts = tuple((self.definition(table, view=False), part) for table, part in changes.items())
-        admitted = tuple((definition, definition.admitted(part)) for definition, part in parts)
-        return Request(admitted, idempotency, receipt, size)
 
     def record(self, write: Callable[[Connection], T]) -> T:
         """Calls `write` with the catalog in one transaction. Blocks; not for the writer's thread."""
@@ -668,34 +581,10 @@ class Runtime:
         """
         return self._leading.large.load(load, check)
 
-    def draft(self, work: Callable[[Transaction], T]) -> Drafted[T]:
-        """Calls `work` over the newest state beside the writer; `settle` then makes its changes."""
-        self.must_lead()
-        return self._state.epochs.draft(self._readable, work)
-
-    async def settle(self, draft: Drafted[T]) -> Applied | None:
-        """Makes a draft's changes one epoch; None if what it has read has changed since."""
+    async def _settle(self, draft: Drafted[T], receipt: Receipt | None) -> Applied | None:
         if self._leading.large.takes_draft(draft):
-            applied = await self._leading.large.settle(draft)
-        else:
-            applied = await self._leading.writer.run(partial(self._state.epochs.settle, draft))
-        return None if applied is None else self._followed(applied)
-
-    async def transact(self, work: Callable[[Transaction], T]) -> tuple[Applied, T]:
-        """Calls `work` on the writer's thread. What it applies becomes one epoch; if it raises, nothing does.
-
-        Work that applies nothing makes no epoch: `Applied` then has the newest epoch and 0 changes.
-        """
-        applied, result = await self._leading.writer.run(partial(self._state.epochs.transact, work))
-        return self._followed(applied), result
-
-    def _followed(self, applied: Applied) -> Applied:
-        """Notes in the journey of the current request, if it has one, what the writer did for it."""
-        if self.metrics.commits is not None:
-            exchange = current.get()
-            if exchange is not None and exchange.journey is not None:
-                exchange.journey.committed(applied.epoch, self.metrics.commits)
-        return applied
+            return await self._leading.large.settle(draft, receipt)
+        return await super()._settle(draft, receipt)
 
 
 def _without_queries(operator: Observed) -> Observed:

@@ -14,6 +14,7 @@ from typing import Any
 
 from engine.spark.configuration import SparkOptions
 from planner.limits import PlanningLimits
+from service.settings.branch_settings import BranchSettings
 from service.settings.build_settings import BuildSettings
 from service.settings.doors import MIB, Doors
 from service.settings.observing_settings import LOG_FORMATS, LOGGED_REQUESTS, ObservingSettings
@@ -32,6 +33,7 @@ class Settings(
     Doors,
     StandbySettings,
     BuildSettings,
+    BranchSettings,
     PlanningSettings,
     QuerySettings,
     ObservingSettings,

@@ -24,6 +24,7 @@ from planner.statements.statements import (
     AlterTable,
     Comment,
     CreateAssertion,
+    CreateBranch,
     CreateFunction,
     CreateRole,
     CreateSchema,
@@ -35,6 +36,7 @@ from planner.statements.statements import (
     CreateView,
     Delete,
     DropAssertion,
+    DropBranch,
     DropFunction,
     DropRole,
     DropSchema,
@@ -46,6 +48,7 @@ from planner.statements.statements import (
     Grant,
     Insert,
     Merge,
+    MergeBranch,
     RefreshView,
     RenameSchema,
     RenameView,
@@ -79,9 +82,9 @@ def allow(statement: Statement, principal: Principal) -> None:
     match statement:
         case CreateRole() | DropRole() | Grant() | Revoke():
             principal.require_admin()
-        case (
-            CreateSchema() | RenameSchema() | DropSchema() | AddLabel()
-        ):  # a label reaches tables of all schemas
+        case CreateBranch() | DropBranch() | MergeBranch():
+            principal.require_defining_all()
+        case CreateSchema() | RenameSchema() | DropSchema() | AddLabel():  # a label reaches all schemas
             principal.require_defining_all()
         case SetOwner(kind="SCHEMA"):
             principal.require_defining_all()

@@ -17,7 +17,7 @@ from planner.parsing.script import Piece, split
 from planner.parsing.search_path import namespace
 from planner.parsing.vocabulary import spelled_out_piece
 from planner.statements.statement_reader import parse_statement
-from planner.statements.statements import LongQuery, Statement
+from planner.statements.statements import LongQuery, Select, Statement
 from service.accounts.privileges import Privilege
 from service.definitions.readable import Readable
 from service.pgcatalog.system_tables import SystemTables
@@ -25,7 +25,9 @@ from service.reading.callers import Caller
 from service.reading.duck import Answer, QueryEvaluator
 from service.reading.lanes import Lane
 from service.reading.queries import Queries
+from service.running.branches.branch_diff import Difference
 from service.running.runtime import Runtime
+from service.running.timeline import Timeline
 from service.sql.allowing import allow_queries, observed_by, schemas_seen, seen, seen_of
 from service.sql.outside_running import Outside
 from service.sql.script_session import ScriptSession
@@ -55,6 +57,12 @@ class CallerScope:
     session: ScriptSession
     as_of: int | None = None
 
+    @property
+    def timeline(self) -> Timeline:
+        """What the statements read and change. Raises NotFound for a branch that is not there."""
+        branch = self.session.branch
+        return self.runtime if branch is None else self.runtime.branches.timeline(branch)
+
     async def _ask(self, query: AdhocQuery) -> Answer:
         """The answer to a query over the newest state."""
         times = await self._times([query])
@@ -71,29 +79,35 @@ class CallerScope:
         statement: Statement | None = None,
     ) -> Sight:
         """A sight of the newest state, or of what a transaction sees."""
-        runtime = self.runtime
+        runtime, timeline = self.runtime, self.timeline
         readable = (
-            runtime.readable if transaction is None else Readable(transaction.snapshot, transaction.known)
+            timeline.readable if transaction is None else Readable(transaction.snapshot, transaction.known)
         )
         known = seen_of(readable.known, self.caller.principal, statement)
         return Sight(
             replace(readable, known=known),
             times,
             duck,
-            runtime.dictionary,
-            lambda view: observed_by(self.caller.principal, runtime.observe(view)),
-            runtime.size,
+            timeline.dictionary,
+            lambda view: observed_by(self.caller.principal, timeline.observe(view)),
+            timeline.size,
             self._limits,
             transaction,
             self.as_of,
             schemas=schemas_seen(runtime.schemas(), known.all, self.caller.principal),
+            differ=self._difference if transaction is None or isinstance(statement, Select) else None,
         )
+
+    def _difference(self, name: str, before: str, after: str) -> Difference:
+        """How a relation differs between two branches."""
+        return self.runtime.branches.difference(name, before, after)
 
     async def _times(self, queries: Sequence[AdhocQuery]) -> dict[datetime, int]:
         """The epochs of the times that the queries refer to."""
         references = [r for query in queries for r in query.references]
         times = {r.timestamp for r in references if r.timestamp is not None}
-        return {time: await self.runtime.epoch_at(time) for time in times}
+        timeline = self.timeline
+        return {time: await timeline.epoch_at(time) for time in times}
 
     def _timed(self, piece: Piece, block: Sequence[Statement]) -> AbstractContextManager[None]:
         """Inside the context, a piece runs; at its end a block does, whose text counts then."""
@@ -147,7 +161,8 @@ class CallerScope:
         )
 
     def _visible(self) -> VisibleNames:
-        return VisibleNames((self.runtime.definitions(), self.runtime.builds), self.caller.principal)
+        timeline = self.timeline
+        return VisibleNames((timeline.definitions(), timeline.builds), self.caller.principal)
 
     def _system(self) -> SystemTables:
         """The system catalogs as the caller sees them."""
@@ -161,7 +176,7 @@ class CallerScope:
     def _task(self, statement: Statement) -> StatementTask:
         principal = self.caller.principal
         with within(self._limits):
-            definitions = seen(self.runtime.definitions(), principal)
+            definitions = seen(self.timeline.definitions(), principal)
             task = task_of(statement, definitions, self.runtime.dictionary, self._system)
         allow_queries(task.queries, principal)
         return task

@@ -48,7 +48,7 @@ class DescribingRun(ScriptRun):
         principal = self.caller.principal
 
         def find() -> tuple[Type | None, ...]:
-            definitions = seen(self.runtime.definitions(), principal)
+            definitions = seen(self.timeline.definitions(), principal)
 
             def schema_of(name: str) -> Schema | None:
                 return definitions[name].schema if name in definitions else None
@@ -95,7 +95,7 @@ class DescribingRun(ScriptRun):
                 return task.queries[0] if task.queries else self._query_of_text(statement), task.shown
             case Insert() | Update() | Delete() | Merge():
                 with within(self._limits):
-                    definitions = seen(self.runtime.definitions(), self.caller.principal)
+                    definitions = seen(self.timeline.definitions(), self.caller.principal)
                     table = table_of(statement.table, statement.tree.this, definitions)
                     query = returning_query(statement.tree, table.schema, definitions)
                     return None if query is None else (query, lambda answer: answer)
@@ -104,7 +104,7 @@ class DescribingRun(ScriptRun):
     def _query_of_text(self, statement: Select | LongQuery) -> AdhocQuery:
         """The query of a statement that is answered without one."""
         with within(self._limits):
-            definitions = seen(self.runtime.definitions(), self.caller.principal)
+            definitions = seen(self.timeline.definitions(), self.caller.principal)
             if isinstance(statement, LongQuery):
                 return long_query(statement.piece, definitions)
             return adhoc_query(statement.query.copy(), definitions)

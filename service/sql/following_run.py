@@ -12,6 +12,7 @@ from planner.statements.statements import LongQuery, Select
 from service.accounts.principals import readable_by
 from service.running.followed_queries import FollowedQuery
 from service.sql.allowing import allow
+from service.sql.branching import check_on_main
 from service.sql.caller_scope import CallerScope
 from service.sql.script_failures import numbered
 
@@ -29,6 +30,7 @@ class FollowingRun(CallerScope):
         """Maintains a query until the caller leaves it. Raises ScriptFailed."""
         runtime, principal = self.runtime, self.caller.principal
         with numbered(piece):
+            check_on_main(self.session, "a query that is followed")
             queries = runtime.queries
             runtime.memory.check("a query that is followed")
             excerpt = await self._lane(piece.length).run(self._text, piece)

@@ -43,9 +43,10 @@ from service.definitions.known_relations import KnownRelations
 from service.definitions.readable import Readable
 from service.errors import Conflict, ServiceError
 from service.reading.duck import QueryEvaluator
-from service.running.runtime import Runtime
+from service.running.timeline import Timeline
 from service.sql.allowing import ACCOUNTS, allow_queries, seen
 from service.sql.block_lookups import BlockLookup, outdated
+from service.sql.branching import BRANCHING
 from service.sql.defining import DEFINING
 from service.sql.point_lookups import PointLookups
 from service.sql.script_failures import numbered, restless
@@ -81,7 +82,7 @@ class OpenBlock:
     """`pins` says that all statements see the state of the first one. `is_implicit` blocks are the statements
     of one message: a definition among them commits what came before it."""
 
-    runtime: Runtime
+    timeline: Timeline
     read_only: bool = False
     pins: bool = False
     is_implicit: bool = False
@@ -111,7 +112,7 @@ class OpenBlock:
     def known(self) -> KnownRelations:
         """The definitions that the next statement sees."""
         if self._transaction is None or not self._is_fixed:
-            return self.runtime.readable.known
+            return self.timeline.readable.known
         return self._transaction.known
 
     def transaction(self) -> Transaction:
@@ -123,13 +124,23 @@ class OpenBlock:
 
     def _begin(self) -> None:
         self._holding.close()
-        self._holding.enter_context(self.runtime.dictionary.holding())
-        readable = self.runtime.readable
+        self._holding.enter_context(self.timeline.dictionary.holding())
+        readable = self.timeline.readable
         self._snapshot = WatchedSnapshot(readable.snapshot)
-        self._transaction = Transaction(self._snapshot, readable.known, self.runtime.dictionary)
+        self._transaction = Transaction(self._snapshot, readable.known, self.timeline.dictionary)
         self._done.clear()
         mark = self._transaction.mark()
         self._savepoints = [replace(one, mark=mark, done=0) for one in self._savepoints]
+
+    def go_to(self, timeline: Timeline) -> None:
+        """Lets the statements be on another branch. Raises Conflict if one has run already."""
+        if self._transaction is not None:
+            raise Conflict(
+                "the block has begun on another branch",
+                "SET branch before BEGIN",
+                code="branch_in_block",
+            )
+        self.timeline = timeline
 
     def pin(self) -> None:
         """Lets all statements that follow see one state, so that what they read is checked at COMMIT."""
@@ -152,7 +163,7 @@ class OpenBlock:
                 "begin it without READ ONLY",
                 code="block_read_only",
             )
-        self.runtime.must_lead()
+        self.timeline.must_lead()
 
     def done(self, task: _Repeatable, result: Result) -> None:
         """Notes the result of a statement."""
@@ -220,6 +231,10 @@ class BlockRun(ScriptRun):
         assert self.block is not None
         return self.block
 
+    @property
+    def timeline(self) -> Timeline:
+        return self._open.timeline
+
     async def run_in_block(self, piece: Piece, lookups: PointLookups) -> Result:
         """The result of one statement. Raises ScriptFailed."""
         with numbered(piece), self._timed(piece, ()):
@@ -229,7 +244,7 @@ class BlockRun(ScriptRun):
                 return found
             statement = await self._lane(piece.length).run(self._parsed, piece)
             await self._check_allowed(statement)
-            if isinstance(statement, DEFINING | ACCOUNTS):
+            if isinstance(statement, DEFINING | ACCOUNTS | BRANCHING):
                 return noticed(await self._defined(statement), statement)
             if isinstance(statement, _CHANGES):
                 self._open.must_write()
@@ -336,7 +351,7 @@ class BlockRun(ScriptRun):
                 return
             draft = block.draft()
             await self.planning.run(draft.transaction.check_references)
-            if await self.runtime.settle(draft) is None:
+            if await self.timeline.settle(draft) is None:
                 await self._computed_again()
         finally:
             block.close()
@@ -358,11 +373,11 @@ class BlockRun(ScriptRun):
 
         for _ in range(_REPLAYS):
             draft = await self.queries.changers.in_turn(
-                self.caller, lambda duck: self.runtime.draft(lambda transaction: work(duck, transaction))
+                self.caller, lambda duck: self.timeline.draft(lambda transaction: work(duck, transaction))
             )
             if not draft.result:
                 raise outdated()
-            applied = await self.runtime.settle(draft)
+            applied = await self.timeline.settle(draft)
             if applied is not None:
                 return applied
         raise restless()

@@ -88,7 +88,7 @@ class SqlDoor:
 
     async def _found(self, run: ScriptRun, text: str, dialect: str, parameters: Parameters) -> Result | None:
         """The result of a text that is a point read; None if it is none, or if DuckDB has to answer."""
-        readable, caller = self._runtime.readable, run.caller
+        readable, caller = run.timeline.readable, run.caller
         names = run.names()
         read = await self.lookups.read(text, dialect, parameters, names, readable.known, caller.principal)
         if read is None:

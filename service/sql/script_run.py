@@ -32,8 +32,11 @@ from planner.statements.statements import (
     Merge,
     Rollback,
     Select,
+    SetBranch,
     SetSearchPath,
     ShowAssertions,
+    ShowBranch,
+    ShowBranches,
     ShowColumns,
     ShowCreate,
     ShowSchemas,
@@ -46,7 +49,9 @@ from planner.statements.statements import (
 )
 from service.accounts.principals import readable_by
 from service.reading.duck import Answer, QueryEvaluator
+from service.running.branches.open_branches import MAIN_NAME
 from service.sql.allowing import ACCOUNTS, allow
+from service.sql.branching import BRANCHING, change_branches, check_on_main, set_branch
 from service.sql.caller_scope import CallerScope
 from service.sql.defining import DEFINING, answered, define
 from service.sql.granting import change_accounts
@@ -59,7 +64,7 @@ from service.writing.transaction import Transaction
 
 _DRAFTS = 5
 """Times that statements run beside the writer, before they run in its turn."""
-_OF_SESSION = (SetSearchPath, ShowSearchPath)
+_OF_SESSION = (SetBranch, SetSearchPath, ShowBranch, ShowBranches, ShowSearchPath)
 _SHOWS = (ShowAssertions, ShowColumns, ShowCreate, ShowSchemas, ShowTables, ShowViews)
 _READS = (Explain, LongQuery, Select, *_SHOWS, *_OF_SESSION)
 
@@ -115,8 +120,12 @@ class ScriptRun(CallerScope):
 
     async def _alone(self, statement: Statement) -> Result:
         statement = await self._counted(statement)
-        if isinstance(statement, SetSearchPath | ShowSearchPath):
+        if isinstance(statement, _OF_SESSION):
             return self._of_session(statement)
+        if isinstance(statement, BRANCHING):
+            async with self._recorded(statement):
+                made = await change_branches(statement, self.session, self.runtime.branches)
+                return Result(name_of(statement), made[0], count=made[1])
         if isinstance(statement, DEFINING | ACCOUNTS):
             async with self._recorded(statement):
                 return Result(name_of(statement), await self._define(statement))
@@ -126,12 +135,32 @@ class ScriptRun(CallerScope):
         with self.runtime.dictionary.holding():
             task = await self._lane(statement.piece.length).run(self._task, statement)
             if task.plain is not None:
-                applied = await self.runtime.apply(task.plain)
+                applied = await self.timeline.apply(task.plain)
                 return Result(name_of(statement), applied.epoch, count=applied.changes)
             if isinstance(statement, Insert | Update | Delete | Merge | Truncate):
                 _, (result,) = await self._transact([task])
                 return result
             return await self._read(task)
+
+    def _of_session(self, statement: Statement) -> Result:
+        """Sets or shows the search path or the branch."""
+        epoch, session, name = self.timeline.readable.newest, self.session, name_of(statement)
+        match statement:
+            case SetSearchPath(path=path):
+                session.search_path = path
+            case SetBranch():
+                set_branch(statement.branch, session, self.runtime)
+                return Result(name, self.timeline.readable.newest)
+            case ShowBranch():
+                return texts(name, epoch, ("branch",), [[session.branch or MAIN_NAME]])
+            case ShowBranches():
+                branches = self.runtime.branches.all.values()
+                rows = [[it.name, it.parent.name or MAIN_NAME, str(it.record.epoch)] for it in branches]
+                return texts(name, epoch, ("branch", "parent", "parted"), rows)
+            case ShowSearchPath():
+                shown = ", ".join(map(identifier, session.search_path))
+                return texts(name, epoch, ("search_path",), [[shown]])
+        return Result(name, epoch)
 
     async def _ask_text(self, text: str, dialect: str) -> Answer:
         """The answer to a query that reads no relation."""
@@ -140,15 +169,6 @@ class ScriptRun(CallerScope):
         if not isinstance(statement, Select):
             raise InvalidQuery("a value is expected")
         return await self._ask(adhoc_query(statement.query.copy(), {}))
-
-    def _of_session(self, statement: SetSearchPath | ShowSearchPath) -> Result:
-        """Sets or shows the search path."""
-        epoch = self.runtime.snapshot.upper - 1
-        if isinstance(statement, SetSearchPath):
-            self.session.search_path = statement.path
-            return Result(name_of(statement), epoch)
-        path = ", ".join(map(identifier, self.session.search_path))
-        return texts(name_of(statement), epoch, ("search_path",), [[path]])
 
     async def _define(self, statement: Statement) -> int:
         """Runs a statement about definitions or accounts. Returns its epoch."""
@@ -179,7 +199,9 @@ class ScriptRun(CallerScope):
     async def _check_allowed(self, statement: Statement) -> None:
         """Raises Forbidden if the caller may not run the statement, Unauthenticated if its key is gone."""
         principal = self.caller.principal = self.runtime.accounts.renewed(self.caller.principal)
-        if isinstance(statement, DEFINING | ACCOUNTS) and not principal.is_admin:
+        if isinstance(statement, DEFINING | OUTSIDE):
+            check_on_main(self.session, name_of(statement))
+        if isinstance(statement, DEFINING | ACCOUNTS | BRANCHING) and not principal.is_admin:
             async with self._recorded(statement, changes=False):
                 allow(statement, principal)
         else:
@@ -210,7 +232,7 @@ class ScriptRun(CallerScope):
         make their changes. After a few times they run in the writer's turn, which is short.
         """
         times = await self._times([query for task in tasks for query in task.queries])
-        runtime = self.runtime
+        timeline = self.timeline
 
         def work(duck: QueryEvaluator, transaction: Transaction) -> list[Result]:
             sight = self._sight(times, duck, transaction)
@@ -226,13 +248,13 @@ class ScriptRun(CallerScope):
 
         for _ in range(_DRAFTS):
             draft = await self.queries.changers.in_turn(
-                self.caller, lambda duck: runtime.draft(partial(work, duck))
+                self.caller, lambda duck: timeline.draft(partial(work, duck))
             )
-            applied = await runtime.settle(draft)
+            applied = await timeline.settle(draft)
             if applied is not None:
                 return applied.epoch, [replace(result, epoch=applied.epoch) for result in draft.result]
         try:
-            applied, results = await runtime.transact(partial(work, self.queries.of_writer(self.caller)))
+            applied, results = await timeline.transact(partial(work, self.queries.of_writer(self.caller)))
         except ScriptFailed as failed:
             if getattr(failed.error, "code", "") == "query_timeout":
                 raise ScriptFailed(failed.index, restless()) from None
@@ -268,7 +290,8 @@ def _check_block(statement: Statement, block: Sequence[Statement]) -> None:
     if isinstance(statement, Begin) and block:
         raise InvalidQuery("BEGIN is inside a block", "blocks cannot be nested: add COMMIT before it")
     if isinstance(statement, _OF_SESSION) and block:
-        raise InvalidQuery(f"{name_of(statement)} search_path is inside a block", "put it before BEGIN")
+        what = "branch" if isinstance(statement, SetBranch | ShowBranch) else "search_path"
+        raise InvalidQuery(f"{name_of(statement)} {what} is inside a block", "put it before BEGIN")
     if isinstance(statement, Commit | Rollback) and not block:
         word = "COMMIT" if isinstance(statement, Commit) else "ROLLBACK"
         raise InvalidQuery(f"{word} has no BEGIN before it", "leave it out: each statement commits")

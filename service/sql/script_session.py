@@ -15,9 +15,10 @@ GivenNumbers = dict[str, int]
 class ScriptSession:
     """`search_path` has the schemas of names without one. SET changes it for the statements that follow.
     `temporary` is the schema of temporary tables, if there is one. `given` has what sequences gave,
-    `prepared` the statements of PREPARE."""
+    `prepared` the statements of PREPARE. `branch` is the branch that is read and changed, None for main."""
 
     search_path: SearchPath = DEFAULT_PATH
     temporary: str | None = None
     given: GivenNumbers = field(default_factory=dict)
     prepared: Prepared = field(default_factory=dict)
+    branch: str | None = None

@@ -30,7 +30,11 @@ from service.reading.duck import Answer, Carried, QueryEvaluator, anything
 from service.reading.given_tables import arrow_table
 from service.reading.picked_rows import PickedRows
 from service.reading.reads import check_health
+from service.running.branches.branch_diff import Difference
 from service.writing.transaction import Transaction
+
+Differ = Callable[[str, str, str], Difference]
+"""How a relation differs between two branches, given by their names."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,6 +57,8 @@ class Sight:
     is_empty: bool = False
     schemas: Collection[str] = ()
     system: SystemTables | None = None
+    differ: Differ | None = None
+    """Tells how a relation differs between two branches."""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -115,6 +121,8 @@ class Sight:
         for reference in query.references:
             if given is not None and reference.row is not None:
                 tables[reference.alias] = given
+            elif reference.between is not None:
+                tables[reference.alias] = self._difference(reference, query.columns)
             elif self.system is not None and is_system(reference.relation):
                 tables[reference.alias] = self.system.table(reference.relation, query.columns)
             else:
@@ -130,6 +138,21 @@ class Sight:
                 made[key] = arrow_table(found, schema, self.dictionary, query.columns, reference.row)
             tables[reference.alias] = made[key]
         return tables
+
+    def _difference(self, reference: SnapshotReference, columns: Collection[str] | None) -> pa.Table:
+        """How a relation differs between two branches, with a last column that says by how many copies."""
+        if self.differ is None:
+            raise Conflict(
+                "diff is read by a statement that changes rows, or in the same epoch",
+                "send the query by itself",
+                code="diff_in_block",
+            )
+        ours, theirs = reference.between or ("", "")
+        found = self.differ(reference.relation, ours, theirs)
+        words, counts = found.rows
+        if self.is_empty:
+            words, counts = words[:, :0], counts[:0]
+        return arrow_table((words, counts), found.whole, self.dictionary, columns)
 
     def _check(self, reference: SnapshotReference) -> None:
         """Raises an error if the reference cannot be read."""

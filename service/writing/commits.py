@@ -20,6 +20,7 @@ import numpy as np
 from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 
 from engine.runtime.engine import Engine, Snapshot, Stage
+from service.catalog.branch_log import BranchLog
 from service.catalog.catalog import Catalog, CommittedEpochs, Receipt
 from service.catalog.manifests import Saved
 from service.changes.payload import encode_payload
@@ -61,12 +62,13 @@ class Commits:
     def __init__(
         self,
         engine: Engine,
-        catalog: Catalog,
+        catalog: Catalog | BranchLog,
         definitions: Definitions,
         metrics: Metrics,
         clock: Clock,
         placement: Placement | None = None,
     ) -> None:
+        """`catalog` has the log; only with a `placement` it has to take manifests too."""
         self._engine = engine
         self._catalog = catalog
         self._definitions = definitions
@@ -141,6 +143,7 @@ class Commits:
                 append = self._catalog.append
                 self._confirmed(commit, lambda: append(commit, payload, made.keys, made.receipts))
             else:
+                assert isinstance(self._catalog, Catalog)  # a branch's engine makes no manifests
                 saved = Saved(stage.manifest, self._definitions.known.newest)
                 publish = self._catalog.publish
                 self._confirmed(commit, lambda: publish(saved, 0, 0, commit, made.keys, made.receipts))

@@ -187,10 +187,11 @@ class Epochs:
 
     # Transactions
 
-    def transact(self, work: Callable[[Transaction], T]) -> tuple[Applied, T]:
-        """Calls `work` and makes the changes that it applies one epoch; none if there are no changes."""
+    def transact(self, work: Callable[[Transaction], T], receipt: Receipt | None = None) -> tuple[Applied, T]:
+        """Calls `work` and makes the changes that it applies one epoch, with a receipt in its transaction;
+        none if there are no changes."""
         draft = self.draft(Readable(self._engine.snapshot, self._definitions.known), work)
-        return self._make(draft.transaction), draft.result
+        return self._make(draft.transaction, receipt), draft.result
 
     def draft(self, readable: Readable, work: Callable[[Transaction], T]) -> Drafted[T]:
         """Calls `work`, on any thread, and keeps what it would change for `settle`."""
@@ -201,9 +202,10 @@ class Epochs:
             transaction.check_references()
         return Drafted(snapshot, transaction, result)
 
-    def settle(self, draft: Drafted[T]) -> Applied | None:
-        """Makes the changes of a draft one epoch; None if what the work has read has changed meanwhile."""
-        return self._make(draft.transaction) if self.is_current(draft) else None
+    def settle(self, draft: Drafted[T], receipt: Receipt | None = None) -> Applied | None:
+        """Makes the changes of a draft one epoch, with a receipt in its transaction; None if what the work
+        has read has changed meanwhile."""
+        return self._make(draft.transaction, receipt) if self.is_current(draft) else None
 
     def is_current(self, draft: Drafted[T]) -> bool:
         """Whether a draft that changes something would be the same over the newest state."""
@@ -213,13 +215,14 @@ class Epochs:
         is_known = transaction.known is self._definitions.known
         return is_known and draft.snapshot.is_still_so(self._engine.snapshot)
 
-    def _make(self, transaction: Transaction) -> Applied:
+    def _make(self, transaction: Transaction, receipt: Receipt | None = None) -> Applied:
         """Makes the changes of a transaction one epoch."""
         if not transaction.changes:
             return Applied(transaction.snapshot.upper - 1, 0)
         epoch = self._engine.snapshot.upper
-        self._commits.install(pending(transaction, epoch), epoch, epoch, Made(transaction.changes))
-        return Applied(epoch, transaction.changes)
+        applied = Applied(epoch, transaction.changes)
+        self._commits.install(pending(transaction, epoch), epoch, epoch, Made.of([(applied, None, receipt)]))
+        return applied
 
     # Epochs of the clock
 

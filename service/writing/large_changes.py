@@ -15,6 +15,7 @@ from engine.runtime.branch import Branch
 from engine.runtime.branch_files import BranchFiles
 from engine.runtime.execution import BadRows, Declined, KeyTaken, Scanned
 from engine.state.snapshot import Snapshot
+from service.catalog.catalog import Receipt
 from service.changes.table_changes import Applied
 from service.errors import Unavailable
 from service.placement import Placement
@@ -140,6 +141,7 @@ class LargeDraft:
     draft: Drafted[Any]
     placement: Placement | None
     limits: BuildSettings
+    receipt: Receipt | None = None
 
     def __post_init__(self) -> None:
         self.tables = tuple(self.draft.transaction.pending)
@@ -158,10 +160,10 @@ class LargeDraft:
 
     def join(self, branch: Branch, files: BranchFiles) -> Applied:
         self.begin()
-        return self.epochs.join(branch, files, self.draft.transaction.changes)
+        return self.epochs.join(branch, files, self.draft.transaction.changes, receipt=self.receipt)
 
     def in_turn(self) -> Applied:
-        applied = self.epochs.settle(self.draft)
+        applied = self.epochs.settle(self.draft, self.receipt)
         if applied is None:
             raise DraftStale
         return applied

@@ -36,6 +36,8 @@ _STRUCTS_BY_POSITION = {
     "CAST(CAST({} AS STRUCT(x BIGINT, y TEXT)) AS STRUCT(a INTEGER, b TEXT))": LEFT_OUT,
 }
 """For systems that pair fields by name."""
+_ELEMENT = "({})[{}]"
+"""NULL beyond the end of the array, where other systems fail."""
 _ZONES = {"({} AT TIME ZONE {})": LEFT_OUT}
 """For systems whose moments have a zone of their own, or whose functions for it have other arguments."""
 _ARRAY_DISTINCT = "array_agg(DISTINCT {0} ORDER BY {0} DESC)"
@@ -73,6 +75,7 @@ _LOST = ("EXCLUDE CURRENT", "EXCLUDE GROUP", "EXCLUDE TIES")
 _SPARK = Spellings(
     {
         _DIVIDED: "({0} DIV {1})",
+        _ELEMENT: "TRY_ELEMENT_AT({0}, {1})",
         _DAY_AND_SPAN: "(CAST({0} AS TIMESTAMP_NTZ) + {1})",
         _DOW: "(DAYOFWEEK({0}) - 1)",
         _ISODOW: "(WEEKDAY({0}) + 1)",
@@ -114,6 +117,7 @@ KNOWN: Mapping[str, Spellings] = {
     "bigquery": Spellings(
         {
             _DIVIDED: "DIV({0}, {1})",
+            _ELEMENT: "({0})[SAFE_ORDINAL({1})]",
             "date_trunc(week, {})": "TIMESTAMP_TRUNC({0}, ISOWEEK)",
             "CAST(date_trunc(week, {}) AS date)": "DATE_TRUNC({0}, ISOWEEK)",
             _DAY_AND_SPAN: "(CAST({0} AS DATETIME) + {1})",
@@ -170,6 +174,7 @@ KNOWN: Mapping[str, Spellings] = {
     ),
     "trino": Spellings(
         {
+            _ELEMENT: "ELEMENT_AT({0}, {1})",
             _DAY_AND_SPAN: "(CAST({0} AS TIMESTAMP) + {1})",
             _DOW: "(DAY_OF_WEEK({0}) % 7)",
             _ISODOW: "DAY_OF_WEEK({0})",

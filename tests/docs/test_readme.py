@@ -33,7 +33,8 @@ PROGRAMS = (
 TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
-PLAYED = ["README.md", *(f"docs/{it}.md" for it in ("tour", "http", "backups", "assertions", "why"))]
+PAGES = ("tour", "http", "backups", "assertions", "why", "branches")
+PLAYED = ["README.md", *(f"docs/{it}.md" for it in PAGES)]
 
 
 @pytest.mark.parametrize("document", PLAYED)

@@ -1,6 +1,6 @@
 """Epochs on branches and epochs in the running dataflow, mixed by chance, give the referee's answers.
 
-FRESHET_BRANCHES is the number of (views, history) cases, each of a few views.
+FRESHET_BRANCH_CASES is the number of (views, history) cases, each of a few views.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.property.check import check
 from tests.property.report import report
 from tests.seeds import each_seed
 
-CASES = int(os.environ.get("FRESHET_BRANCHES", "4"))
+CASES = int(os.environ.get("FRESHET_BRANCH_CASES", "4"))
 CANDIDATES = 8
 """For the views of a case."""
 

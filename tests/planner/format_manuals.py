@@ -144,7 +144,7 @@ _RISINGWAVE: dict[str, Write | None] = {
     "Mon": _name("%b"),
     "DD": DAY, "NS": _micros(9), "US": _micros(6), "MS": _micros(3), "MON": None, "Day": None, "Q": None,
     "D": None,
-    "TZH:TZM": None, "FMDD": None, "%": None,
+    "TZH:TZM": lambda t: "+00:00", "FMDD": None, "%": None,
 }  # fmt: skip
 _MYSQL: dict[str, Write | None] = {
     "%a": _name("%a"), "%b": _name("%b"), "%c": _number(lambda t: t.month), "%d": DAY,

@@ -70,6 +70,7 @@ SPELLINGS = [
         "CAST(to_json(list(b ORDER BY b DESC NULLS FIRST)) AS VARCHAR)",
     ),
     ("postgres", "string_agg(b, '{0}{over}')", "string_agg(b, '{0}{over}' ORDER BY b)"),
+    ("duckdb", "mode(ORDER BY a)", "mode(a ORDER BY a)"),
 ]
 
 
@@ -92,6 +93,7 @@ def test_general_functions_are_asked_for_together() -> None:
         ("SELECT percentile_cont(2) WITHIN GROUP (ORDER BY c) FROM t", "range [0, 1]"),
         ("SELECT mad(a, c) FROM t", "mad does not take (INTEGER, DOUBLE PRECISION)"),
         ("SELECT arg_min(a) FROM t", "arg_min"),
+        ("SELECT count(ORDER BY a) FROM t", "count has an order, but no argument"),
         ("SELECT rank(3) WITHIN GROUP (ORDER BY a) FROM t", "rank is not supported"),
     ],
 )

@@ -20,7 +20,7 @@ from service.settings.settings import Settings
 from tests.service.client import Client, code
 
 VALUES = {"table": "t", "view": "v", "source": "s", "sink": "s", "key": "k"}
-VALUES |= {"load": "1", "export": "1", "backup": "1"}
+VALUES |= {"load": "1", "export": "1", "backup": "1", "branch": "b"}
 SHOWN = ("GET /", "GET /docs", "GET /openapi.json")
 WEAK = {"POST /v1/keys": "admin", "POST /v1/tables": "write", "GET /metrics": "SELECT on all tables"}
 
@@ -130,14 +130,16 @@ def test_a_weak_key_is_told_what_is_needed(guarded: Client) -> None:
         "GET /v1/exports",
         "GET /v1/sources",
         "GET /v1/sinks",
+        "GET /v1/branches",
     }
-    in_route = {"POST /v1/sql", "POST /v1/deltas", "POST /v1/translate"}
+    in_route = {"POST /v1/sql", "POST /v1/deltas", "POST /v1/translate", "GET /v1/branches/{branch}/diff"}
     hidden = {
         "GET /v1/loads/{load}",
         "DELETE /v1/loads/{load}",
         "GET /v1/exports/{export}",
         "GET /v1/sources/{source}",
         "GET /v1/sinks/{sink}",
+        "GET /v1/branches/{branch}",
     }
     for route in routes(guarded):
         answer = ask(guarded, route, guarded.keys["reader"])

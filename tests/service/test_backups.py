@@ -215,3 +215,17 @@ def test_a_snapshot_does_not_see_what_comes_later(tmp_path: Path) -> None:
     with catalog.snapshot() as connection:
         assert connection.execute(query).scalar() == 1
     catalog.close()
+
+
+def test_branches_are_in_backups(client: Client, settings: Settings) -> None:
+    client.table("t", {"id": "BIGINT", "n": "BIGINT"}, key=["id"])
+    client.insert("t", {"id": 1, "n": 1})
+    assert client.post("/v1/branches", {"name": "b"}).status_code == 201
+    client.post("/v1/tables/t/deltas?branch=b", [{"insert": {"id": 2, "n": 2}}])
+    client.insert("t", {"id": 3, "n": 3})
+    backup, _ = back_up(client, "with-branch")
+    with Client(restored(backup, settings, "again")) as other:
+        rows = other.get("/v1/tables/t/rows", branch="b").json()["rows"]
+        assert rows == [{"id": 1, "n": 1}, {"id": 2, "n": 2}]
+        found = other.get("/v1/branches/b/diff", view="t").json()["differences"]
+        assert [(it["diff"], it["row"]["id"]) for it in found] == [(1, 2), (-1, 3)]

@@ -89,7 +89,7 @@ def test_what_changes_meanwhile_is_seen(client: Client) -> None:
 def test_a_table_that_never_rests(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is computed in the writer's turn in the end has little time there."""
     epochs = client.runtime._state.epochs
-    monkeypatch.setattr(epochs, "settle", lambda draft: None)
+    monkeypatch.setattr(epochs, "settle", lambda draft, receipt=None: None)
     monkeypatch.setattr(script_run, "_DRAFTS", 1)
     assert client.run(sql(client, "UPDATE t SET n = 7 WHERE id = 1")).status_code == 200
     answer = client.run(sql(client, f"UPDATE t SET n = {SLOW.replace('30000000', '600000000')}"))

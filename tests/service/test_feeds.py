@@ -33,6 +33,7 @@ from service.reading.feed_pages import PAGE, PIECE_BYTES, FeedPages, event_piece
 from service.reading.lanes import Lane
 from service.running.pulse import Pulse
 from service.running.runtime import Runtime
+from service.running.timeline import Timeline
 from tests.seeds import each_seed
 from tests.service.client import Process, code
 from tests.service.test_changes import Events
@@ -72,7 +73,7 @@ class House:
         self.pulse.beat()
 
     def feed(self, since: int = 0) -> AsyncIterator[bytes]:
-        feed = self.feeds.response(self.definition, since, False).body_iterator
+        feed = self.feeds.response(cast(Timeline, self), self.definition, since, False).body_iterator
         return cast(AsyncIterator[bytes], feed)
 
 

@@ -71,3 +71,9 @@ def test_what_cannot_be_executed_is_refused(client: Client, sql: str, status: in
     assert answer.status_code == status and told in answer.json()["detail"], answer.text
     assert code(client.post("/v1/sql", {"sql": "EXECUTE p"}))[0] == 404  # the next script is another session
     assert len(client.rows("t")) == 1
+
+
+def test_a_prepared_statement_may_name_a_type(client: Client) -> None:
+    run(client, "CREATE TYPE mood AS ENUM ('low', 'high')")
+    sql = "PREPARE p AS SELECT $1::mood > 'low'::mood AS o; EXECUTE p('high'); EXECUTE p('low')"
+    assert [result.get("rows") for result in run(client, sql)] == [None, [[True]], [[False]]]

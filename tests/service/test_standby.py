@@ -267,3 +267,24 @@ def check_keys(two: Instances) -> None:
         wait_until(lambda: is_valid(door))
         leader.revoke_key(made.id)
         wait_until(lambda: not is_valid(door))
+
+
+def test_branches_are_there_after_a_takeover(two: Instances, load: Load) -> None:
+    with two.of(two.leader) as leader:
+        leader.table("kept").create("id BIGINT PRIMARY KEY, n BIGINT")
+        leader.table("kept").insert({"id": 1, "n": 1})
+        leader.create_branch("later")
+        leader.on_branch("later").table("kept").insert({"id": 2, "n": 2})
+        leader.table("kept").insert({"id": 3, "n": 3})
+    two.wait_followed()
+    two.kill_leader()
+    two.switch()
+    with two.of(two.leader) as leader:
+        there = leader.on_branch("later")
+        assert there.table("kept").rows().dicts() == [{"id": 1, "n": 1}, {"id": 2, "n": 2}]
+        there.table("kept").insert({"id": 4, "n": 4})
+        assert leader.merge_branch("later").changes == 2
+        assert len(leader.table("kept").rows()) == 4
+        leader.drop_branch("later")
+        leader.table("kept").drop()
+    two.start_standby()

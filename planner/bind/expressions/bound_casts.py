@@ -9,6 +9,7 @@ from engine.schema import NESTED, TEXT, Kind, Type, without_names
 from planner.bind.coercion import cast_of_variant, coerce, explicit_cast
 from planner.bind.expressions.binding import Binding
 from planner.bind.scalar_functions import foreign
+from planner.dialects.postgres_values import written_float
 from planner.dialects.text_lengths import BYTES_AS_TEXTS
 from planner.dialects.traits import Trait, has
 from planner.ir import Expression
@@ -49,6 +50,8 @@ def bind_cast(binding: Binding, node: exp.Cast) -> Expression:
         value = Foreign(_WHOLE_TEXT, (value,), TEXT)  # type: ignore[arg-type]
     if not is_native(node) and (decoded := _decoded(binding, value, type)) is not None:
         return decoded
+    if type == TEXT and not is_native(node) and (form := written_float(value.type, binding.session.dialect)):
+        return foreign(form, [value], node, binding.session.dialect)
     return explicit_cast(value, type, isinstance(node, exp.TryCast))
 
 

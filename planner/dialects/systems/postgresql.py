@@ -10,8 +10,12 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 
 from engine.schema import Kind
-from planner.errors import Unsupported
-from planner.native.templates import sql, whole
+from planner.dialects.byte_strings import BYTES
+from planner.dialects.overloads import PREFIX
+from planner.errors import InvalidQuery, TypeMismatch, Unsupported
+from planner.native.changed_documents import without_path
+from planner.native.jsonb import JSONB, exists, matches
+from planner.native.templates import call_of, is_native, sql, whole
 from planner.positions import fail
 
 Args = Sequence[exp.Expression]
@@ -19,8 +23,8 @@ Args = Sequence[exp.Expression]
 RELATIVES = ("materialize", "postgres", "risingwave")
 _EXACT = frozenset({Kind.SMALLINT, Kind.INTEGER, Kind.BIGINT, Kind.NUMERIC})
 _DECIMALS = "split_part(CAST({0} AS VARCHAR), '.', 2)"
-_LITERAL = "'''' || replace(replace({0}, '''', ''''''), '\\', '\\\\') || ''''"
-_QUOTED = f"CASE WHEN contains({{0}}, '\\') THEN 'E' ELSE '' END || {_LITERAL}"
+_LITERAL = "'''' || replace(replace(CAST({0} AS VARCHAR), '''', ''''''), '\\', '\\\\') || ''''"
+_QUOTED = f"CASE WHEN contains(CAST({{0}} AS VARCHAR), '\\') THEN 'E' ELSE '' END || {_LITERAL}"
 _UTF8 = frozenset({"utf8", "utf-8", "unicode"})
 _BYTE_ORDER = frozenset({"c", "posix", "ucs_basic", "c.utf-8", "c.utf8"})
 _LENGTHS = {"1": "nullif(len({0}), 0)", "2": "nullif(len({0}[1]), 0)"}
@@ -67,6 +71,15 @@ def _length(args: Args) -> exp.Expression:
     return sql(template, args[:1])
 
 
+def _counted(args: Args) -> exp.Expression:
+    """regexp_count('ABCABCAXYaxy', 'A.', 1, 'i') is 4."""
+    if len(args) == 4 and not _is_text(args[3]):
+        fail(Unsupported("flags that are not constant are not supported", "flags are c and i"), args[3])
+    flags = _flags(args[3]) if len(args) == 4 else ""
+    rest = "{0}" if len(args) < 3 or args[2].name == "1" else "substring({0}, {2})"
+    return sql(f"len(regexp_extract_all({rest}, {{1}}, 0, '{flags}'))", args[:3])
+
+
 def _replaced(args: Args) -> exp.Expression:
     """regexp_replace('A PostgreSQL function', 'a|e|i|o|u', 'X', 1, 0, 'i') is X PXstgrXSQL fXnctXXn."""
     text, pattern, new, *rest = args
@@ -109,7 +122,42 @@ _DEFAULTS = (
     exp.Literal.number(0),
 )
 
+# cbrt(27.0) is 3, which DuckDB misses by a digit
+_CUBE_ROOT = "CASE WHEN round(cbrt({0})) ** 3 = {0} THEN round(cbrt(CAST({0} AS DOUBLE))) ELSE cbrt({0}) END"
+_POWER = (
+    "CASE WHEN {0} = 0 AND {1} < 0 THEN CAST('zero to the power of ' || CAST({1} AS VARCHAR) AS DOUBLE)"
+    " WHEN {0} < 0 AND {1} <> trunc({1}) THEN CAST('a negative number to the power of '"
+    " || CAST({1} AS VARCHAR) AS DOUBLE) ELSE pow({0}, {1}) END"
+)
+_LOGARITHM = "CASE WHEN {0} <= 0 THEN CAST('log of ' || CAST({0} AS VARCHAR) AS DOUBLE) ELSE log10({0}) END"
+_KINDS_OF_JSON = {
+    "VALUE": "true",
+    "SCALAR": "json_type({0}) NOT IN ('ARRAY', 'OBJECT')",
+    "ARRAY": "json_type({0}) = 'ARRAY'",
+    "OBJECT": "json_type({0}) = 'OBJECT'",
+}
+_JSON_TEST = "CASE WHEN json_valid({0}) THEN {TEST} WHEN {0} IS NOT NULL THEN false END"
+_SPLIT_PART = (
+    "CASE WHEN {1} = '' THEN CASE WHEN {2} IN (1, -1) THEN {0}"
+    " WHEN {0} IS NOT NULL AND {2} IS NOT NULL THEN '' END ELSE split_part({0}, {1}, {2}) END"
+)
+_PAD = "CASE WHEN {2} = '' THEN substring({0}, 1, greatest({1}, 0)) ELSE {PAD}({0}, {1}, {2}) END"
 POSTGRES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+    **BYTES,
+    **JSONB,
+    # array_dims(ARRAY[[1,2,3], [4,5,6]]) is [1:2][1:3], and array_ndims is 2
+    "ARRAY_DIMS(array)": (
+        "CASE WHEN len({0}) > 0 THEN '[1:' || CAST(len({0}) AS VARCHAR) || ']' || CASE WHEN typeof({0}) LIKE"
+        " '%[][]' THEN '[1:' || CAST(json_array_length(to_json({0}[1])) AS VARCHAR) || ']' ELSE '' END END"
+    ),
+    "ARRAY_NDIMS(array)": (
+        "CASE WHEN len({0}) > 0 THEN"
+        " CAST((length(typeof({0})) - length(rtrim(typeof({0}), '[]'))) // 2 AS INTEGER) END"
+    ),
+    # array_fill(11, ARRAY[2]) is {11,11}
+    "ARRAY_FILL(value, dimensions)": (
+        "CASE WHEN len({1}) = 1 THEN list_transform(range(CAST({1}[1] AS BIGINT)), lambda each: {0}) END"
+    ),
     "ACOSD(x)": "degrees(acos({0}))",
     "ASIND(x)": "degrees(asin({0}))",
     "ATAND(x)": "degrees(atan({0}))",
@@ -123,6 +171,8 @@ POSTGRES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "ARRAY_LOWER(array, dimension)": lambda args: sql(
         "CASE WHEN {0} IS NOT NULL THEN CAST(1 AS BIGINT) END", [_length(args)]
     ),
+    # array_remove(ARRAY[1,NULL,2], NULL) is {1,2}
+    "ARRAY_REMOVE(array, element)": "list_filter({0}, lambda each: each IS DISTINCT FROM {1})",
     # array_positions(ARRAY['A','A','B','A'], 'A') is {1,2,4}
     "ARRAY_POSITIONS(array, element)": (
         "list_filter(range(1, CAST(len({0}) AS BIGINT) + 1),"
@@ -142,14 +192,15 @@ POSTGRES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "ARRAY_CAT(a, b)": lambda args: exp.DPipe(this=args[0].copy(), expression=args[1].copy()),
     "CONVERT_FROM(bytes, form)": _in_utf8("decode({0})"),
     "CONVERT_TO(text, form)": _in_utf8("encode({0})"),
-    # get_byte('\x1234567890'::bytea, 4) is 144
-    "GET_BYTE(bytes, place)": "CAST('0x' || substring(hex({0}), 2 * {1} + 1, 2) AS INTEGER)",
     # quote_literal(E'O\'Reilly') is 'O''Reilly'
     "QUOTE_LITERAL(text)": _QUOTED,
     "QUOTE_NULLABLE(text)": f"coalesce({_QUOTED}, 'NULL')",
     # scale(8.4100) is 4, and min_scale(8.4100) is 2
     "SCALE(number)": _exact(f"CAST(length({_DECIMALS}) AS INTEGER)"),
+    "TRIM_SCALE(number)": _exact("{0}"),  # the zeros at its end are not written
     "MIN_SCALE(number)": _exact(f"CAST(length(rtrim({_DECIMALS}, '0')) AS INTEGER)"),
+    "REGEXP_COUNT(text, pattern, start)": _counted,
+    "REGEXP_COUNT(text, pattern, start, flags)": _counted,
     "REGEXP_REPLACE(text, pattern, new, start)": _replaced,
     "REGEXP_REPLACE(text, pattern, new, start, count)": _replaced,
     "REGEXP_REPLACE(text, pattern, new, start, count, flags)": _replaced,
@@ -170,6 +221,41 @@ def postgres_node(node: exp.Expression) -> exp.Expression:
             node.expression, exp.Array
         ):
             return _with_keys(node)
+        case exp.Round() if node.args.get("decimals") is None and not isinstance(node.this, exp.Literal):
+            return call_of(f"{PREFIX}rounded", [node.this], "round")
+        case exp.Cast(this=exp.Literal(is_string=True) as text, to=exp.DataType(this=exp.DType.BOOLEAN)):
+            return _truth(text) if _may_be_cut(text.name) else node
+        case exp.Concat() | exp.ConcatWs() if not is_native(node) and not all(
+            map(_is_written, node.expressions)
+        ):
+            found = node.copy()
+            found.set("expressions", [_written(part) for part in node.expressions])
+            return found
+        case exp.Dot(this=exp.Expr() as schema, expression=exp.Expression() as call) if (
+            schema.name == "pg_catalog" and isinstance(call, exp.Func)
+        ):
+            return call.copy()
+        case exp.SplitPart() if not is_native(node):
+            return _part(node)
+        case exp.Pad() if not is_native(node) and not _is_some(node.args.get("fill_pattern")):
+            pad = "lpad" if node.args["is_left"] else "rpad"
+            return sql(_PAD.replace("{PAD}", pad), [node.this, node.expression, node.args["fill_pattern"]])
+        case exp.Cbrt():
+            return sql(_CUBE_ROOT, [node.this])
+        case exp.Is(expression=exp.JSON() as kind):
+            return _is_json(node, kind)
+        case exp.Pow() if not is_native(node) and not _is_harmless(node.expression):
+            return sql(_POWER, [node.this, node.expression])
+        case exp.Log(this=exp.Literal(this="10"), expression=exp.Expression() as value):
+            return sql(_LOGARITHM, [value])
+        case exp.Log(this=value) if node.args.get("expression") is None:
+            return sql(_LOGARITHM, [value])
+        case exp.JSONBDeleteAtPath():
+            return without_path(node.this, node.expression)
+        case exp.JSONBPathExists():
+            return exists([node.this, node.expression])
+        case exp.MatchAgainst(this=path, expressions=[document]):
+            return matches([document, path])
         case exp.Overlaps(this=exp.Tuple() as one, expression=exp.Tuple() as other):
             return _overlapping(one, other)
         case exp.Normalize() if not isinstance(node.args.get("form"), exp.Var):
@@ -182,6 +268,57 @@ def postgres_node(node: exp.Expression) -> exp.Expression:
         case exp.RegexpInstr() if node.args.get("group") is not None and node.text("group") != "0":
             fail(Unsupported("the place of a group is not supported", "take the place of the match"), node)
     return node
+
+
+def _may_be_cut(word: str) -> bool:
+    """Whether a word for a truth value stands in spaces, or may be only the beginning of one."""
+    return word != word.strip() or word.lower() not in ("true", "false", "t", "f", "1", "0")
+
+
+def _truth(text: exp.Expression) -> exp.Expression:
+    """'tr'::boolean is true, and 'off'::boolean false. Raises TypeMismatch for a text that begins no word."""
+    word = text.name.strip().lower()
+    for value, words in ((True, ("true", "yes", "on", "1")), (False, ("false", "no", "off", "0"))):
+        if word and word != "o" and any(each.startswith(word) for each in words):
+            return exp.Boolean(this=value)
+    fail(TypeMismatch(f"'{text.name}' is not a value of type BOOLEAN", "write true or false"), text)
+
+
+def _is_written(node: exp.Expr) -> bool:
+    """Whether CONCAT writes a value as everyone does, or is told to."""
+    return is_native(node) or isinstance(node, exp.Literal | exp.Null)
+
+
+def _written(node: exp.Expression) -> exp.Expression:
+    """concat('abc', true) is abct."""
+    return node.copy() if _is_written(node) else call_of(f"{PREFIX}written", [node], "concat")
+
+
+def _is_some(text: exp.Expression | None) -> bool:
+    """Whether a text is left out, or is known not to be empty."""
+    return text is None or (_is_text(text) and text.name != "")
+
+
+def _part(node: exp.SplitPart) -> exp.Expression:
+    """split_part('abc~@~def', '', 1) is abc~@~def, and there is no field 0."""
+    delimiter, place = node.args["delimiter"], node.args["part_index"]
+    if isinstance(place, exp.Literal) and place.name == "0":
+        fail(InvalidQuery("split_part has no field 0", "the first field is 1"), place)
+    return node if _is_some(delimiter) else sql(_SPLIT_PART, [node.this, delimiter, place])
+
+
+def _is_harmless(exponent: exp.Expr) -> bool:
+    """Whether every number has a power to this exponent."""
+    return isinstance(exponent, exp.Literal) and exponent.is_int
+
+
+def _is_json(node: exp.Is, kind: exp.JSON) -> exp.Expression:
+    """`text IS JSON OBJECT`: whether a text spells JSON of this kind."""
+    test = _KINDS_OF_JSON.get(str(kind.this or "VALUE").upper())
+    if test is None or kind.args.get("unique"):
+        fail(Unsupported("this test of JSON is not supported", "write IS JSON, or IS JSON OBJECT"), node)
+    found = sql(_JSON_TEST.replace("{TEST}", test), [node.this])
+    return exp.Not(this=found) if node.args.get("negate") else found
 
 
 def _with_keys(node: exp.Expression) -> exp.Expression:

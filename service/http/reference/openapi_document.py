@@ -24,6 +24,7 @@ _TAGS = {
     "views": "Views, which are kept up to date.",
     "rows": "The rows of a table or a view, at any epoch that is kept.",
     "changes": "What happened to a table or a view, epoch by epoch, or live.",
+    "branches": "Branches: all tables and views, changed and read beside the service's own.",
     "bulk": "Loads and exports of files, through Spark.",
     "sources": "Directories whose files become rows of a table.",
     "sinks": "Directories that a view's changes are appended to.",

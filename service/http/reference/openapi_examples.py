@@ -70,6 +70,17 @@ _EXPORT = _ENDED | {
     "mode": "overwrite",
     "options": {},
 }
+_BRANCH = {
+    "name": "prices",
+    "of": "main",
+    "parted": 13,
+    "begins": 1_000_000_000_000,
+    "epoch": 1_000_000_000_002,
+    "bytes": 4096,
+    "created": 1_767_614_400_000_000,
+    "merged": [],
+    "lost": None,
+}
 _BACKUP = _ENDED | {"rows": None, "path": "backups/monday"}
 _NEW_SOURCE = {"name": "arrivals", "table": "orders", "format": "json", "path": "arrivals"}
 _SOURCE: dict[str, Any] = _NEW_SOURCE | {
@@ -203,6 +214,7 @@ PATHS = {
     "sink": "archive",
     "key": _KEY["id"],
     "backup": _ENDED["id"],
+    "branch": "prices",
 }
 """Values of the parameters in paths."""
 
@@ -227,6 +239,8 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "create_key": {JSON: {"name": "nightly load", "role": "write", "relations": ["orders"]}},
     "rotate_key": {JSON: {"grace_seconds": 3600}},
     "begin_backup": {JSON: {"path": "backups/monday"}},
+    "create_branch": {JSON: {"name": "prices", "as_of": 13}},
+    "merge_branch": {JSON: {"on_conflict": "theirs"}},
 }
 ANSWERS: dict[str, dict[str, Any]] = {
     "run_sql": {JSON: {"results": [_RESULT]}, NDJSON: '{"n":1}\n', CSV: "n\r\n1\r\n"},
@@ -363,6 +377,21 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "begin_backup": {JSON: _BACKUP | {"state": "running", "progress": 0.0, "epoch": None}},
     "describe_backup": {JSON: _BACKUP},
     "cancel_backup": {JSON: _BACKUP | {"state": "cancelled", "epoch": None}},
+    "list_branches": {JSON: {"branches": [_BRANCH]}},
+    "create_branch": {JSON: _BRANCH},
+    "describe_branch": {JSON: _BRANCH},
+    "merge_branch": {JSON: {"branch": "prices", "into": "main", "epoch": 14, "changes": 2, "conflicts": 0}},
+    "branch_diff": {
+        JSON: {
+            "relation": "totals",
+            "from": "main",
+            "to": "prices",
+            "rows": 1,
+            "differences": [{"diff": 1, "row": {"n": 1}}],
+        },
+        NDJSON: '{"n":1,"_diff":1}\n',
+        CSV: "n,_diff\r\n1,1\r\n",
+    },
     "list_epochs": {
         JSON: {
             "newest": 13,

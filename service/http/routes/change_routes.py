@@ -22,7 +22,8 @@ from engine.state.snapshot import Snapshot
 from service.decoding.parsing import JSON, NDJSON
 from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid
-from service.http.access import feeds_of, lanes_of, principal_of, runtime_of
+from service.http.access import feeds_of, lanes_of, principal_of, runtime_of, timeline_of
+from service.http.branch_parameter import OnBranch
 from service.http.media_schemas import TableChangeList, ViewChanges, answered_as
 from service.http.negotiation import EVENTS, media_type_for
 from service.http.routes.strict import StrictRoute
@@ -30,6 +31,7 @@ from service.names import fold_relation
 from service.reading.change_pages import ChangePlace, change_document, change_page
 from service.reading.reads import check_health
 from service.reading.row_formats import changes_of
+from service.running.timeline import Timeline
 
 router = APIRouter(route_class=StrictRoute, tags=["changes"])
 
@@ -76,13 +78,15 @@ async def view_changes(
     format: Format = None,
     errors: Errors = None,
     last_event_id: LastEvent = None,
+    branch: OnBranch = None,
 ) -> Response:
     """The view's changes in epoch order: NDJSON, JSON pages, or live as server-sent events. 410 if no longer
     kept."""
-    readable = runtime_of(request).readable
+    timeline = timeline_of(request, branch)
+    readable = timeline.readable
     definition = readable.definition(fold_relation(view), view=True)
     wish = _ChangeWish(since, until, limit, cursor, format, errors == "skip")
-    return await _changes(request, readable.snapshot, definition, "view", wish)
+    return await _changes(request, timeline, readable.snapshot, definition, "view", wish)
 
 
 @router.get(
@@ -100,40 +104,48 @@ async def table_changes(
     cursor: After = None,
     format: Format = None,
     last_event_id: LastEvent = None,
+    branch: OnBranch = None,
 ) -> Response:
     """The table's changes in epoch order: NDJSON, JSON pages, or live as server-sent events. 410 if no longer
     kept."""
-    readable = runtime_of(request).readable
+    timeline = timeline_of(request, branch)
+    readable = timeline.readable
     definition = readable.definition(fold_relation(table), view=False)
     wish = _ChangeWish(since, until, limit, cursor, format)
-    return await _changes(request, readable.snapshot, definition, "table", wish)
+    return await _changes(request, timeline, readable.snapshot, definition, "table", wish)
 
 
 async def _changes(
-    request: Request, snapshot: Snapshot, definition: Definition, kind: str, wish: _ChangeWish
+    request: Request,
+    timeline: Timeline,
+    snapshot: Snapshot,
+    definition: Definition,
+    kind: str,
+    wish: _ChangeWish,
 ) -> Response:
     newest = snapshot.upper - 1
     media_type = media_type_for(request, wish.format, _OFFERED)
     live = media_type == EVENTS
-    place = _place(request, definition, wish, newest, live)
-    reads, runtime = lanes_of(request).reads, runtime_of(request)
+    place = _place(request, definition, wish, timeline.beginning, newest, live)
+    reads, dictionary = lanes_of(request).reads, timeline.dictionary
     last = newest if live else max(place.since, place.until)
     await reads.run(check_health, definition, snapshot, place.since, True)
     await reads.run(check_health, definition, snapshot, last, place.skip_errors)
     if live:
-        return feeds_of(request).response(definition, place.since, place.skip_errors, principal_of(request))
+        feeds, principal = feeds_of(request), principal_of(request)
+        return feeds.response(timeline, definition, place.since, place.skip_errors, principal)
     headers = {"Freshet-Epoch": str(place.until)}
     if media_type == JSON:
         page = await reads.run(change_page, snapshot, definition.name, place, _limit(request, wish.limit))
-        document = await reads.run(change_document, kind, definition, runtime.dictionary, page, last)
+        document = await reads.run(change_document, kind, definition, dictionary, page, last)
         return Response(document, headers=headers, media_type=JSON)
     delta = await reads.run(_delta, snapshot, definition.name, place, wish.limit)
-    lines = reads.each(_ndjson(delta, definition.schema, runtime.dictionary, snapshot.texts))
+    lines = reads.each(_ndjson(delta, definition.schema, dictionary, snapshot.texts))
     return StreamingResponse(lines, headers=headers, media_type=NDJSON)
 
 
 def _place(
-    request: Request, definition: Definition, wish: _ChangeWish, newest: int, live: bool
+    request: Request, definition: Definition, wish: _ChangeWish, beginning: int, newest: int, live: bool
 ) -> ChangePlace:
     """Where the changes begin that a request asks for. Raises BadRequest or Invalid."""
     if live:
@@ -143,7 +155,8 @@ def _place(
         return ChangePlace(definition.id, newest if since is None else since, newest, 0, wish.skip_errors)
     until = newest if wish.until is None else wish.until
     if wish.cursor is None:
-        return ChangePlace(definition.id, wish.since or 0, until, 0, wish.skip_errors)
+        since = beginning if wish.since is None else wish.since
+        return ChangePlace(definition.id, since, until, 0, wish.skip_errors)
     place = ChangePlace.decode(wish.cursor)
     if place.relation != definition.id or wish.until not in (None, place.until):
         raise BadRequest(

@@ -32,13 +32,15 @@ from service.decoding.parsing import (
 )
 from service.definitions.definition import Definition
 from service.errors import Invalid
-from service.http.access import principal_of, runtime_of, turns_of
+from service.http.access import principal_of, timeline_of, turns_of
 from service.http.bodies import receive
+from service.http.branch_parameter import BRANCH, BRANCH_MEANING
 from service.http.media_schemas import SCHEMAS, ChangesMade
 from service.http.needs import CHANGES, Asked
 from service.http.routes.strict import check_json, check_parameters
 from service.names import fold_relation
 from service.problems import DESCRIPTION, answered
+from service.running.timeline import Timeline
 from service.telemetry.exchange import reached
 
 _LONGEST_KEY = 255
@@ -51,42 +53,45 @@ _PRIVILEGES = {
 """What each change of a row needs."""
 
 
+def _timeline(request: Request) -> Timeline:
+    """What the request changes."""
+    check_parameters(request, (BRANCH,))
+    return timeline_of(request, request.query_params.get(BRANCH))
+
+
 async def change_table(request: Request) -> Response:
-    check_parameters(request)
-    runtime = runtime_of(request)
-    definition = runtime.definition(fold_relation(request.scope["asked"].parameters["table"]), view=False)
+    timeline = _timeline(request)
+    definition = timeline.definition(fold_relation(request.scope["asked"].parameters["table"]), view=False)
     content_type = request.headers.get("content-type", "")
     check_type(content_type)
 
     def read(body: bytes) -> dict[str, TableChanges]:
-        changes = parse(body, content_type, definition, runtime.dictionary, runtime.settings.budget)
+        changes = parse(body, content_type, definition, timeline.dictionary, timeline.settings.budget)
         return {definition.name: changes}
 
-    return await _change(request, read, media_type_of(content_type) in BINARY)
+    return await _change(request, timeline, read, media_type_of(content_type) in BINARY)
 
 
 async def change_tables(request: Request) -> Response:
-    check_parameters(request)
-    runtime = runtime_of(request)
+    timeline = _timeline(request)
     check_json(request)
 
     def definition_of(name: str) -> Definition:
         principal_of(request).require_any(CHANGES, name)
-        return runtime.definition(name, view=False)
+        return timeline.definition(name, view=False)
 
     def read(body: bytes) -> dict[str, TableChanges]:
-        return parse_several(body, definition_of, runtime.dictionary, runtime.settings.budget)
+        return parse_several(body, definition_of, timeline.dictionary, timeline.settings.budget)
 
-    return await _change(request, read, False)
+    return await _change(request, timeline, read, False)
 
 
 async def _change(
-    request: Request, read: Callable[[bytes], dict[str, TableChanges]], may_grow: bool
+    request: Request, timeline: Timeline, read: Callable[[bytes], dict[str, TableChanges]], may_grow: bool
 ) -> Response:
     """Applies the changes that `read` finds in the body."""
-    runtime = runtime_of(request)
     key = _idempotency_key(request)
-    body = await receive(request, runtime.settings.body_limit)
+    body = await receive(request, timeline.settings.body_limit)
     reached("receive the body")
 
     def work() -> tuple[dict[str, TableChanges], Idempotency | None, int]:
@@ -97,11 +102,11 @@ async def _change(
         digest = hashlib.sha256(request.url.path.encode() + b"\0" + plain).digest()
         return changes, Idempotency.of(principal_of(request).id, key, digest), len(plain)
 
-    with runtime.dictionary.holding():
+    with timeline.dictionary.holding():
         changes, idempotency, size = await turns_of(request).work_on(body, work, may_grow)
-        check_changes(runtime.accounts.renewed(principal_of(request)), changes)
+        check_changes(timeline.accounts.renewed(principal_of(request)), changes)
         reached("decode")
-        return _answer(await runtime.apply(changes, idempotency, size))
+        return _answer(await timeline.apply(changes, idempotency, size))
 
 
 def check_changes(principal: Principal, changes: Mapping[str, TableChanges]) -> None:
@@ -166,6 +171,7 @@ _KEY = {
     "description": "A repetition with the same body gets the first answer, and nothing is applied "
     "twice. Each API key has its own.",
 }
+_BRANCH = {"name": BRANCH, "in": "query", "schema": {"type": "string"}, "description": BRANCH_MEANING}
 _ANSWERS = {
     "200": {
         "description": "Durable, and visible in every view.",
@@ -185,6 +191,7 @@ OPENAPI: dict[str, dict] = {
             "unless their column `_op` says `delete` or `upsert`.",
             "parameters": [
                 {"name": "table", "in": "path", "required": True, "schema": {"type": "string"}},
+                _BRANCH,
                 _KEY,
             ],
             "requestBody": {
@@ -207,7 +214,7 @@ OPENAPI: dict[str, dict] = {
             "summary": "Change several tables in one epoch",
             "operationId": "change_tables",
             "description": "Insert, delete and upsert rows of several tables: all of them or none.",
-            "parameters": [_KEY],
+            "parameters": [_BRANCH, _KEY],
             "requestBody": {
                 "required": True,
                 "content": {

@@ -129,7 +129,7 @@ def held_of(request: Request) -> dict[str, int]:
         "mapped_bytes": engine.mapped,
         "dictionary_bytes": engine.dictionary,
         "remembered_bytes": engine.remembered,
-        "reading_bytes": reader_of(request).bytes,
+        "reading_bytes": reader_of(request, runtime).bytes,
         "differences": engine.differences,
         "texts": engine.texts,
         "log_bytes": log_bytes,

@@ -22,8 +22,9 @@ from planner.parsing.vocabulary import spelled_out
 from service.decoding.parsing import JSON
 from service.definitions.definition import Definition
 from service.errors import BadRequest, Invalid
-from service.http.access import lanes_of, queries_of, reader_of, runtime_of
+from service.http.access import lanes_of, queries_of, reader_of, timeline_of
 from service.http.attending import attended, caller_of
+from service.http.branch_parameter import OnBranch
 from service.http.media_schemas import TableRows, ViewRows, answered_as
 from service.http.models import column_models
 from service.http.negotiation import media_type_for
@@ -36,7 +37,7 @@ from service.reading.reads import Query as RowQuery
 from service.reading.reads import check_health
 from service.reading.row_formats import OFFERED, STREAMS, json_rows
 from service.reading.row_readings import Reading
-from service.running.runtime import Runtime
+from service.running.timeline import Timeline
 
 _EPOCH = re.compile("[0-9]{1,1000}")
 router = APIRouter(route_class=StrictRoute, tags=["rows"])
@@ -87,12 +88,14 @@ async def view_rows(
     cursor: After = None,
     errors: Errors = None,
     format: Format = None,
+    branch: OnBranch = None,
 ) -> Response:
     """The view's rows at any epoch that is kept. 409 while some of its rows fail."""
-    readable = runtime_of(request).readable
+    timeline = timeline_of(request, branch)
+    readable = timeline.readable
     definition = readable.definition(fold_relation(view), view=True)
     wish = _wish(definition, as_of, where, order_by, limit, cursor, errors == "skip", format)
-    return await _rows(request, readable.snapshot, definition, "view", wish)
+    return await _rows(request, timeline, readable.snapshot, definition, "view", wish)
 
 
 @router.get(
@@ -107,20 +110,21 @@ async def table_rows(
     limit: Limit = None,
     cursor: After = None,
     format: Format = None,
+    branch: OnBranch = None,
 ) -> Response:
     """The table's rows at any epoch that is kept."""
-    readable = runtime_of(request).readable
+    timeline = timeline_of(request, branch)
+    readable = timeline.readable
     definition = readable.definition(fold_relation(table), view=False)
     wish = _wish(definition, as_of, where, order_by, limit, cursor, False, format)
-    return await _rows(request, readable.snapshot, definition, "table", wish)
+    return await _rows(request, timeline, readable.snapshot, definition, "table", wish)
 
 
 async def _rows(
-    request: Request, snapshot: Snapshot, definition: Definition, kind: str, wish: _Wish
+    request: Request, timeline: Timeline, snapshot: Snapshot, definition: Definition, kind: str, wish: _Wish
 ) -> Response:
-    runtime = runtime_of(request)
     media_type = media_type_for(request, wish.format, OFFERED)
-    settings = runtime.settings
+    settings = timeline.settings
     if media_type == JSON and (wish.limit or 0) > settings.page_rows_most:
         raise Invalid(
             f"limit is {wish.limit}, more than {settings.page_rows_most}",
@@ -128,26 +132,27 @@ async def _rows(
             code="limit_too_large",
         )
     newest = snapshot.upper - 1
-    epoch = wish.cursor.epoch if wish.cursor is not None else await epoch_of(runtime, wish.as_of, newest)
+    epoch = wish.cursor.epoch if wish.cursor is not None else await epoch_of(timeline, wish.as_of, newest)
 
     limit = settings.page_rows if wish.limit is None and media_type == JSON else wish.limit
     start = wish.cursor.offset if wish.cursor else 0
 
     most = None if limit is None else start + limit + 1
-    reading = await _reading(request, definition, snapshot, epoch, wish, most)
+    reading = await _reading(request, timeline, definition, snapshot, epoch, wish, most)
     lanes = lanes_of(request)
     headers = {"Freshet-Epoch": str(epoch)}
     if media_type == JSON:
-        body = await lanes.reads.run(_page, runtime, definition, kind, wish, reading)
+        body = await lanes.reads.run(_page, timeline, definition, kind, wish, reading)
         return Response(body, headers=headers, media_type=JSON)
     stream = STREAMS[media_type]
     stop = reading.size if limit is None else min(reading.size, start + limit)
-    pieces = stream.pieces(reading, runtime.dictionary, start, stop)
+    pieces = stream.pieces(reading, timeline.dictionary, start, stop)
     return StreamingResponse(lanes.reads.each(pieces), headers=headers, media_type=stream.media_type)
 
 
 async def _reading(
     request: Request,
+    timeline: Timeline,
     definition: Definition,
     snapshot: Snapshot,
     epoch: int,
@@ -156,14 +161,13 @@ async def _reading(
 ) -> Reading:
     """The rows that the request asks for: those from the page's beginning on, at least `most` if there are as
     many; all if it is None, and those that a query chooses."""
-    reader, lanes = reader_of(request), lanes_of(request)
-    runtime = runtime_of(request)
+    reader, lanes = reader_of(request, timeline), lanes_of(request)
     where, order_by = wish.where, wish.order_by
-    if runtime.vocabulary().functions:
+    if timeline.vocabulary().functions:
         spell = lanes.planning.run
         where, order_by = (
-            await spell(_spelled_out, where, runtime),
-            await spell(_spelled_out, order_by, runtime),
+            await spell(_spelled_out, where, timeline),
+            await spell(_spelled_out, order_by, timeline),
         )
     query = RowQuery(where, order_by)
 
@@ -184,9 +188,9 @@ async def _reading(
         return await attended(request, caller, queries_of(request).rows.in_turn(caller, read))
 
 
-def _page(runtime: Runtime, definition: Definition, kind: str, wish: _Wish, reading: Reading) -> bytes:
+def _page(timeline: Timeline, definition: Definition, kind: str, wish: _Wish, reading: Reading) -> bytes:
     """The JSON document of one page."""
-    limit = runtime.settings.page_rows if wish.limit is None else wish.limit
+    limit = timeline.settings.page_rows if wish.limit is None else wish.limit
     start = wish.cursor.offset if wish.cursor else 0
     stop = start + limit
     following = None
@@ -197,7 +201,7 @@ def _page(runtime: Runtime, definition: Definition, kind: str, wish: _Wish, read
             kind: definition.name,
             "epoch": reading.epoch,
             "columns": [column.model_dump() for column in column_models(reading.schema)],
-            "rows": json_rows(reading.part(start, stop), reading.schema, runtime.dictionary),
+            "rows": json_rows(reading.part(start, stop), reading.schema, timeline.dictionary),
             "next": following,
         }
     )
@@ -236,21 +240,21 @@ def _wish(
     return _Wish(*kept, limit, found, skip_errors or found.skip_errors, format)
 
 
-def _spelled_out(text: str | None, runtime: Runtime) -> str | None:
+def _spelled_out(text: str | None, timeline: Timeline) -> str | None:
     """A predicate or sort keys with the bodies of functions instead of their calls."""
     if text is None:
         return None
-    with within(runtime.settings.planning_limits):
-        return spelled_out(text, "postgres", runtime.vocabulary())
+    with within(timeline.settings.planning_limits):
+        return spelled_out(text, "postgres", timeline.vocabulary())
 
 
-async def epoch_of(runtime: Runtime, as_of: str | None, newest: int) -> int:
+async def epoch_of(timeline: Timeline, as_of: str | None, newest: int) -> int:
     """The epoch of a client's number or time; the newest for None."""
     if as_of is None:
         return newest
     if _EPOCH.fullmatch(as_of):
         return int(as_of)
-    return min(await runtime.epoch_at(parse_time(as_of)), newest)
+    return min(await timeline.epoch_at(parse_time(as_of)), newest)
 
 
 def parse_time(text: str) -> datetime:

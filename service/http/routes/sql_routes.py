@@ -18,20 +18,23 @@ from service.accounts.principals import Principal
 from service.decoding.parsing import JSON
 from service.decoding.pieces import check_values
 from service.errors import HistoryGone, Invalid, as_seen, problem_of
-from service.http.access import door_of, lanes_of, principal_of, runtime_of
+from service.http.access import door_of, lanes_of, principal_of, runtime_of, timeline_of
 from service.http.attending import attended, caller_of
 from service.http.bodies import read_body
+from service.http.branch_parameter import BRANCH_MEANING
 from service.http.given_parameters import parameters_of
 from service.http.media_schemas import answered_as
 from service.http.negotiation import accepts, media_type_for
 from service.http.routes.row_routes import epoch_of
 from service.http.routes.strict import StrictRoute
 from service.http.search_paths import MEANING, GivenPath, path_of
+from service.names import fold_name
 from service.problems import MEDIA_TYPE, members
 from service.reading.answer_readings import answer_reading
 from service.reading.kept_answers import AnswerPlace
 from service.reading.row_formats import OFFERED, STREAMS
-from service.running.runtime import Runtime
+from service.running.timeline import Timeline
+from service.sql.branching import set_branch
 from service.sql.script_failures import ScriptFailed
 from service.sql.script_session import ScriptSession
 from service.sql.tasks import Result
@@ -60,6 +63,7 @@ class Script(BaseModel):
         "No statement may change anything then.",
     )
     search_path: GivenPath = Field(default=None, description=MEANING)
+    branch: str | None = Field(default=None, description=f"{BRANCH_MEANING} `SET branch` changes it.")
     limit: int | None = Field(
         default=None, ge=1, description="The most rows of each result; one that has more has a `next`."
     )
@@ -152,19 +156,20 @@ async def _script(request: Request) -> Script:
 async def _run(request: Request, script: Script, rows_last: bool) -> list[Result]:
     caller, runtime = caller_of(request), runtime_of(request)
     parameters = await lanes_of(request).planning.run(parameters_of, script.parameters, runtime.types())
-    as_of = await _epoch(runtime, script.as_of)
     session = ScriptSession(path_of(script.search_path))
+    set_branch(None if script.branch is None else fold_name(script.branch), session, runtime)
+    as_of = await _epoch(timeline_of(request, session.branch), script.as_of)
     work = door_of(request).run(
         script.sql or "", script.dialect, caller, parameters, rows_last, as_of, session
     )
     return await attended(request, caller, work)
 
 
-async def _epoch(runtime: Runtime, as_of: int | str | None) -> int | None:
+async def _epoch(timeline: Timeline, as_of: int | str | None) -> int | None:
     """The epoch that queries read, if not the newest. Raises HistoryGone for a time before all epochs."""
     if as_of is None:
         return None
-    epoch = await epoch_of(runtime, str(as_of), runtime.snapshot.upper - 1)
+    epoch = await epoch_of(timeline, str(as_of), timeline.readable.newest)
     if epoch == 0 and not str(as_of).isdigit():
         raise HistoryGone(f"there is no epoch at or before {as_of}", "the first epoch is later")
     return epoch

@@ -1,0 +1,105 @@
+"""The requests about branches, and how any other request is for a branch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import orjson
+
+from freshet.contract.api_call import ApiAnswer, ApiCall
+from freshet.contract.calls import get_call, nothing, path_of, post_call, read_epoch, rows_of
+from freshet.contract.operation_descriptions import read_as
+from freshet.errors import InvalidRequestError
+from freshet.values import row_bodies
+from freshet.values.rows import Rows
+
+T = TypeVar("T")
+_OF_ROWS = ("/deltas", "/rows", "/changes")
+_DEFINING = (path_of("tables"), path_of("views"))
+MAIN = "main"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BranchDescription:
+    """A branch that has parted from `of` at epoch `parted`. Its own epochs begin with `begins`; `epoch` is
+    the newest. It holds `bytes` of its own; `merged` are the epochs of its parent that have its changes.
+    `lost` says why the service could not restore it."""
+
+    name: str
+    of: str
+    parted: int
+    begins: int
+    epoch: int | None
+    bytes: int | None
+    merged: list[int]
+    lost: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class MergeDescription:
+    """`epoch` of `into` has the changes; `conflicts` is the number of rows that both had changed."""
+
+    branch: str
+    into: str
+    epoch: int
+    changes: int
+    conflicts: int
+
+
+def _branch(answer: ApiAnswer) -> BranchDescription:
+    return read_as(BranchDescription, answer.json())
+
+
+def create_branch(name: str, of: str, as_of: int | str | None) -> ApiCall[BranchDescription]:
+    body: Mapping[str, object] = {"name": name, "of": of} | ({} if as_of is None else {"as_of": as_of})
+    return post_call(path_of("branches"), body, _branch)
+
+
+def branch(name: str) -> ApiCall[BranchDescription]:
+    return get_call(path_of("branches", name), _branch)
+
+
+def branches() -> ApiCall[list[BranchDescription]]:
+    def read(answer: ApiAnswer) -> list[BranchDescription]:
+        return [read_as(BranchDescription, found) for found in answer.json()["branches"]]
+
+    return get_call(path_of("branches"), read)
+
+
+def drop_branch(name: str) -> ApiCall[None]:
+    return ApiCall("DELETE", path_of("branches", name), nothing)
+
+
+def merge_branch(name: str, on_conflict: str) -> ApiCall[MergeDescription]:
+    def read(answer: ApiAnswer) -> MergeDescription:
+        return read_as(MergeDescription, answer.json())
+
+    return post_call(path_of("branches", name, "merge"), {"on_conflict": on_conflict}, read)
+
+
+def diff(relation: str, name: str, against: str) -> ApiCall[Rows]:
+    query = {"view": relation, "against": against}
+    return get_call(path_of("branches", name, "diff"), rows_of, query, row_bodies.ARROW)
+
+
+def on_branch(call: ApiCall[T], name: str | None) -> ApiCall[T]:
+    """The same request for a branch, if there is one. Raises InvalidRequestError for a definition, which a
+    branch cannot have of its own; what is not about rows stays as it is."""
+    if name is None:
+        return call
+    if call.path == "/v1/sql":
+        return replace(call, body=orjson.dumps({"branch": name} | orjson.loads(call.body)))
+    if call.path.startswith("/v1/") and call.path.endswith(_OF_ROWS):
+        query: dict[str, Any] = {**call.query, "branch": name}
+        if query.get("since") == "0":
+            del query["since"]  # its changes begin with the branch
+        return replace(call, query=query)
+    if call.read is read_epoch:
+        return replace(call, path=path_of("branches", name))
+    if call.method != "GET" and call.path.startswith(_DEFINING):
+        raise InvalidRequestError(
+            f"tables and views cannot be defined on branch {name}", "use the connection that it was made of"
+        )
+    return call

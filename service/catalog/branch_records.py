@@ -1,0 +1,98 @@
+"""Branches as the catalog stores them: where each began, and what was merged of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+
+from service.catalog.database import Number, metadata
+
+MAIN = 0
+"""The parent of a branch that is no branch itself."""
+
+branches = sa.Table(
+    "branches",
+    metadata,
+    sa.Column("id", Number, primary_key=True, autoincrement=True),
+    sa.Column("name", sa.Text, nullable=False, unique=True),
+    sa.Column("parent", Number, nullable=False),
+    sa.Column("epoch", Number, nullable=False),
+    sa.Column("beginning", Number, nullable=False),
+    sa.Column("created_at", sa.BigInteger, nullable=False),
+    sa.Column("newest_relation", Number, nullable=False),
+    sqlite_autoincrement=True,
+)
+branch_log = sa.Table(
+    "branch_log",
+    metadata,
+    sa.Column("branch", Number, primary_key=True, autoincrement=False),
+    sa.Column("last", Number, primary_key=True, autoincrement=False),
+    sa.Column("part", sa.Integer, primary_key=True, autoincrement=False),
+    sa.Column("first", Number, nullable=False),
+    sa.Column("committed_at", sa.BigInteger, nullable=False),
+    sa.Column("payload", sa.LargeBinary, nullable=False),
+)
+merges = sa.Table(
+    "branch_merges",
+    metadata,
+    sa.Column("branch", Number, primary_key=True, autoincrement=False),
+    sa.Column("into_epoch", Number, primary_key=True, autoincrement=False),
+    sa.Column("epoch", Number, nullable=False),
+)
+
+
+@dataclass(frozen=True)
+class BranchRecord:
+    """A branch that has parted from its `parent`, MAIN or another branch, at the parent's `epoch`.
+
+    `beginning` is its own number for that epoch. It has the relations up to number `newest_relation`.
+    """
+
+    id: int
+    name: str
+    parent: int
+    epoch: int
+    beginning: int
+    created_at: int
+    newest_relation: int
+
+
+@dataclass(frozen=True)
+class MergedEpochs:
+    """The branch's changes up to its `epoch` have become epoch `into` of its parent."""
+
+    into: int
+    epoch: int
+
+
+def add_branch(connection: sa.Connection, record: BranchRecord) -> int:
+    """Stores a new branch and returns its id, whatever the record says of that."""
+    values = {name: value for name, value in vars(record).items() if name != "id"}
+    statement = sa.insert(branches).values(**values).returning(branches.c.id)
+    (id,) = connection.execute(statement).one()
+    return id
+
+
+def remove_branch(connection: sa.Connection, id: int) -> None:
+    """Removes a branch with its log."""
+    connection.execute(sa.delete(branches).where(branches.c.id == id))
+    connection.execute(sa.delete(branch_log).where(branch_log.c.branch == id))
+    connection.execute(sa.delete(merges).where(merges.c.branch == id))
+
+
+def branches_of(connection: sa.Connection) -> list[BranchRecord]:
+    """All branches, each after its parent."""
+    return [BranchRecord(*row) for row in connection.execute(sa.select(branches).order_by(branches.c.id))]
+
+
+def add_merge(connection: sa.Connection, branch: int, merged: MergedEpochs) -> None:
+    """Records that a branch was merged."""
+    values = {"branch": branch, "into_epoch": merged.into, "epoch": merged.epoch}
+    connection.execute(sa.insert(merges).values(**values))
+
+
+def merges_of(connection: sa.Connection, branch: int) -> list[MergedEpochs]:
+    """The merges of a branch, the oldest first."""
+    query = sa.select(merges.c.into_epoch, merges.c.epoch).where(merges.c.branch == branch)
+    return [MergedEpochs(*row) for row in connection.execute(query.order_by(merges.c.into_epoch))]

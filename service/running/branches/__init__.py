@@ -1,0 +1,1 @@
+"""Branches: timelines that part from another one, and what can be asked of them."""

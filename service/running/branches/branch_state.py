@@ -1,0 +1,127 @@
+"""The state of a branch: an engine that goes on from its parent's, and all that commits epochs to it.
+
+Its tables and views are those that its parent had when it parted, and stay as they are. Its epochs have
+numbers that no epoch of its parent can have, so that they are the same after a restart, whatever the parent
+has done meanwhile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from engine.operators.allowance import Allowance
+from engine.plan.clocked import CLOCK
+from engine.plan.nodes import Node
+from engine.runtime.engine import Options
+from engine.runtime.fork import Fork
+from engine.runtime.forking import forked
+from planner.relation_names import is_temporary
+from service.catalog.branch_log import BranchLog
+from service.catalog.branch_records import BranchRecord
+from service.changes.payload import decode_payload
+from service.clock import Clock
+from service.definitions.definition import Definition
+from service.definitions.definitions import Definitions
+from service.definitions.known_relations import KnownRelations
+from service.metrics import Metrics
+from service.running.replaying import replay
+from service.running.state import State
+from service.settings.settings import Settings
+from service.writing.commits import Commits
+from service.writing.epochs import Epochs
+
+EPOCHS = 10**12
+"""The epochs of a branch begin with a multiple of it, so that no other timeline has them as long as it is
+there."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parting:
+    """What a branch begins with: its parent's state, and the definitions that it keeps."""
+
+    parent: State
+    fork: Fork
+    known: KnownRelations
+
+    @classmethod
+    def of(cls, parent: State, epoch: int | None = None, newest: int | None = None) -> Parting:
+        """Parts at an epoch, by default the newest, with the relations up to number `newest`. Runs on the
+        thread of the parent's writer. Raises EpochError if a table is not kept at the epoch."""
+        engine, of = parent.engine, parent.definitions
+        kept = {
+            name: definition
+            for name, definition in of.all.items()
+            if not is_temporary(name) and (newest is None or definition.id <= newest)
+        }
+        known = KnownRelations.of(kept)
+        tables = [name for name, definition in kept.items() if not definition.is_view]
+        if parent.clock.is_running:
+            tables.append(CLOCK.name)
+        return cls(parent, engine.fork(tables, _plans(of, kept), epoch), known)
+
+    def end(self) -> None:
+        """Lets the parent forget what it has kept. Runs on the thread of the parent's writer."""
+        self.parent.engine.end_fork(self.fork)
+
+
+def _plans(of: Definitions, kept: dict[str, Definition]) -> dict[str, Node]:
+    """The plans of the views and indexes that the engine has."""
+    plans: dict[str, Node] = {}
+    for name, definition in kept.items():
+        if definition.is_view:
+            plans[name] = definition.relation.plan
+        plans |= of.all_indexes(definition)
+    there = of.engine.snapshot.relations
+    return {name: plan for name, plan in plans.items() if name in there}
+
+
+def branch_state(record: BranchRecord, parting: Parting, metrics: Metrics) -> State:
+    """The state of a branch, with the epochs of its log. Any thread may make it."""
+    parent, settings = parting.parent, parting.parent.settings
+    engine = forked(
+        parting.fork, record.beginning, Options(settings.max_rounds, allowance=_allowance(settings))
+    )
+    log, time = BranchLog(parent.catalog, record), parent.instance.time
+    clock = Clock(engine, log, settings.clock_milliseconds * 1000, time, stands_still=True)
+    clock.go_on(record.created_at)
+    definitions = Definitions(engine, parent.catalog, clock, settings)
+    definitions.schemas, definitions.sequences = parent.definitions.schemas, parent.definitions.sequences
+    definitions.known = parting.known
+    commits = Commits(engine, log, definitions, metrics, clock)
+    state = replace(
+        parent,
+        engine=engine,
+        clock=clock,
+        definitions=definitions,
+        commits=commits,
+        epochs=Epochs(engine, definitions, commits, metrics, clock),
+        placement=None,
+    )
+    _catch_up(state, log)
+    return state
+
+
+def _allowance(settings: Settings) -> Allowance:
+    """What an operator may use for an epoch of a branch, which nobody else waits for."""
+    return Allowance(settings.build_seconds, settings.view_rows, settings.view_bytes)
+
+
+def _catch_up(state: State, log: BranchLog) -> None:
+    """Feeds the branch's log to its engine."""
+    newest = log.newest_of_mine()
+    if newest is None:
+        return
+    parts: dict[str, list[np.ndarray]] = {}
+    for payload in log.payloads():
+        for number, delta in decode_payload(payload, state.engine.dictionary):
+            known = state.restoring.current(number, delta)
+            if known is not None:
+                table, delta = known
+                parts.setdefault(table, []).append(delta)
+        state.commits.log_bytes += len(payload)
+    deltas = {table: np.concatenate(found, axis=1) for table, found in parts.items()}
+    timed = deltas | state.clock.replayed()
+    state.definitions.set_aside |= replay(state.engine, timed, newest.last + 1)
+    state.commits.resume(newest, state.commits.log_bytes, 0)

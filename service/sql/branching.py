@@ -1,0 +1,63 @@
+"""Statements about branches, and what no statement can do on one."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from planner.errors import Unsupported
+from planner.statements.statements import CreateBranch, DropBranch, MergeBranch
+from service.errors import Conflict
+from service.running.branches.branch_merging import ConflictChoice
+from service.running.branches.open_branches import MAIN_NAME, OpenBranches
+from service.running.runtime import Runtime
+from service.sql.script_session import ScriptSession
+
+BRANCHING = CreateBranch | DropBranch | MergeBranch
+"""Statements that make, merge and drop branches."""
+
+
+def check_on_main(session: ScriptSession, what: str) -> None:
+    """Raises Unsupported if the session is on a branch, where this cannot be."""
+    if session.branch is not None:
+        raise Unsupported(
+            f"{what} on a branch is not supported",
+            "SET branch = main: a branch has the tables and views that its parent had, and no others",
+        )
+
+
+def set_branch(name: str | None, session: ScriptSession, runtime: Runtime) -> None:
+    """Lets the statements that follow read and change a branch. Raises NotFound."""
+    found = None if name in (None, MAIN_NAME) else name
+    if found is not None:
+        runtime.branches.get(found)
+    session.branch = found
+
+
+async def change_branches(
+    statement: BRANCHING, session: ScriptSession, branches: OpenBranches
+) -> tuple[int, int | None]:
+    """Runs a statement. Returns its epoch, and the number of changes if it was a merge."""
+    match statement:
+        case CreateBranch(name=name, parent=parent, as_of=as_of):
+            of = parent or session.branch or MAIN_NAME
+            timeline = branches.timeline(of)
+            epoch = await timeline.epoch_at(as_of) if isinstance(as_of, datetime) else as_of
+            made = await branches.create(name, of, epoch, exists_ok=statement.if_not_exists)
+            return made.readable.newest, None
+        case DropBranch(names=names):
+            for name in names:
+                if name == session.branch:
+                    raise Conflict(
+                        f"the session is on branch {name}", "SET branch = main first", code="in_use"
+                    )
+                await branches.drop(name, missing_ok=statement.if_exists)
+            return branches.timeline(MAIN_NAME).readable.newest, None
+        case MergeBranch(name=name, into=into):
+            parent = branches.get(name).parent.name or MAIN_NAME
+            if into not in (None, parent):
+                raise Unsupported(
+                    f"a merge of branch {name} into {into} is not supported",
+                    f"a branch is merged into its parent, {parent}",
+                )
+            merged = await branches.merge(name, ConflictChoice(statement.on_conflict))
+            return merged.applied.epoch, merged.applied.changes

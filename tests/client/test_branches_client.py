@@ -1,0 +1,68 @@
+"""Branches through both connections."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+import freshet
+from tests.service.client import Process
+
+
+def test_a_connection_on_a_branch(service: Process) -> None:
+    with freshet.connect(service.url) as db:
+        table = db.table("br").create("id BIGINT PRIMARY KEY, n BIGINT")
+        db.create_view("br_total", "SELECT sum(n) AS n FROM br")
+        table.insert([{"id": 1, "n": 10}])
+        made = db.create_branch("branch_a")
+        there = db.on_branch("branch_a")
+        there.table("br").upsert([{"id": 1, "n": 11}, {"id": 2, "n": 5}])
+        assert there.view("br_total").rows().dicts() == [{"n": 16}]
+        assert db.view("br_total").rows().dicts() == [{"n": 10}]
+        assert there.sql("SELECT count(*) AS c FROM br").dicts() == [{"c": 2}]
+        assert [c.diff for c in there.view("br_total").changes()] == [-1, 1]
+        assert there.table("br").rows(as_of=made.begins).dicts() == [{"id": 1, "n": 10}]
+        with there.changing() as changing:
+            changing.table("br").insert({"id": 3, "n": 1})
+        with there.table("br").follow() as feed:
+            there.table("br").delete({"id": 3})
+            assert [change.diff for change in next(feed)] == [-1]
+        assert db.diff("br", "branch_a").dicts() == [
+            {"id": 1, "n": 10, "_diff": -1},
+            {"id": 1, "n": 11, "_diff": 1},
+            {"id": 2, "n": 5, "_diff": 1},
+        ]
+        assert [it.name for it in db.branches()] == ["branch_a"] == [db.branch("branch_a").name]
+        with pytest.raises(freshet.InvalidRequestError, match="cannot be defined on branch"):
+            there.table("other").create("a BIGINT")
+        with pytest.raises(freshet.InvalidRequestError, match="cannot be defined on branch"):
+            there.table("br").drop()
+        table.upsert([{"id": 1, "n": 0}])
+        with pytest.raises(freshet.ConflictError, match="have both changed"):
+            db.merge_branch("branch_a")
+        merged = db.merge_branch("branch_a", on_conflict="theirs")
+        assert (merged.changes, merged.conflicts, merged.into) == (2, 1, "main")
+        db.drop_branch("branch_a")
+        assert db.branches() == []
+        with pytest.raises(freshet.NotFoundError):
+            there.table("br").rows()
+
+
+def test_without_waiting(service: Process) -> None:
+    asyncio.run(_without_waiting(service))
+
+
+async def _without_waiting(service: Process) -> None:
+    async with freshet.connect_async(service.url) as db:
+        table = await db.table("abr").create("id BIGINT PRIMARY KEY")
+        await db.create_branch("branch_b")
+        there = db.on_branch("branch_b")
+        await there.table("abr").insert({"id": 1})
+        assert len(await there.table("abr").rows()) == 1
+        assert len(await table.rows()) == 0
+        assert len(await db.diff("abr", "branch_b")) == 1
+        assert (await db.merge_branch("branch_b")).changes == 1
+        assert (await db.branch("branch_b")).merged
+        await db.drop_branch("branch_b")
+        assert await db.branches() == []

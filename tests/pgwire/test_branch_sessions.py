@@ -1,0 +1,99 @@
+"""Branches over PostgreSQL's protocol: SET branch is a setting of the session."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import psycopg
+import pytest
+
+from tests.pgwire.door import PostgresDoor
+
+
+@pytest.fixture
+def tables(door: PostgresDoor) -> Iterator[psycopg.Connection]:
+    with door.connect(autocommit=True) as connection:
+        connection.execute("DROP BRANCH IF EXISTS b")
+        connection.execute("DROP TABLE IF EXISTS t CASCADE")
+        connection.execute("CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT)")
+        connection.execute("CREATE VIEW v AS SELECT count(*) AS c FROM t")
+        connection.execute("INSERT INTO t VALUES (1, 10)")
+        connection.execute("CREATE BRANCH b")
+        yield connection
+
+
+def test_a_session_on_a_branch(door: PostgresDoor, tables: psycopg.Connection) -> None:
+    with door.connect(autocommit=True) as there:
+        there.execute("SET branch = b")
+        assert there.execute("SHOW branch").fetchone() == ("b",)
+        assert there.execute("SHOW BRANCHES").fetchall()[0][:2] == ("b", "main")
+        for number in range(2, 9):  # run often enough to be prepared, each in its short way
+            there.execute("INSERT INTO t VALUES (%s, %s)", (number, 20), prepare=True)
+            found = there.execute("SELECT n FROM t WHERE id = %s", (number,), prepare=True)
+            assert found.fetchone() == (20,)
+            missing = tables.execute("SELECT n FROM t WHERE id = %s", (number,), prepare=True)
+            assert missing.fetchone() is None
+        assert there.execute("SELECT c FROM v").fetchone() == (8,)
+        assert tables.execute("SELECT c FROM v").fetchone() == (1,)
+        for number in range(2):
+            there.execute("SET branch = main" if number else "RESET branch")
+            found = there.execute("SELECT n FROM t WHERE id = %s", (2,), prepare=True)
+            assert found.fetchone() is None
+            there.execute("SET branch = b")
+            found = there.execute("SELECT n FROM t WHERE id = %s", (2,), prepare=True)
+            assert found.fetchone() == (20,)
+        with there.cursor().copy("COPY t FROM STDIN") as copy:
+            copy.write_row((50, 50))
+        assert there.execute("SELECT c FROM v").fetchone() == (9,)
+        assert tables.execute("SELECT count(*) FROM diff(t, 'main', 'b')").fetchone() == (8,)
+
+
+def test_blocks(door: PostgresDoor, tables: psycopg.Connection) -> None:
+    with door.connect(autocommit=False) as there:
+        there.execute("SET branch = b")
+        there.execute("INSERT INTO t VALUES (2, 20)")
+        assert there.execute("SELECT _diff FROM diff(v, 'main', 'b')").fetchall() == []
+        there.commit()
+        assert there.execute("SELECT c FROM v").fetchone() == (2,)
+        with pytest.raises(psycopg.Error, match="on another branch"):
+            there.execute("SET branch = main")
+        there.rollback()
+        there.execute("INSERT INTO t VALUES (3, 30)")
+        there.execute("SELECT set_config('branch', 'main', false)")
+        with pytest.raises(psycopg.Error, match="on another branch"):
+            there.execute("INSERT INTO t VALUES (4, 40)")
+        there.rollback()
+        assert there.execute("SELECT c FROM v").fetchone() == (2,)
+        there.execute("SELECT set_config('branch', 'b', false)")
+        there.rollback()
+    assert tables.execute("SELECT c FROM v").fetchone() == (1,)
+
+
+def test_a_commit_stays_on_the_branch_where_it_began(door: PostgresDoor, tables: psycopg.Connection) -> None:
+    with door.connect(autocommit=True) as there:
+        there.execute("BEGIN")
+        there.execute("INSERT INTO t VALUES (3, 30)")
+        there.execute("SELECT set_config('branch', 'b', false)")
+        there.execute("COMMIT")
+    assert tables.execute("SELECT c FROM v").fetchone() == (2,)
+    tables.execute("SET branch = b")
+    assert tables.execute("SELECT c FROM v").fetchone() == (1,)
+
+
+def test_refusals(door: PostgresDoor, tables: psycopg.Connection) -> None:
+    with pytest.raises(psycopg.Error, match="no branch called none"):
+        tables.execute("SET branch = none")
+    assert tables.execute("SHOW branch").fetchone() == ("main",)
+    tables.execute("SET branch = b")
+    follow = "COPY (SUBSCRIBE TO v) TO STDOUT"
+    for sql in ("CREATE TEMP TABLE x (a BIGINT)", "CREATE TABLE x (a BIGINT)", follow):
+        with pytest.raises(psycopg.Error, match="on a branch is not supported"):
+            tables.execute(sql)
+    with door.connect(autocommit=True, options="-c branch=b") as there:
+        assert there.execute("SHOW branch").fetchone() == ("b",)
+        tables.execute("SET branch = main")
+        tables.execute("DROP BRANCH b")
+        with pytest.raises(psycopg.Error, match="no branch called b"):
+            there.execute("SELECT * FROM t")
+        there.execute("SET branch = main")
+        assert there.execute("SELECT count(*) FROM t").fetchone() == (1,)
