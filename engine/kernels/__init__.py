@@ -3,8 +3,6 @@
 They do not know SQL, and treat times as plain numbers.
 """
 
-from engine.kernels.parallel.freed_memory import keep_freed
 from engine.kernels.processor import choose
 
 choose()
-keep_freed()
