@@ -193,12 +193,11 @@ def _with_argument(call: AggregateCall, argument: exp.Expression) -> AggregateCa
     """The call with one more argument, without the clauses around that argument."""
     match argument:
         case exp.Order(this=None):
-            if call.name not in _OF_ORDERS:
+            if call.name not in _OF_ORDERS and not call.arguments:
                 fail(InvalidQuery(f"{call.name} has an order, but no argument"), call.node)
             return replace(call, order=tuple(argument.expressions))
         case exp.Order():
-            ordered = replace(call, order=tuple(argument.expressions))
-            return ordered if argument.this is None else _with_argument(ordered, argument.this)
+            return _with_argument(replace(call, order=tuple(argument.expressions)), argument.this)
         case exp.IgnoreNulls():
             return _with_argument(replace(call, skips_nulls=True), argument.this)
         case exp.RespectNulls():
