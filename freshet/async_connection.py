@@ -180,6 +180,9 @@ class AsyncTable(_AsyncRelation):
     async def why_not(self, as_of: AsOf | None = None, **row: object) -> dict[str, Any]:
         return await self._connection.run(calls.why_not(self.name, row, as_of))
 
+    async def rounds(self, name: str | None = None, as_of: AsOf | None = None) -> dict[str, Any]:
+        return await self._connection.run(calls.rounds(self.name, name, as_of))
+
     async def why_changed(self, **row: object) -> list[dict[str, Any]]:
         return await self._connection.run(calls.why_changed(self.name, row))
 

@@ -264,6 +264,11 @@ class View(_Relation):
         tables lack."""
         return self._connection.run(calls.why_not(self.name, row, as_of))
 
+    def rounds(self, name: str | None = None, as_of: AsOf | None = None) -> dict[str, Any]:
+        """The rounds of a recursion of the view: `rows`, each with the round in which it came or went, and
+        how many of them each of the `rounds` has. A view with one recursive name may leave it out."""
+        return self._connection.run(calls.rounds(self.name, name, as_of))
+
     def why_changed(self, **row: object) -> list[dict[str, Any]]:
         """The epochs in which a row came or went, with the changes of tables that did it."""
         return self._connection.run(calls.why_changed(self.name, row))

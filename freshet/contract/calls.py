@@ -146,6 +146,11 @@ def why_not(
     return get_call(f"{path_of('views', name)}/why-not", ApiAnswer.json, query)
 
 
+def rounds(name: str, recursion: str | None, as_of: int | str | datetime | None) -> ApiCall[dict[str, Any]]:
+    query = {"name": recursion, "as_of": _moment(as_of)}
+    return get_call(f"{path_of('views', name)}/rounds", ApiAnswer.json, query)
+
+
 def why_changed(name: str, row: Mapping[str, object]) -> ApiCall[list[dict[str, Any]]]:
     path = f"{path_of('views', name)}/why-changed"
     return get_call(path, lambda answer: answer.json()["epochs"], {"row": _row(row)})

@@ -53,7 +53,7 @@ class Unrolled:
 
     def came(self, variable: int, words: np.ndarray) -> np.ndarray:
         """The rounds int64[n] since which rows int64[W, n] have been there all the time."""
-        history = self._history(variable)
+        history = self.history(variable)
         found = np.zeros(words.shape[1], np.int64)
         for place, row in enumerate(words.T):
             same = history[-2:, (history[:-2] == row[:, np.newaxis]).all(axis=0)]
@@ -63,7 +63,8 @@ class Unrolled:
             found[place] = rounds[gone[-1] + 1 if len(gone) else 0]
         return found
 
-    def _history(self, variable: int) -> np.ndarray:
+    def history(self, variable: int) -> np.ndarray:
+        """All that came and went, as a delta int64[W + 2, n] with rounds in place of epochs."""
         return self._engine.history_of(self.variables[variable].name)[0]
 
     def _run(self) -> None:

@@ -97,6 +97,7 @@ NEEDS: dict[str, Need] = {
     "GET /v1/views/{view}/plan": _reads(of="view"),
     "GET /v1/views/{view}/replay": _reads(of="view"),
     "GET /v1/views/{view}/why": _reads(of="view"),
+    "GET /v1/views/{view}/rounds": _reads(of="view"),
     "GET /v1/views/{view}/why-not": _reads(of="view"),
     "GET /v1/views/{view}/why-changed": _reads(of="view"),
     "GET /v1/views/{view}/rows": _reads(of="view"),

@@ -22,6 +22,20 @@ def test_why_and_why_changed(db: Connection, name: str) -> None:
     assert view.why_not(odd=5)["because"]["of"] == [{"rule": "no row has k % 2 = 5"}]
 
 
+def test_rounds(db: Connection, name: str) -> None:
+    db.sql(f"CREATE TABLE {name} (a BIGINT, b BIGINT)")
+    step = f"SELECT p.a, e.b FROM p JOIN {name} e ON p.b = e.a"
+    recursion = f"WITH RECURSIVE p (a, b) AS (SELECT a, b FROM {name} UNION {step}) SELECT * FROM p"
+    view = db.create_view(f"{name}_v", recursion)
+    db.sql(f"INSERT INTO {name} VALUES (1, 2), (2, 3), (3, 4)")
+    found = view.rounds("p")
+    assert [(it["round"], it["came"]) for it in found["rounds"]] == [(1, 3), (2, 2), (3, 1)]
+    assert found["rows"][-1] == {"round": 3, "diff": 1, "row": {"a": 1, "b": 4}}
+    assert view.rounds()["name"] == "p"
+    with pytest.raises(freshet.NotFoundError):
+        view.rounds("q")
+
+
 def test_assertions(db: Connection, name: str) -> None:
     db.sql(f"CREATE TABLE {name} (v BIGINT)")
     view = db.create_assertion(f"{name}_a", f"SELECT v FROM {name} WHERE v < 0")

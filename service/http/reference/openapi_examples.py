@@ -305,6 +305,15 @@ ANSWERS: dict[str, dict[str, Any]] = {
             "missing": {"orders": [{"customer": 8}]},
         }
     },
+    "list_rounds": {
+        JSON: {
+            "view": "reach",
+            "epoch": 13,
+            "name": "r",
+            "rounds": [{"round": 1, "came": 1, "went": 0}],
+            "rows": [{"round": 1, "diff": 1, "row": {"a": "ulm", "b": "bonn"}}],
+        }
+    },
     "explain_change": {
         JSON: {
             "view": "totals",

@@ -21,6 +21,7 @@ from service.definitions.definition import Definition
 from service.derivations.asking import answered, check_readable, row_of, tables_of, wish_of
 from service.derivations.moved import MovedRow, moved
 from service.derivations.reason import Explained, Reason
+from service.derivations.round_listing import ListedRounds, rounds_of
 from service.derivations.search import SearchLimits
 from service.derivations.told import document, lines, missing, reason_document
 from service.derivations.why import AskedEpoch, Why
@@ -68,6 +69,32 @@ class WhyNot(BaseModel):
     missing: dict[str, list[dict[str, Any]]] = Field(
         description="Rows that tables lack, with the values that are known of them."
     )
+
+
+class RoundRow(BaseModel):
+    """`diff` copies of a row came, or went, in a round."""
+
+    round: int
+    diff: int
+    row: dict[str, Any]
+
+
+class RoundCount(BaseModel):
+    """How many rows came and went in a round."""
+
+    round: int
+    came: int
+    went: int
+
+
+class RecursionRounds(BaseModel):
+    """The rounds of a recursion, in their order. `rows` are the first ones up to the limit."""
+
+    view: str
+    epoch: int
+    name: str
+    rounds: list[RoundCount]
+    rows: list[RoundRow]
 
 
 class WhyChanged(BaseModel):
@@ -167,6 +194,36 @@ async def explain_change(
         view=definition.name,
         row=_shown(definition, words, runtime.dictionary),
         epochs=[_moved(it, moment(time_of(it.epoch, times)), runtime) for it in found],
+    )
+
+
+@router.get("/{view}/rounds")
+async def list_rounds(
+    request: Request,
+    view: str,
+    name: Annotated[str | None, Query(description="The recursive name, if there are several.")] = None,
+    as_of: AsOf = None,
+    limit: Annotated[int, Query(ge=0, le=100_000, description="The most rows to return.")] = 1000,
+) -> RecursionRounds:
+    """Each row of a view's recursion with the round in which it came, and the one in which it went. The
+    recursion is computed again, beside everything that runs. It needs what the explanation of a row needs."""
+    runtime = runtime_of(request)
+    definition = runtime.readable.known.get(fold_relation(view), view=True)
+    at = await epoch_of(runtime, as_of, runtime.readable.newest)
+    asked = await _asked(request, definition, at, SearchLimits())
+
+    def listed(spending: Spending) -> ListedRounds:
+        check_readable(definition, asked)
+        return rounds_of(asked, definition, name, spending)
+
+    found = await _answer(request, definition, listed)
+    shown: list[dict[str, Any]] = changes_of(found.delta[:, :limit], found.schema, runtime.dictionary)
+    return RecursionRounds(
+        view=definition.name,
+        epoch=at,
+        name=found.name,
+        rounds=[RoundCount(round=it, came=came, went=went) for it, came, went in found.counts()],
+        rows=[RoundRow(round=it["epoch"], diff=it["diff"], row=it["row"]) for it in shown],
     )
 
 
