@@ -8,10 +8,11 @@ named, with what it turns away.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from engine.kernels.words import NULL
 from engine.plan.expressions import Call, Cast, ColumnRef, Literal, Op
+from planner.evidence.goal_plans import source_of
 from planner.evidence.taken_apart import TakenApart, connected, implied, of_leaves, taken_apart
 from planner.ir import (
     Aggregate,
@@ -64,9 +65,9 @@ class Absence:
             case TableScan():
                 return self._scanned(operator, wish)
             case Aggregate(input=input, keys=keys):
-                return self._among(operator, input, keys, "the group has other values", wish, scope)
-            case Over(input=input, keys=keys):
-                return self._among(operator, input, keys, "the window has other values", wish, scope)
+                return self._among(operator, input, keys, wish, scope)
+            case Over(input=input):
+                return self._windowed(operator, input, wish, scope)
             case Top(input=input):
                 return self._chosen(operator, input, wish, scope)
             case SetOp():
@@ -206,14 +207,15 @@ class Absence:
     # Everything else
 
     def _scanned(self, scan: TableScan, wish: Goal) -> Reason:
-        name = self.queries.rows.relation(scan.name)
-        row = self.queries.shown(scan.columns, wish)
+        """A relation lacks a row, which has the names that its columns have now."""
+        name, names = self.queries.rows.relation(scan.name), self.queries.rows.names(source_of(scan))
+        places = zip(scan.columns, scan.positions, strict=True)
+        columns = tuple(replace(column, name=names[place]) for column, place in places)
+        row = self.queries.shown(columns, wish)
         view = self.view_of(name)
         if view is None:
             return Reason(f"table {name} has no such row", row, relation=name)
-        names = scan.plan.schema.names
-        places = zip(scan.columns, scan.positions, strict=True)
-        wished = {names[place]: wish[column.id] for column, place in places if column.id in wish}
+        wished = {column.name: wish[column.id] for column in columns if column.id in wish}
         return Reason(f"view {name} has no such row", row, (view.reason(wished),))
 
     def _among(
@@ -221,7 +223,6 @@ class Absence:
         operator: Relational,
         input: Relational,
         keys: tuple[int, ...],
-        others: str,
         wish: Goal,
         scope: Scope,
     ) -> Reason:
@@ -230,8 +231,17 @@ class Absence:
         words, counts = self.queries.answer(operator, wanted, scope)
         if counts.size:
             found = goal_of(operator.columns, words[:, 0])
-            return Reason(others, self.queries.shown(operator.columns, found))
+            return Reason("the group has other values", self.queries.shown(operator.columns, found))
         return self._within("the group has no row", operator, input, wish, scope)
+
+    def _windowed(self, window: Over, input: Relational, wish: Goal, scope: Scope) -> Reason:
+        """A row that is there with other values of the window, or is not there at all."""
+        wanted = {id: word for id, word in wish.items() if id in input.ids}
+        words, counts = self.queries.answer(window, wanted, scope)
+        if not counts.size:
+            return self._reason(input, wanted, scope)
+        found = goal_of(window.columns, words[:, 0])
+        return Reason("the window has other values", self.queries.shown(window.columns, found))
 
     def _chosen(self, top: Top, input: Relational, wish: Goal, scope: Scope) -> Reason:
         if self.queries.answer(input, wish, scope)[1].size:

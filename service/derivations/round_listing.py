@@ -58,7 +58,13 @@ def rounds_of(asked: AskedEpoch, view: Definition, name: str | None, spending: S
     if fixpoint.free:
         raise Invalid(f"recursion {name} stands inside another one", code="invalid_request")
     rows = SeenRows(
-        asked.snapshot, asked.epoch, view.details.sees, asked.dictionary, asked.max_rounds, spending
+        asked.definitions,
+        asked.snapshot,
+        asked.epoch,
+        view.details.sees,
+        asked.dictionary,
+        asked.max_rounds,
+        spending,
     )
     unrolled = Unrolled(fixpoint, program, numbers, rows, {})
     binding = next(it for it in unrolled.bindings if it.variable == variable)

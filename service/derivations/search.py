@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.kernels.words import NULL
-from engine.plan.nodes import Source
 from engine.schema import Column, Schema
+from planner.evidence.goal_plans import source_of
 from planner.evidence.witnesses import Leaf, Witness, witness
 from planner.ir import (
     Aggregate,
@@ -193,7 +193,8 @@ class Search:
 
     def _scanned(self, scan: TableScan, goal: Goal) -> Reason:
         """A row of a table, or of a view."""
-        words, counts = self.queries.rows.rows(Source(scan.name, scan.plan.schema))
+        source = source_of(scan)
+        words, counts = self.queries.rows.rows(source)
         fits = np.ones(len(counts), bool)
         for column, place in zip(scan.columns, scan.positions, strict=True):
             if column.id in goal:
@@ -203,7 +204,9 @@ class Search:
         if not len(found):
             return Reason(NO_ROW, self.queries.shown(scan.columns, goal))
         row = tuple(words[:, found[0]].tolist())
-        shown = ExplainedRow(scan.plan.schema, row)
+        names = self.queries.rows.names(source)
+        columns = zip(names, source.schema.types, strict=True)
+        shown = ExplainedRow(Schema(tuple(Column(name, type, True) for name, type in columns)), row)
         view = self.view_of(name)
         if view is None:
             return Reason(f"row of table {name}", shown, relation=name, times=int(counts[found[0]]))

@@ -20,6 +20,7 @@ from engine.state.reading import Rows
 from engine.state.snapshot import RelationSnapshot, Snapshot
 from planner.evidence.goal_plans import GoalPlan, Wanted
 from service.catalog.details import Seen
+from service.definitions.definition import Definition
 
 MOST_ROWS = 2_000_000
 """The most rows of its sources that a query is computed over."""
@@ -28,8 +29,9 @@ _EPOCH = 1
 
 @dataclass(frozen=True, eq=False)
 class SeenRows:
-    """The relations that a view `sees`, at an epoch of the snapshot."""
+    """The relations that a view `sees`, at an epoch of the snapshot, with their `definitions`."""
 
+    definitions: Mapping[str, Definition]
     snapshot: Snapshot
     epoch: int
     sees: Mapping[str, Seen]
@@ -41,15 +43,22 @@ class SeenRows:
         """The name by which a relation is known now."""
         return self.sees[name].relation if name in self.sees else name
 
+    def names(self, source: Source) -> tuple[str, ...]:
+        """The names that the columns of a relation, as the view sees it, have now."""
+        name = self.relation(source.name)
+        if name not in self.definitions:
+            return source.schema.names
+        now, seen = self.definitions[name].schema.names, self.sees.get(source.name)
+        return now if seen is None else tuple(it for it in seen.columns.values() if it in now)
+
     def rows(self, source: Source, wanted: tuple[Wanted, ...] = ((),)) -> Rows:
         """The rows of a relation with its columns as the view sees them; those that no scan wants may be
         missing."""
         name = self.relation(source.name)
         words, counts = self.snapshot.rows(name, self.epoch)
-        if name in self.snapshot.relations and source.name in self.sees:
-            now = self.snapshot.schema(name).names
-            columns = self.sees[source.name].columns
-            words = words[[now.index(columns[column]) for column in source.schema.names]]
+        if name in self.definitions and source.name in self.sees:
+            now = self.definitions[name].schema
+            words = words[[now.index(column) for column in self.names(source)]]
         return self.picked((words, counts), source.schema, wanted)
 
     def whole(self, name: str, place: int) -> tuple[int, ...]:

@@ -109,5 +109,13 @@ class Why:
     def _search(self, program: RelationalProgram, sees: Mapping[str, Seen]) -> Search:
         asked = self._asked
         plain, numbers = explainable(program, asked.now)
-        rows = SeenRows(asked.snapshot, asked.epoch, sees, asked.dictionary, asked.max_rounds, self._spending)
+        rows = SeenRows(
+            asked.definitions,
+            asked.snapshot,
+            asked.epoch,
+            sees,
+            asked.dictionary,
+            asked.max_rounds,
+            self._spending,
+        )
         return Search(ProgramQueries(plain, numbers, rows), asked.limits, self._facts, self._read)

@@ -99,3 +99,20 @@ def test_any_view_has_an_answer_for_nulls_and_nothing(shop: Client, view: str) -
     sql(shop, "DELETE FROM orders; DELETE FROM customers")
     for name in columns:
         assert why_not(shop, view, **{name: None})["because"]["rule"]
+
+
+def test_a_window_lacks_a_row_or_has_other_values(shop: Client) -> None:
+    sql(shop, "CREATE VIEW w AS SELECT id, total, row_number() OVER (ORDER BY id) AS n FROM orders")
+    assert why_not(shop, "w", id=99)["missing"] == {"orders": [{"id": 99}]}
+    found = why_not(shop, "w", id=11, n=1)["because"]
+    assert found["rule"] == "the window has other values"
+    assert found["row"] == {"id": 11, "customer": 2, "total": "50.00", "row_number": 2}
+
+
+def test_a_row_that_two_reads_lack_is_missing_once(shop: Client) -> None:
+    sql(
+        shop,
+        """CREATE VIEW next AS SELECT a.id, x.above FROM orders a, LATERAL
+        (SELECT max(b.id) AS above FROM orders b WHERE b.id >= a.id) x""",
+    )
+    assert why_not(shop, "next", id=99)["missing"] == {"orders": [{"id": 99}]}
