@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -11,18 +12,29 @@ from engine.codec import decode_rows
 from engine.state.dictionary import Dictionary
 from service.derivations.reason import Explained, ExplainedRow, Reason
 
+_MOST_COPIES = 100
+"""The most copies of one row that an explanation has among the rows of tables."""
+
 
 def document(found: Explained, dictionary: Dictionary) -> dict[str, Any]:
-    """The explanation: `because` is the reason, `facts` are by number, `tables` has all rows of tables."""
+    """The explanation: `because` is the reason, `facts` are by number, `tables` has all rows of tables,
+    each as often as it is there."""
+    tables = found.tables()
+    copies = [reason.times for rows in tables.values() for reason in rows.values()]
     return {
         "count": found.count,
         "because": _reason(found.reason, dictionary),
         "facts": [{"fact": number, **_reason(reason, dictionary)} for number, reason in found.facts.items()],
         "tables": {
-            name: [_values(reason.row, dictionary) for reason in rows.values() if reason.row is not None]
-            for name, rows in sorted(found.tables().items())
+            name: [
+                values
+                for reason in rows.values()
+                if reason.row is not None
+                for values in [_values(reason.row, dictionary)] * min(reason.times, _MOST_COPIES)
+            ]
+            for name, rows in sorted(tables.items())
         },
-        "cut": found.is_cut,
+        "cut": found.is_cut or any(times > _MOST_COPIES for times in copies),
     }
 
 
@@ -31,7 +43,9 @@ def missing(reason: Reason, dictionary: Dictionary) -> dict[str, list[dict[str, 
     found: dict[str, list[dict[str, object]]] = {}
     for each in reason.walk():
         if each.relation is not None and each.row is not None and each.row.words:
-            found.setdefault(each.relation, []).append(_values(each.row, dictionary))
+            row, rows = _values(each.row, dictionary), found.setdefault(each.relation, [])
+            if row not in rows:
+                rows.append(row)
     return found
 
 
@@ -85,7 +99,13 @@ def _lines(reason: Reason, dictionary: Dictionary, depth: int) -> Iterator[str]:
 
 
 def _text(values: Mapping[str, object]) -> str:
-    return ", ".join(f"{name} = {'NULL' if value is None else value}" for name, value in values.items())
+    return ", ".join(f"{name} = {_shown(value)}" for name, value in values.items())
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "NULL"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, bool | list | dict) else str(value)
 
 
 def _values(row: ExplainedRow, dictionary: Dictionary) -> dict[str, object]:

@@ -126,3 +126,41 @@ def test_what_is_too_much_is_left_out_or_refused(client: Client, monkeypatch: py
     assert len(found["because"]["of"]) == 7 and found["because"]["more"] == 43 and found["cut"]
     monkeypatch.setattr("service.derivations.seen_rows.MOST_ROWS", 10)
     assert code(why(client, "n", {"n": 50})) == (422, "explanation_too_large")
+
+
+def test_columns_and_tables_that_have_other_names_now(client: Client) -> None:
+    sql(client, "CREATE TABLE old (a BIGINT, b BIGINT); INSERT INTO old VALUES (2, 3)")
+    sql(client, "CREATE VIEW v AS SELECT a, b FROM old WHERE a > 1")
+    sql(client, "ALTER TABLE old RENAME COLUMN a TO t; ALTER TABLE old RENAME TO new")
+    assert why(client, "v", {"a": 2}).json()["tables"] == {"new": [{"t": 2, "b": 3}]}
+    lacking = client.get("/v1/views/v/why-not", row='{"a": 9}').json()
+    assert lacking["missing"] == {"new": [{"t": 9}]}
+    sql(client, "ALTER TABLE new RENAME COLUMN b TO a; ALTER TABLE new RENAME COLUMN t TO b")
+    assert why(client, "v", {"a": 2}).json()["tables"] == {"new": [{"b": 2, "a": 3}]}
+    assert client.get("/v1/views/v/why-changed", row='{"a": 2}').json()["epochs"][0]["changes"] == {
+        "new": [{"diff": 1, "row": {"b": 2, "a": 3}}]
+    }
+
+
+def test_an_epoch_of_any_length_does_not_exist_yet(client: Client) -> None:
+    sql(client, GRAPH)
+    for route in ("why", "why-not"):
+        found = client.get(f"/v1/views/paths/{route}", row='{"a": 1}', as_of="9" * 30)
+        assert code(found) == (422, "epoch_not_reached")
+    assert code(client.get("/v1/views/paths/rounds", as_of="9" * 30)) == (422, "epoch_not_reached")
+
+
+def test_a_row_is_among_the_rows_of_tables_as_often_as_it_is_there(client: Client) -> None:
+    sql(client, "CREATE TABLE t (a BIGINT); CREATE VIEW n AS SELECT a, count(*) AS n FROM t GROUP BY a")
+    sql(client, "INSERT INTO t VALUES (1), (1), (2)")
+    assert why(client, "n", {"a": 1}).json()["tables"] == {"t": [{"a": 1}, {"a": 1}]}
+    sql(client, "INSERT INTO t SELECT 3 FROM generate_series(1, 150)")
+    many = why(client, "n", {"a": 3}).json()
+    assert len(many["tables"]["t"]) == 100 and many["cut"]
+
+
+def test_values_are_told_as_json_has_them(client: Client) -> None:
+    sql(client, "CREATE TABLE t (a BOOLEAN, j JSON, xs BIGINT[]); CREATE VIEW v AS SELECT * FROM t")
+    sql(client, """INSERT INTO t VALUES (TRUE, '{"k": [null, "x"]}', ARRAY[1, NULL])""")
+    told = why(client, "v", {"a": True}, format="text").text
+    assert told == 'row of table t (a = true, j = {"k": [null, "x"]}, xs = [1, null])\n'

@@ -232,7 +232,8 @@ async def _asked(request: Request, view: Definition, epoch: int, limits: SearchL
     runtime = runtime_of(request)
     readable = runtime.readable
     principal_of(request).require(Privilege.SELECT, *tables_of(view))
-    found = time_of(epoch, await runtime.times_between(epoch, epoch))
+    known = min(epoch, readable.newest)
+    found = time_of(known, await runtime.times_between(known, known))
     now = datetime(1970, 1, 1) + timedelta(microseconds=found or runtime.newest_time)
     rounds = runtime.settings.max_rounds
     return AskedEpoch(readable.known.all, readable.snapshot, epoch, now, runtime.dictionary, rounds, limits)
