@@ -129,6 +129,7 @@ class OutsideStatements:
             await self._jobs.run(streams.drop, name)
 
     async def _load(self, statement: CopyFiles, pipeline: Pipeline, caller: Caller) -> int:
+        caller.principal.require_defining()  # a file may have rows that INSERT alone does not let one read
         caller.principal.require(Privilege.INSERT, statement.relation)
         self._runtime.memory.check("a load")
         request = LoadRequest(statement.relation, statement.format, statement.place, statement.options)

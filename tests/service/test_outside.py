@@ -58,6 +58,22 @@ def test_copy_from_is_a_load(client: Client, settings: Settings) -> None:
     assert len(client.rows("t")) == 5
 
 
+def test_copy_from_needs_a_key_that_may_define(client: Client, settings: Settings) -> None:
+    (settings.data / "in" / "secret.csv").write_text("1,hush\n")
+    run(client, "CREATE TABLE t (a INTEGER, b TEXT)")
+    boss = client.post("/v1/keys", {"name": "boss", "role": "admin"}).json()["key"]
+    as_boss = {"Authorization": f"Bearer {boss}"}
+    grant = {"sql": "CREATE ROLE clerk; GRANT SELECT, INSERT ON t TO clerk"}
+    assert client.post("/v1/sql", grant, headers=as_boss).status_code == 200
+    made = client.post("/v1/keys", {"name": "k", "role": "clerk"}, headers=as_boss)
+    as_clerk = {"Authorization": f"Bearer {made.json()['key']}"}
+    for place in ("in/secret.csv", "in/none.csv"):
+        copy = client.post("/v1/sql", {"sql": f"COPY t FROM '{place}'"}, headers=as_clerk)
+        assert code(copy) == (403, "forbidden")
+    copy = client.post("/v1/sql", {"sql": "COPY t FROM 'in/secret.csv'"}, headers=as_boss)
+    assert copy.json()["results"][0]["count"] == 1
+
+
 def test_copy_to_writes_tables_views_and_queries(client: Client, settings: Settings) -> None:
     run(
         client,
