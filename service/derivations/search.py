@@ -219,38 +219,40 @@ class Search:
     def _recursive(self, fixpoint: Fixpoint, goal: Goal, scope: Scope) -> Reason:
         unrolled = self.queries.unroll(fixpoint, goal, scope)
         binding = unrolled.bindings[fixpoint.result]
-        words, _ = unrolled.state(binding.variable, unrolled.rounds)
+        round = unrolled.rounds
+        words, _ = unrolled.state(binding.variable, round)
         fits = np.ones(words.shape[1], bool)
         for place, column in enumerate(fixpoint.columns):
             if column.id in goal:
                 fits &= words[place] == goal[column.id]
-        return self._cite(
-            unrolled, binding.variable, words[:, fits], self.queries.shown(fixpoint.columns, goal)
-        )
+        row = self.queries.shown(fixpoint.columns, goal)
+        return self._cite(RoundState(unrolled, round), binding.variable, words[:, fits], row)
 
     def _cited(self, reference: RecursiveRef, goal: Goal, scope: Scope) -> Reason:
-        unrolled, round = scope[reference.variable]
-        words, _ = unrolled.state(reference.variable, round)
+        state = scope[reference.variable]
+        words, _ = state.unrolled.state(reference.variable, state.round)
         fits = np.ones(words.shape[1], bool)
         for column, place in zip(reference.columns, reference.positions, strict=True):
             if column.id in goal:
                 fits &= words[place] == goal[column.id]
         row = self.queries.shown(reference.columns, goal)
-        return self._cite(unrolled, reference.variable, words[:, fits], row)
+        return self._cite(state, reference.variable, words[:, fits], row)
 
-    def _cite(self, unrolled: Unrolled, variable: int, words: np.ndarray, row: ExplainedRow) -> Reason:
+    def _cite(self, state: RoundState, variable: int, words: np.ndarray, row: ExplainedRow) -> Reason:
         """A reason that names a fact, which is explained if it is not yet."""
         if not words.shape[1]:
             return Reason(NO_ROW, row)
-        first = words[:, int(unrolled.came(variable, words).argmin())]
+        unrolled = state.unrolled
+        rounds = unrolled.came(variable, words, state.round)
+        first, came = words[:, int(rounds.argmin())], int(rounds.min())
         name = next(b.name for b in unrolled.bindings if b.variable == variable)
-        fact = (id(unrolled), variable, tuple(first.tolist()))
-        number = self.facts.cite(fact, lambda: self._fact(unrolled, variable, first))
+        fact = (id(unrolled), variable, came, tuple(first.tolist()))
+        number = self.facts.cite(fact, lambda: self._fact(unrolled, variable, first, came))
         return Reason(f"row of {name}", row, fact=number)
 
-    def _fact(self, unrolled: Unrolled, variable: int, row: np.ndarray) -> Reason:
+    def _fact(self, unrolled: Unrolled, variable: int, row: np.ndarray, came: int) -> Reason:
+        """Why a row came in a round."""
         binding = next(b for b in unrolled.bindings if b.variable == variable)
-        (came,) = unrolled.came(variable, row[:, np.newaxis]).tolist()
         goal = dict(zip(binding.outputs, row.tolist(), strict=True))
         scope = {b.variable: RoundState(unrolled, came - 1) for b in unrolled.bindings}
         found = self._some(binding.value, goal, scope)

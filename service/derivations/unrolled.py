@@ -51,9 +51,11 @@ class Unrolled:
         """The rows of a variable after a round."""
         return self._engine.snapshot.rows(self.variables[variable].name, round)
 
-    def came(self, variable: int, words: np.ndarray) -> np.ndarray:
-        """The rounds int64[n] since which rows int64[W, n] have been there all the time."""
+    def came(self, variable: int, words: np.ndarray, round: int) -> np.ndarray:
+        """The rounds int64[n] since which rows int64[W, n] that are there after a round have been there all
+        the time. A later round may take them away again."""
         history = self.history(variable)
+        history = history[:, history[-2] <= round]
         found = np.zeros(words.shape[1], np.int64)
         for place, row in enumerate(words.T):
             same = history[-2:, (history[:-2] == row[:, np.newaxis]).all(axis=0)]

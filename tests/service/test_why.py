@@ -164,3 +164,21 @@ def test_values_are_told_as_json_has_them(client: Client) -> None:
     sql(client, """INSERT INTO t VALUES (TRUE, '{"k": [null, "x"]}', ARRAY[1, NULL])""")
     told = why(client, "v", {"a": True}, format="text").text
     assert told == 'row of table t (a = true, j = {"k": [null, "x"]}, xs = [1, null])\n'
+
+
+def test_a_cause_that_a_later_round_takes_away(client: Client) -> None:
+    """Node 4 came at 2 while node 1 was still at 10, which a shorter way to 1 takes away a round later."""
+    sql(
+        client,
+        "CREATE TABLE roads (a BIGINT, b BIGINT, length BIGINT);"
+        "CREATE VIEW far AS WITH RECURSIVE d (n, m) AS (SELECT n, min(m) FROM ("
+        " SELECT 0 AS n, 0 AS m UNION ALL SELECT r.b, d.m + r.length FROM d JOIN roads r ON r.a = d.n) q"
+        " GROUP BY n) SELECT n, m FROM d;"
+        "INSERT INTO roads VALUES (0, 1, 10), (0, 2, 1), (2, 1, 1), (0, 5, 1), (5, 4, 1), (1, 4, 1)",
+    )
+    found = why(client, "far", {"n": 4}).json()
+    assert found["row"] == {"n": 4, "m": 2}
+    facts = {(it["rule"], *it["row"].values()) for it in found["facts"]}
+    assert facts == {("d, round 3", 4, 2), ("d, round 2", 5, 1), ("d, round 2", 1, 10), ("d, round 1", 0, 0)}
+    far = {(it["rule"], *it["row"].values()) for it in why(client, "far", {"n": 1}).json()["facts"]}
+    assert ("d, round 3", 1, 2) in far
