@@ -45,12 +45,11 @@ async def change_branches(
             made = await branches.create(name, of, epoch, exists_ok=statement.if_not_exists)
             return made.readable.newest, None
         case DropBranch(names=names):
-            for name in names:
-                if name == session.branch:
-                    raise Conflict(
-                        f"the session is on branch {name}", "SET branch = main first", code="in_use"
-                    )
-                await branches.drop(name, missing_ok=statement.if_exists)
+            if session.branch in names:
+                raise Conflict(
+                    f"the session is on branch {session.branch}", "SET branch = main first", code="in_use"
+                )
+            await branches.drop(*names, missing_ok=statement.if_exists)
             return branches.timeline(MAIN_NAME).readable.newest, None
         case MergeBranch(name=name, into=into):
             parent = branches.get(name).parent.name or MAIN_NAME

@@ -123,6 +123,17 @@ def test_refusals(started: Client, sql: str, expected: tuple[int, str]) -> None:
     assert code(started.post("/v1/sql", {"sql": sql, "branch": "b"})) == expected
 
 
+def test_all_branches_of_a_statement_are_dropped_or_none(started: Client) -> None:
+    run(started, "CREATE BRANCH first; CREATE BRANCH second FROM first; CREATE BRANCH third")
+    for names in ("third, nothing", "third, first", "nothing, third"):
+        assert started.post("/v1/sql", {"sql": f"DROP BRANCH {names}"}).status_code in (404, 409)
+    before = {name for name, *_ in rows(started, "SHOW BRANCHES")}
+    assert {"first", "second", "third"} <= before
+    run(started, "DROP BRANCH IF EXISTS first, nothing, second, third, third")
+    after = {name for name, *_ in rows(started, "SHOW BRANCHES")}
+    assert after == before - {"first", "second", "third"}
+
+
 def test_who_may(settings: Settings) -> None:
     """Whoever may write everything may make, merge and drop branches; others read and change their tables."""
     with Client(settings) as client:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from engine.errors import EngineError, EpochError, StoreError
@@ -120,6 +120,7 @@ class OpenBranches:
 
     def _record(self, name: str, timeline: Timeline, parting: Parting) -> BranchRecord:
         taken = [parting.fork.snapshot.upper, *(it.record.beginning for it in self.all.values())]
+        taken += [record.beginning for record, _ in self.lost.values()]
         beginning = (max(taken) // EPOCHS + 1) * EPOCHS
         parent = timeline.record.id if isinstance(timeline, BranchTimeline) else MAIN
         now = time.time_ns() // 1000
@@ -132,30 +133,32 @@ class OpenBranches:
         self.all = {**self.all, record.name: branch}
         return branch
 
-    async def drop(self, name: str, *, missing_ok: bool = False) -> None:
-        """Drops a branch with all that is its own. Raises Conflict while other branches have parted from
-        it."""
-        await self._lane.run(self._drop, name, missing_ok)
+    async def drop(self, *names: str, missing_ok: bool = False) -> None:
+        """Drops branches with all that is their own, or none of them. Raises Conflict while other branches
+        have parted from one."""
+        await self._lane.run(self._drop, names, missing_ok)
 
-    def _drop(self, name: str, missing_ok: bool) -> None:
-        if name in self.lost:
-            self._remove(self.lost[name][0])
-            self.lost = {other: it for other, it in self.lost.items() if other != name}
-            return
-        if missing_ok and name not in self.all:
-            return
-        branch = self.get(name)
-        children = self.children(name)
-        if children:
-            raise Conflict(
-                f"branch {name} is the parent of {', '.join(children)}",
-                f"drop {children[0]} first",
-                code="in_use",
-            )
-        branch.close()
-        self._remove(branch.record)
-        self.all = {other: it for other, it in self.all.items() if other != name}
-        self._end(branch.parent, name, branch.parting)
+    def _drop(self, names: Sequence[str], missing_ok: bool) -> None:
+        if missing_ok:
+            names = [name for name in names if name in self.all or name in self.lost]
+        there = [self.get(name) for name in set(names) - self.lost.keys()]
+        for name in names:
+            children = [child for child in self.children(name) if child not in names]
+            if children:
+                raise Conflict(
+                    f"branch {name} is the parent of {', '.join(children)}",
+                    f"drop {children[0]} first",
+                    code="in_use",
+                )
+        for record, _ in [self.lost[name] for name in set(names) & self.lost.keys()]:
+            self._remove(record)
+            self.lost = {other: it for other, it in self.lost.items() if other != record.name}
+        for branch in sorted(there, key=lambda it: it.record.id, reverse=True):  # each before its parent
+            name = branch.record.name
+            branch.close()
+            self._remove(branch.record)
+            self.all = {other: it for other, it in self.all.items() if other != name}
+            self._end(branch.parent, name, branch.parting)
 
     def _remove(self, record: BranchRecord) -> None:
         with self._state.catalog.transaction() as connection:
