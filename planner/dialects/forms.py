@@ -124,7 +124,7 @@ FORMS: Mapping[str, Forms] = {
         "BYTES": "to_json('\\x' || lower(hex({0})))",
         "ANY": "to_json({0})",
     },
-    "written": {"TRUTH": "CASE WHEN {0} THEN 't' WHEN NOT {0} THEN 'f' END", "ANY": "{0}"},
+    "written": {"TEXT": "{0}", "TRUTH": "CASE WHEN {0} THEN 't' WHEN NOT {0} THEN 'f' END", "ANY": "{0}"},
     "reversed_of_any": {"TEXT": "reverse({0})", "ARRAY": "list_reverse({0})"},
     "zoned_moment": {
         **dict.fromkeys(("DATE", "TEXT"), "CAST({0} AS TIMESTAMPTZ)"),

@@ -180,3 +180,12 @@ def test_rows_between_rows_are_compared_as_rows() -> None:
         },
         history=[[("t", (None, 1), 1), ("t", (2, None), 1), ("t", (2, 1), 1)], [("t", (2, 1), -1)]],
     )
+
+
+def test_texts_of_constants_in_concat() -> None:
+    """Asked ad hoc, DuckDB took them for truth values."""
+    found(
+        tables=["edges(src INTEGER NOT NULL, dst INTEGER NOT NULL, PRIMARY KEY (src, dst))"],
+        views={"v0": "SELECT concat('a', min('a') FILTER (WHERE TRUE)) AS c0 FROM edges AS t1"},
+        history=[[("edges", (3, 0), 1)]],
+    )
