@@ -91,7 +91,7 @@ _SPARK = Spellings(
         **_ZONES,
     },
     (*_NO_DISTINCT_ON, *_NO_SERIES),
-    ("time", "uuid"),
+    ("time", "uuid", "natural"),
     {exp.DType.TIMESTAMP: exp.DType.TIMESTAMPNTZ},
 )
 KNOWN: Mapping[str, Spellings] = {
@@ -112,7 +112,7 @@ KNOWN: Mapping[str, Spellings] = {
             **_ZONES,
         },
         (*_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES),
-        ("uuid", "map", "bytes"),
+        ("uuid", "map", "bytes", "natural"),
     ),
     "bigquery": Spellings(
         {
@@ -132,7 +132,7 @@ KNOWN: Mapping[str, Spellings] = {
             **_ZONES,
         },
         (*_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, "first(", "(x0"),
-        ("uuid", "map"),
+        ("uuid", "map", "natural"),
         joins_have_columns=False,
     ),
     "spark": replace(_SPARK, words=(*_SPARK.words, *_NO_QUALIFY)),
@@ -146,6 +146,7 @@ KNOWN: Mapping[str, Spellings] = {
             _AVERAGES[1]: "AVG(DISTINCT CAST({0} AS DOUBLE PRECISION))",
         },
         (*_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES),
+        ("natural",),
     ),
     "mysql": Spellings(
         {
@@ -170,7 +171,7 @@ KNOWN: Mapping[str, Spellings] = {
             "date_trunc",
             "ORDER BY 1",
         ),
-        ("list", "map", "pair", "uuid", "time", "instant", "interval"),
+        ("list", "map", "pair", "uuid", "time", "instant", "interval", "natural"),
     ),
     "trino": Spellings(
         {
@@ -187,6 +188,7 @@ KNOWN: Mapping[str, Spellings] = {
             **_ZONES,
         },
         (*_NO_QUALIFY, *_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES),
+        ("natural",),
     ),
     "tsql": Spellings(
         {"length({})": LEFT_OUT, **_EXTREMES, **_ZONES},

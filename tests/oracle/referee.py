@@ -57,10 +57,21 @@ def _given(value: object) -> object:
 
 def transpiled(sql: str, schemas: Mapping[str, Schema], dialect: str) -> str:
     tree = sqlglot.parse_one(sql, read=dialect)
-    if tree.find(exp.Div):
+    if tree.find(exp.Div, exp.Round):
         types = {name: {c.name: sql_type(c.type) for c in schema.columns} for name, schema in schemas.items()}
         tree = annotate_types(qualify(tree, schema=types, dialect=dialect), schema=types)
-    return tree.sql("duckdb")
+    return (tree.transform(_rounded) if dialect == "postgres" else tree).sql("duckdb")
+
+
+def _rounded(node: exp.Expr) -> exp.Expr:
+    """PostgreSQL rounds halves of floats to the even number, and DuckDB's round() away from zero."""
+    if (
+        isinstance(node, exp.Round)
+        and node.args.get("decimals") is None
+        and node.this.is_type(exp.DType.FLOAT, exp.DType.DOUBLE)
+    ):
+        return exp.func("round_even", node.this, exp.Literal.number(0))
+    return node
 
 
 def comparable(value: object) -> object:

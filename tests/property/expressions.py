@@ -138,7 +138,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
         _form(1, "CAST({} AS real)", "float"),
         _form(1, "floor({})", "float"),
         _form(1, "ceil({})", "float"),
-        _form(1, "round({})", "float"),
+        _form(1, "round({})", "float", duck="round_even({}, 0)"),
     ),
     "wild": (
         _form(2, "({} + {})", "wild", "float"),

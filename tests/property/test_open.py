@@ -12,21 +12,12 @@ import pytest
 from tests.property.asked import Asker
 from tests.property.cases import Case
 from tests.property.check import advance, create, plan, read, started
-from tests.property.examples import hold, table
+from tests.property.examples import table
 from tests.property.histories import Change
 from tests.property.planning import Catalog
 from tests.property.schemas import Row
 from tests.property.terms import Term
 from tests.property.views import View
-from tests.seeds import seeds
-
-WORDS = "s(e TEXT NOT NULL, a INTEGER NOT NULL, m INTEGER)"
-
-
-@pytest.mark.xfail(strict=True, reason="the rows of a window come by their values, not in the window's order")
-@pytest.mark.parametrize("call", ["string_agg(e, ',')", "array_agg(e)"])
-def test_lists_over_windows(call: str) -> None:
-    hold((WORDS,), [f"SELECT e, {call} OVER (ORDER BY e DESC, m, a) AS x FROM s"], seeds=seeds(6))
 
 
 @pytest.mark.xfail(strict=True, reason="asked ad hoc it has DuckDB's answer, which is not the view's")

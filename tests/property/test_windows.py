@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 from engine.runtime.engine import Engine
 from tests.engine.supersteps.mixed import Here, Mixed, executor_for
 from tests.property.cases import answers
@@ -165,3 +167,9 @@ def by_distance() -> list[SQL]:
 
 def test_by_distance_and_over_floats_and_texts() -> None:
     hold(MOMENTS, by_distance(), seeds(2), 7, dialect="duckdb")
+
+
+@pytest.mark.parametrize("call", ["string_agg(e, ',')", "array_agg(e)"])
+def test_lists_come_in_the_order_of_the_window(call: str) -> None:
+    words = "s(e TEXT NOT NULL, a INTEGER NOT NULL, m INTEGER)"
+    hold((words,), [f"SELECT e, {call} OVER (ORDER BY e DESC, m, a) AS x FROM s"], seeds=seeds(6))
