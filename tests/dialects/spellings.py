@@ -36,6 +36,7 @@ _STRUCTS_BY_POSITION = {
     "CAST(CAST({} AS STRUCT(x BIGINT, y TEXT)) AS STRUCT(a INTEGER, b TEXT))": LEFT_OUT,
 }
 """For systems that pair fields by name."""
+_LISTS = "(COALESCE({}, ARRAY[1]) || COALESCE({}, ARRAY[2]))"
 _ELEMENT = "({})[{}]"
 """NULL beyond the end of the array, where other systems fail."""
 _ZONES = {"({} AT TIME ZONE {})": LEFT_OUT}
@@ -181,7 +182,7 @@ KNOWN: Mapping[str, Spellings] = {
             _ISODOW: "DAY_OF_WEEK({0})",
             "right({}, {})": "SUBSTR({0}, GREATEST(LENGTH({0}) - {1} + 1, 1))",
             "bytes: ({} || {})": "({0} || {1})",
-            "list: ({} || {})": "({0} || {1})",
+            _LISTS: "(COALESCE({0}, ARRAY[1]) || COALESCE({1}, ARRAY[2]))",
             **_TRUTHS,
             **_CONCAT,
             **_EXTREMES,

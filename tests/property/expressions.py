@@ -239,7 +239,9 @@ FORMS: dict[str, tuple[Form, ...]] = {
         _form(2, "ARRAY[{}, {}]", "int", "int"),
         _form(1, "array_append({}, {})", "list", "int"),
         _form(1, "array_prepend({}, {})", "int", "list"),
-        _form(1, "({} || {})", "list", "list"),
+        _form(
+            1, "(COALESCE({}, ARRAY[1]) || COALESCE({}, ARRAY[2]))", "list", "list"
+        ),  # NULL is in test_open
     ),
     "bool": (
         _form(4, "({} AND {})", "bool", "bool"),

@@ -32,8 +32,9 @@ from tests.property.views import View
             },
             "SELECT q.note, p.price FROM q ASOF JOIN p ON q.k = p.k AND q.ts > p.ts",
         ),
+        ({"t(h INTEGER[], g INTEGER[])": [((1, 2), None)]}, "SELECT h || g AS c FROM t"),
     ],
-    ids=["intervals", "the nearest of equals"],
+    ids=["intervals", "the nearest of equals", "arrays that are NULL"],
 )
 def test_ad_hoc(rows: dict[str, list[Row]], sql: str) -> None:
     tables = tuple(map(table, rows))
