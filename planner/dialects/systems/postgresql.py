@@ -12,7 +12,7 @@ from sqlglot import exp
 from engine.schema import Kind
 from planner.dialects.byte_strings import BYTES
 from planner.dialects.overloads import PREFIX
-from planner.errors import InvalidQuery, TypeMismatch, Unsupported
+from planner.errors import InvalidQuery, Unsupported
 from planner.native.changed_documents import without_path
 from planner.native.jsonb import JSONB, exists, matches
 from planner.native.templates import call_of, is_native, sql, whole
@@ -224,7 +224,7 @@ def postgres_node(node: exp.Expression) -> exp.Expression:
         case exp.Round() if node.args.get("decimals") is None and not isinstance(node.this, exp.Literal):
             return call_of(f"{PREFIX}rounded", [node.this], "round")
         case exp.Cast(this=exp.Literal(is_string=True) as text, to=exp.DataType(this=exp.DType.BOOLEAN)):
-            return _truth(text) if _may_be_cut(text.name) else node
+            return _truth(node) if _may_be_cut(text.name) else node
         case exp.Concat() | exp.ConcatWs() if not is_native(node) and not all(
             map(_is_written, node.expressions)
         ):
@@ -275,13 +275,13 @@ def _may_be_cut(word: str) -> bool:
     return word != word.strip() or word.lower() not in ("true", "false", "t", "f", "1", "0")
 
 
-def _truth(text: exp.Expression) -> exp.Expression:
-    """'tr'::boolean is true, and 'off'::boolean false. Raises TypeMismatch for a text that begins no word."""
-    word = text.name.strip().lower()
+def _truth(cast: exp.Cast) -> exp.Expression:
+    """'tr'::boolean is true, and 'off'::boolean false. The cast of a text that begins no word fails as any."""
+    word = cast.name.strip().lower()
     for value, words in ((True, ("true", "yes", "on", "1")), (False, ("false", "no", "off", "0"))):
         if word and word != "o" and any(each.startswith(word) for each in words):
             return exp.Boolean(this=value)
-    fail(TypeMismatch(f"'{text.name}' is not a value of type BOOLEAN", "write true or false"), text)
+    return cast
 
 
 def _is_written(node: exp.Expr) -> bool:
