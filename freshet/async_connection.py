@@ -174,18 +174,6 @@ class AsyncTable(_AsyncRelation):
     async def _change(self, body: tuple[str, bytes], idempotency_key: str | None) -> Acknowledgement:
         return await self._connection.run(calls.change(self.name, body, idempotency_key))
 
-    async def why(self, as_of: AsOf | None = None, **row: object) -> dict[str, Any]:
-        return await self._connection.run(calls.why(self.name, row, as_of))
-
-    async def why_not(self, as_of: AsOf | None = None, **row: object) -> dict[str, Any]:
-        return await self._connection.run(calls.why_not(self.name, row, as_of))
-
-    async def rounds(self, name: str | None = None, as_of: AsOf | None = None) -> dict[str, Any]:
-        return await self._connection.run(calls.rounds(self.name, name, as_of))
-
-    async def why_changed(self, **row: object) -> list[dict[str, Any]]:
-        return await self._connection.run(calls.why_changed(self.name, row))
-
     async def rows(
         self,
         *,
@@ -217,6 +205,18 @@ class AsyncView(_AsyncRelation):
     async def plan(self, stage: str = "optimized") -> Plan:
         text = await self._connection.run(calls.plan_text(self.name, stage, "text"))
         return Plan(stage, text, await self._connection.run(calls.plan_text(self.name, stage, "mermaid")))
+
+    async def why(self, as_of: AsOf | None = None, **row: object) -> dict[str, Any]:
+        return await self._connection.run(calls.why(self.name, row, as_of))
+
+    async def why_not(self, as_of: AsOf | None = None, **row: object) -> dict[str, Any]:
+        return await self._connection.run(calls.why_not(self.name, row, as_of))
+
+    async def rounds(self, name: str | None = None, as_of: AsOf | None = None) -> dict[str, Any]:
+        return await self._connection.run(calls.rounds(self.name, name, as_of))
+
+    async def why_changed(self, **row: object) -> list[dict[str, Any]]:
+        return await self._connection.run(calls.why_changed(self.name, row))
 
     async def rows(
         self,

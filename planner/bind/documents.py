@@ -16,12 +16,11 @@ from planner.bind.coercion import coerce
 from planner.bind.scalar_functions import foreign
 from planner.errors import TypeMismatch, Unsupported
 from planner.ir import Expression
+from planner.native.document_paths import ALONG, ALONG_IF_KNOWN, arrow_of
 from planner.positions import fail
 
 Bind = Callable[[exp.Expression], Expression]
 
-_STEPS = "list_transform({1}, lambda step: '/' || replace(replace(step, '~', '~0'), '/', '~1'))"
-_PATH = f"array_to_string({_STEPS}, '')"
 _MEMBER = "'/' || replace(replace({1}, '~', '~0'), '/', '~1')"
 _HAS_KEY = (
     f"CASE json_type({{0}}) WHEN 'OBJECT' THEN json_exists({{0}}, {_MEMBER}) "
@@ -32,11 +31,10 @@ _HAS_KEY = (
 
 def along_path(node: exp.JSONBExtract | exp.JSONBExtractScalar, bind: Bind, dialect: str) -> Expression:
     """`document #> path`, or `#>>` for text; the path is an array of names and of numbers from 0."""
-    arrow = "->>" if isinstance(node, exp.JSONBExtractScalar) else "->"
     path = coerce(bind(node.expression), array_of(TEXT))
-    whole = f"CASE WHEN list_count({{1}}) = len({{1}}) THEN {{0}} {arrow} {_PATH} END"
     is_known = isinstance(path, Literal) and "null" not in str(path.value).lower()
-    return foreign(f"{{0}} {arrow} {_PATH}" if is_known else whole, [bind(node.this), path], node, dialect)
+    template = (ALONG if is_known else ALONG_IF_KNOWN).replace("ARROW", arrow_of(node))
+    return foreign(template, [bind(node.this), path], node, dialect)
 
 
 def has_key(document: Expression, key: Expression, node: exp.Expression, dialect: str) -> Expression:

@@ -19,6 +19,7 @@ from planner.dialects.variants import variant_in_query
 from planner.dialects.whole_numbers import whole_in_query
 from planner.formats import formatted
 from planner.native import templates
+from planner.native.document_paths import path_in_query
 from planner.native.subscripts import is_counted_from_zero, set_place
 from planner.native.templates import is_native
 
@@ -63,6 +64,7 @@ def in_duckdb(query: exp.Expression, told: Told | None = None) -> exp.Expression
             found = translated(found, dialect) if found is node else found
             found = whole_in_query(variant_in_query(found, dialect), dialect)
             found = float_text_in_query(subscript_in_query(found, dialect), dialect)
+            found = path_in_query(found)
         if found is not node and told is not None:
             told(node, found)
         if node is query:

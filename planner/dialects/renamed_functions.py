@@ -13,7 +13,7 @@ from planner.dialects.printf import check_widths
 from planner.dialects.traits import Trait, has
 from planner.errors import Unsupported
 from planner.native.similar_patterns import similar
-from planner.native.templates import call_of, sql, whole
+from planner.native.templates import call_of, is_native, sql, whole
 from planner.positions import fail
 
 _CALLS = {
@@ -169,14 +169,14 @@ def _json_of_value(node: exp.Expression) -> exp.Expression:
     step = 2 if _JSON_MAKERS[name] == "json_object" else 1
     for part in found.expressions[step - 1 :: step]:
         if not _is_document(part):
-            part.replace(exp.Anonymous(this="TO_JSONB", expressions=[part.copy()]))
+            part.replace(call_of(f"{PREFIX}document_of", [part], "to_jsonb"))
     return found if found != node else node
 
 
 def _is_document(node: exp.Expression) -> bool:
     """Whether a value is written as JSON already, or is so in every dialect."""
     is_call = isinstance(node, exp.Anonymous) and node.name.lower() in ("to_json", "to_jsonb", *_JSON_MAKERS)
-    return is_call or isinstance(node, exp.Literal | exp.Boolean | exp.Null)
+    return is_call or is_native(node) or isinstance(node, exp.Literal | exp.Boolean | exp.Null)
 
 
 def _aggregated(node: exp.Expression) -> list[exp.Expression]:

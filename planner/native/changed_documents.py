@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
+from planner.errors import InvalidQuery, Unsupported
+from planner.native.document_paths import pointed, steps_written
 from planner.native.json_paths import text
 from planner.native.templates import whole
 from planner.positions import fail
@@ -20,7 +21,6 @@ from planner.positions import fail
 Args = Sequence[exp.Expression]
 
 _DOCUMENT, _NEW = "CAST({0} AS JSON)", "CAST({1} AS JSON)"
-_ITEM = re.compile(r'\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^,"{}]*?))\s*(,|$)', re.DOTALL)
 _NUMBER = re.compile(r"[+-]?\d{1,9}")
 _THERE = "CAST('jsonb_insert of a member that is there: ' || {STEP} AS JSON)"
 _NO_PLACE = "CAST('the place of an element is a number, not ' || {STEP} AS JSON)"
@@ -127,9 +127,9 @@ def _place(path: exp.Expression) -> _Place | None:
     if any(_NUMBER.fullmatch(step) and int(step) < 0 for step in before):
         hint = "count from the first element, which has the number 0"
         fail(Unsupported("a negative number in the middle of a path is not supported", hint), path)
-    up = text("".join(map(_pointed, before)))
+    up = text("".join(map(pointed, before)))
     return _Place(
-        text("".join(map(_pointed, steps))),
+        text("".join(map(pointed, steps))),
         f"json_extract({_DOCUMENT}, {up})" if before else _DOCUMENT,
         f"json_replace({_DOCUMENT}, {up}, {{ELEMENTS}})" if before else "{ELEMENTS}",
         text(last),
@@ -139,23 +139,11 @@ def _place(path: exp.Expression) -> _Place | None:
 
 def _steps(path: exp.Expression) -> list[str]:
     """The steps of `'{a,1}'`, or of ARRAY['a', '1']. Raises Unsupported for another path."""
-    given = path.this if isinstance(path, exp.Cast) else path
-    if isinstance(given, exp.Array) and all(isinstance(step, exp.Literal) for step in given.expressions):
-        return [step.name for step in given.expressions]
-    written = given.name.strip() if isinstance(given, exp.Literal) and given.is_string else ""
-    if not (written.startswith("{") and written.endswith("}")):
+    written = steps_written(path)
+    if written is None:
         hint = "write it as '{a,1}' or as ARRAY['a', '1']"
         fail(Unsupported("a path that is not constant is not supported", hint), path)
-    inside, found, at = written[1:-1], [], 0
-    while inside.strip() and at <= len(inside):
-        item = _ITEM.match(inside, at)
-        if item is None or (not item[1] and not item[2]):
-            fail(Unsupported(f"the path '{written}' is not supported", "write it as '{a,1}'"), path)
-        found.append(item[2] or re.sub(r"\\(.)", r"\1", item[1]))
-        at = item.end() if item[3] else len(inside) + 1
-    return found
-
-
-def _pointed(step: str) -> str:
-    """A step of a pointer."""
-    return "/" + step.replace("~", "~0").replace("/", "~1")
+    steps = [step for step in written if step is not None]
+    if len(steps) < len(written):
+        fail(InvalidQuery("a step of this path is NULL", 'write "null" in quotes for the name'), path)
+    return steps

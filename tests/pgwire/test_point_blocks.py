@@ -154,6 +154,8 @@ def test_names_may_have_a_schema_and_the_database(filled: PostgresDoor, query: s
         assert answered == [True] * 2
 
 
-def test_another_database_is_refused(filled: PostgresDoor) -> None:
-    with filled.connect() as connection, pytest.raises(psycopg.errors.FeatureNotSupported):
-        rows(connection, "SELECT n FROM other.public.p WHERE id = 3")
+def test_another_database_has_other_tables(filled: PostgresDoor) -> None:
+    with filled.connect() as connection:
+        with pytest.raises(psycopg.errors.UndefinedTable, match=r"other\.public"):
+            rows(connection, "SELECT n FROM other.public.p WHERE id = 3")
+        assert rows(connection, "SELECT n FROM freshet.public.p WHERE id = 3")

@@ -239,9 +239,7 @@ FORMS: dict[str, tuple[Form, ...]] = {
         _form(2, "ARRAY[{}, {}]", "int", "int"),
         _form(1, "array_append({}, {})", "list", "int"),
         _form(1, "array_prepend({}, {})", "int", "list"),
-        _form(
-            1, "(COALESCE({}, ARRAY[1]) || COALESCE({}, ARRAY[2]))", "list", "list"
-        ),  # NULL is in test_open
+        _form(1, "(COALESCE({}, ARRAY[1]) || COALESCE({}, ARRAY[2]))", "list", "list"),
     ),
     "bool": (
         _form(4, "({} AND {})", "bool", "bool"),

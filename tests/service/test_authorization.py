@@ -132,7 +132,15 @@ def test_a_weak_key_is_told_what_is_needed(guarded: Client) -> None:
         "GET /v1/sinks",
         "GET /v1/branches",
     }
-    in_route = {"POST /v1/sql", "POST /v1/deltas", "POST /v1/translate", "GET /v1/branches/{branch}/diff"}
+    in_route = {
+        "POST /v1/sql",
+        "POST /v1/deltas",
+        "POST /v1/translate",
+        "GET /v1/branches/{branch}/diff",
+        "GET /v1/views/{view}/why",
+        "GET /v1/views/{view}/why-not",
+        "GET /v1/views/{view}/why-changed",
+    }
     hidden = {
         "GET /v1/loads/{load}",
         "DELETE /v1/loads/{load}",
@@ -246,10 +254,20 @@ def test_jobs_sources_and_sinks_of_hidden_relations_are_hidden(guarded: Client) 
         reading = SourceDefinition(name, table, "csv", "x", {}, None, None, 1.0, 1, "fail")
         writing = SinkDefinition(name, view, "x", None, 1.0)
         pipeline.sources._all[name] = SimpleNamespace(
-            definition=reading, progress=running, state="running", trouble=None, stop=lambda: None
+            definition=reading,
+            progress=running,
+            state="running",
+            trouble=None,
+            reason=None,
+            stop=lambda: None,
         )
         pipeline.sinks._all[name] = SimpleNamespace(
-            definition=writing, progress=running, trouble=None, stop=lambda: None
+            definition=writing,
+            progress=running,
+            state="running",
+            trouble=None,
+            reason=None,
+            stop=lambda: None,
         )
     seen = {"admin": 2, "write": 2, "read": 2, "some": 1}
     for kind, own in (("loads", ""), ("exports", "-out"), ("sources", ""), ("sinks", "")):

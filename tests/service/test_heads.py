@@ -35,6 +35,7 @@ def gets(client: Client) -> list[str]:
         "source": "s",
         "sink": "s",
         "backup": "x",
+        "branch": "x",
     }
     return [path.format(**values) for path, operations in paths.items() if "get" in operations]
 

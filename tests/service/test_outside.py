@@ -18,9 +18,10 @@ from tests.service.waiting import wait_until
 
 
 @pytest.fixture
-def client(settings: Settings) -> Iterator[Client]:
+def client(settings: Settings, sessions: Sessions) -> Iterator[Client]:
+    """A service that shares the Spark session of all tests."""
     (settings.data / "in").mkdir(parents=True)
-    with Client(settings) as client:
+    with Client(settings, sessions) as client:
         yield client
 
 

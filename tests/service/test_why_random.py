@@ -20,7 +20,7 @@ from tests.property.planning import Catalog
 from tests.seeds import SEED
 from tests.service.why_replays import explained, is_closed, makes
 
-PAIRS = int(os.environ.get("FRESHET_WHY", "24"))
+PAIRS = int(os.environ.get("FRESHET_WHY", "12"))
 
 
 def test_explanations_make_their_rows() -> None:

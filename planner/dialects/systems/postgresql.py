@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
-from engine.schema import Kind
+from engine.scalar.written import readable
+from engine.schema import TIMESTAMPTZ, Kind
 from planner.dialects.byte_strings import BYTES
 from planner.dialects.overloads import PREFIX
 from planner.errors import InvalidQuery, Unsupported
@@ -224,7 +225,9 @@ def postgres_node(node: exp.Expression) -> exp.Expression:
         case exp.Round() if node.args.get("decimals") is None and not isinstance(node.this, exp.Literal):
             return call_of(f"{PREFIX}rounded", [node.this], "round")
         case exp.Cast(this=exp.Literal(is_string=True) as text, to=exp.DataType(this=exp.DType.BOOLEAN)):
-            return _truth(node, text) if _may_be_cut(text.name) else node
+            return _truth(node) if _may_be_cut(text.name) else node
+        case exp.Cast(this=exp.Literal(is_string=True) as text, to=exp.DataType(this=exp.DType.TIMESTAMPTZ)):
+            return _moment(node, readable(text.name, TIMESTAMPTZ))
         case exp.Concat() | exp.ConcatWs() if not is_native(node) and not all(
             map(_is_written, node.expressions)
         ):
@@ -275,13 +278,22 @@ def _may_be_cut(word: str) -> bool:
     return word != word.strip() or word.lower() not in ("true", "false", "t", "f", "1", "0")
 
 
-def _truth(cast: exp.Expression, text: exp.Expression) -> exp.Expression:
-    """'tr'::boolean is true, and 'off'::boolean false. A text that begins no word stays: its cast fails."""
-    word = text.name.strip().lower()
+def _truth(cast: exp.Cast) -> exp.Expression:
+    """'tr'::boolean is true, and 'off'::boolean false. Another text's cast fails as any."""
+    word = cast.name.strip().lower()
     for value, words in ((True, ("true", "yes", "on", "1")), (False, ("false", "no", "off", "0"))):
         if word and word != "o" and any(each.startswith(word) for each in words):
             return exp.Boolean(this=value)
     return cast
+
+
+def _moment(cast: exp.Cast, text: str) -> exp.Expression:
+    """A cast of the text in its place: '2000-01-01 00:00:00+4' has the offset +04."""
+    if text == cast.name:
+        return cast
+    found = cast.copy()
+    found.set("this", exp.Literal.string(text))
+    return found
 
 
 def _is_written(node: exp.Expr) -> bool:
