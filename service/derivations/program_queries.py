@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -93,3 +93,12 @@ class ProgramQueries:
 def goal_of(columns: tuple[Attribute, ...], words: np.ndarray) -> dict[int, int]:
     """A row's words by column."""
     return {column.id: word for column, word in zip(columns, words.tolist(), strict=True)}
+
+
+def fitting(words: np.ndarray, places: Iterable[tuple[Attribute, int]], goal: Goal) -> np.ndarray:
+    """Which of the rows int64[W, n] have the words of the goal; `places` are where columns stand."""
+    fits = np.ones(words.shape[1], bool)
+    for column, place in places:
+        if column.id in goal:
+            fits &= words[place] == goal[column.id]
+    return fits

@@ -33,7 +33,7 @@ from planner.ir import (
     Values,
 )
 from service.derivations.facts import Facts
-from service.derivations.program_queries import Goal, ProgramQueries, RoundState, Scope, goal_of
+from service.derivations.program_queries import Goal, ProgramQueries, RoundState, Scope, fitting, goal_of
 from service.derivations.reason import NO_ROW, ExplainedRow, Reason
 from service.derivations.unrolled import Unrolled
 
@@ -195,11 +195,7 @@ class Search:
         """A row of a table, or of a view."""
         source = source_of(scan)
         words, counts = self.queries.rows.rows(source)
-        fits = np.ones(len(counts), bool)
-        for column, place in zip(scan.columns, scan.positions, strict=True):
-            if column.id in goal:
-                fits &= words[place] == goal[column.id]
-        found = np.flatnonzero(fits)
+        found = np.flatnonzero(fitting(words, zip(scan.columns, scan.positions, strict=True), goal))
         name = self.queries.rows.relation(scan.name)
         if not len(found):
             return Reason(NO_ROW, self.queries.shown(scan.columns, goal))
@@ -221,20 +217,14 @@ class Search:
         binding = unrolled.bindings[fixpoint.result]
         round = unrolled.rounds
         words, _ = unrolled.state(binding.variable, round)
-        fits = np.ones(words.shape[1], bool)
-        for place, column in enumerate(fixpoint.columns):
-            if column.id in goal:
-                fits &= words[place] == goal[column.id]
+        fits = fitting(words, ((column, place) for place, column in enumerate(fixpoint.columns)), goal)
         row = self.queries.shown(fixpoint.columns, goal)
         return self._cite(RoundState(unrolled, round), binding.variable, words[:, fits], row)
 
     def _cited(self, reference: RecursiveRef, goal: Goal, scope: Scope) -> Reason:
         state = scope[reference.variable]
         words, _ = state.unrolled.state(reference.variable, state.round)
-        fits = np.ones(words.shape[1], bool)
-        for column, place in zip(reference.columns, reference.positions, strict=True):
-            if column.id in goal:
-                fits &= words[place] == goal[column.id]
+        fits = fitting(words, zip(reference.columns, reference.positions, strict=True), goal)
         row = self.queries.shown(reference.columns, goal)
         return self._cite(state, reference.variable, words[:, fits], row)
 

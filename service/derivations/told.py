@@ -23,8 +23,10 @@ def document(found: Explained, dictionary: Dictionary) -> dict[str, Any]:
     copies = [reason.times for rows in tables.values() for reason in rows.values()]
     return {
         "count": found.count,
-        "because": _reason(found.reason, dictionary),
-        "facts": [{"fact": number, **_reason(reason, dictionary)} for number, reason in found.facts.items()],
+        "because": reason_document(found.reason, dictionary),
+        "facts": [
+            {"fact": number, **reason_document(reason, dictionary)} for number, reason in found.facts.items()
+        ],
         "tables": {
             name: [
                 values
@@ -49,16 +51,6 @@ def missing(reason: Reason, dictionary: Dictionary) -> dict[str, list[dict[str, 
     return found
 
 
-def reason_document(reason: Reason, dictionary: Dictionary) -> dict[str, Any]:
-    """A reason with its causes as a JSON object."""
-    return _reason(reason, dictionary)
-
-
-def reason_lines(reason: Reason, dictionary: Dictionary) -> Iterator[str]:
-    """A reason with its causes as indented lines."""
-    return _lines(reason, dictionary, 0)
-
-
 def lines(found: Explained, dictionary: Dictionary) -> Iterator[str]:
     """The explanation for a reader, with facts below the reason."""
     yield from _lines(found.reason, dictionary, 0)
@@ -70,7 +62,8 @@ def lines(found: Explained, dictionary: Dictionary) -> Iterator[str]:
         yield "and more, which is left out"
 
 
-def _reason(reason: Reason, dictionary: Dictionary) -> dict[str, Any]:
+def reason_document(reason: Reason, dictionary: Dictionary) -> dict[str, Any]:
+    """A reason with its causes as a JSON object."""
     told: dict[str, Any] = {"rule": reason.rule}
     if reason.row is not None:
         told["row"] = _values(reason.row, dictionary)
@@ -81,7 +74,7 @@ def _reason(reason: Reason, dictionary: Dictionary) -> dict[str, Any]:
     if reason.fact is not None:
         told["see"] = reason.fact
     if reason.of:
-        told["of"] = [_reason(cause, dictionary) for cause in reason.of]
+        told["of"] = [reason_document(cause, dictionary) for cause in reason.of]
     if reason.more:
         told["more"] = reason.more
     return told
