@@ -182,3 +182,43 @@ def test_a_cause_that_a_later_round_takes_away(client: Client) -> None:
     assert facts == {("d, round 3", 4, 2), ("d, round 2", 5, 1), ("d, round 2", 1, 10), ("d, round 1", 0, 0)}
     far = {(it["rule"], *it["row"].values()) for it in why(client, "far", {"n": 1}).json()["facts"]}
     assert ("d, round 3", 1, 2) in far
+
+
+def rows(client: Client, query: str, **body: object) -> list[list]:
+    answer = client.post("/v1/sql", {"sql": query, **body})
+    assert answer.status_code == 200, answer.text
+    return answer.json()["results"][-1]["rows"]
+
+
+def test_rounds_are_a_relation(client: Client) -> None:
+    first = sql(client, GRAPH)
+    query = "SELECT a, b, _round, _diff FROM rounds(paths) WHERE a = 1 ORDER BY b"
+    assert rows(client, query) == [[1, 1, 3, 1], [1, 2, 1, 1], [1, 3, 2, 1], [1, 4, 3, 1]]
+    sql(client, "DELETE FROM edges WHERE a = 2")
+    assert rows(client, query) == [[1, 2, 1, 1]]
+    past = f"rounds(public.paths, 'p') FOR SYSTEM_TIME AS OF {first}"
+    counted = f"SELECT _round, count(*) FROM {past} GROUP BY 1 ORDER BY 1"
+    assert rows(client, counted) == [[1, 4], [2, 4], [3, 4]]
+    joined = "SELECT count(*) FROM rounds(paths) r JOIN edges e ON e.a = r.a AND e.b = r.b WHERE r._round = 1"
+    assert rows(client, joined) == [[3]]
+    sql(client, "CREATE BRANCH b")
+    sql(client, "SET branch = b; INSERT INTO edges VALUES (7, 8)")
+    assert rows(client, "SELECT count(*) FROM rounds(paths)", branch="b") == [[5]]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("SELECT * FROM rounds(edges)", (404, "unknown_name")),
+        ("SELECT * FROM rounds(counts)", (422, "invalid_request")),
+        ("SELECT * FROM rounds(paths, 'q')", (404, "unknown_name")),
+        ("SELECT * FROM rounds(paths, p)", (422, "invalid_query")),
+        ("SELECT * FROM rounds(paths, 'p', 'p')", (422, "invalid_query")),
+        ("SELECT * FROM rounds()", (422, "invalid_query")),
+        ("SELECT * FROM rounds(nothing)", (422, "unknown_table")),
+        ("INSERT INTO edges SELECT a, b FROM rounds(paths)", (409, "diff_in_block")),
+    ],
+)
+def test_rounds_that_cannot_be_listed(client: Client, query: str, expected: tuple[int, str]) -> None:
+    sql(client, GRAPH)
+    assert code(client.post("/v1/sql", {"sql": query})) == expected
