@@ -49,6 +49,45 @@ def test_a_group_over_a_view_over_a_recursion(client: Client) -> None:
     assert text.startswith("group (a = 1, count = 4)\n  row of view paths (a = 1, b = 1), see [1]\n")
 
 
+def test_a_group_of_extremes_follows_from_the_rows_that_have_them(client: Client) -> None:
+    """The rows with the least and the greatest value make the row again, and without them it is another."""
+    sql(
+        client,
+        "CREATE TABLE t (id BIGINT PRIMARY KEY, k TEXT, v BIGINT);"
+        "INSERT INTO t SELECT i, 'a', 10 + i % 5 FROM range(50) AS r(i);"
+        "INSERT INTO t VALUES (90, 'b', NULL);"
+        "CREATE VIEW ends AS SELECT k, min(v) AS low, max(v + 1) AS high FROM t GROUP BY k;"
+        "CREATE VIEW lows AS SELECT min(v) AS low FROM t GROUP BY k;"
+        "CREATE VIEW counted AS SELECT k, min(v) AS low, count(*) AS n FROM t GROUP BY k",
+    )
+    found = why(client, "ends", {"k": "a"}, causes=100).json()
+    assert found["because"]["rule"] == "extreme rows of 50"
+    rows = found["tables"]["t"]
+    assert {row["v"] for row in rows} == {10, 14} and len(rows) == 20
+    listed = ", ".join(str(row["id"]) for row in rows)
+    sql(client, f"DELETE FROM t WHERE id NOT IN ({listed}) AND k = 'a'")
+    assert ("a", 10, 15) in client.rows("ends")
+    assert len(why(client, "lows", {"low": 10}).json()["tables"]["t"]) == 10
+    assert len(why(client, "counted", {"k": "a"}, causes=100).json()["tables"]["t"]) == 20
+    nothing = why(client, "ends", {"k": "b"}).json()
+    assert nothing["because"]["rule"] == "group" and nothing["tables"] == {
+        "t": [{"id": 90, "k": "b", "v": None}]
+    }
+    sql(client, "DELETE FROM t WHERE v = 10")
+    assert ("a", 14, 15) in client.rows("ends")
+
+
+def test_columns_of_values_have_their_names(client: Client) -> None:
+    sql(
+        client,
+        "CREATE VIEW plain AS SELECT id, name FROM (VALUES (1, 'one'), (2, 'two')) AS v (id, name);"
+        "CREATE VIEW named AS WITH v (id, name) AS (VALUES (1, 'one')) SELECT * FROM v",
+    )
+    for view in ("plain", "named"):
+        text = why(client, view, {"id": 1}, format="text").text
+        assert text == "a constant row (id = 1, name = one)\n"
+
+
 def test_past_epochs_and_changes(client: Client) -> None:
     first = sql(client, GRAPH)
     gone = sql(client, "DELETE FROM edges WHERE a = 2")
@@ -173,7 +212,7 @@ def test_a_cause_that_a_later_round_takes_away(client: Client) -> None:
         "CREATE TABLE roads (a BIGINT, b BIGINT, length BIGINT);"
         "CREATE VIEW far AS WITH RECURSIVE d (n, m) AS (SELECT n, min(m) FROM ("
         " SELECT 0 AS n, 0 AS m UNION ALL SELECT r.b, d.m + r.length FROM d JOIN roads r ON r.a = d.n) q"
-        " GROUP BY n) SELECT n, m FROM d;"
+        " GROUP BY n HAVING count(*) > 0) SELECT n, m FROM d;"
         "INSERT INTO roads VALUES (0, 1, 10), (0, 2, 1), (2, 1, 1), (0, 5, 1), (5, 4, 1), (1, 4, 1)",
     )
     found = why(client, "far", {"n": 4}).json()
