@@ -38,6 +38,7 @@ from planner.native.templates import with_native_items
 from planner.positions import fail, position
 from planner.relation_names import own_name
 from planner.rewriting.closed_windows import watermark_of, with_delays
+from planner.rewriting.window_clauses import with_times
 from planner.suggestions import did_you_mean
 
 _CALLS = {
@@ -127,6 +128,7 @@ def adhoc_query(
     check_recursion(query, dialect)
     with_differences(query)
     check_kinds(query, relations, dialect)
+    with_times(query, relations)
     with_delays(query, lambda name: watermark_of(relations.get(name)))
     instead = _instead(query, dialect)
     with_native_items(query)

@@ -41,6 +41,7 @@ from planner.parsing.variadic import without_variadic
 from planner.parsing.version_clauses import VersionClauses
 from planner.parsing.watermarks import Watermarks
 from planner.parsing.window_calls import WindowCalls
+from planner.parsing.window_clauses import WindowClauses
 from planner.rewriting import rewritten
 
 _CONDITIONS = ("on", "using", "method", "match_condition")
@@ -89,6 +90,7 @@ def _parser_class(dialect: str) -> type[Parser]:
     ours = (
         TuplePlaces,
         Watermarks,
+        WindowClauses,
         LimitBy,
         WindowCalls,
         JsonColumns,
