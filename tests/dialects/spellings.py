@@ -12,6 +12,9 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from planner.dialects.standing import PROVEN, standings
+from tests.property.row_values import ROW_TESTS
+
 LEFT_OUT = None
 """The dialect has no such function, sqlglot's text is another one, or the system's answer is."""
 _DIVIDED = "int: ({} / {})"
@@ -36,6 +39,8 @@ _STRUCTS_BY_POSITION = {
     "CAST(CAST({} AS STRUCT(x BIGINT, y TEXT)) AS STRUCT(a INTEGER, b TEXT))": LEFT_OUT,
 }
 """For systems that pair fields by name."""
+_ROWS_OF_VALUES = {template: LEFT_OUT for template, _ in ROW_TESTS}
+"""For systems whose rows are structs, in which NULL is a value."""
 _LISTS = "(COALESCE({}, ARRAY[1]) || COALESCE({}, ARRAY[2]))"
 _ELEMENT = "({})[{}]"
 """NULL beyond the end of the array, where other systems fail."""
@@ -45,10 +50,15 @@ _ARRAY_DISTINCT = "array_agg(DISTINCT {0} ORDER BY {0} DESC)"
 """With a filter, sqlglot changes what is aggregated, and not what it is ordered by."""
 _UNITS = ("month", "year", "day", "hour", "minute", "week")
 _DAY_AND_SPAN = "timestamp(date, span): ({} + {})"
+_ROUND = "float: round({})"
+_ROUNDS_HALVES_AWAY = {_ROUND: LEFT_OUT}
+"""For systems that round halves away from zero, where PostgreSQL takes the even number for a float."""
+_TIME_AND_SPAN = {"time: ({} + {})": LEFT_OUT}
+"""For systems that add no days or months to a time."""
 _DOW, _ISODOW, _DOY, _WEEK = (f"extract({part} FROM {{}})" for part in ("dow", "isodow", "doy", "week"))
 """Parts of days that systems count from other ends."""
 _AVERAGES = ("rough(int): avg({})", "rough(int): avg(DISTINCT {})")
-"""Redshift's average of whole numbers is one."""
+"""The average of whole numbers is one in some systems."""
 _UNORDERED = ("WITHIN GROUP", "first(", "median(")
 """For systems that have no aggregates of ordered values."""
 _NO_SEMI = ("SEMI JOIN", "ANTI JOIN")
@@ -84,6 +94,7 @@ _SPARK = Spellings(
         _WEEK: "WEEKOFYEAR({0})",
         "int(numeric): CAST({} AS integer)": "CAST(ROUND({0}) AS INT)",
         "int(float): CAST({} AS integer)": "CAST(RINT({0}) AS INT)",
+        _ROUND: "RINT({0})",
         **{
             f"timestamp: date_trunc({unit}, {{}})": f"CAST(DATE_TRUNC('{unit}', {{0}}) AS TIMESTAMP_NTZ)"
             for unit in _UNITS
@@ -97,7 +108,15 @@ _SPARK = Spellings(
 )
 KNOWN: Mapping[str, Spellings] = {
     "postgres": Spellings(words=(*_NO_QUALIFY, *_NO_SEMI)),
-    "duckdb": Spellings({_DIVIDED: "({0} // {1})", _MODE: "mode({0})", **_STRUCTS_BY_POSITION}),
+    "duckdb": Spellings(
+        {
+            _DIVIDED: "({0} // {1})",
+            _MODE: "mode({0})",
+            _ROUND: "round_even({0}, 0)",
+            **_STRUCTS_BY_POSITION,
+            **_ROWS_OF_VALUES,
+        }
+    ),
     "snowflake": Spellings(
         {
             _DIVIDED: "CAST(TRUNC({0} / {1}) AS BIGINT)",
@@ -110,6 +129,8 @@ KNOWN: Mapping[str, Spellings] = {
             **_CONCAT,
             **_STRUCTS_BY_POSITION,
             **_TRUTHS,
+            **_TIME_AND_SPAN,
+            **_ROUNDS_HALVES_AWAY,
             **_ZONES,
         },
         (*_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES),
@@ -130,6 +151,8 @@ KNOWN: Mapping[str, Spellings] = {
             _WEEK: "EXTRACT(ISOWEEK FROM {0})",
             **_CONCAT,
             **_EXTREMES,
+            **_TIME_AND_SPAN,
+            **_ROUNDS_HALVES_AWAY,
             **_ZONES,
         },
         (*_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, "first(", "(x0"),
@@ -160,6 +183,7 @@ KNOWN: Mapping[str, Spellings] = {
             _WEEK: "WEEK({0}, 3)",
             **_CONCAT,
             **_EXTREMES,
+            **_ROUNDS_HALVES_AWAY,
             **_ZONES,
         },
         (
@@ -186,18 +210,33 @@ KNOWN: Mapping[str, Spellings] = {
             **_TRUTHS,
             **_CONCAT,
             **_EXTREMES,
+            **_TIME_AND_SPAN,
+            **_ROUNDS_HALVES_AWAY,
             **_ZONES,
         },
         (*_NO_QUALIFY, *_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES),
         ("natural",),
     ),
     "tsql": Spellings(
-        {"length({})": LEFT_OUT, **_EXTREMES, **_ZONES},
+        {
+            "length({})": LEFT_OUT,
+            _DOY: "DATEPART(DAYOFYEAR, {0})",
+            _DOW: "(DATEPART(WEEKDAY, {0}) - 1)",
+            _ISODOW: "((DATEPART(WEEKDAY, {0}) + 5) % 7 + 1)",
+            _WEEK: "DATEPART(ISO_WEEK, {0})",
+            _AVERAGES[0]: "AVG(CAST({0} AS FLOAT))",
+            _AVERAGES[1]: "AVG(DISTINCT CAST({0} AS FLOAT))",
+            **dict.fromkeys(_TRUTHS, LEFT_OUT),
+            **_EXTREMES,
+            **_ROUNDS_HALVES_AWAY,
+            **_ZONES,
+        },
         (*_NO_QUALIFY, *_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, *_UNORDERED, "WITH RECURSIVE", "INTERVAL"),
         ("list", "map", "pair", "uuid", "bytes", "time", "instant", "interval"),
     ),
     "sqlite": Spellings(
-        {
+        _ROUNDS_HALVES_AWAY
+        | {
             f"int({sort}): CAST({{}} AS integer)": "CAST(ROUND({0}) AS INTEGER)"
             for sort in ("numeric", "float")
         },
@@ -210,3 +249,7 @@ KNOWN: Mapping[str, Spellings] = {
 def spellings(dialect: str) -> Spellings:
     known = KNOWN.get(dialect, Spellings())
     return replace(known, words=(*_LOST, *known.words))
+
+
+DIALECTS = tuple(name for name, known in standings().items() if known.standing == PROVEN and name in KNOWN)
+"""The proven dialects that are asked random queries."""
