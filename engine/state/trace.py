@@ -358,7 +358,18 @@ class Trace:
 
     def finish(self) -> None:
         """Merge everything into one batch in memory, with epochs advanced to `since`."""
-        batch = self.merge_all(self.batches(), self.since)
+        self._hold(self.merge_all(self.batches(), self.since))
+
+    def select(self, selection: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Do as `finish` does, and keep what `selection` leaves of sorted rows.
+
+        It is applied to each batch, and then to what is left of all of them.
+        """
+        left = [selection(as_matrix(batch)) for batch in self.batches()]
+        self._hold(selection(self.merge_all(left, self.since)))
+
+    def _hold(self, batch: np.ndarray) -> None:
+        """Hold this batch in memory, and nothing else."""
         self._merges.clear()
         self._layers[:] = [Layer(batch).indexed(self.key).narrowed] if len(batch) else []
         self._rebase([])

@@ -104,7 +104,7 @@ class Definitions:
         if not replaced:
             self.must_be_new(name)
         schema = with_types(_with_key(schema, key), details.rules.generated)
-        relation = Relation(name, schema, Source(name, schema), key)
+        relation = Relation(name, schema, Source(name, schema, details.rules.append_only), key)
         rules = resolved(details.rules, relation, self.all)
         details = replace(details, rules=rules)
         definition = self.table(0, relation, self.engine.snapshot.upper - 1, details)

@@ -286,7 +286,7 @@ class Draft:
     def _relation(self) -> Relation:
         schema = Schema(tuple(self.columns))
         key = None if self.key is None else tuple(schema.index(name) for name in self.key)
-        plan = Source(self.name, schema) if self.moves else self.old.relation.plan
+        plan = Source(self.name, schema, self.rules.append_only) if self.moves else self.old.relation.plan
         return Relation(self.name, schema, plan, key)
 
     def _others(self) -> dict[str, Definition]:

@@ -141,7 +141,8 @@ def _changed(
         if old.is_view:
             news.append(alterations.again(change.view(old), columns, relations, f"type {name}"))
             continue
-        relation = Relation(old.name, columns, Source(old.name, columns), old.relation.key)
+        source = Source(old.name, columns, old.details.rules.append_only)
+        relation = Relation(old.name, columns, source, old.relation.key)
         relations[old.name] = relation
         details = replace(old.details, rules=old.details.rules.with_texts(change.text))
         new = of.table_like(old, relation, details)

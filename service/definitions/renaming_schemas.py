@@ -95,7 +95,9 @@ def _changed(
             view = replace(old, relation=relation, details=replace(old.details, sees=sees))
             news.append(alterations.again(view, view.schema, relations, f"schema {schema}"))
             continue
-        relations[called] = relation = replace(relation, plan=Source(called, old.schema))
+        relations[called] = relation = replace(
+            relation, plan=Source(called, old.schema, old.details.rules.append_only)
+        )
         details = replace(old.details, rules=follow(old.details.rules))
         news.append(of.table_like(old, relation, details))
         histories[called] = of.engine.history_of(old.name)

@@ -43,7 +43,8 @@ class Restoring:
         histories = self.layouts.histories(records, state, is_saved)
         for record in records:
             schema = record.schema or Schema(())
-            relation = Relation(record.name, schema, Source(record.name, schema), record.key)
+            source = Source(record.name, schema, record.details.rules.append_only)
+            relation = Relation(record.name, schema, source, record.key)
             self._of.put(self._of.table(record.id, relation, record.created, record.details, record.layout))
         rest = []
         for definition in list(self._of.all.values()):
