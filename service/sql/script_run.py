@@ -51,7 +51,7 @@ from service.accounts.principals import readable_by
 from service.reading.duck import Answer, QueryEvaluator
 from service.running.branches.open_branches import MAIN_NAME
 from service.sql.allowing import ACCOUNTS, allow
-from service.sql.branching import BRANCHING, change_branches, check_on_main, set_branch
+from service.sql.branching import BRANCHING, change_branches, check_place, set_branch
 from service.sql.caller_scope import CallerScope
 from service.sql.defining import DEFINING, answered, define
 from service.sql.granting import change_accounts
@@ -199,8 +199,7 @@ class ScriptRun(CallerScope):
     async def _check_allowed(self, statement: Statement) -> None:
         """Raises Forbidden if the caller may not run the statement, Unauthenticated if its key is gone."""
         principal = self.caller.principal = self.runtime.accounts.renewed(self.caller.principal)
-        if isinstance(statement, DEFINING | OUTSIDE):
-            check_on_main(self.session, name_of(statement))
+        check_place(statement, self.session)
         if isinstance(statement, DEFINING | ACCOUNTS | BRANCHING) and not principal.is_admin:
             async with self._recorded(statement, changes=False):
                 allow(statement, principal)

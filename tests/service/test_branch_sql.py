@@ -125,6 +125,17 @@ def test_refusals(started: Client, sql: str, expected: tuple[int, str]) -> None:
     assert code(started.post("/v1/sql", {"sql": sql, "branch": "b"})) == expected
 
 
+def test_what_a_refusal_proposes(started: Client) -> None:
+    run(started, "CREATE BRANCH b")
+    for sql, hint in (
+        ("COPY t TO 'out.csv'", "SELECT reads a branch"),
+        ("CREATE VIEW w AS SELECT n FROM t", "has the tables and views that its parent had"),
+    ):
+        answer = started.post("/v1/sql", {"sql": sql, "branch": "b"})
+        assert code(answer) == (422, "unsupported_sql")
+        assert hint in answer.json()["hint"], answer.text
+
+
 def test_all_branches_of_a_statement_are_dropped_or_none(started: Client) -> None:
     run(started, "CREATE BRANCH first; CREATE BRANCH second FROM first; CREATE BRANCH third")
     for names in ("third, nothing", "third, first", "nothing, third"):

@@ -119,7 +119,7 @@ class OpenBranches:
 
     def _record(self, name: str, timeline: Timeline, parting: Parting) -> BranchRecord:
         parent = timeline.record.id if isinstance(timeline, BranchTimeline) else MAIN
-        now = time.time_ns() // 1000
+        now = self._state.instance.time()
         return BranchRecord(0, name, parent, parting.fork.epoch, 0, now, parting.known.newest)
 
     def _open(self, record: BranchRecord, parting: Parting, parent: Timeline) -> BranchTimeline:
