@@ -48,7 +48,6 @@ from engine.runtime.spill import Capture, SavedState, Spill, TextPart
 from engine.runtime.stage import Stage
 from engine.runtime.succession import Succession
 from engine.runtime.upkeep import Upkeep, sharing, upkeep
-from engine.runtime.upkeep import Upkeep, upkeep
 from engine.schema import Schema
 from engine.state.collecting import TextCollection
 from engine.state.dictionary import Dictionary
