@@ -43,9 +43,11 @@ def in_dialect(query: Term, dialect: str) -> str:
     try:
         tree = sqlglot.parse_one(text, read="postgres")
         _leave_out(tree, known)
-        for type in tree.find_all(exp.DataType):
+        for type in list(tree.find_all(exp.DataType)):
             if type.this in known.types:
-                type.set("this", known.types[type.this])
+                type.replace(exp.DataType.build(known.types[type.this], dialect=dialect))
+        if not known.default_frame_is_known:
+            _write_frames(tree)
         generator = _generator(dialect)(templates, dialect=dialect, unsupported_level=ErrorLevel.RAISE)
         return generator.generate(tree)
     except ParseError:
@@ -63,6 +65,14 @@ def _leave_out(tree: exp.Expression, known: Spellings) -> None:
     joins = (node for node in tree.find_all(exp.Subquery) if isinstance(node.this, exp.Table))
     if not known.joins_have_columns and any(node.alias_column_names for node in joins):
         raise LeftOut("columns of a join")
+
+
+def _write_frames(tree: exp.Expression) -> None:
+    """Gives every ordered window without a frame PostgreSQL's."""
+    frame = {"kind": "RANGE", "start": "UNBOUNDED", "start_side": "PRECEDING", "end": "CURRENT ROW"}
+    for window in tree.find_all(exp.Window):
+        if window.args.get("order") and not window.args.get("spec"):
+            window.set("spec", exp.WindowSpec(**frame))
 
 
 def _written(term: Term, known: Spellings, templates: list[str]) -> str:

@@ -49,7 +49,18 @@ _ZONES = {"({} AT TIME ZONE {})": LEFT_OUT}
 _ARRAY_DISTINCT = "array_agg(DISTINCT {0} ORDER BY {0} DESC)"
 """With a filter, sqlglot changes what is aggregated, and not what it is ordered by."""
 _UNITS = ("month", "year", "day", "hour", "minute", "week")
+_ORACLE_UNITS = {
+    **{"month": "MM", "year": "YYYY", "quarter": "Q", "week": "IW"},
+    **{"day": "DD", "hour": "HH24", "minute": "MI"},
+}
+_MAYBE_EMPTY = (
+    *("substr({}, {}, {})", "substring({} FROM {})", "left({}, {})", "right({}, {})", "trim({})"),
+    *("replace({}, {}, {})", "concat({}, {})"),
+)
+"""Texts that may be empty, where Oracle has NULL."""
 _DAY_AND_SPAN = "timestamp(date, span): ({} + {})"
+_BY_ZERO = {"rough(wild, float): ({} / {})": LEFT_OUT}
+"""For systems in which a float that is divided by zero fails, or gives NULL."""
 _ROUND = "float: round({})"
 _ROUNDS_HALVES_AWAY = {_ROUND: LEFT_OUT}
 """For systems that round halves away from zero, where PostgreSQL takes the even number for a float."""
@@ -65,6 +76,8 @@ _NO_SEMI = ("SEMI JOIN", "ANTI JOIN")
 """sqlglot writes EXISTS, in another place than the join."""
 _NO_QUALIFY = ("QUALIFY",)
 _NO_DISTINCT_ON = ("DISTINCT ON",)
+_OUTER = ("LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "ROLLUP", "CUBE", "GROUPING SETS")
+"""For systems that have a default for what is absent."""
 _NO_SERIES = ("generate_series", "unnest(", "((VALUES")
 """Tables that sqlglot writes in another way than it reads them."""
 
@@ -76,11 +89,14 @@ class Spellings:
     templates: Mapping[str, str | None] = field(default_factory=dict)
     words: Sequence[str] = ()
     sorts: Sequence[str] = ()
-    types: Mapping[exp.DType, exp.DType] = field(default_factory=dict)
+    types: Mapping[exp.DType, str] = field(default_factory=dict)
     joins_have_columns: bool = True
     """Whether a join in parentheses may have new names for its columns."""
+    default_frame_is_known: bool = True
+    """Whether a window without a frame has PostgreSQL's; elsewhere it is written."""
 
 
+_POSTGRES = Spellings(words=(*_NO_QUALIFY, *_NO_SEMI))
 _LOST = ("EXCLUDE CURRENT", "EXCLUDE GROUP", "EXCLUDE TIES")
 """Frames without some rows: sqlglot drops the words."""
 _SPARK = Spellings(
@@ -99,15 +115,18 @@ _SPARK = Spellings(
             f"timestamp: date_trunc({unit}, {{}})": f"CAST(DATE_TRUNC('{unit}', {{0}}) AS TIMESTAMP_NTZ)"
             for unit in _UNITS
         },
+        **_BY_ZERO,
         **_CONCAT,
         **_ZONES,
     },
     (*_NO_DISTINCT_ON, *_NO_SERIES),
     ("time", "uuid", "natural"),
-    {exp.DType.TIMESTAMP: exp.DType.TIMESTAMPNTZ},
+    {exp.DType.TIMESTAMP: "TIMESTAMP_NTZ"},
 )
 KNOWN: Mapping[str, Spellings] = {
-    "postgres": Spellings(words=(*_NO_QUALIFY, *_NO_SEMI)),
+    "postgres": _POSTGRES,
+    "materialize": replace(_POSTGRES, sorts=("map", "pair")),
+    "risingwave": replace(_POSTGRES, templates={"ascii({})": LEFT_OUT}, default_frame_is_known=False),
     "duckdb": Spellings(
         {
             _DIVIDED: "({0} // {1})",
@@ -132,6 +151,7 @@ KNOWN: Mapping[str, Spellings] = {
             **_TIME_AND_SPAN,
             **_ROUNDS_HALVES_AWAY,
             **_ZONES,
+            **_BY_ZERO,
         },
         (*_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES),
         ("uuid", "map", "bytes", "natural"),
@@ -154,6 +174,7 @@ KNOWN: Mapping[str, Spellings] = {
             **_TIME_AND_SPAN,
             **_ROUNDS_HALVES_AWAY,
             **_ZONES,
+            **_BY_ZERO,
         },
         (*_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, "first(", "(x0"),
         ("uuid", "map", "natural"),
@@ -168,6 +189,7 @@ KNOWN: Mapping[str, Spellings] = {
             **_CONCAT,
             _AVERAGES[0]: "AVG(CAST({0} AS DOUBLE PRECISION))",
             _AVERAGES[1]: "AVG(DISTINCT CAST({0} AS DOUBLE PRECISION))",
+            **_BY_ZERO,
         },
         (*_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES),
         ("natural",),
@@ -185,6 +207,7 @@ KNOWN: Mapping[str, Spellings] = {
             **_EXTREMES,
             **_ROUNDS_HALVES_AWAY,
             **_ZONES,
+            **_BY_ZERO,
         },
         (
             *_NO_QUALIFY,
@@ -224,24 +247,142 @@ KNOWN: Mapping[str, Spellings] = {
             _DOW: "(DATEPART(WEEKDAY, {0}) - 1)",
             _ISODOW: "((DATEPART(WEEKDAY, {0}) + 5) % 7 + 1)",
             _WEEK: "DATEPART(ISO_WEEK, {0})",
+            "date_trunc(week, {})": "DATETRUNC(ISO_WEEK, {0})",
+            "CAST(date_trunc(week, {}) AS date)": "CAST(DATETRUNC(ISO_WEEK, {0}) AS DATE)",
             _AVERAGES[0]: "AVG(CAST({0} AS FLOAT))",
             _AVERAGES[1]: "AVG(DISTINCT CAST({0} AS FLOAT))",
             **dict.fromkeys(_TRUTHS, LEFT_OUT),
             **_EXTREMES,
             **_ROUNDS_HALVES_AWAY,
             **_ZONES,
+            **_BY_ZERO,
         },
         (*_NO_QUALIFY, *_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, *_UNORDERED, "WITH RECURSIVE", "INTERVAL"),
         ("list", "map", "pair", "uuid", "bytes", "time", "instant", "interval"),
     ),
     "sqlite": Spellings(
         _ROUNDS_HALVES_AWAY
+        | _BY_ZERO
         | {
             f"int({sort}): CAST({{}} AS integer)": "CAST(ROUND({0}) AS INTEGER)"
             for sort in ("numeric", "float")
         },
         (*_NO_QUALIFY, *_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, *_UNORDERED, "(VALUES", "extract("),
         ("list", "map", "pair", "uuid", "bytes", "time", "date", "timestamp", "instant", "interval"),
+    ),
+    "oracle": Spellings(
+        {
+            _DIVIDED: "TRUNC({0} / {1})",
+            _JOINED: "LISTAGG({0}, ',') WITHIN GROUP (ORDER BY {0})",
+            _JOINED_DISTINCT: "LISTAGG(DISTINCT {0}, '-') WITHIN GROUP (ORDER BY {0} DESC)",
+            "text: ({} || {})": "CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN {0} || {1} END",
+            **dict.fromkeys(_MAYBE_EMPTY, LEFT_OUT),
+            **{
+                f"date_trunc({unit}, {{}})": f"CAST(TRUNC({{0}}, '{code}') AS TIMESTAMP)"
+                for unit, code in _ORACLE_UNITS.items()
+            },
+            **{
+                f"CAST(date_trunc({unit}, {{}}) AS date)": f"TRUNC({{0}}, '{code}')"
+                for unit, code in _ORACLE_UNITS.items()
+            },
+            "text(bool): CAST({} AS text)": LEFT_OUT,
+            "text(date): CAST({} AS text)": LEFT_OUT,
+            "text(timestamp): CAST({} AS text)": LEFT_OUT,
+            "date(timestamp): CAST({} AS date)": "TRUNC({0})",
+            _DOW: "(TO_NUMBER(TO_CHAR({0}, 'D')) - 1)",
+            _ISODOW: "(TRUNC({0}) - TRUNC({0}, 'IW') + 1)",
+            _DOY: "TO_NUMBER(TO_CHAR({0}, 'DDD'))",
+            _WEEK: "TO_NUMBER(TO_CHAR({0}, 'IW'))",
+            "extract(quarter FROM {})": "TO_NUMBER(TO_CHAR({0}, 'Q'))",
+            "span: INTERVAL '1 day'": "INTERVAL '1' DAY",
+            "span: INTERVAL '1 month'": "INTERVAL '1' MONTH",
+            "span: INTERVAL '36 hours'": "INTERVAL '36' HOUR",
+            "span: INTERVAL '90 minutes'": "INTERVAL '90' MINUTE",
+            **_EXTREMES,
+            **_ROUNDS_HALVES_AWAY,
+            **_ZONES,
+            **_BY_ZERO,
+        },
+        (*_NO_QUALIFY, *_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, "''"),
+        ("list", "map", "pair", "uuid", "bytes", "time", "interval"),
+    ),
+    "flink": Spellings(
+        {
+            _DAY_AND_SPAN: "(CAST({0} AS TIMESTAMP) + {1})",
+            _DOW: "(DAYOFWEEK({0}) - 1)",
+            _ISODOW: "(MOD(DAYOFWEEK({0}) + 5, 7) + 1)",
+            _DOY: "DAYOFYEAR({0})",
+            _WEEK: "WEEK({0})",
+            _AVERAGES[0]: "AVG(CAST({0} AS DOUBLE))",
+            _AVERAGES[1]: "AVG(DISTINCT CAST({0} AS DOUBLE))",
+            _JOINED: LEFT_OUT,
+            _JOINED_DISTINCT: LEFT_OUT,
+            "string_agg({}, '')": "LISTAGG({0}, '')",
+            "text(bool): CAST({} AS text)": LEFT_OUT,
+            **{f"date_trunc({unit}, {{}})": f"FLOOR({{0}} TO {unit.upper()})" for unit in _UNITS},
+            "date_trunc(week, {})": LEFT_OUT,
+            **{
+                f"CAST(date_trunc({unit}, {{}}) AS date)": f"CAST(FLOOR({{0}} TO {unit.upper()}) AS DATE)"
+                for unit in ("month", "year", "quarter", "day")
+            },
+            "CAST(date_trunc(week, {}) AS date)": LEFT_OUT,
+            "int(numeric): CAST({} AS integer)": "CAST(ROUND({0}, 0) AS INT)",
+            "int(float): CAST({} AS integer)": LEFT_OUT,
+            **_CONCAT,
+            **_EXTREMES,
+            **_ROUNDS_HALVES_AWAY,
+            **_TIME_AND_SPAN,
+            **_ZONES,
+            **_BY_ZERO,
+        },
+        (*_NO_QUALIFY, *_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, *_UNORDERED),
+        ("uuid", "natural"),
+    ),
+    "clickhouse": Spellings(
+        {
+            _DIVIDED: "intDiv({0}, {1})",
+            _ELEMENT: "arrayElementOrNull({0}, {1})",
+            "int(numeric): CAST({} AS integer)": "toInt32(round({0}))",
+            "int(float): CAST({} AS integer)": "toInt32(round({0}))",
+            **{f"text: {name}({{}})": f"{name}UTF8({{0}})" for name in ("upper", "lower", "reverse")},
+            "length({})": "lengthUTF8({0})",
+            "substr({}, {}, {})": "substringUTF8({0}, {1}, {2})",
+            "substring({} FROM {})": "substringUTF8({0}, {1})",
+            "left({}, {})": "leftUTF8({0}, {1})",
+            "right({}, {})": "rightUTF8({0}, {1})",
+            "strpos({}, {})": "positionUTF8({0}, {1})",
+            "position({} IN {})": "positionUTF8({1}, {0})",
+            _DOW: "(toDayOfWeek({0}) % 7)",
+            _ISODOW: "toDayOfWeek({0})",
+            _DOY: "toDayOfYear({0})",
+            _WEEK: "toISOWeek({0})",
+            **{f"{name}({{}})": f"{name}OrNull({{0}})" for name in ("min", "max", "sum", "avg")},
+            **{f"bit_{name}({{}})": f"groupBit{name.title()}OrNull({{0}})" for name in ("and", "or", "xor")},
+            "sum(DISTINCT {})": "sumOrNull(DISTINCT {0})",
+            "avg(DISTINCT {})": "avgOrNull(DISTINCT {0})",
+            **_CONCAT,
+            **_EXTREMES,
+            **_ZONES,
+        },
+        (
+            *_NO_SEMI,
+            *_NO_SERIES,
+            *_UNORDERED,
+            *_OUTER,
+            "(VALUES",
+            "> ALL (",
+            "lag(",
+            "lead(",
+            "nth_value",
+            "ANY (SELECT",
+            "_agg(",
+            "var",
+            "stddev",
+            "corr(",
+            "bool_",
+        ),
+        ("uuid", "map", "pair", "time", "instant", "interval", "natural"),
+        {exp.DType.TIMESTAMP: "Nullable(DateTime64(6))"},
     ),
 }
 
