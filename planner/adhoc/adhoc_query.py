@@ -37,6 +37,7 @@ from planner.limits import count_relation
 from planner.native.templates import with_native_items
 from planner.positions import fail, position
 from planner.relation_names import own_name
+from planner.rewriting.closed_windows import watermark_of, with_delays
 from planner.suggestions import did_you_mean
 
 _CALLS = {
@@ -126,6 +127,7 @@ def adhoc_query(
     check_recursion(query, dialect)
     with_relation_calls(query)
     check_kinds(query, relations, dialect)
+    with_delays(query, lambda name: watermark_of(relations.get(name)))
     instead = _instead(query, dialect)
     with_native_items(query)
     names = _places(query)

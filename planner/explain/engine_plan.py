@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.plan.clocked import Temporal, Today
+from engine.plan.clocked import CLOCK, Temporal, Today
 from engine.plan.expressions import Literal
 from engine.plan.group_queries import GroupQuery
 from engine.plan.list_elements import Unnest
@@ -125,9 +125,10 @@ def _described(node: Node, inputs: tuple[str, ...]) -> tuple[str, list[str]]:
         case TopK(keys=keys, order=order, limit=limit, offset=offset):
             kept = None if limit is None else node.kept
             return "top", [*top_details(keys, order, limit, offset, "#{}".format), *_kept(kept)]
-        case Temporal(since=since, until=until):
+        case Temporal(since=since, until=until, clock=clock):
             moments = (("since", since), ("until", until))
-            return "temporal", [f"{name} #{column}" for name, column in moments if column is not None]
+            by = [] if clock == CLOCK else [f"clock {inputs[1]}"]
+            return "temporal", [*by, *(f"{name} #{column}" for name, column in moments if column is not None)]
         case Today():
             return "today", []
         case Recursive(result=result):

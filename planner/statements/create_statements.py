@@ -76,6 +76,12 @@ def create_table(piece: Piece) -> Statement:
     rules = declared.rules
     if append_only:
         rules = replace(rules, append_only=True)
+    elif rules.watermark is not None:
+        raise piece.unsupported(
+            "WATERMARK of a table that is not APPEND ONLY is not supported",
+            "write APPEND ONLY behind the columns",
+            piece.find("WATERMARK"),
+        )
     columns = declared.schema()
     return CreateTable(piece, name, columns, declared.key, exists, rules, declared.comments, replaces)
 

@@ -12,13 +12,16 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from engine.schema import BIGINT, INTEGER, SMALLINT, Column, Schema, Type
+from engine.schema import BIGINT, INTEGER, SMALLINT, TIMESTAMP, Column, Schema, Type
 from planner.dialects.traits import Trait, has
-from planner.errors import InvalidQuery, PlannerError
+from planner.errors import InvalidQuery, PlannerError, Unsupported
 from planner.identifiers import column_name, fold, relation_name
+from planner.native.reference import fixed_length
 from planner.parsing.namespace import Namespace
 from planner.parsing.script import Piece
+from planner.parsing.watermarks import WatermarkConstraint
 from planner.positions import fail
+from planner.relation import Watermark
 from planner.relation_names import own_name
 from planner.sql_types import UNTYPED, data_type
 from planner.statements.table_rules import (
@@ -69,10 +72,14 @@ class Declarations:
     _generated: dict[str, Text] = field(default_factory=dict)
     _identities: dict[str, Identity] = field(default_factory=dict)
     _constraints: list[Constraint] = field(default_factory=list)
+    _watermark: Watermark | None = None
 
     @property
     def rules(self) -> TableRules:
-        return TableRules(self._defaults, self._generated, self._identities, tuple(self._constraints))
+        constraints = tuple(self._constraints)
+        return TableRules(
+            self._defaults, self._generated, self._identities, constraints, watermark=self._watermark
+        )
 
     def schema(self) -> Schema:
         """The columns; those of the key are NOT NULL. Raises Unsupported for a column that takes the numbers
@@ -109,9 +116,31 @@ class Declarations:
         """Add a constraint of the table."""
         if isinstance(part, exp.Identifier):
             fail(InvalidQuery(f"column {column_name(part)} has no type"), part)
+        if isinstance(part, WatermarkConstraint):
+            self._mark(part)
+            return
         name = fold(part.this) if isinstance(part, exp.Constraint) else ""
         for kind in part.expressions if isinstance(part, exp.Constraint) else [part]:
             self._of_table(name, kind)
+
+    def _mark(self, part: WatermarkConstraint) -> None:
+        """Set the watermark. Raises Unsupported unless it is a column's time less a fixed span."""
+        at, expression = part.this, part.expression
+        delay = 0 if at == expression else None
+        if isinstance(expression, exp.Sub) and expression.this == at:
+            delay = fixed_length(expression.expression.sql("duckdb"))
+        if not isinstance(at, exp.Column) or at.table or delay is None or delay < 0:
+            form = "WATERMARK FOR ts AS ts - INTERVAL '5 minutes'"
+            fail(Unsupported("this watermark is not supported", f"write {form}, with a fixed span"), part)
+        name = column_name(at.this)
+        found = next((column for column in self.columns if column.name == name), None)
+        if found is None:
+            fail(InvalidQuery(f"the watermark names column {name}, which the table does not have"), at)
+        if found.type != TIMESTAMP:
+            fail(InvalidQuery(f"the watermark is of column {name}, which is {found.type}, not TIMESTAMP"), at)
+        if self._watermark is not None:
+            fail(InvalidQuery("a table has at most one watermark"), part)
+        self._watermark = Watermark(name, delay)
 
     def _may_be_null(self, type: exp.DataType | None) -> bool:
         """Whether a column of the type may be NULL if nothing else is said."""

@@ -29,6 +29,9 @@ def table_text(
     if key is not None:
         parts.append(f"PRIMARY KEY ({identifiers(key)})")
     parts += [f"CONSTRAINT {identifier(c.name)} {constraint_text(c)}" for c in rules.constraints]
+    if rules.watermark is not None:
+        at, span = identifier(rules.watermark.column), f"{rules.watermark.delay / 1_000_000:f}".rstrip("0")
+        parts.append(f"WATERMARK FOR {at} AS {at} - INTERVAL '{span.rstrip('.')} seconds'")
     body = ",\n  ".join(parts)
     more = " APPEND ONLY" if rules.append_only else ""
     return f"CREATE TABLE {relation_text(name)} (\n  {body}\n){more}" + _comments("TABLE", name, comments)

@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from planner.identifiers import fold, parts_of
 from planner.parsing.dialect_parsers import trees
+from planner.relation import Watermark
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,8 @@ class TableRules:
     """The rules of one table. `defaults`, `generated` and `identities` are by column.
 
     `required` are columns that became NOT NULL after the table was made: past rows may have NULLs there.
-    Rows of a table that is `append_only` stay as they were inserted.
+    Rows of a table that is `append_only` stay as they were inserted. One with a `watermark` takes no late
+    rows.
     """
 
     defaults: Mapping[str, Text] = field(default_factory=dict)
@@ -120,11 +122,12 @@ class TableRules:
     constraints: tuple[Constraint, ...] = ()
     required: tuple[str, ...] = ()
     append_only: bool = False
+    watermark: Watermark | None = None
 
     @property
     def judges(self) -> bool:
         """Whether rows have rules beyond the types of their columns and NOT NULL."""
-        return bool(self.generated or self.identities or self.constraints or self.required)
+        return bool(self.generated or self.identities or self.constraints or self.required or self.watermark)
 
     def of(self, kind: type) -> tuple:
         """The constraints of a kind."""
@@ -136,7 +139,8 @@ class TableRules:
     def readers(self, column: str) -> list[str]:
         """The names of the constraints and generated columns that read a column."""
         found = [c.name for c in self.constraints if column in c.columns]
-        return found + [name for name, text in self.generated.items() if column in text.columns()]
+        found += [name for name, text in self.generated.items() if column in text.columns()]
+        return [*found, *(["WATERMARK"] if self.watermark and self.watermark.column == column else [])]
 
     def without_column(self, name: str) -> TableRules:
         """The rules without those of this column alone."""
@@ -169,6 +173,7 @@ class TableRules:
             constraints=tuple(map(constraint, self.constraints)),
             required=names(self.required),
             append_only=self.append_only,
+            watermark=self.watermark and replace(self.watermark, column=names([self.watermark.column])[0]),
         )
 
     def with_sequences(self, change: Callable[[str], str]) -> TableRules:
@@ -188,6 +193,7 @@ class TableRules:
             (*self.constraints, *more.constraints),
             (*self.required, *more.required),
             self.append_only or more.append_only,
+            more.watermark or self.watermark,
         )
 
     def with_texts(self, change: Callable[[Text], Text]) -> TableRules:

@@ -59,7 +59,7 @@ from service.sql.outside_running import run_outside
 from service.sql.preparing import executed, keep, kept_statement
 from service.sql.recorded import recorded
 from service.sql.script_failures import ScriptFailed, numbered, restless
-from service.sql.tasks import Result, StatementTask, name_of, texts
+from service.sql.tasks import Result, StatementTask, late_notices, name_of, texts
 from service.writing.transaction import Transaction
 
 _DRAFTS = 5
@@ -136,7 +136,8 @@ class ScriptRun(CallerScope):
             task = await self._lane(statement.piece.length).run(self._task, statement)
             if task.plain is not None:
                 applied = await self.timeline.apply(task.plain)
-                return Result(name_of(statement), applied.epoch, count=applied.changes)
+                notices = late_notices(applied.late)
+                return Result(name_of(statement), applied.epoch, applied.changes, notices=notices)
             if isinstance(statement, Insert | Update | Delete | Merge | Truncate):
                 _, (result,) = await self._transact([task])
                 return result

@@ -295,13 +295,21 @@ def task_of(
 
 
 def _change(statement: Statement, change: Change, returning: AdhocQuery | None, sight: Sight) -> Result:
+    transaction = sight.changing()
+    before = transaction.late_rows
     rows = change.apply(sight)
-    count = rows.shape[1]
+    count, notices = rows.shape[1], late_notices(transaction.late_rows - before)
     if returning is None:
-        return Result(name_of(statement), sight.epoch, count=count)
+        return Result(name_of(statement), sight.epoch, count, notices=notices)
     schema = change.definition.schema
     given = arrow_table((rows, np.ones(count, np.int64)), schema, sight.dictionary, None, row_column(schema))
-    return Result(name_of(statement), sight.epoch, count, sight.ask(returning, is_written, given))
+    return Result(name_of(statement), sight.epoch, count, sight.ask(returning, is_written, given), notices)
+
+
+def late_notices(late: int) -> tuple[str, ...]:
+    """What the author of rows should know of those that were left out."""
+    rows, are = ("1 row", "is") if late == 1 else (f"{late} rows", "are")
+    return (f"{rows} came too late for the watermark of the table, and {are} left out",) if late else ()
 
 
 def _truncate(statement: Statement, tables: Sequence[Definition], sight: Sight) -> Result:
