@@ -6,12 +6,12 @@ which starts, reads all texts and the rows of the sources, and writes files.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
 
 from engine.costs.machine_constants import machine_constants
+from engine.costs.view_cost import BuildTime
 from engine.state.dictionary import Dictionary
 from engine.state.snapshot import RelationSnapshot
 
@@ -19,20 +19,6 @@ _TEXTS = 200_000
 """Texts from which it is known what a text takes: more than the processor's caches hold."""
 _ROWS = 200_000
 """Rows from which it is known what a word takes."""
-
-
-@dataclass(frozen=True)
-class BuildTime:
-    """Seconds. `process` is for its start and for the texts, and 0 for a view that needs none."""
-
-    process: float
-    reading: float
-    operators: float
-    writing: float
-
-    @property
-    def total(self) -> float:
-        return self.process + self.reading + self.operators + self.writing
 
 
 def build_time(

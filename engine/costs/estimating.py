@@ -18,13 +18,13 @@ from time import perf_counter
 
 import numpy as np
 
-from engine.costs.build_time import BuildTime, build_time
+from engine.costs.build_time import build_time
 from engine.costs.draws import Draws, draws_of
 from engine.costs.growth import grown
 from engine.costs.probing import ProbedRows, SourceProbes, change_cost, dearest_rows, probe, probed_rows
 from engine.costs.roots import ThinnedPlan, has_recursion, thinned
 from engine.costs.trial import OperatorTrial, Trial
-from engine.costs.view_cost import OperatorCost, ViewCost
+from engine.costs.view_cost import BuildTime, OperatorCost, ViewCost
 from engine.operators.allowance import Allowance, Spending
 from engine.plan.nodes import Node, sources_of
 from engine.runtime.observation import Observed
@@ -252,9 +252,10 @@ def _operator_cost(
     last = figures[-1]
     passed = grown(shares, [each.passed for each in figures], drawn)
     kept = grown(shares, [each.kept for each in figures], drawn)
-    work = passed + grown(shares, [each.taken for each in figures], drawn)
+    taken = grown(shares, [each.taken for each in figures], drawn)
     memory = 0.0 if operator.shared else last.bytes(kept)
-    return OperatorCost(operator, passed, kept, memory, _seconds(operator.kind, figures, work), change_rows)
+    seconds = _seconds(operator.kind, figures, taken + passed)
+    return OperatorCost(operator, taken, passed, kept, memory, seconds, change_rows)
 
 
 def _seconds(kind: str, figures: Sequence[OperatorTrial], work: float) -> float:

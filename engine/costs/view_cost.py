@@ -5,28 +5,22 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.costs.build_time import BuildTime
 from engine.runtime.observation import Observed
 
 
 @dataclass(frozen=True)
 class OperatorCost:
-    """`rows` passed on, `kept` in batches of `memory` bytes, and the `seconds` of building. `change_rows` and
-    `change_milliseconds` are of the dearest bad change of a source. What another view has already takes no
+    """Rows `taken`, `rows` passed on, those `kept` in batches of `memory` bytes, the `seconds` of building,
+    and the most rows that were passed on for a change of one row. What another view has already takes no
     memory."""
 
     operator: Observed
+    taken: float
     rows: float
     kept: float
     memory: float
     seconds: float
-    change_rows: float = 0.0
-    change_milliseconds: float = 0.0
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether an operator of a view that is there computes the same."""
-        return bool(self.operator.shared)
+    change_rows: float
 
 
 @dataclass(frozen=True)
@@ -38,6 +32,20 @@ class ChangeCost:
     bad_rows: float
     median_milliseconds: float
     bad_milliseconds: float
+
+
+@dataclass(frozen=True)
+class BuildTime:
+    """Seconds. `process` is for its start and for the texts, and 0 for a view that needs none."""
+
+    process: float
+    reading: float
+    operators: float
+    writing: float
+
+    @property
+    def total(self) -> float:
+        return self.process + self.reading + self.operators + self.writing
 
 
 @dataclass(frozen=True)

@@ -29,9 +29,10 @@ from planner.statements.statements import (
     DropView,
     Statement,
 )
+from planner.statements.view_budgets import ANY, ViewBudget, without_budget
 
 _SELECT_1 = tuple(Dialect().tokenize("SELECT 1"))
-_VIEW_FORM = "CREATE [OR REPLACE] [MATERIALIZED] VIEW name [(column, ...)] AS query"
+_VIEW_FORM = "CREATE [OR REPLACE] [MATERIALIZED] VIEW name [(column, ...)] [WITH (budget_... = ...)] AS query"
 _NO_COLUMN = ("a table needs at least one column", "CREATE TABLE name (column type, ...)")
 _OPTION_HINTS = {
     "AS SELECT": "create the table with its columns, then fill it with INSERT INTO ... SELECT",
@@ -158,7 +159,8 @@ def _with_data(create: exp.Create) -> bool:
 
 @dataclass(frozen=True)
 class ViewHead:
-    """A CREATE VIEW up to its AS; `query` is the index of the token where its query begins."""
+    """A CREATE VIEW up to its AS; `query` is the index of the token where its query begins, and `budget` what
+    the view may cost."""
 
     name: str
     column_names: tuple[str, ...]
@@ -167,9 +169,12 @@ class ViewHead:
     materialized: bool
     query: int
     recursive: bool = False
+    budget: ViewBudget = ANY
 
 
 def view_head(piece: Piece) -> ViewHead:
+    length = len(piece.tokens)
+    piece, budget = without_budget(piece, _query_token(piece))
     recursive = "RECURSIVE" in piece.words(5)
     if recursive:  # sqlglot does not parse the word
         at = piece.find("RECURSIVE")
@@ -196,8 +201,9 @@ def view_head(piece: Piece) -> ViewHead:
         or_replace=bool(tree.args.get("replace")),
         if_not_exists=bool(tree.args.get("exists")),
         materialized=materialized,
-        query=query + recursive,
+        query=query + length - len(piece.tokens),
         recursive=recursive,
+        budget=budget,
     )
 
 
@@ -212,6 +218,7 @@ def create_view(piece: Piece) -> CreateView:
         head.if_not_exists,
         head.materialized,
         head.recursive,
+        head.budget,
     )
 
 

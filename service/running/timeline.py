@@ -7,7 +7,7 @@ writer, and is durable before it is visible.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Protocol, TypeVar
@@ -146,6 +146,10 @@ class Timeline:
     def observe(self, view: str) -> tuple[Observed, ...]:
         """What each operator of a view holds and has done, taken between two epochs. Blocks."""
         return self._writer.call(partial(self._state.engine.observe, view))
+
+    def sharing(self, keys: Collection[Hashable]) -> Mapping[Hashable, tuple[str, ...]]:
+        """Of these keys, those of running operators, each with the views that need it."""
+        return self._state.engine.sharing(keys)
 
     @property
     def builds(self) -> Mapping[str, ViewBuild]:

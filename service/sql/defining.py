@@ -192,7 +192,12 @@ async def _create_view(statement: CreateView, runtime: Runtime, readable: MayRea
     query, dialect = statement.definition, statement.piece.dialect
     with _placed_in(query):
         made = await runtime.create_view(
-            statement.name, query.text, dialect, or_replace=statement.or_replace, readable=readable
+            statement.name,
+            query.text,
+            dialect,
+            or_replace=statement.or_replace,
+            readable=readable,
+            budget=statement.budget,
         )
     return made.created
 

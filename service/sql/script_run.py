@@ -22,6 +22,7 @@ from planner.statements.prepare_statements import Deallocate, Prepare
 from planner.statements.row_statements import returns_rows
 from planner.statements.show_create import identifier
 from planner.statements.statements import (
+    COST,
     Begin,
     Commit,
     CreateTable,
@@ -269,7 +270,8 @@ class ScriptRun(CallerScope):
 
         if task.queries:
             return await self.queries.readers.in_turn(self.caller, work)
-        lane = self._lane(task.statement.piece.length)
+        is_estimate = isinstance(task.statement, Explain) and task.statement.stage == COST
+        lane = self.runtime.costs.lane if is_estimate else self._lane(task.statement.piece.length)
         return await lane.run(work, self.queries.of_writer(self.caller))
 
 

@@ -24,12 +24,14 @@ from planner.adhoc.returning import returning_query
 from planner.catalog_queries import is_system, take_signals, with_catalog
 from planner.errors import PlannerError, Unsupported
 from planner.explain import analyze, explain
+from planner.explain.cost_report import cost_text
 from planner.long_texts import long_query, plan_text
 from planner.statements.outside import CopyFiles, CreateSink, CreateSource, DropStream, ShowStreams
 from planner.statements.show_create import assertion_text, table_text, view_text
 from planner.statements.statements import (
     ANALYZE,
     ANSWER,
+    COST,
     STAGES,
     WHY,
     AddLabel,
@@ -385,6 +387,9 @@ def _explain(statement: Explain, system: Callable[[], SystemTables], sight: Sigh
     if statement.stage == ANSWER:
         return _texts(statement, sight, ("plan",), [[line] for line in answer or _NO_ANSWER])
     planned = _planned(statement, sight)
+    if statement.stage == COST:
+        text = _cost(statement, planned, sight)
+        return _texts(statement, sight, ("plan",), [[line] for line in text.rstrip("\n").split("\n")])
     if statement.stage == ANALYZE:
         view, planned = _running(statement, planned, sight)
         text = analyze(planned, sight.observe(view))
@@ -395,6 +400,14 @@ def _explain(statement: Explain, system: Callable[[], SystemTables], sight: Sigh
             lines.append(f"-- {stage}")
         lines += explain(planned, stage, "text").rstrip("\n").split("\n")
     return _texts(statement, sight, ("plan",), [[line] for line in lines])
+
+
+def _cost(statement: Explain, planned: PlannedQuery, sight: Sight) -> str:
+    if sight.transaction is not None:
+        raise Unsupported("EXPLAIN COST in a block is not supported", "COMMIT first")
+    view = statement.view
+    sql = sight.definitions[view or ""].sql if statement.query is None else statement.query.text
+    return cost_text(planned, sight.cost(planned.plan, view), sql)
 
 
 def _running(statement: Explain, planned: PlannedQuery, sight: Sight) -> tuple[str, PlannedQuery]:
