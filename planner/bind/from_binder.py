@@ -206,8 +206,10 @@ class FromBinder:
         """What a reference with FOR VALID_TIME stands for; one to all rows stays."""
         clause = valid_clause(node)
         assert clause is not None
-        relation = None if self._cte(node) is not None else self._known(node)
-        if relation is None or relation.period is None:
+        if self._cte(node) is not None:
+            has_no_valid_time(node.name, clause)
+        relation = self._known(node)
+        if relation.period is None:
             has_no_valid_time(node.name, clause)
         state = clause.args.get("state")
         if state is not None:

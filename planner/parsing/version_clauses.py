@@ -54,3 +54,4 @@ class VersionClauses:
                 ends = exp.Tuple(expressions=[first, self._parse_bitwise()])
                 return exp.Version(this=VALID_TIME, kind=kind, expression=ends)
         self.raise_error("AS OF, FROM, BETWEEN or ALL is missing behind FOR VALID_TIME")
+        return None

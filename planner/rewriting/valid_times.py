@@ -10,6 +10,8 @@ one from a to b; both keep the columns of the period too. The time may name colu
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from sqlglot import exp
 
 from planner.errors import InvalidQuery
@@ -18,6 +20,11 @@ from planner.positions import fail
 VALID_TIME = "VALID_TIME"
 FROM, TO = "valid_from", "valid_to"
 """The names of a period's columns."""
+PERIODS = (
+    f"{FROM} >= TIMESTAMPTZ '0001-01-01 00:00:00+00' AND {FROM} < TIMESTAMPTZ '10000-01-01 00:00:00+00' "
+    f"AND ({TO} IS NULL OR ({FROM} < {TO} AND {TO} < TIMESTAMPTZ '10000-01-01 00:00:00+00'))"
+)
+"""The condition that the periods of a table's rows meet: they end after they begin, in years 1 to 9999."""
 
 
 def valid_clause(table: exp.Expression) -> exp.Version | None:
@@ -59,7 +66,7 @@ def at_valid_time(
     return found
 
 
-def has_no_valid_time(name: str, clause: exp.Expression) -> None:
+def has_no_valid_time(name: str, clause: exp.Expression) -> NoReturn:
     """Raises InvalidQuery for a clause behind a relation whose rows have no period."""
     error = InvalidQuery(
         f"{name} has no valid time", "make the table with PERIOD VALID_TIME, or leave FOR VALID_TIME out"

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from engine.schema import BIGINT, INTEGER, SMALLINT, Column, Schema, Type
+from engine.schema import BIGINT, INTEGER, SMALLINT, TIMESTAMPTZ, Column, Schema, Type
 from planner.dialects.traits import Trait, has
 from planner.errors import InvalidQuery, PlannerError
 from planner.identifiers import column_name, fold, relation_name
@@ -20,6 +20,7 @@ from planner.parsing.namespace import Namespace
 from planner.parsing.script import Piece
 from planner.positions import fail
 from planner.relation_names import own_name
+from planner.rewriting.valid_times import FROM, PERIODS, TO
 from planner.sql_types import UNTYPED, data_type
 from planner.statements.table_rules import (
     Action,
@@ -69,10 +70,12 @@ class Declarations:
     _generated: dict[str, Text] = field(default_factory=dict)
     _identities: dict[str, Identity] = field(default_factory=dict)
     _constraints: list[Constraint] = field(default_factory=list)
+    _has_valid_time: bool = False
 
     @property
     def rules(self) -> TableRules:
-        return TableRules(self._defaults, self._generated, self._identities, tuple(self._constraints))
+        rules = TableRules(self._defaults, self._generated, self._identities, tuple(self._constraints))
+        return replace(rules, valid_time=self._has_valid_time)
 
     def schema(self) -> Schema:
         """The columns; those of the key are NOT NULL. Raises Unsupported for a column that takes the numbers
@@ -104,6 +107,28 @@ class Declarations:
         self.columns.append(Column(name, serial or self._type(definition), nullable))
         for constraint in constraints:
             self._of_column(name, constraint, definition)
+
+    def add_period(self) -> None:
+        """Add the columns of the period during which a row is valid; the key is then unique at each time.
+
+        Raises InvalidQuery for a column of that name, and Unsupported for a constraint between rows.
+        """
+        for name, nullable in ((FROM, False), (TO, True)):
+            if any(column.name.lower() == name for column in self.columns):
+                raise InvalidQuery(
+                    f"column {name} is defined twice: PERIOD VALID_TIME adds it", "leave the column out"
+                )
+            self.columns.append(Column(name, TIMESTAMPTZ, nullable))
+        between = next((c for c in self._constraints if isinstance(c, Unique | ForeignKey)), None)
+        if between is not None:
+            raise self.piece.unsupported(
+                f"constraint {between.name} of a table with valid time is not supported",
+                "its PRIMARY KEY is unique at each valid time; assert anything else of a view over it",
+            )
+        self._defaults[FROM] = Text("now()")
+        self._add(Check(self._named((), "valid_time"), Text(PERIODS)))
+        self.key = None if self.key is None else (*self.key, FROM)
+        self._has_valid_time = True
 
     def constraint(self, part: exp.Expression) -> None:
         """Add a constraint of the table."""

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from engine.schema import Schema
 from planner.identifiers import fold, parts_of
 from planner.parsing.dialect_parsers import trees
+from planner.rewriting.valid_times import FROM, PERIODS, TO
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,11 @@ class ForeignKey:
 Constraint = Check | Unique | ForeignKey
 
 
+def is_of_period(constraint: Constraint) -> bool:
+    """Whether the constraint is the one that PERIOD VALID_TIME brings."""
+    return isinstance(constraint, Check) and constraint.condition.sql == PERIODS
+
+
 @dataclass(frozen=True)
 class Identity:
     """An identity column, with counter `number` of its table, or with a `sequence`, by its full name.
@@ -111,7 +118,8 @@ class TableRules:
     """The rules of one table. `defaults`, `generated` and `identities` are by column.
 
     `required` are columns that became NOT NULL after the table was made: past rows may have NULLs there.
-    Rows of a table that is `append_only` stay as they were inserted.
+    Rows of a table that is `append_only` stay as they were inserted. Those of a table with `valid_time` hold
+    during periods.
     """
 
     defaults: Mapping[str, Text] = field(default_factory=dict)
@@ -120,6 +128,7 @@ class TableRules:
     constraints: tuple[Constraint, ...] = ()
     required: tuple[str, ...] = ()
     append_only: bool = False
+    valid_time: bool = False
 
     @property
     def judges(self) -> bool:
@@ -169,6 +178,7 @@ class TableRules:
             constraints=tuple(map(constraint, self.constraints)),
             required=names(self.required),
             append_only=self.append_only,
+            valid_time=self.valid_time,
         )
 
     def with_sequences(self, change: Callable[[str], str]) -> TableRules:
@@ -188,6 +198,7 @@ class TableRules:
             (*self.constraints, *more.constraints),
             (*self.required, *more.required),
             self.append_only or more.append_only,
+            self.valid_time or more.valid_time,
         )
 
     def with_texts(self, change: Callable[[Text], Text]) -> TableRules:
@@ -211,6 +222,11 @@ class TableRules:
 
 
 NO_RULES = TableRules()
+
+
+def period_of(rules: TableRules, schema: Schema) -> tuple[int, int] | None:
+    """The places of the period's columns in a table with valid time; None for any other."""
+    return (schema.index(FROM), schema.index(TO)) if rules.valid_time else None
 
 
 def _without(named: Mapping, name: str) -> dict:

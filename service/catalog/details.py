@@ -85,6 +85,7 @@ def dump_details(details: Details) -> str | None:
         "constraints": [_constraint(constraint) for constraint in rules.constraints],
         "required": rules.required,
         "append_only": rules.append_only,
+        "valid_time": rules.valid_time,
         "comments": dict(details.comments),
         "sees": {name: [seen.relation, dict(seen.columns), seen.rows] for name, seen in details.sees.items()},
         "named": details.named,
@@ -105,6 +106,7 @@ def load_details(text: str | None) -> Details:
         tuple(map(_of_document, document.get("constraints", ()))),
         tuple(document.get("required", ())),
         document.get("append_only", False),
+        document.get("valid_time", False),
     )
     sees = {name: Seen(*seen) for name, seen in document.get("sees", {}).items()}
     indexes = (SecondaryIndex(name, tuple(of), tuple(more)) for name, of, more in document.get("indexes", ()))
