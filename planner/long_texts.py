@@ -61,7 +61,7 @@ def is_long_query(piece: Piece) -> bool:
 def long_query(piece: Piece, relations: Relations) -> AdhocQuery:
     """The ad-hoc query of a statement for which `is_long_query`, under the limits of the caller's block."""
     limits = current()
-    columns = {name: _Columns(relation.schema) for name, relation in relations.items()}
+    columns = {name: _Columns(relation.schema, relation.period) for name, relation in relations.items()}
     of_piece = (piece.script, piece.index, piece.dialect, piece.parameters, piece.names)
     return _apart(limits, _read, *of_piece, columns, limits)
 
@@ -71,6 +71,7 @@ class _Columns:
     """What an ad-hoc query has to know of a relation."""
 
     schema: Schema
+    period: tuple[int, int] | None
 
 
 def _read(

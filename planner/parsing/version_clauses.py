@@ -40,6 +40,12 @@ class VersionClauses:
         return valid  # type: ignore[no-any-return]
 
     def _parse_one_version(self: Any) -> exp.Version | None:
+        if self._match_text_seq("FOR", "ALL", VALID_TIME):
+            return exp.Version(this=VALID_TIME, kind="ALL")
+        if self._match_text_seq("FOR", "PORTION", "OF"):
+            if not self._match_text_seq(VALID_TIME) or not self._match_text_seq("FROM"):
+                self.raise_error("VALID_TIME FROM ... TO ... is missing behind FOR PORTION OF")
+            return self._parse_ends("PORTION", "TO")
         if not self._match_text_seq("FOR", VALID_TIME):
             return super()._parse_version()  # type: ignore[misc, no-any-return]
         if self._match_text_seq("ALL"):
@@ -48,10 +54,14 @@ class VersionClauses:
             return exp.Version(this=VALID_TIME, kind="AS OF", expression=self._parse_bitwise())
         for kind, middle in (("FROM", "TO"), ("BETWEEN", "AND")):
             if self._match_text_seq(kind):
-                first = self._parse_bitwise()
-                if not self._match_text_seq(middle):
-                    self.raise_error(f"{middle} is missing behind FOR VALID_TIME {kind}")
-                ends = exp.Tuple(expressions=[first, self._parse_bitwise()])
-                return exp.Version(this=VALID_TIME, kind=kind, expression=ends)
+                return self._parse_ends(kind, middle)
         self.raise_error("AS OF, FROM, BETWEEN or ALL is missing behind FOR VALID_TIME")
         return None
+
+    def _parse_ends(self: Any, kind: str, middle: str) -> exp.Version:
+        """Two moments with a word between them."""
+        first = self._parse_bitwise()
+        if not self._match_text_seq(middle):
+            self.raise_error(f"{middle} is missing behind the first moment of valid time")
+        ends = exp.Tuple(expressions=[first, self._parse_bitwise()])
+        return exp.Version(this=VALID_TIME, kind=kind, expression=ends)

@@ -47,7 +47,7 @@ def at_valid_time(
         **{part: table.args[part].copy() for part in ("this", "db", "catalog") if table.args.get(part)},
         version=exp.Version(this=VALID_TIME, kind="ALL", state=_copied(clause.args.get("state"))),
     )
-    ends = [_moment(end) for end in _ends(clause)]
+    ends = _ends(clause)
     names = untimed if clause.args["kind"] == "AS OF" else [*untimed, *period]
     query = exp.Select(expressions=[exp.column(exp.to_identifier(name, quoted=True)) for name in names])
     query = query.from_(inner, copy=False).where(*_conditions(clause, ends, period), copy=False)
@@ -78,7 +78,9 @@ def _conditions(
     clause: exp.Version, ends: list[exp.Expression], period: tuple[str, str]
 ) -> list[exp.Expression]:
     since, until = (
-        exp.Coalesce(this=exp.column(exp.to_identifier(name, quoted=True)), expressions=[_moment(infinite)])
+        exp.Coalesce(
+            this=exp.column(exp.to_identifier(name, quoted=True)), expressions=[infinite_moment(infinite)]
+        )
         for name, infinite in zip(period, ("-infinity", "infinity"), strict=True)
     )
     match clause.args["kind"]:
@@ -92,15 +94,24 @@ def _conditions(
 
 
 def _ends(clause: exp.Version) -> list[exp.Expression]:
+    """The time, or the two ends, as moments; NULL as an end means that there is none."""
     value = clause.expression
-    return list(value.expressions) if isinstance(value, exp.Tuple) else [value]
+    if not isinstance(value, exp.Tuple):
+        return [moment_of(value)]
+    given = zip(value.expressions, ("-infinity", "infinity"), strict=True)
+    return [infinite_moment(open) if isinstance(end, exp.Null) else moment_of(end) for end, open in given]
 
 
-def _moment(value: exp.Expression | str) -> exp.Expression:
+def moment_of(value: exp.Expression) -> exp.Expression:
+    """The value as a moment."""
     if isinstance(value, exp.CurrentTimestamp):
         return value.copy()
-    given = exp.Literal.string(value) if isinstance(value, str) else value.copy()
-    return exp.Cast(this=given, to=exp.DataType.build("TIMESTAMPTZ"))
+    return exp.Cast(this=value.copy(), to=exp.DataType.build("TIMESTAMPTZ"))
+
+
+def infinite_moment(sign: str) -> exp.Expression:
+    """`infinity` or `-infinity` as a moment."""
+    return moment_of(exp.Literal.string(sign))
 
 
 def _copied(node: exp.Expression | None) -> exp.Expression | None:

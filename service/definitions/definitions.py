@@ -189,7 +189,9 @@ class Definitions:
     ) -> Definition:
         """A table. Raises a PlannerError if an expression of its rules cannot be compiled."""
         relation = replace(relation, period=period_of(details.rules, relation.schema))
-        filling = Filling(relation, details.rules, self.engine.dictionary, partial(self._counter, id))
+        filling = Filling(
+            replace(relation, period=None), details.rules, self.engine.dictionary, partial(self._counter, id)
+        )
         return Definition(id, relation, created, details=details, layout=layout, filling=filling)
 
     def _counter(self, id: int, identity: Identity, largest: int) -> Counter:
