@@ -78,5 +78,9 @@ def _seen(name: str, seen: Seen, relation: Relation) -> Relation:
     shown_as = {new: old for old, new in seen.columns.items()}
     if mark is not None:
         mark = replace(mark, column=shown_as[mark.column]) if mark.column in shown_as else None
+    period = None
+    if relation.period is not None and set(relation.period) <= set(places):
+        since, until = (places.index(i) for i in relation.period)
+        period = (since, until)
     plan = project(relation.plan, places)
-    return Relation(name, Schema(columns), plan, key, relation.is_view, seen.rows, mark)
+    return Relation(name, Schema(columns), plan, key, relation.is_view, seen.rows, mark, period)

@@ -15,7 +15,7 @@ from service.running.view_costs import excesses
 
 
 class BuildTimeModel(BaseModel):
-    """The seconds of building: of a process and the texts that it reads, of the tables' rows, of the operators,
+    """The seconds of building: of a process and the texts that it reads, of tables' rows, of the operators,
     and of the files that are written."""
 
     process: float
