@@ -63,7 +63,8 @@ def long_query(piece: Piece, relations: Relations) -> AdhocQuery:
     """The ad-hoc query of a statement for which `is_long_query`, under the limits of the caller's block."""
     limits = current()
     columns = {
-        name: _Columns(relation.schema, watermark_of(relation)) for name, relation in relations.items()
+        name: _Columns(relation.schema, watermark_of(relation), relation.period)
+        for name, relation in relations.items()
     }
     of_piece = (piece.script, piece.index, piece.dialect, piece.parameters, piece.names)
     return _apart(limits, _read, *of_piece, columns, limits)
@@ -75,6 +76,7 @@ class _Columns:
 
     schema: Schema
     watermark: Watermark | None
+    period: tuple[int, int] | None
 
 
 def _read(

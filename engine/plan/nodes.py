@@ -22,7 +22,7 @@ from typing import ClassVar, NamedTuple
 
 from engine.errors import PlanError
 from engine.plan.expressions import ColumnRef, Expression
-from engine.plan.loops import Entry, LoopBinding, OnLimit, Recursive, Variable
+from engine.plan.loops import Entry, LoopBinding, OnLimit, Recursive, Variable, WithRound
 from engine.plan.node import Node, SameSchema, Unary, check_columns, check_expression
 from engine.schema import BOOLEAN, Column, Schema, Type
 
@@ -51,6 +51,7 @@ __all__ = [
     "Threshold",
     "TopK",
     "Variable",
+    "WithRound",
     "antijoin",
     "nodes_of",
     "project",

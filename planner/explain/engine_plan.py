@@ -24,6 +24,7 @@ from engine.plan.nodes import (
     Threshold,
     TopK,
     Variable,
+    WithRound,
 )
 from engine.plan.window_functions import Window
 from planner.explain.list_texts import elements_text
@@ -93,6 +94,8 @@ def _described(node: Node, inputs: tuple[str, ...]) -> tuple[str, list[str]]:
             return "concat", []
         case Negate():
             return "negate", []
+        case WithRound():
+            return "with round", []
         case Join(left_keys=left_keys, right_keys=right_keys):
             pairs = zip(left_keys, right_keys, strict=True)
             left, right = inputs

@@ -54,10 +54,12 @@ from planner.lower.waiting_rows import lower_waiting
 from planner.lower.window_plans import lower_window
 
 
-def lower(program: RelationalProgram, sources: PlanSources | None = None) -> tuple[Node, Schema]:
+def lower(
+    program: RelationalProgram, sources: PlanSources | None = None, depth: int = 0
+) -> tuple[Node, Schema]:
     """The engine plan of the program, and the schema of its rows under the user's names. `sources` are told
-    which nodes each operator becomes."""
-    lowering = _Lowering(program, sources or PlanSources())
+    which nodes each operator becomes. The plan is to stand in `depth` scopes."""
+    lowering = _Lowering(program, sources or PlanSources(), depth)
     result = projected(lowering.lower(program.root), [c.id for c in program.outputs])
     columns = tuple(
         Column(c.name, c.type, null) for c, null in zip(program.outputs, result.nullable, strict=True)
@@ -103,8 +105,9 @@ _Use = tuple[int, bool]
 
 
 class _Lowering:
-    def __init__(self, program: RelationalProgram, sources: PlanSources) -> None:
+    def __init__(self, program: RelationalProgram, sources: PlanSources, depth: int) -> None:
         self.program = program
+        self.depth = depth
         self.sources = sources
         self.variables: dict[int, _Bound] = {}
         self.shared: dict[tuple[int, frozenset[Node]], Lowered] = {}
@@ -200,7 +203,7 @@ class _Lowering:
 
     def _fixpoint(self, fixpoint: Fixpoint) -> Lowered:
         depths = {bound.name: bound.depth for bound in self.variables.values()}
-        depth = 1 + max((depths[name] for name in self._free(fixpoint)), default=-1)
+        depth = 1 + max((depths[name] for name in self._free(fixpoint)), default=self.depth - 1)
         entries: dict[str, Entry] = {}
         for i, binding in enumerate(fixpoint.bindings):
             columns = tuple(binding.value.attribute(id) for id in binding.outputs)

@@ -12,7 +12,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from engine.schema import BIGINT, INTEGER, SMALLINT, TIMESTAMP, Column, Schema, Type
+from engine.schema import BIGINT, INTEGER, SMALLINT, TIMESTAMP, TIMESTAMPTZ, Column, Schema, Type
 from planner.dialects.traits import Trait, has
 from planner.errors import InvalidQuery, PlannerError, Unsupported
 from planner.identifiers import column_name, fold, relation_name
@@ -23,6 +23,7 @@ from planner.parsing.watermarks import WatermarkConstraint
 from planner.positions import fail
 from planner.relation import Watermark
 from planner.relation_names import own_name
+from planner.rewriting.valid_times import FROM, PERIODS, TO
 from planner.sql_types import UNTYPED, data_type
 from planner.statements.table_rules import (
     Action,
@@ -73,12 +74,17 @@ class Declarations:
     _identities: dict[str, Identity] = field(default_factory=dict)
     _constraints: list[Constraint] = field(default_factory=list)
     _watermark: Watermark | None = None
+    _has_valid_time: bool = False
 
     @property
     def rules(self) -> TableRules:
-        constraints = tuple(self._constraints)
         return TableRules(
-            self._defaults, self._generated, self._identities, constraints, watermark=self._watermark
+            self._defaults,
+            self._generated,
+            self._identities,
+            tuple(self._constraints),
+            watermark=self._watermark,
+            valid_time=self._has_valid_time,
         )
 
     def schema(self) -> Schema:
@@ -111,6 +117,28 @@ class Declarations:
         self.columns.append(Column(name, serial or self._type(definition), nullable))
         for constraint in constraints:
             self._of_column(name, constraint, definition)
+
+    def add_period(self) -> None:
+        """Add the columns of the period during which a row is valid; the key is then unique at each time.
+
+        Raises InvalidQuery for a column of that name, and Unsupported for a constraint between rows.
+        """
+        for name, nullable in ((FROM, False), (TO, True)):
+            if any(column.name.lower() == name for column in self.columns):
+                raise InvalidQuery(
+                    f"column {name} is defined twice: PERIOD VALID_TIME adds it", "leave the column out"
+                )
+            self.columns.append(Column(name, TIMESTAMPTZ, nullable))
+        between = next((c for c in self._constraints if isinstance(c, Unique | ForeignKey)), None)
+        if between is not None:
+            raise self.piece.unsupported(
+                f"constraint {between.name} of a table with valid time is not supported",
+                "its PRIMARY KEY is unique at each valid time; assert anything else of a view over it",
+            )
+        self._defaults[FROM] = Text("now()")
+        self._add(Check(self._named((), "valid_time"), Text(PERIODS)))
+        self.key = None if self.key is None else (*self.key, FROM)
+        self._has_valid_time = True
 
     def constraint(self, part: exp.Expression) -> None:
         """Add a constraint of the table."""

@@ -12,9 +12,11 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from engine.schema import Schema
 from planner.identifiers import fold, parts_of
 from planner.parsing.dialect_parsers import trees
 from planner.relation import Watermark
+from planner.rewriting.valid_times import FROM, PERIODS, TO
 
 
 @dataclass(frozen=True)
@@ -93,6 +95,11 @@ class ForeignKey:
 Constraint = Check | Unique | ForeignKey
 
 
+def is_of_period(constraint: Constraint) -> bool:
+    """Whether the constraint is the one that PERIOD VALID_TIME brings."""
+    return isinstance(constraint, Check) and constraint.condition.sql == PERIODS
+
+
 @dataclass(frozen=True)
 class Identity:
     """An identity column, with counter `number` of its table, or with a `sequence`, by its full name.
@@ -113,7 +120,7 @@ class TableRules:
 
     `required` are columns that became NOT NULL after the table was made: past rows may have NULLs there.
     Rows of a table that is `append_only` stay as they were inserted. One with a `watermark` takes no late
-    rows.
+    rows. Those of a table with `valid_time` hold during periods.
     """
 
     defaults: Mapping[str, Text] = field(default_factory=dict)
@@ -123,6 +130,7 @@ class TableRules:
     required: tuple[str, ...] = ()
     append_only: bool = False
     watermark: Watermark | None = None
+    valid_time: bool = False
 
     @property
     def judges(self) -> bool:
@@ -174,6 +182,7 @@ class TableRules:
             required=names(self.required),
             append_only=self.append_only,
             watermark=self.watermark and replace(self.watermark, column=names([self.watermark.column])[0]),
+            valid_time=self.valid_time,
         )
 
     def with_sequences(self, change: Callable[[str], str]) -> TableRules:
@@ -194,6 +203,7 @@ class TableRules:
             (*self.required, *more.required),
             self.append_only or more.append_only,
             more.watermark or self.watermark,
+            self.valid_time or more.valid_time,
         )
 
     def with_texts(self, change: Callable[[Text], Text]) -> TableRules:
@@ -217,6 +227,11 @@ class TableRules:
 
 
 NO_RULES = TableRules()
+
+
+def period_of(rules: TableRules, schema: Schema) -> tuple[int, int] | None:
+    """The places of the period's columns in a table with valid time; None for any other."""
+    return (schema.index(FROM), schema.index(TO)) if rules.valid_time else None
 
 
 def _without(named: Mapping, name: str) -> dict:

@@ -87,6 +87,7 @@ def dump_details(details: Details) -> str | None:
         "required": rules.required,
         "append_only": rules.append_only,
         "watermark": rules.watermark and [rules.watermark.column, rules.watermark.delay],
+        "valid_time": rules.valid_time,
         "comments": dict(details.comments),
         "sees": {name: [seen.relation, dict(seen.columns), seen.rows] for name, seen in details.sees.items()},
         "named": details.named,
@@ -108,6 +109,7 @@ def load_details(text: str | None) -> Details:
         tuple(document.get("required", ())),
         document.get("append_only", False),
         Watermark(*document["watermark"]) if "watermark" in document else None,
+        document.get("valid_time", False),
     )
     sees = {name: Seen(*seen) for name, seen in document.get("sees", {}).items()}
     indexes = (SecondaryIndex(name, tuple(of), tuple(more)) for name, of, more in document.get("indexes", ()))

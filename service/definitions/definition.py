@@ -103,6 +103,11 @@ class Definition:
         return paths_of(self.relation, self.details.rules, self.details.indexes)
 
     @property
+    def period(self) -> tuple[int, int] | None:
+        """The places of the columns of its rows' periods of valid time, if they have any."""
+        return self.relation.period
+
+    @property
     def key_schema(self) -> Schema:
         """The columns of the primary key; none without one."""
         return Schema(tuple(self.schema.columns[i] for i in self.relation.key or ()))

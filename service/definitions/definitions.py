@@ -26,7 +26,7 @@ from planner.limits import UNLIMITED
 from planner.long_texts import plan_text
 from planner.relation import Relation
 from planner.relation_names import is_temporary, schema_of
-from planner.statements.table_rules import Identity
+from planner.statements.table_rules import Identity, period_of
 from service.catalog.catalog import Catalog
 from service.catalog.details import NO_DETAILS, Details
 from service.catalog.identity_counters import IdentityCounter
@@ -189,7 +189,10 @@ class Definitions:
         self, id: int, relation: Relation, created: int, details: Details = NO_DETAILS, layout: int = 0
     ) -> Definition:
         """A table. Raises a PlannerError if an expression of its rules cannot be compiled."""
-        filling = Filling(relation, details.rules, self.engine.dictionary, partial(self._counter, id))
+        relation = replace(relation, period=period_of(details.rules, relation.schema))
+        filling = Filling(
+            replace(relation, period=None), details.rules, self.engine.dictionary, partial(self._counter, id)
+        )
         return Definition(id, relation, created, details=details, layout=layout, filling=filling)
 
     def _counter(self, id: int, identity: Identity, largest: int) -> Counter:
@@ -235,7 +238,7 @@ class Definitions:
             scope = relations_of(details.sees, among)
             planned = plan_text(sql, scope, dialect, UNLIMITED, details.named)
         check_columns(planned.schema.names)
-        relation = Relation(name, planned.schema, planned.plan, None, True)
+        relation = Relation(name, planned.schema, planned.plan, None, True, period=planned.period)
         return Definition(id, relation, created, sql, dialect, planned, None, details)
 
     # The engine

@@ -73,6 +73,18 @@ IN_SCHEMA = Field(
 )
 
 
+class BudgetModel(BaseModel):
+    """What a view may cost. It is refused before it is built if its estimate says that it would cost more."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    memory_bytes: float | None = Field(default=None, gt=0)
+    build_seconds: float | None = Field(default=None, gt=0)
+    change_milliseconds: float | None = Field(
+        default=None, gt=0, description="For a change of one row of a table, on a bad day."
+    )
+
+
 class NewView(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -85,6 +97,7 @@ class NewView(BaseModel):
         description="Makes the view an assertion: a view that is to have no rows. An epoch that would give "
         "it one is refused, or made if the assertion only warns.",
     )
+    budget: BudgetModel | None = None
 
 
 class IndexModel(BaseModel):

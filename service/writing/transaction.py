@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
+from types import UnionType
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from engine.state.distinct import distinct, numbered
 from planner.statements.table_rules import Action
 from service.changes.constraints import Bonds, KeyReference, KeySide, Single
 from service.changes.lateness import Lateness
+from service.changes.periods_apart import PeriodsApart
 from service.changes.resolve import Net, Rows, TableBatch, conflict_of, named_key, sum_rows
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.definition import Definition
@@ -89,7 +91,7 @@ class Transaction:
         before, late = dict(self._pending), dict(self.late)
         try:
             applied = {table: self._apply(table, part, meaning) for table, part in changes.items()}
-            broken = self._broken(Single)
+            broken = self._broken(Single | PeriodsApart)
             if broken is not None:
                 raise broken
         except BaseException:
@@ -239,7 +241,7 @@ class Transaction:
         changed[list(reference.child.columns)] = keys
         self._apply(child.name, replacing(child.schema, rows, changed), Meaning.UPDATE)
 
-    def _broken(self, kind: type) -> Exception | None:
+    def _broken(self, kind: type | UnionType) -> Exception | None:
         """The error of a bond of this kind that the pending changes break; None if all hold."""
         bonds = Bonds(tuple(b for b in self.known.bonds.of(self._pending) if isinstance(b, kind)))
         if not bonds.all:
