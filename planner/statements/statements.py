@@ -323,6 +323,14 @@ class Comment(Statement):
 
 
 @dataclass(frozen=True)
+class CommentOnSchema(Statement):
+    """Without a `text`, the comment is removed."""
+
+    name: str
+    text: str | None
+
+
+@dataclass(frozen=True)
 class Truncate(Statement):
     names: tuple[str, ...]
 

@@ -320,6 +320,10 @@ class Runtime(Timeline):
     async def create_schema(self, name: str, *, exists_ok: bool = False) -> None:
         await self._leading.writer.run(partial(self._state.definitions.schemas.create, name, exists_ok))
 
+    async def comment_on_schema(self, name: str, text: str | None) -> None:
+        """Sets the comment on a schema. Removes it if there is no text."""
+        await self._leading.writer.run(partial(self._state.definitions.schemas.comment, name, text))
+
     async def rename_schema(self, name: str, to: str) -> None:
         """Renames a schema with all that is in it; large views are built again before this returns."""
         leading, state = self._leading, self._state

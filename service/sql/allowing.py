@@ -24,6 +24,7 @@ from planner.statements.statements import (
     AlterSequence,
     AlterTable,
     Comment,
+    CommentOnSchema,
     CreateAssertion,
     CreateBranch,
     CreateFunction,
@@ -87,6 +88,8 @@ def allow(statement: Statement, principal: Principal) -> None:
             principal.require_defining_all()
         case CreateSchema() | RenameSchema() | DropSchema() | AddLabel():  # a label reaches all schemas
             principal.require_defining_all()
+        case CommentOnSchema(name=name):
+            principal.require_defining(name)
         case SetOwner(kind="SCHEMA"):
             principal.require_defining_all()
         case _ if isinstance(statement, DEFINING):
