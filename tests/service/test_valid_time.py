@@ -268,3 +268,28 @@ def test_a_view_as_of_now_follows_the_clock(settings: Settings) -> None:
         seconds[0] += 86_400_000_000
         ask(client, "INSERT INTO t VALUES (3, '2030-01-01', NULL)")
         assert client.rows("current") == [(2,)]
+
+
+def test_rows_are_read_at_a_valid_time(client: Client) -> None:
+    ask(client, SALARIES)
+    for at, ids in (("2020-01-15", [1]), ("2020-03-01", [1, 2]), ("2020-05-01", [1]), ("2019-01-01", [])):
+        assert [row[0] for row in client.rows("salaries", valid_at=f"{at}T00:00:00Z")] == ids
+        where = client.rows("salaries", valid_at=f"{at}T00:00:00+00:00", where="pay > 5", order_by="pay DESC")
+        assert [row[0] for row in where] == ids[::-1]
+    assert sorted(client.rows("totals", valid_at=day(3))) == [("x", 10), ("y", 20)]
+    assert len(client.rows("salaries")[0]) == 5
+    page = client.get("/v1/tables/salaries/rows", valid_at=day(3), limit=1).json()
+    assert [column["name"] for column in page["columns"]] == ["id", "dept", "pay"]
+    rest = client.get("/v1/tables/salaries/rows", cursor=page["next"], limit=1).json()
+    assert (page["rows"][0]["id"], rest["rows"][0]["id"], rest["next"]) == (1, 2, None)
+    other = client.get("/v1/tables/salaries/rows", cursor=page["next"], valid_at=day(4))
+    assert code(other) == (400, "cursor_mismatch")
+    csv = client.get("/v1/views/best/rows", valid_at=day(3), format="csv").text
+    assert csv == "dept\r\ny\r\n"
+    epoch = client.get("/v1/epochs").json()["epochs"][-1]["epoch"]
+    ask(client, "DELETE FROM salaries FOR VALID_TIME ALL")
+    assert client.rows("totals", valid_at=day(3)) == []
+    assert sorted(client.rows("totals", valid_at=day(3), as_of=epoch)) == [("x", 10), ("y", 20)]
+    for relation, at in (("salaries", "yesterday"), ("salaries", "2020-01-01"), ("plain", day(1))):
+        ask(client, "CREATE TABLE IF NOT EXISTS plain (id BIGINT)")
+        assert code(client.get(f"/v1/tables/{relation}/rows", valid_at=at)) == (400, "invalid_valid_at")
