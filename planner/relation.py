@@ -10,6 +10,15 @@ from engine.schema import Schema
 
 
 @dataclass(frozen=True)
+class Watermark:
+    """A table takes no row whose time in `column` is more than `delay` microseconds before the greatest time
+    that it has."""
+
+    column: str
+    delay: int
+
+
+@dataclass(frozen=True)
 class Relation:
     """A table (`plan` is a Source) or a view (`plan` is the view's own plan, which queries inline).
 
@@ -24,6 +33,7 @@ class Relation:
     key: tuple[int, ...] | None = None
     is_view: bool = False
     rows: int | None = None
+    watermark: Watermark | None = None
     period: tuple[int, int] | None = None
 
     @property

@@ -19,7 +19,6 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
 from engine.schema import Schema
-from planner.adhoc.branch_differences import take_between, with_differences
 from planner.adhoc.clock_truncation import with_clock_truncation
 from planner.adhoc.demanded_rows import EVERYTHING, Demand, demands
 from planner.adhoc.enum_labels import with_typed_labels
@@ -27,6 +26,7 @@ from planner.adhoc.from_clauses import Relations, with_plain_names, with_plain_r
 from planner.adhoc.kinds_apart import check_kinds
 from planner.adhoc.pivot_lists import PivotList, with_pivot_lists
 from planner.adhoc.recursive_queries import check_recursion
+from planner.adhoc.relation_functions import RelationCall, take_call, with_relation_calls
 from planner.adhoc.valid_time_reads import with_valid_times
 from planner.adhoc.visible_ctes import tables_with_ctes
 from planner.allowed.open_functions import IN_QUERIES
@@ -39,6 +39,7 @@ from planner.limits import count_relation
 from planner.native.templates import with_native_items
 from planner.positions import fail, position
 from planner.relation_names import own_name
+from planner.rewriting.closed_windows import watermark_of, with_delays
 from planner.suggestions import did_you_mean
 
 _CALLS = {
@@ -66,8 +67,8 @@ class SnapshotReference:
     timestamp: datetime | None = None
     row: str | None = None
     demanded: Demand = field(default=EVERYTHING, compare=False)
-    between: tuple[str, str] | None = None
-    """The branches between which it shows the difference, in place of a state."""
+    call: RelationCall | None = None
+    """A function of the relation, whose rows it shows in place of the relation's own."""
 
 
 @dataclass(frozen=True)
@@ -127,8 +128,9 @@ def adhoc_query(
     dialect = written_in(query)
     check_recursion(query, dialect)
     with_valid_times(query, relations, None if target is None else target.node)
-    with_differences(query)
+    with_relation_calls(query)
     check_kinds(query, relations, dialect)
+    with_delays(query, lambda name: watermark_of(relations.get(name)))
     instead = _instead(query, dialect)
     with_native_items(query)
     names = _places(query)
@@ -233,9 +235,9 @@ def _references(
         row = target.row if target is not None and is_target else None
         everything = target is not None and is_target and target.whole
         demand = EVERYTHING if everything else wanted.get(id(table), EVERYTHING)
-        between = take_between(table)
-        demand = demand if between is None else EVERYTHING
-        key = (name, version, timestamp, row, demand, between)
+        call = take_call(table)
+        demand = demand if call is None else EVERYTHING
+        key = (name, version, timestamp, row, demand, call)
         if key not in references:
             references[key] = SnapshotReference(f"{name}#{len(references)}", *key)
         aliases[id(table)] = references[key].alias

@@ -15,6 +15,7 @@ from planner.ir import RelationalProgram
 from planner.ir.column_numbers import Numbers
 from planner.positions import Place, fail
 from planner.relation import Catalog, Relation
+from planner.rewriting.closed_windows import with_delays
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,7 @@ def bind(tree: exp.Expression, catalog: Catalog, dialect: str) -> BoundStatement
     """The program of a query. Raises a PlannerError with the place of the fault."""
     if not isinstance(tree, exp.Query | exp.Values | exp.Pivot):
         fail(Unsupported(f"{tree.key.upper()} is not a query"), tree)
+    with_delays(tree, lambda name: catalog[name].watermark if name in catalog else None)
     session = Session(catalog, dialect)
     bound = bind_query(session, tree, Environment())
     program = RelationalProgram(tuple(session.definitions), bound.operator, bound.columns)

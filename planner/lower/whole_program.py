@@ -38,6 +38,7 @@ from planner.ir import (
     Values,
 )
 from planner.ir.scalars import conjuncts
+from planner.ir.waiting import waiting
 from planner.limits import check_time
 from planner.lower.aggregate import lower_aggregate
 from planner.lower.equi_joins import lower_join
@@ -49,6 +50,7 @@ from planner.lower.many_joins import lower_relations, relations
 from planner.lower.plan_sources import PlanSources
 from planner.lower.setops import lower_set_operation
 from planner.lower.time_filters import filtered_over_time, mapped_over_time
+from planner.lower.waiting_rows import lower_waiting
 from planner.lower.window_plans import lower_window
 
 
@@ -131,6 +133,10 @@ class _Lowering:
                 return filtered_over_time(self.lower(input), conjuncts(predicate))
             case ThetaJoin(kind=JoinKind.INNER):
                 return self._inner(operator)
+            case ThetaJoin(kind=JoinKind.SEMI, left=left) if (rows := waiting(operator)) is not None:
+                left_rows, times = self.lower(left), self.lower(rows.newest.input)
+                found = lower_waiting(rows, left_rows, times)
+                return found or lower_join(operator, left_rows, self.lower(operator.right))
             case ThetaJoin(left=left, right=right):
                 return lower_join(operator, self.lower(left), self.lower(right))
             case Aggregate(input=input):

@@ -30,9 +30,10 @@ from planner.statements.statements import (
     DropView,
     Statement,
 )
+from planner.statements.view_budgets import ANY, ViewBudget, without_budget
 
 _SELECT_1 = tuple(Dialect().tokenize("SELECT 1"))
-_VIEW_FORM = "CREATE [OR REPLACE] [MATERIALIZED] VIEW name [(column, ...)] AS query"
+_VIEW_FORM = "CREATE [OR REPLACE] [MATERIALIZED] VIEW name [(column, ...)] [WITH (budget_... = ...)] AS query"
 _NO_COLUMN = ("a table needs at least one column", "CREATE TABLE name (column type, ...)")
 _OPTION_HINTS = {
     "AS SELECT": "create the table with its columns, then fill it with INSERT INTO ... SELECT",
@@ -82,6 +83,12 @@ def create_table(piece: Piece) -> Statement:
     rules = declared.rules
     if append_only:
         rules = replace(rules, append_only=True)
+    elif rules.watermark is not None:
+        raise piece.unsupported(
+            "WATERMARK of a table that is not APPEND ONLY is not supported",
+            "write APPEND ONLY behind the columns",
+            piece.find("WATERMARK"),
+        )
     columns = declared.schema()
     return CreateTable(piece, name, columns, declared.key, exists, rules, declared.comments, replaces)
 
@@ -172,7 +179,8 @@ def _with_data(create: exp.Create) -> bool:
 
 @dataclass(frozen=True)
 class ViewHead:
-    """A CREATE VIEW up to its AS; `query` is the index of the token where its query begins."""
+    """A CREATE VIEW up to its AS; `query` is the index of the token where its query begins, and `budget` what
+    the view may cost."""
 
     name: str
     column_names: tuple[str, ...]
@@ -181,9 +189,12 @@ class ViewHead:
     materialized: bool
     query: int
     recursive: bool = False
+    budget: ViewBudget = ANY
 
 
 def view_head(piece: Piece) -> ViewHead:
+    length = len(piece.tokens)
+    piece, budget = without_budget(piece, _query_token(piece))
     recursive = "RECURSIVE" in piece.words(5)
     if recursive:  # sqlglot does not parse the word
         at = piece.find("RECURSIVE")
@@ -210,8 +221,9 @@ def view_head(piece: Piece) -> ViewHead:
         or_replace=bool(tree.args.get("replace")),
         if_not_exists=bool(tree.args.get("exists")),
         materialized=materialized,
-        query=query + recursive,
+        query=query + length - len(piece.tokens),
         recursive=recursive,
+        budget=budget,
     )
 
 
@@ -226,6 +238,7 @@ def create_view(piece: Piece) -> CreateView:
         head.if_not_exists,
         head.materialized,
         head.recursive,
+        head.budget,
     )
 
 

@@ -33,6 +33,9 @@ def table_text(
         parts.append(f"PRIMARY KEY ({identifiers([name for name in key if name not in implied])})")
     shown = (c for c in rules.constraints if not (rules.valid_time and is_of_period(c)))
     parts += [f"CONSTRAINT {identifier(c.name)} {constraint_text(c)}" for c in shown]
+    if rules.watermark is not None:
+        at, span = identifier(rules.watermark.column), f"{rules.watermark.delay / 1_000_000:f}".rstrip("0")
+        parts.append(f"WATERMARK FOR {at} AS {at} - INTERVAL '{span.rstrip('.')} seconds'")
     parts += ["PERIOD VALID_TIME"] if rules.valid_time else []
     body = ",\n  ".join(parts)
     more = " APPEND ONLY" if rules.append_only else ""

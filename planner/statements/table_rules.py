@@ -15,6 +15,7 @@ from sqlglot import exp
 from engine.schema import Schema
 from planner.identifiers import fold, parts_of
 from planner.parsing.dialect_parsers import trees
+from planner.relation import Watermark
 from planner.rewriting.valid_times import FROM, PERIODS, TO
 
 
@@ -118,8 +119,8 @@ class TableRules:
     """The rules of one table. `defaults`, `generated` and `identities` are by column.
 
     `required` are columns that became NOT NULL after the table was made: past rows may have NULLs there.
-    Rows of a table that is `append_only` stay as they were inserted. Those of a table with `valid_time` hold
-    during periods.
+    Rows of a table that is `append_only` stay as they were inserted. One with a `watermark` takes no late
+    rows. Those of a table with `valid_time` hold during periods.
     """
 
     defaults: Mapping[str, Text] = field(default_factory=dict)
@@ -128,12 +129,13 @@ class TableRules:
     constraints: tuple[Constraint, ...] = ()
     required: tuple[str, ...] = ()
     append_only: bool = False
+    watermark: Watermark | None = None
     valid_time: bool = False
 
     @property
     def judges(self) -> bool:
         """Whether rows have rules beyond the types of their columns and NOT NULL."""
-        return bool(self.generated or self.identities or self.constraints or self.required)
+        return bool(self.generated or self.identities or self.constraints or self.required or self.watermark)
 
     def of(self, kind: type) -> tuple:
         """The constraints of a kind."""
@@ -145,7 +147,8 @@ class TableRules:
     def readers(self, column: str) -> list[str]:
         """The names of the constraints and generated columns that read a column."""
         found = [c.name for c in self.constraints if column in c.columns]
-        return found + [name for name, text in self.generated.items() if column in text.columns()]
+        found += [name for name, text in self.generated.items() if column in text.columns()]
+        return [*found, *(["WATERMARK"] if self.watermark and self.watermark.column == column else [])]
 
     def without_column(self, name: str) -> TableRules:
         """The rules without those of this column alone."""
@@ -178,6 +181,7 @@ class TableRules:
             constraints=tuple(map(constraint, self.constraints)),
             required=names(self.required),
             append_only=self.append_only,
+            watermark=self.watermark and replace(self.watermark, column=names([self.watermark.column])[0]),
             valid_time=self.valid_time,
         )
 
@@ -198,6 +202,7 @@ class TableRules:
             (*self.constraints, *more.constraints),
             (*self.required, *more.required),
             self.append_only or more.append_only,
+            more.watermark or self.watermark,
             self.valid_time or more.valid_time,
         )
 

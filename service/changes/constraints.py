@@ -24,12 +24,10 @@ from engine.schema import Schema
 from engine.state.dictionary import Dictionary
 from planner.relation import Relation
 from planner.statements.table_rules import Action, ForeignKey, TableRules, Unique
+from service.changes.index_names import index_name
 from service.changes.periods_apart import PeriodsApart, overlap
 from service.changes.resolve import Net, named_row
 from service.errors import Conflict, NamingConflict
-
-_INDEX = "\0"
-"""Begins the name of an index in the engine, and divides it. No relation has such a name."""
 
 
 @dataclass(frozen=True)
@@ -181,12 +179,7 @@ def side(relation: Relation, names: Iterable[str], *, ordered: bool = False) -> 
     if columns == key or (not ordered and set(columns) == set(key)):
         return KeySide(relation.name, key, relation.name, relation.schema)
     listed = ",".join(map(str, columns))
-    return KeySide(relation.name, columns, f"{_INDEX}{relation.name}{_INDEX}{listed}", relation.schema)
-
-
-def table_of_index(name: str) -> str | None:
-    """The table of the index that the engine knows by this name; None if it is no index."""
-    return name.split(_INDEX)[1] if name.startswith(_INDEX) else None
+    return KeySide(relation.name, columns, index_name(relation.name, listed), relation.schema)
 
 
 def _in_order(foreign: ForeignKey, target: Relation) -> list[tuple[str, str]]:

@@ -17,7 +17,7 @@ from functools import partial
 
 from engine.errors import NameInUse
 from engine.operators.allowance import Allowance, Spending
-from engine.plan.nodes import Node, Source
+from engine.plan.nodes import Node
 from engine.runtime.engine import Engine
 from engine.schema import Schema
 from planner.adhoc.rowwise import with_types
@@ -32,8 +32,9 @@ from service.catalog.details import NO_DETAILS, Details
 from service.catalog.identity_counters import IdentityCounter
 from service.catalog.records import Definer
 from service.changes.constraints import index_side, indexes_of, plans_of
+from service.changes.lateness import newest_index
 from service.clock import Clock
-from service.definitions.definition import Definition
+from service.definitions.definition import Definition, table_relation
 from service.definitions.filling import Counter, Filling
 from service.definitions.known_relations import KnownRelations, in_order
 from service.definitions.layouts import History
@@ -104,7 +105,7 @@ class Definitions:
         if not replaced:
             self.must_be_new(name)
         schema = with_types(_with_key(schema, key), details.rules.generated)
-        relation = Relation(name, schema, Source(name, schema), key)
+        relation = table_relation(name, schema, key, details.rules)
         rules = resolved(details.rules, relation, self.all)
         details = replace(details, rules=rules)
         definition = self.table(0, relation, self.engine.snapshot.upper - 1, details)
@@ -275,7 +276,8 @@ class Definitions:
     def indexes(self, definition: Definition) -> dict[str, Node]:
         """The indexes of a table, by their names in the engine."""
         among = {**self.relations, definition.name: definition.relation}
-        return indexes_of(definition.relation, definition.details.rules, among)
+        own = indexes_of(definition.relation, definition.details.rules, among)
+        return own | newest_index(definition.relation)
 
     def lookups(self, definition: Definition) -> dict[str, Node]:
         """The indexes of a table or view that only serve to find rows, by their names in the engine."""

@@ -10,7 +10,6 @@ import numpy as np
 from sqlglot import exp
 
 from engine.codec.numerals import explained
-from engine.plan.nodes import Source
 from engine.schema import Column, Schema
 from planner.adhoc.rowwise import with_types
 from planner.errors import UnknownColumn, Unsupported
@@ -33,7 +32,7 @@ from planner.statements.alterations import (
 from planner.statements.indexes import SecondaryIndex
 from planner.statements.table_rules import Check, ForeignKey, Identity, TableRules, Text, Unique, is_of_period
 from planner.suggestions import did_you_mean
-from service.definitions.definition import Definition
+from service.definitions.definition import Definition, table_relation
 from service.definitions.layouts import Shift
 from service.definitions.referring import resolved
 from service.errors import Conflict, Invalid, NotFound
@@ -150,6 +149,8 @@ class Draft:
         for other, text in self.rules.generated.items():
             if name in text.columns():
                 raise Conflict(f"column {other} is computed from column {name}", code="in_use")
+        if self.rules.watermark is not None and self.rules.watermark.column == name:
+            raise Conflict(f"column {name} has the WATERMARK of table {self.name}", code="in_use")
         gone = [c for c in self.rules.constraints if name in c.columns]
         for constraint in gone:
             self._check_free(constraint)
@@ -311,8 +312,8 @@ class Draft:
     def _relation(self) -> Relation:
         schema = Schema(tuple(self.columns))
         key = None if self.key is None else tuple(schema.index(name) for name in self.key)
-        plan = Source(self.name, schema) if self.moves else self.old.relation.plan
-        return Relation(self.name, schema, plan, key)
+        made = table_relation(self.name, schema, key, self.rules)
+        return made if self.moves else replace(made, plan=self.old.relation.plan)
 
     def _others(self) -> dict[str, Definition]:
         return {n: d for n, d in self.among.all.items() if n != self.old.name}

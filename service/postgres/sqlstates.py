@@ -71,6 +71,7 @@ SQLSTATES = {
     "not_ready": "57P03",
     "null_not_allowed": "23502",
     "over_budget": "53400",
+    "over_view_budget": "53400",
     "overloaded": "53300",
     "plain_connection": "28000",
     "planner_error": "42000",
