@@ -1,7 +1,7 @@
 """The time of a process that builds a view, besides what its rows take.
 
-It starts, and loads the kernels that its operators call. Which kernels these are depends on the operators. So the plan is computed in such a process over a few rows,
-which stand in it as constants; what that took is remembered for plans with operators of the same kinds.
+It starts, and loads the kernels that its operators call. So the plan is computed in such a process over a few
+rows, which stand in it as constants; what that took is remembered for plans with operators of the same kinds.
 """
 
 from __future__ import annotations
