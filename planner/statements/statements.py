@@ -462,10 +462,12 @@ class ShowColumns(Statement):
 
 @dataclass(frozen=True)
 class ShowCreate(Statement):
-    """SHOW CREATE of a table or view; `view` is None if it may be either."""
+    """SHOW CREATE of a table or view; `view` is None if it may be either. With `assertion`, the view has to
+    be one."""
 
     name: str
     view: bool | None
+    assertion: bool = False
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from service.definitions.definition import Definition
 from service.definitions.readable import Readable
 from service.errors import Invalid
 from service.http.search_paths import MEANING, GivenPath
+from service.http.watermark_model import WatermarkModel
 from service.names import fold_name
 from service.pipeline.jobs import Job
 
@@ -109,8 +110,8 @@ class IndexModel(BaseModel):
 
 
 class TableModel(BaseModel):
-    """A table. `name` is its full name. `primary_key` is empty for a bag; empty `constraints`, `indexes` and
-    `comment` are left out. The index of a UNIQUE constraint is among the constraints."""
+    """A table. `name` is its full name. `primary_key` is empty for a bag; empty `constraints`, `indexes`,
+    `watermark` and `comment` are left out. The index of a UNIQUE constraint is among the constraints."""
 
     name: str
     in_schema: str = IN_SCHEMA
@@ -118,6 +119,7 @@ class TableModel(BaseModel):
     primary_key: list[str]
     constraints: list[ConstraintModel] | None = Field(default=None, exclude_if=_is_missing)
     indexes: list[IndexModel] | None = Field(default=None, exclude_if=_is_missing)
+    watermark: WatermarkModel | None = Field(default=None, exclude_if=_is_missing)
     comment: str | None = Field(default=None, exclude_if=_is_missing)
 
 
@@ -262,7 +264,9 @@ def index_models(definition: Definition, readable: Readable) -> list[IndexModel]
     ] or None
 
 
-def table_model(definition: Definition, readable: Readable) -> TableModel:
+def table_model(
+    definition: Definition, readable: Readable, watermark: WatermarkModel | None = None
+) -> TableModel:
     key = definition.relation.key or ()
     names = definition.schema.names
     return TableModel(
@@ -272,6 +276,7 @@ def table_model(definition: Definition, readable: Readable) -> TableModel:
         primary_key=[names[i] for i in key],
         constraints=[_constraint(c) for c in definition.details.rules.constraints] or None,
         indexes=index_models(definition, readable),
+        watermark=watermark,
         comment=definition.details.comments.get(""),
     )
 

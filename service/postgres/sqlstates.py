@@ -20,6 +20,7 @@ SQLSTATES = {
     "ambiguous_column": "42702",
     "answer_too_large": "54000",
     "append_only": "55000",
+    "periods_overlap": "23P01",
     "assertion_broken": "23514",
     "assertion_unchecked": "55000",
     "bad_rows": "22P04",

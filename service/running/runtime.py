@@ -37,7 +37,7 @@ from service.accounts.principals import MayRead, readable_by
 from service.catalog.catalog import Receipt
 from service.catalog.details import NO_DETAILS, Details
 from service.catalog.leadership import Leader
-from service.changes.constraints import table_of_index
+from service.changes.index_names import table_of_index
 from service.changes.table_changes import Applied, TableChanges
 from service.clock import Time, system_time
 from service.definitions.counters import counter_called, has_counter

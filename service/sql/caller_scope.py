@@ -27,11 +27,11 @@ from service.reading.callers import Caller
 from service.reading.duck import Answer, QueryEvaluator
 from service.reading.lanes import Lane
 from service.reading.queries import Queries
-from service.running.branches.branch_diff import Difference
 from service.running.runtime import Runtime
 from service.running.timeline import Timeline
 from service.sql.allowing import allow_queries, cost_seen_by, observed_by, schemas_seen, seen, seen_of
 from service.sql.outside_running import Outside
+from service.sql.relation_calls import RelationCalls
 from service.sql.script_session import ScriptSession
 from service.sql.sequence_calls import SequenceCalls, counts, used_sequences
 from service.sql.sight import Sight
@@ -86,6 +86,7 @@ class CallerScope:
             timeline.readable if transaction is None else Readable(transaction.snapshot, transaction.known)
         )
         known = seen_of(readable.known, self.caller.principal, statement)
+        calls = RelationCalls(runtime, timeline, self.caller)
         return Sight(
             replace(readable, known=known),
             times,
@@ -98,17 +99,13 @@ class CallerScope:
             transaction,
             self.as_of,
             schemas=schemas_seen(runtime.schemas(), known.all, self.caller.principal),
-            differ=self._difference if transaction is None or isinstance(statement, Select) else None,
+            calls=calls if transaction is None or isinstance(statement, Select) else None,
         )
 
     def _cost(self, plan: Node, besides: str | None) -> ViewCost:
         """What a view with this plan would cost, if the view `besides` were not there."""
         cost = self.runtime.costs.estimate(self.timeline, plan, self.caller, besides)
         return cost_seen_by(self.caller.principal, cost)
-
-    def _difference(self, name: str, before: str, after: str) -> Difference:
-        """How a relation differs between two branches."""
-        return self.runtime.branches.difference(name, before, after)
 
     async def _times(self, queries: Sequence[AdhocQuery]) -> dict[datetime, int]:
         """The epochs of the times that the queries refer to."""

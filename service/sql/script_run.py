@@ -52,7 +52,7 @@ from service.accounts.principals import readable_by
 from service.reading.duck import Answer, QueryEvaluator
 from service.running.branches.open_branches import MAIN_NAME
 from service.sql.allowing import ACCOUNTS, allow
-from service.sql.branching import BRANCHING, change_branches, check_on_main, set_branch
+from service.sql.branching import BRANCHING, change_branches, check_place, set_branch
 from service.sql.caller_scope import CallerScope
 from service.sql.defining import DEFINING, answered, define
 from service.sql.granting import change_accounts
@@ -60,7 +60,7 @@ from service.sql.outside_running import run_outside
 from service.sql.preparing import executed, keep, kept_statement
 from service.sql.recorded import recorded
 from service.sql.script_failures import ScriptFailed, numbered, restless
-from service.sql.tasks import Result, StatementTask, name_of, texts
+from service.sql.tasks import Result, StatementTask, late_notices, name_of, texts
 from service.writing.transaction import Transaction
 
 _DRAFTS = 5
@@ -137,7 +137,8 @@ class ScriptRun(CallerScope):
             task = await self._lane(statement.piece.length).run(self._task, statement)
             if task.plain is not None:
                 applied = await self.timeline.apply(task.plain)
-                return Result(name_of(statement), applied.epoch, count=applied.changes)
+                notices = late_notices(applied.late)
+                return Result(name_of(statement), applied.epoch, applied.changes, notices=notices)
             if isinstance(statement, Insert | Update | Delete | Merge | Truncate):
                 _, (result,) = await self._transact([task])
                 return result
@@ -200,8 +201,7 @@ class ScriptRun(CallerScope):
     async def _check_allowed(self, statement: Statement) -> None:
         """Raises Forbidden if the caller may not run the statement, Unauthenticated if its key is gone."""
         principal = self.caller.principal = self.runtime.accounts.renewed(self.caller.principal)
-        if isinstance(statement, DEFINING | OUTSIDE):
-            check_on_main(self.session, name_of(statement))
+        check_place(statement, self.session)
         if isinstance(statement, DEFINING | ACCOUNTS | BRANCHING) and not principal.is_admin:
             async with self._recorded(statement, changes=False):
                 allow(statement, principal)

@@ -93,8 +93,9 @@ from planner.statements.statements import (
 )
 from planner.suggestions import did_you_mean
 from service.changes.table_changes import TableChanges
+from service.definitions.assertions import must_assert
 from service.definitions.definition import Definition
-from service.definitions.seeing import sized
+from service.definitions.seeing import sized, text_now
 from service.errors import Conflict, NotFound
 from service.pgcatalog.system_tables import SystemTables
 from service.reading.duck import Answer
@@ -296,13 +297,21 @@ def task_of(
 
 
 def _change(statement: Statement, change: Change, returning: AdhocQuery | None, sight: Sight) -> Result:
+    transaction = sight.changing()
+    before = transaction.late_rows
     rows = change.apply(sight)
-    count = rows.shape[1]
+    count, notices = rows.shape[1], late_notices(transaction.late_rows - before)
     if returning is None:
-        return Result(name_of(statement), sight.epoch, count=count)
+        return Result(name_of(statement), sight.epoch, count, notices=notices)
     schema = change.definition.schema
     given = arrow_table((rows, np.ones(count, np.int64)), schema, sight.dictionary, None, row_column(schema))
-    return Result(name_of(statement), sight.epoch, count, sight.ask(returning, is_written, given))
+    return Result(name_of(statement), sight.epoch, count, sight.ask(returning, is_written, given), notices)
+
+
+def late_notices(late: int) -> tuple[str, ...]:
+    """What the author of rows should know of those that were left out."""
+    rows, are = ("1 row", "is") if late == 1 else (f"{late} rows", "are")
+    return (f"{rows} came too late for the watermark of the table, and {are} left out",) if late else ()
 
 
 def _truncate(statement: Statement, tables: Sequence[Definition], sight: Sight) -> Result:
@@ -452,7 +461,7 @@ def _show_tables(statement: Statement, sight: Sight) -> Result:
 
 def _show_views(statement: Statement, sight: Sight) -> Result:
     rows = [
-        [name, _columns_text(view), sight.readable.state_of(view)[0], view.sql]
+        [name, _columns_text(view), sight.readable.state_of(view)[0], text_now(view)]
         for name, view in sorted(sight.definitions.items())
         if view.is_view
     ]
@@ -461,7 +470,7 @@ def _show_views(statement: Statement, sight: Sight) -> Result:
 
 def _show_assertions(statement: Statement, sight: Sight) -> Result:
     rows = [
-        [name, it.details.breach.value, sight.readable.state_of(it)[0], it.sql]
+        [name, it.details.breach.value, sight.readable.state_of(it)[0], text_now(it)]
         for name, it in sorted(sight.definitions.items())
         if it.details.breach is not None
     ]
@@ -496,11 +505,13 @@ def _show_columns(statement: ShowColumns, sight: Sight) -> Result:
 
 def _show_create(statement: ShowCreate, sight: Sight) -> Result:
     definition = _relation(statement.name, sight, statement.view)
+    if statement.assertion:
+        must_assert(statement.name, sight.definitions)
     name, comments = definition.name, definition.details.comments
     if definition.details.breach is not None:
-        text = assertion_text(name, definition.sql, definition.details.breach, comments)
+        text = assertion_text(name, text_now(definition), definition.details.breach, comments)
     elif definition.is_view:
-        text = view_text(name, None, definition.sql, comments)
+        text = view_text(name, None, text_now(definition), comments)
     else:
         names = definition.schema.names
         key = None if definition.relation.key is None else [names[i] for i in definition.relation.key]
