@@ -34,6 +34,7 @@ from service.accounts.principals import MayRead
 from service.catalog.catalog import Receipt
 from service.catalog.details import NO_DETAILS, Details
 from service.catalog.leadership import Leader
+from service.catalog.replacement_records import NewQuery
 from service.changes.constraints import table_of_index
 from service.changes.table_changes import Applied, TableChanges
 from service.clock import Time, system_time
@@ -58,6 +59,7 @@ from service.running.leading import Leading
 from service.running.log_follower import LogFollower
 from service.running.pinned_state import PinnedState, pinned
 from service.running.process_memory import MemoryMark
+from service.running.replacements import Replacements
 from service.running.state import State, recover
 from service.running.timeline import Timeline
 from service.running.view_build import ViewBuild
@@ -140,6 +142,7 @@ class Runtime(Timeline):
         self._branches.restore()
         self._show()
         self._led.writer.start()
+        self._led.replacements.restore()
         left = [name for name in self.schemas() if name.startswith(TEMPORARY)]
         if left:  # their sessions have ended with the last leader
             self._led.writer.call(
@@ -337,7 +340,7 @@ class Runtime(Timeline):
             cascade,
         )
         await leading.writer.run(drop)
-        leading.builds.cancel_dropped(self._readable.known.all)
+        leading.cancel_dropped(self._readable.known.all)
 
     async def create_index(self, wanted: NewIndex) -> None:
         """Creates an index, and returns when it can be used. If it cannot be built, there is none.
@@ -373,7 +376,7 @@ class Runtime(Timeline):
 
         def add() -> list[str]:
             intended = [build.intended for build in leading.builds.all.values()]
-            building = [each.definition for each in intended if not each.rebuilt]
+            building = [each.definition for each in intended if each.rebuilt is None]
             parts = (leading.alterations, state.types, state.functions)
             return add_label(*parts, name, added, exists_ok, building)
 
@@ -455,9 +458,9 @@ class Runtime(Timeline):
         may read what is `readable`, by default everything. `names` tells what its names mean. With a `breach`
         it is an assertion, of whose rows there may be none.
 
-        It is built beside the writer (`service/running/builds.py`). Other views that read a view which is
-        replaced are computed anew, large ones beside the writer too. A view that has this query already
-        stays as it is, with its history.
+        It is built beside the writer (`service/running/builds.py`). With `or_replace`, a view of the name is
+        replaced (`service/running/replacements.py`), with all views that read it, at one epoch. One that has
+        this query already stays as it is.
         """
         self.memory.check("a view")
         text = await self._judging.run(kept_text, sql, dialect, self.vocabulary(), names)
@@ -477,16 +480,12 @@ class Runtime(Timeline):
         breach: Breach | None,
     ) -> Definition:
         leading, of = self._leading, self._state.definitions
-        if or_replace and (same := await self._judging.run(same_view, of, name, sql, dialect, readable)):
-            return same
-        views = [view.name for view in self._readable.known.dependants(name)]
-        if or_replace and views:
-            replacing = partial(leading.alterations.replace_view, name, sql, dialect, readable)
-            definition = await leading.writer.run(replacing)
-            await leading.builds.returned([name, *views])
-            return definition
-        plan = partial(intend, of, name, sql, dialect, or_replace, readable, breach)
-        return await leading.builds.make(name, plan)
+        if or_replace and (there := of.all.get(name)) is not None and there.is_view:
+            if same := await self._judging.run(same_view, of, name, sql, dialect, readable):
+                return same
+            await leading.replacements.replace([NewQuery(name, sql, dialect)], readable)
+            return self.definition(name)
+        return await leading.builds.make(name, partial(intend, of, name, sql, dialect, readable, breach))
 
     async def rebuild_view(self, name: str) -> Definition:
         """Builds a view that has failed again; a view that has not failed stays as it is."""
@@ -510,6 +509,11 @@ class Runtime(Timeline):
         return {name: b for name, b in all.items() if b.is_wanted and not is_query_name(name)}
 
     @property
+    def replacements(self) -> Replacements:
+        """The replacements of views. Raises NotLeader in a standby, which has none."""
+        return self._leading.replacements
+
+    @property
     def queries(self) -> FollowedQueries:
         """The queries that clients follow. Raises NotLeader in a standby, which can only maintain views."""
         if self._led is None:
@@ -525,7 +529,7 @@ class Runtime(Timeline):
     async def _drop(self, names: Sequence[str], *, view: bool, missing_ok: bool, cascade: bool) -> None:
         drop = partial(self._state.definitions.drop, names, view=view, missing_ok=missing_ok)
         await self._leading.writer.run(partial(drop, cascade=cascade))
-        self._leading.builds.cancel_dropped(self._readable.known.all)
+        self._leading.cancel_dropped(self._readable.known.all)
 
     async def rename_view(self, name: str, to: str, *, missing_ok: bool = False) -> None:
         """Renames a view. Large views that have to be built again for it are there when this returns."""
