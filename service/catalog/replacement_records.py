@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
 
 import orjson
 import sqlalchemy as sa
 
+from planner.errors import PlannerError
 from service.catalog.database import Number, metadata
 
 replacements = sa.Table(
@@ -23,11 +25,12 @@ replacements = sa.Table(
 
 @dataclass(frozen=True)
 class NewQuery:
-    """The query that a view is to have."""
+    """The query that a view is to have. `relocate` gives errors their places in the text that was sent."""
 
     view: str
     sql: str
     dialect: str
+    relocate: Callable[[PlannerError], None] = field(default=lambda error: None, compare=False)
 
 
 @dataclass(frozen=True)

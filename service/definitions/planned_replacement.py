@@ -172,7 +172,11 @@ def _named_in(query: NewQuery) -> frozenset[str]:
 
 def _replaced(of: Definitions, old: Definition, query: NewQuery, among: Mapping[str, Relation]) -> Definition:
     """A view under its new query."""
-    new = of.view(old.id, old.name, query.sql, query.dialect, old.created, relations=among)
+    try:
+        new = of.view(old.id, old.name, query.sql, query.dialect, old.created, relations=among)
+    except PlannerError as error:
+        query.relocate(error)
+        raise
     details = new.details.following(old.details, new.schema.names)
     return _with_nulls(new, replace(details, former=old.details.former), old)
 

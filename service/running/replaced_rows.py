@@ -23,8 +23,8 @@ LITTLE = 1_000
 
 @dataclass(frozen=True, eq=False)
 class ReplacedRows:
-    """The difference of a view at the newest epoch of `snapshot`: words int64[W, n] of the new columns, and
-    counts int64[n].
+    """The difference of a view at an epoch of `snapshot`, mostly the newest: words int64[W, n] of the new
+    columns, sorted, and counts int64[n].
 
     The old rows have NULL for columns that they lack or that have another type. With `goes_on`, the history
     goes on from the old rows, and `layers` has them in the new columns if these are not the old ones.
@@ -32,28 +32,34 @@ class ReplacedRows:
 
     view: ReplacedView
     snapshot: Snapshot
+    epoch: int
     words: np.ndarray
     counts: np.ndarray
     goes_on: bool
     layers: tuple[Layer, ...] | None
 
     @staticmethod
-    def of(view: ReplacedView, snapshot: Snapshot) -> ReplacedRows:
-        """The difference over all rows. Only for a view with another plan, which is maintained."""
+    def of(view: ReplacedView, snapshot: Snapshot, epoch: int | None = None) -> ReplacedRows:
+        """The difference over all rows, by default at the newest epoch. Only for a view with another plan,
+        which is maintained."""
         places, old = view.places, _maintained(view, snapshot)
         goes_on = places is not None and old is not None and not old.errors
         layers = None
         if old is not None and places is not None and places != tuple(range(len(old.schema))):
             layers = Past(old, snapshot.upper, places).layers()
-        epoch = snapshot.upper - 1
+        epoch = snapshot.upper - 1 if epoch is None else epoch
         before = None if old is None else old.rows(epoch)
         after = snapshot.rows(view.hidden or "", epoch)
-        return ReplacedRows(view, snapshot, *_less(view, after, before), goes_on, layers)
+        return ReplacedRows(view, snapshot, epoch, *_less(view, after, before), goes_on, layers)
+
+    @property
+    def is_newest(self) -> bool:
+        """Whether it is the difference at the newest epoch of its snapshot."""
+        return self.epoch == self.snapshot.upper - 1
 
     def at(self, snapshot: Snapshot) -> ReplacedRows:
         """The difference at a newer snapshot. Costs the changes since, or all if these are not kept."""
-        since, until = self.snapshot.upper - 1, snapshot.upper - 1
-        view = self.view
+        since, until, view = self.epoch, snapshot.upper - 1, self.view
         old = _maintained(view, snapshot)
         kept = [snapshot.since(view.hidden or ""), 0 if old is None else old.since]
         if since < max(kept) or (old is None) != (_maintained(view, self.snapshot) is None):
@@ -70,19 +76,18 @@ class ReplacedRows:
             np.concatenate((self.words, words), axis=1), np.concatenate((self.counts, counts))
         )
         goes_on = self.goes_on and old is not None and not old.errors
-        return ReplacedRows(view, snapshot, words, counts, goes_on, layers)
+        return ReplacedRows(view, snapshot, until, words, counts, goes_on, layers)
 
     def is_near(self, snapshot: Snapshot) -> bool:
         """Whether little has changed until a newer snapshot."""
-        since, until = self.snapshot.upper - 1, snapshot.upper - 1
+        since, until = self.epoch, snapshot.upper - 1
         names = (self.view.name, self.view.hidden or "")
         there = [snapshot.relations[name] for name in names if name in snapshot.relations]
         return all(since >= it.since and it.stretch(since, until, LITTLE) >= until for it in there)
 
     def succession(self) -> Succession:
         """How the view goes on from the newest epoch of the snapshot on."""
-        view, snapshot = self.view, self.snapshot
-        epoch = snapshot.upper - 1
+        view, snapshot, epoch = self.view, self.snapshot, self.epoch
         difference = np.vstack((self.words, self.counts))
         if not self.goes_on:
             new = snapshot.relations[view.hidden or ""]

@@ -18,10 +18,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
+import numpy as np
 import sqlalchemy as sa
 
 from engine.errors import BuildCancelled
 from engine.state.snapshot import Snapshot
+from planner.errors import PlannerError
+from planner.parsing.namespace import Namespace
+from planner.parsing.vocabulary import Vocabulary, kept_text
 from planner.suggestions import did_you_mean
 from service.accounts.principals import MayRead
 from service.catalog.replacement_records import (
@@ -32,10 +36,16 @@ from service.catalog.replacement_records import (
     replacements_of,
 )
 from service.definitions.definition import Definition
-from service.definitions.planned_replacement import PlannedReplacement, plan_replacement
-from service.errors import Conflict, NotFound, Overloaded, Unavailable
+from service.definitions.planned_replacement import (
+    PlannedReplacement,
+    ReplacedView,
+    plan_replacement,
+)
+from service.errors import Conflict, Invalid, NotFound, Overloaded, Unavailable
 from service.names import check_name
 from service.reading.lanes import Lane
+from service.reading.reads import check_epoch
+from service.running.branches.branch_diff import Difference
 from service.running.builds import Builds, waited
 from service.running.replaced_rows import ReplacedRows
 from service.running.replacing import apply
@@ -96,7 +106,7 @@ class Replacements:
         found = self.all.get(name)
         if found is None:
             hint = did_you_mean(name, self.all, "CREATE REPLACEMENT makes one")
-            raise NotFound(f"there is no replacement called {name}", hint, code="unknown_replacement")
+            raise NotFound(f"there is no replacement called {name}", hint)
         return found
 
     def state_of(self, it: Replacement) -> tuple[str, str | None]:
@@ -241,9 +251,10 @@ class Replacements:
 
     # Comparing
 
-    async def compare(self, name: str, view: str, epoch: int | None = None) -> ReplacedRows:
-        """How the rows of a view differ. Raises NotFound if the replacement does not concern the view, and
-        Conflict while it is being built."""
+    async def compare(self, name: str, view: str | None = None, epoch: int | None = None) -> Difference:
+        """How the rows of a view, by default of the only one that gets a query, differ: at an epoch, by
+        default the newest. Raises NotFound if the replacement does not concern the view, Conflict while it is
+        being built, HistoryGone or Invalid for an epoch that cannot be read."""
         it = self.get(name)
         state, reason = self.state_of(it)
         if state == "outdated":
@@ -256,12 +267,29 @@ class Replacements:
                 "what it reads was altered: it is built again" if state == "outdated" else "try again later",
                 code="replacement_failed" if state == "failed" else "replacement_building",
             )
-        return await self._comparing.run(self._compared, it, view)
+        return await self._comparing.run(self._compared, it, it.planned, view, epoch)
 
-    def _compared(self, it: Replacement, view: str) -> ReplacedRows:
-        planned, snapshot = it.planned, self._state.engine.snapshot
-        assert planned is not None
-        return self._rows(it, planned, snapshot)[view]
+    def _compared(
+        self, it: Replacement, planned: PlannedReplacement, view: str | None, epoch: int | None
+    ) -> Difference:
+        snapshot = self._state.engine.snapshot
+        found = _concerned(it, planned, view)
+        newest = snapshot.upper - 1
+        if found.hidden is None:
+            nothing = np.zeros((len(found.new.schema), 0), np.int64)
+            return Difference(found.new.schema, nothing, np.zeros(0, np.int64), newest, snapshot.texts)
+        if epoch is not None and epoch != newest:
+            check_epoch(snapshot, found.name, epoch)
+            check_epoch(snapshot, found.hidden, epoch)
+        last = it.compared.get(found.name)
+        if last is not None and last.view is found and epoch == last.epoch:
+            rows = last
+        elif last is not None and last.view is found and last.is_newest and epoch in (None, newest):
+            rows = last.at(snapshot)
+        else:
+            rows = ReplacedRows.of(found, snapshot, epoch)
+        it.compared[found.name] = rows
+        return Difference(found.new.schema, rows.words, rows.counts, rows.epoch, rows.snapshot.texts)
 
     def _rows(
         self, it: Replacement, planned: PlannedReplacement, snapshot: Snapshot
@@ -270,7 +298,7 @@ class Replacements:
         found = {}
         for view in planned.moved:
             last = it.compared.get(view.name)
-            is_same = last is not None and last.view is view
+            is_same = last is not None and last.view is view and last.is_newest
             found[view.name] = last.at(snapshot) if last and is_same else ReplacedRows.of(view, snapshot)
         it.compared = found
         return found
@@ -339,6 +367,38 @@ class Replacements:
         it.is_wanted = False
         self._forget([it])
         return epoch
+
+
+def _concerned(it: Replacement, planned: PlannedReplacement, view: str | None) -> ReplacedView:
+    """The view called `view`, or the only one that gets a query. Raises NotFound or Invalid."""
+    if view is None:
+        if len(planned.named) > 1:
+            raise Invalid(f"replacement {it.name} is for {', '.join(sorted(planned.named))}", "name a view")
+        (view,) = planned.named
+    for found in planned.views:
+        if found.name == view:
+            return found
+    concerned = ", ".join(found.name for found in planned.views)
+    raise NotFound(f"replacement {it.name} does not change {view}", f"it concerns {concerned}")
+
+
+def kept_queries(queries: Sequence[NewQuery], vocabulary: Vocabulary, names: Namespace) -> list[NewQuery]:
+    """The queries as they are kept. Raises a PlannerError."""
+    return [_kept(query, vocabulary, names) for query in queries]
+
+
+def _kept(query: NewQuery, vocabulary: Vocabulary, names: Namespace) -> NewQuery:
+    try:
+        text = kept_text(query.sql, query.dialect, vocabulary, names)
+    except PlannerError as error:
+        query.relocate(error)
+        raise
+
+    def relocate(error: PlannerError) -> None:
+        text.relocate(error)
+        query.relocate(error)
+
+    return NewQuery(query.view, text.text, query.dialect, relocate)
 
 
 def _dropped(name: str) -> Conflict:

@@ -59,7 +59,7 @@ from service.running.leading import Leading
 from service.running.log_follower import LogFollower
 from service.running.pinned_state import PinnedState, pinned
 from service.running.process_memory import MemoryMark
-from service.running.replacements import Replacements
+from service.running.replacements import Replacement, Replacements, kept_queries
 from service.running.state import State, recover
 from service.running.timeline import Timeline
 from service.running.view_build import ViewBuild
@@ -486,6 +486,20 @@ class Runtime(Timeline):
             await leading.replacements.replace([NewQuery(name, sql, dialect)], readable)
             return self.definition(name)
         return await leading.builds.make(name, partial(intend, of, name, sql, dialect, readable, breach))
+
+    async def create_replacement(
+        self,
+        name: str,
+        queries: Sequence[NewQuery],
+        readable: MayRead = None,
+        *,
+        names: Namespace = DEFAULT,
+        exists_ok: bool = False,
+    ) -> Replacement:
+        """Builds views under new queries beside the old ones, and returns when that is done."""
+        self.memory.check("a replacement")
+        kept = await self._judging.run(kept_queries, queries, self.vocabulary(), names)
+        return await self._leading.replacements.create(name, kept, readable, exists_ok=exists_ok)
 
     async def rebuild_view(self, name: str) -> Definition:
         """Builds a view that has failed again; a view that has not failed stays as it is."""
