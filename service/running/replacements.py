@@ -257,16 +257,14 @@ class Replacements:
         being built, HistoryGone or Invalid for an epoch that cannot be read."""
         it = self.get(name)
         state, reason = self.state_of(it)
+        if state == "failed":
+            hint = "drop it, or change what it reads and apply it"
+            raise Conflict(f"replacement {name} has failed: {reason}", hint, code="replacement_failed")
         if state == "outdated":
             self._making(it)
         if state != "ready" or it.planned is None:
-            raise Conflict(
-                f"replacement {name} is being built"
-                if state != "failed"
-                else f"replacement {name}: {reason}",
-                "what it reads was altered: it is built again" if state == "outdated" else "try again later",
-                code="replacement_failed" if state == "failed" else "replacement_building",
-            )
+            hint = "what it reads was altered" if state == "outdated" else "try again later"
+            raise Conflict(f"replacement {name} is being built", hint, code="replacement_building")
         return await self._comparing.run(self._compared, it, it.planned, view, epoch)
 
     def _compared(
