@@ -7,7 +7,7 @@ differs. A connection belongs to one event loop.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, TypeVar
@@ -93,10 +93,26 @@ class AsyncConnection(AsyncOperations):
         return AsyncView(self, name)
 
     async def create_view(
-        self, name: str, sql: str, *, dialect: str = calls.DIALECT, or_replace: bool = False
+        self,
+        name: str,
+        sql: str,
+        *,
+        dialect: str = calls.DIALECT,
+        or_replace: bool = False,
+        budget: Mapping[str, float] | None = None,
     ) -> AsyncView:
-        await self.run(calls.create_view(name, sql, dialect, or_replace))
+        await self.run(calls.create_view(name, sql, dialect, or_replace, budget))
         return self.view(name)
+
+    async def estimate_view(
+        self,
+        name: str,
+        sql: str,
+        *,
+        dialect: str = calls.DIALECT,
+        budget: Mapping[str, float] | None = None,
+    ) -> dict[str, Any]:
+        return await self.run(calls.estimate_view(name, sql, dialect, budget))
 
     async def create_assertion(
         self, name: str, sql: str, *, warns: bool = False, dialect: str = calls.DIALECT

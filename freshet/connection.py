@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from types import TracebackType
@@ -104,11 +104,29 @@ class Connection(Operations):
         return View(self, name)
 
     def create_view(
-        self, name: str, sql: str, *, dialect: str = calls.DIALECT, or_replace: bool = False
+        self,
+        name: str,
+        sql: str,
+        *,
+        dialect: str = calls.DIALECT,
+        or_replace: bool = False,
+        budget: Mapping[str, float] | None = None,
     ) -> View:
-        """Creates a view of a query, and returns it once it can be read."""
-        self.run(calls.create_view(name, sql, dialect, or_replace))
+        """Creates a view of a query, and returns it once it can be read. A `budget` has the most
+        `memory_bytes`, `build_seconds` and `change_milliseconds` that it may cost."""
+        self.run(calls.create_view(name, sql, dialect, or_replace, budget))
         return self.view(name)
+
+    def estimate_view(
+        self,
+        name: str,
+        sql: str,
+        *,
+        dialect: str = calls.DIALECT,
+        budget: Mapping[str, float] | None = None,
+    ) -> dict[str, Any]:
+        """What a view of a query would cost. Nothing is made."""
+        return self.run(calls.estimate_view(name, sql, dialect, budget))
 
     def create_assertion(
         self, name: str, sql: str, *, warns: bool = False, dialect: str = calls.DIALECT

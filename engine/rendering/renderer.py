@@ -34,6 +34,7 @@ from engine.plan.nodes import (
     Threshold,
     TopK,
     Variable,
+    WithRound,
 )
 from engine.plan.row_ids import Intern
 from engine.plan.successor import Successor
@@ -106,6 +107,8 @@ class Renderer(LinearNodes, LoopNodes, WindowNodes, NearestNodes, ClockNodes):
                 return self._window(node, scope)
             case Recursive():
                 return self._recursive(node, scope)
+            case WithRound():
+                return self._with_round(node, scope)
             case Intern():
                 return self._intern(node, scope)
             case Temporal():

@@ -6,7 +6,7 @@ divided into advances.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -47,7 +47,7 @@ from engine.runtime.rewriting import Captured
 from engine.runtime.spill import Capture, SavedState, Spill, TextPart
 from engine.runtime.stage import Stage
 from engine.runtime.succession import Past, Succession
-from engine.runtime.upkeep import Upkeep, upkeep
+from engine.runtime.upkeep import Upkeep, sharing, upkeep
 from engine.schema import Schema
 from engine.state.collecting import TextCollection
 from engine.state.dictionary import Dictionary
@@ -131,6 +131,11 @@ class Engine:
     def upkeep(self) -> dict[str, Upkeep]:
         """What each source and view has cost and holds. Any thread may ask; costs a look at each operator."""
         return upkeep(self._registry)
+
+    def sharing(self, keys: Collection[Hashable]) -> dict[Hashable, tuple[str, ...]]:
+        """Of these keys, those of running operators, each with the views that need it. Any thread may ask;
+        costs a look at each operator."""
+        return sharing(keys, self._dataflow.operators, self._registry)
 
     def statistics(self) -> list[LoopStatistics]:
         """How each recursion of the views was maintained so far."""

@@ -16,7 +16,7 @@ from freshet.values import row_bodies
 from freshet.values.rows import Rows
 
 T = TypeVar("T")
-_OF_ROWS = ("/deltas", "/rows", "/changes")
+_OF_ROWS = ("/deltas", "/rows", "/changes", "/why", "/why-not", "/why-changed", "/rounds")
 _DEFINING = (path_of("tables"), path_of("views"))
 MAIN = "main"
 

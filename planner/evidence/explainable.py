@@ -36,6 +36,18 @@ def explainable(program: RelationalProgram, now: datetime) -> tuple[RelationalPr
     return program.mapped(lambda operator: simplify_outer_joins(push_filters(operator))), numbers
 
 
+def reads_time(program: RelationalProgram) -> bool:
+    """Whether the program's rows depend on the time of the epoch."""
+    times: list[Expression] = []
+
+    def note(expression: Expression) -> None:
+        if isinstance(expression, Now):
+            times.append(expression)
+
+    program.mapped(lambda operator: map_expressions(operator, note))
+    return bool(times)
+
+
 def narrowed(operator: Relational, program: RelationalProgram) -> RelationalProgram:
     """A program of the operator, over the definitions of `program`, with filters as low as they go."""
     found = RelationalProgram(program.definitions, push_filters(operator), operator.columns)

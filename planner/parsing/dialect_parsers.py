@@ -39,6 +39,7 @@ from planner.parsing.risingwave_words import RisingWaveWords
 from planner.parsing.tuple_places import TuplePlaces
 from planner.parsing.variadic import without_variadic
 from planner.parsing.version_clauses import VersionClauses
+from planner.parsing.watermarks import Watermarks
 from planner.parsing.window_calls import WindowCalls
 from planner.rewriting import rewritten
 
@@ -87,6 +88,7 @@ def _parser_class(dialect: str) -> type[Parser]:
         own["FUNCTION_PARSERS"] = {**parsers, "JSON_QUERY": JsonColumns._parse_document_query}
     ours = (
         TuplePlaces,
+        Watermarks,
         LimitBy,
         WindowCalls,
         JsonColumns,

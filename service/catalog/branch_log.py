@@ -88,8 +88,10 @@ class BranchLog:
         return self._times(branch_log.c.last >= since)
 
     def times_between(self, since: int, until: int) -> list[tuple[int, int]]:
-        """The same, of the commits with epochs from `since` to `until`."""
-        return self._times(branch_log.c.last >= since, branch_log.c.first <= until)
+        """The same, of the commits with epochs from `since` to `until`, and of the branch's first epoch."""
+        found = self._times(branch_log.c.last >= since, branch_log.c.first <= until)
+        beginning = self._record.beginning
+        return found if since > beginning else [(beginning, self._record.created_at), *found]
 
     def _times(self, *which: sa.ColumnElement[bool]) -> list[tuple[int, int]]:
         query = sa.select(branch_log.c.first, branch_log.c.committed_at)

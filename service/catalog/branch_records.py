@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
@@ -66,16 +66,19 @@ class MergedEpochs:
     epoch: int
 
 
-def add_branch(connection: sa.Connection, record: BranchRecord) -> int:
-    """Stores a new branch and returns its id, whatever the record says of that."""
+def add_branch(connection: sa.Connection, record: BranchRecord, epochs: int) -> BranchRecord:
+    """Stores a new branch, and returns it with an id that no branch has ever had. It begins with a multiple
+    of `epochs` that is as new as its id, whatever the record says of both."""
     values = {name: value for name, value in vars(record).items() if name != "id"}
     statement = sa.insert(branches).values(**values).returning(branches.c.id)
     (id,) = connection.execute(statement).one()
-    return id
+    made = replace(record, id=id, beginning=id * epochs)
+    connection.execute(sa.update(branches).where(branches.c.id == id).values(beginning=made.beginning))
+    return made
 
 
 def remove_branch(connection: sa.Connection, id: int) -> None:
-    """Removes a branch with its log."""
+    """Removes a branch with its log. Its id stays taken."""
     connection.execute(sa.delete(branches).where(branches.c.id == id))
     connection.execute(sa.delete(branch_log).where(branch_log.c.branch == id))
     connection.execute(sa.delete(merges).where(merges.c.branch == id))

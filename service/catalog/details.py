@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 
+from planner.relation import Watermark
 from planner.statements.breach import Breach
 from planner.statements.indexes import SecondaryIndex
 from planner.statements.table_rules import (
@@ -116,6 +117,8 @@ def dump_details(details: Details) -> str | None:
         "constraints": [_constraint(constraint) for constraint in rules.constraints],
         "required": rules.required,
         "append_only": rules.append_only,
+        "watermark": rules.watermark and [rules.watermark.column, rules.watermark.delay],
+        "valid_time": rules.valid_time,
         "comments": dict(details.comments),
         "sees": _dump_sees(details.sees),
         "named": details.named,
@@ -138,6 +141,8 @@ def load_details(text: str | None) -> Details:
         tuple(map(_of_document, document.get("constraints", ()))),
         tuple(document.get("required", ())),
         document.get("append_only", False),
+        Watermark(*document["watermark"]) if "watermark" in document else None,
+        document.get("valid_time", False),
     )
     sees = _load_sees(document.get("sees", {}))
     former = (

@@ -17,7 +17,7 @@ from functools import partial
 
 from engine.errors import NameInUse
 from engine.operators.allowance import Allowance, Spending
-from engine.plan.nodes import Node, Source
+from engine.plan.nodes import Node
 from engine.plan.successor import Successor
 from engine.runtime.engine import Engine
 from engine.runtime.succession import Past
@@ -29,14 +29,15 @@ from planner.limits import UNLIMITED
 from planner.long_texts import plan_text
 from planner.relation import Relation
 from planner.relation_names import is_temporary, schema_of
-from planner.statements.table_rules import Identity
+from planner.statements.table_rules import Identity, period_of
 from service.catalog.catalog import Catalog
 from service.catalog.details import NO_DETAILS, Details, FormerQuery
 from service.catalog.identity_counters import IdentityCounter
 from service.catalog.records import Definer
 from service.changes.constraints import index_side, indexes_of, plans_of
+from service.changes.lateness import newest_index
 from service.clock import Clock
-from service.definitions.definition import Definition
+from service.definitions.definition import Definition, table_relation
 from service.definitions.filling import Counter, Filling
 from service.definitions.former import FormerPlan, former_plans, with_nulls
 from service.definitions.known_relations import KnownRelations, in_order
@@ -108,7 +109,7 @@ class Definitions:
         if not replaced:
             self.must_be_new(name)
         schema = with_types(_with_key(schema, key), details.rules.generated)
-        relation = Relation(name, schema, Source(name, schema), key)
+        relation = table_relation(name, schema, key, details.rules)
         rules = resolved(details.rules, relation, self.all)
         details = replace(details, rules=rules)
         definition = self.table(0, relation, self.engine.snapshot.upper - 1, details)
@@ -203,7 +204,10 @@ class Definitions:
         self, id: int, relation: Relation, created: int, details: Details = NO_DETAILS, layout: int = 0
     ) -> Definition:
         """A table. Raises a PlannerError if an expression of its rules cannot be compiled."""
-        filling = Filling(relation, details.rules, self.engine.dictionary, partial(self._counter, id))
+        relation = replace(relation, period=period_of(details.rules, relation.schema))
+        filling = Filling(
+            replace(relation, period=None), details.rules, self.engine.dictionary, partial(self._counter, id)
+        )
         return Definition(id, relation, created, details=details, layout=layout, filling=filling)
 
     def _counter(self, id: int, identity: Identity, largest: int) -> Counter:
@@ -250,7 +254,7 @@ class Definitions:
             planned = plan_text(sql, scope, dialect, UNLIMITED, details.named)
         check_columns(planned.schema.names)
         schema = with_nulls(planned.schema, details.once_null)
-        relation = Relation(name, schema, planned.plan, None, True)
+        relation = Relation(name, schema, planned.plan, None, True, period=planned.period)
         return Definition(id, relation, created, sql, dialect, planned, None, details)
 
     # The engine
@@ -288,7 +292,8 @@ class Definitions:
     def indexes(self, definition: Definition) -> dict[str, Node]:
         """The indexes of a table, by their names in the engine."""
         among = {**self.relations, definition.name: definition.relation}
-        return indexes_of(definition.relation, definition.details.rules, among)
+        own = indexes_of(definition.relation, definition.details.rules, among)
+        return own | newest_index(definition.relation)
 
     def lookups(self, definition: Definition) -> dict[str, Node]:
         """The indexes of a table or view that only serve to find rows, by their names in the engine."""

@@ -86,6 +86,15 @@ def _readable(of: Definitions, readable: MayRead) -> Mapping[str, Relation]:
     return {name: relation for name, relation in relations.items() if readable(name)}
 
 
+def as_it_would_be(
+    of: Definitions, name: str, sql: str, dialect: str, readable: MayRead = None
+) -> Definition:
+    """A view under a query, in the place of the view of its name if there is one; for estimates. Raises a
+    PlannerError."""
+    others = {other: it for other, it in _readable(of, readable).items() if other != name}
+    return of.view(0, name, sql, dialect, 0, relations=others)
+
+
 def same_view(
     of: Definitions, name: str, sql: str, dialect: str, readable: MayRead = None
 ) -> Definition | None:
@@ -96,8 +105,7 @@ def same_view(
     there = of.all.get(name)
     if there is None or (there.sql, there.dialect) != (sql, dialect) or not _runs(of, there):
         return None
-    others = {other: it for other, it in _readable(of, readable).items() if other != name}
-    planned = of.view(0, name, sql, dialect, 0, relations=others)
+    planned = as_it_would_be(of, name, sql, dialect, readable)
     return there if _meaning(planned) == _meaning(there) else None
 
 

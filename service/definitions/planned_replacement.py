@@ -123,7 +123,7 @@ def plan_replacement(
         else:
             new = _again(of, old, relations, wanted)
         relations[name] = new.relation
-        stays = (new.relation.plan, new.schema) == (old.relation.plan, old.schema) and _runs(of, old)
+        stays = new.relation == replace(old.relation, rows=new.relation.rows) and _runs(of, old)
         if stays and new.record() == old.record():
             new = old
         views.append(ReplacedView(old, new, None if stays else new_query_name()))

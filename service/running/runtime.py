@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
+from engine.costs.view_cost import ViewCost
 from engine.kernels.parallel import threads
 from engine.runtime.execution import Scanned
 from engine.runtime.observation import Held, Observed
@@ -23,6 +24,7 @@ from engine.runtime.upkeep import Upkeep
 from engine.schema import Schema, Type
 from engine.spark.sessions import Sessions
 from planner.errors import PlannerError
+from planner.lower.planned_query import PlannedQuery
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.sql_functions import SqlFunction
 from planner.parsing.vocabulary import kept_text
@@ -30,19 +32,26 @@ from planner.relation_names import TEMPORARY, schema_of
 from planner.statements.alterations import Action
 from planner.statements.breach import Breach
 from planner.statements.sequences import Counting
-from service.accounts.principals import MayRead
+from planner.statements.view_budgets import ANY, ViewBudget
+from service.accounts.principals import MayRead, readable_by
 from service.catalog.catalog import Receipt
 from service.catalog.details import NO_DETAILS, Details
 from service.catalog.leadership import Leader
 from service.catalog.replacement_records import NewQuery
-from service.changes.constraints import table_of_index
+from service.changes.index_names import table_of_index
 from service.changes.table_changes import Applied, TableChanges
 from service.clock import Time, system_time
 from service.definitions.counters import counter_called, has_counter
 from service.definitions.definition import Definition
 from service.definitions.dropping_schemas import drop_schemas
 from service.definitions.indexing import NewIndex, create_index, drop_index
-from service.definitions.intended_view import intend, intend_again, same_view
+from service.definitions.intended_view import (
+    IntendedView,
+    as_it_would_be,
+    intend,
+    intend_again,
+    same_view,
+)
 from service.definitions.maintained_queries import is_query_name
 from service.definitions.readable import Readable
 from service.definitions.relabelling import NewLabel, add_label
@@ -64,6 +73,7 @@ from service.running.state import State, recover
 from service.running.timeline import Timeline
 from service.running.view_build import ViewBuild
 from service.running.view_comparison import ViewComparison
+from service.running.view_costs import ViewCosts
 from service.settings.settings import Settings
 from service.writing.epochs import Drafted
 from service.writing.large_changes import Check
@@ -81,6 +91,7 @@ class Runtime(Timeline):
     ) -> None:
         super().__init__(state, Lane("past", 2), Lane("judging", 2))
         self.memory = memory
+        self.costs = ViewCosts(memory)
         self._on_lead = on_lead
         self._led: Leading | None = None
         self._following: LogFollower | None = None
@@ -127,6 +138,7 @@ class Runtime(Timeline):
         self.stop_following()
         self._past.close()
         self._judging.close()
+        self.costs.close()
         if self._led is not None:
             self._branches.close()
             self._led.close()
@@ -453,10 +465,12 @@ class Runtime(Timeline):
         readable: MayRead = None,
         names: Namespace = DEFAULT,
         breach: Breach | None = None,
+        budget: ViewBudget = ANY,
     ) -> Definition:
         """Creates a view of the query `sql`, with its tables' history, and returns when it can be read. It
         may read what is `readable`, by default everything. `names` tells what its names mean. With a `breach`
-        it is an assertion, of whose rows there may be none.
+        it is an assertion, of whose rows there may be none. Raises Invalid, before it is begun, if it would
+        not fit into its budget or that of all views.
 
         It is built beside the writer (`service/running/builds.py`). With `or_replace`, a view of the name is
         replaced (`service/running/replacements.py`), with all views that read it, at one epoch. One that has
@@ -465,7 +479,7 @@ class Runtime(Timeline):
         self.memory.check("a view")
         text = await self._judging.run(kept_text, sql, dialect, self.vocabulary(), names)
         try:
-            return await self._made_view(name, text.text, dialect, or_replace, readable, breach)
+            return await self._made_view(name, text.text, dialect, or_replace, readable, breach, budget)
         except PlannerError as error:
             text.relocate(error)
             raise
@@ -478,14 +492,32 @@ class Runtime(Timeline):
         or_replace: bool,
         readable: MayRead,
         breach: Breach | None,
+        budget: ViewBudget,
     ) -> Definition:
         leading, of = self._leading, self._state.definitions
+        budget = budget.within(self.settings.view_budget)
         if or_replace and (there := of.all.get(name)) is not None and there.is_view:
             if same := await self._judging.run(same_view, of, name, sql, dialect, readable):
                 return same
-            await leading.replacements.replace([NewQuery(name, sql, dialect)], readable)
+            query = NewQuery(name, sql, dialect)
+            if budget.is_limited:
+                await self.costs.lane.run(self._check_costs, query, readable, budget)
+            await leading.replacements.replace([query], readable)
             return self.definition(name)
-        return await leading.builds.make(name, partial(intend, of, name, sql, dialect, readable, breach))
+
+        def plan() -> IntendedView:
+            intended = intend(of, name, sql, dialect, readable, breach)
+            if intended.definition.planned is not None:
+                self.costs.check(self, name, intended.definition.planned, sql, budget)
+            return intended
+
+        return await leading.builds.make(name, plan)
+
+    def _check_costs(self, query: NewQuery, readable: MayRead, budget: ViewBudget) -> None:
+        """Raises an error if a view would cost more under its new query than it may."""
+        made = as_it_would_be(self._state.definitions, query.view, query.sql, query.dialect, readable)
+        if made.planned is not None:
+            self.costs.check(self, query.view, made.planned, query.sql, budget)
 
     async def create_replacement(
         self,
@@ -500,6 +532,24 @@ class Runtime(Timeline):
         self.memory.check("a replacement")
         kept = await self._judging.run(kept_queries, queries, self.vocabulary(), names)
         return await self._leading.replacements.create(name, kept, readable, exists_ok=exists_ok)
+
+    async def estimate_view(
+        self, name: str, sql: str, dialect: str, caller: Caller, names: Namespace = DEFAULT
+    ) -> tuple[PlannedQuery, ViewCost]:
+        """What `create_view` would plan for a caller, and what the view would cost. Nothing is made."""
+        text = await self._judging.run(kept_text, sql, dialect, self.vocabulary(), names)
+        readable = readable_by(caller.principal)
+
+        def estimate() -> tuple[PlannedQuery, ViewCost]:
+            planned = as_it_would_be(self._state.definitions, name, text.text, dialect, readable).planned
+            assert planned is not None
+            return planned, self.costs.estimate(self, planned.plan, caller, name)
+
+        try:
+            return await self.costs.lane.run(estimate)
+        except PlannerError as error:
+            text.relocate(error)
+            raise
 
     async def rebuild_view(self, name: str) -> Definition:
         """Builds a view that has failed again; a view that has not failed stays as it is."""

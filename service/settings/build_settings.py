@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from engine.kernels.parallel.threads import available
 from engine.operators.allowance import Allowance
 from engine.processes.job_process import ProcessLimits
+from planner.statements.view_budgets import ViewBudget
 from service.settings.doors import setting
 
 
@@ -39,6 +40,19 @@ class BuildSettings:
     build_memory: int = setting(
         4 << 30, "FRESHET_BUILD_MEMORY", "most bytes of memory for the process that builds a view; 0: any"
     )
+    budget_memory: int = setting(
+        0, "FRESHET_BUDGET_MEMORY", "bytes that a new view may keep, by its estimate; 0: any number"
+    )
+    budget_seconds: int = setting(
+        0,
+        "FRESHET_BUDGET_SECONDS",
+        "seconds that building a new view may take, by its estimate; 0: any number",
+    )
+    budget_milliseconds: int = setting(
+        0,
+        "FRESHET_BUDGET_MILLISECONDS",
+        "milliseconds that a bad change of one row may take for a new view, by its estimate; 0: any number",
+    )
     view_milliseconds: int = setting(
         400,
         "FRESHET_VIEW_MILLISECONDS",
@@ -63,6 +77,13 @@ class BuildSettings:
         """What an operator may use for an epoch in the writer's turn. All together may take a third more."""
         seconds = self.view_milliseconds / 1000
         return Allowance(seconds, self.view_rows, self.view_bytes, seconds * 4 / 3)
+
+    @property
+    def view_budget(self) -> ViewBudget:
+        """What every new view may cost."""
+        return ViewBudget(
+            self.budget_memory or None, self.budget_seconds or None, self.budget_milliseconds or None
+        )
 
     @property
     def build_allowance(self) -> Allowance:

@@ -175,10 +175,11 @@ class OpenBlock:
             self._done = [None]
         self._done.append((task, result) if is_small and task.is_repeatable else None)
 
-    def apply(self, changes: Mapping[str, TableChanges]) -> None:
-        """Changes tables."""
-        self.transaction().apply(changes)
+    def apply(self, changes: Mapping[str, TableChanges]) -> int:
+        """Changes tables. Returns the number of changes."""
+        applied = self.transaction().apply(changes)
         self._done.append(None)
+        return sum(map(len, applied.values()))
 
     # Savepoints
 

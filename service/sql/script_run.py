@@ -23,6 +23,7 @@ from planner.statements.replacements import REPLACING, PreviewReplacement, ShowR
 from planner.statements.row_statements import returns_rows
 from planner.statements.show_create import identifier
 from planner.statements.statements import (
+    COST,
     Begin,
     Commit,
     CreateTable,
@@ -52,7 +53,7 @@ from service.accounts.principals import readable_by
 from service.reading.duck import Answer, QueryEvaluator
 from service.running.branches.open_branches import MAIN_NAME
 from service.sql.allowing import ACCOUNTS, allow
-from service.sql.branching import BRANCHING, change_branches, check_on_main, set_branch
+from service.sql.branching import BRANCHING, change_branches, check_place, set_branch
 from service.sql.caller_scope import CallerScope
 from service.sql.defining import DEFINING, answered, define
 from service.sql.granting import change_accounts
@@ -61,7 +62,7 @@ from service.sql.preparing import executed, keep, kept_statement
 from service.sql.recorded import recorded
 from service.sql.replacing_views import replace_views
 from service.sql.script_failures import ScriptFailed, numbered, restless
-from service.sql.tasks import Result, StatementTask, name_of, texts
+from service.sql.tasks import Result, StatementTask, late_notices, name_of, texts
 from service.writing.transaction import Transaction
 
 _DRAFTS = 5
@@ -143,7 +144,8 @@ class ScriptRun(CallerScope):
             task = await self._lane(statement.piece.length).run(self._task, statement)
             if task.plain is not None:
                 applied = await self.timeline.apply(task.plain)
-                return Result(name_of(statement), applied.epoch, count=applied.changes)
+                notices = late_notices(applied.late)
+                return Result(name_of(statement), applied.epoch, applied.changes, notices=notices)
             if isinstance(statement, Insert | Update | Delete | Merge | Truncate):
                 _, (result,) = await self._transact([task])
                 return result
@@ -206,8 +208,7 @@ class ScriptRun(CallerScope):
     async def _check_allowed(self, statement: Statement) -> None:
         """Raises Forbidden if the caller may not run the statement, Unauthenticated if its key is gone."""
         principal = self.caller.principal = self.runtime.accounts.renewed(self.caller.principal)
-        if isinstance(statement, DEFINING | OUTSIDE | REPLACING):
-            check_on_main(self.session, name_of(statement))
+        check_place(statement, self.session)
         if isinstance(statement, DEFINING | ACCOUNTS | BRANCHING | REPLACING) and not principal.is_admin:
             async with self._recorded(statement, changes=False):
                 allow(statement, principal)
@@ -276,7 +277,8 @@ class ScriptRun(CallerScope):
 
         if task.queries:
             return await self.queries.readers.in_turn(self.caller, work)
-        lane = self._lane(task.statement.piece.length)
+        is_estimate = isinstance(task.statement, Explain) and task.statement.stage == COST
+        lane = self.runtime.costs.lane if is_estimate else self._lane(task.statement.piece.length)
         return await lane.run(work, self.queries.of_writer(self.caller))
 
 

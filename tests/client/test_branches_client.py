@@ -22,6 +22,9 @@ def test_a_connection_on_a_branch(service: Process) -> None:
         assert db.view("br_total").rows().dicts() == [{"n": 10}]
         assert there.sql("SELECT count(*) AS c FROM br").dicts() == [{"c": 2}]
         assert [c.diff for c in there.view("br_total").changes()] == [-1, 1]
+        assert len(there.view("br_total").why(n=16)["tables"]["br"]) == 2
+        assert there.view("br_total").why_not(n=10)["because"]["rule"] == "the group has other values"
+        assert [it["diff"] for it in there.view("br_total").why_changed(n=16)] == [1]
         assert there.table("br").rows(as_of=made.begins).dicts() == [{"id": 1, "n": 10}]
         with there.changing() as changing:
             changing.table("br").insert({"id": 3, "n": 1})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from service.catalog.branch_records import branches_of
+from service.running.branches import open_branches
 from service.settings.settings import Settings
 from tests.service.client import Client, code
 from tests.service.test_authorization import bearer, make_key
@@ -123,6 +125,17 @@ def test_refusals(started: Client, sql: str, expected: tuple[int, str]) -> None:
     assert code(started.post("/v1/sql", {"sql": sql, "branch": "b"})) == expected
 
 
+def test_what_a_refusal_proposes(started: Client) -> None:
+    run(started, "CREATE BRANCH b")
+    for sql, hint in (
+        ("COPY t TO 'out.csv'", "SELECT reads a branch"),
+        ("CREATE VIEW w AS SELECT n FROM t", "has the tables and views that its parent had"),
+    ):
+        answer = started.post("/v1/sql", {"sql": sql, "branch": "b"})
+        assert code(answer) == (422, "unsupported_sql")
+        assert hint in answer.json()["hint"], answer.text
+
+
 def test_all_branches_of_a_statement_are_dropped_or_none(started: Client) -> None:
     run(started, "CREATE BRANCH first; CREATE BRANCH second FROM first; CREATE BRANCH third")
     for names in ("third, nothing", "third, first", "nothing, third"):
@@ -132,6 +145,23 @@ def test_all_branches_of_a_statement_are_dropped_or_none(started: Client) -> Non
     run(started, "DROP BRANCH IF EXISTS first, nothing, second, third, third")
     after = {name for name, *_ in rows(started, "SHOW BRANCHES")}
     assert after == before - {"first", "second", "third"}
+
+
+def test_branches_are_dropped_in_one_transaction(started: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the catalog cannot remove one of them, all are still there after a restart."""
+    run(started, "CREATE BRANCH first; CREATE BRANCH second")
+    whole, removed = open_branches.remove_branch, []
+
+    def fails(connection: object, id: int) -> None:
+        if removed:
+            raise OSError("the disk is gone")
+        removed.append(id)
+        whole(connection, id)
+
+    monkeypatch.setattr(open_branches, "remove_branch", fails)
+    assert started.post("/v1/sql", {"sql": "DROP BRANCH first, second"}).status_code == 500
+    with started.runtime._state.catalog.connections.reading_aside() as connection:
+        assert [record.name for record in branches_of(connection)] == ["first", "second"]
 
 
 def test_who_may(settings: Settings) -> None:

@@ -212,6 +212,22 @@ def test_a_request_is_made_once_on_each(filled: Client) -> None:
     assert read(filled, "visits", "b").count((9, "here")) == 1
 
 
+def test_a_branch_that_is_made_again_is_another_one(settings: Settings) -> None:
+    """Its epochs have new numbers, so that what the first one has said means nothing on it."""
+    with Client(settings) as client:
+        define(client)
+        post(client, "people", upsert(1, "ann"), upsert(2, "bob"))
+        begins = branch(client, "b")["begins"]
+        page = client.get("/v1/tables/people/rows", branch="b", limit=1).json()
+        assert client.delete("/v1/branches/b").status_code == 204
+        assert branch(client, "b")["begins"] > begins
+        answer = client.get("/v1/tables/people/rows", branch="b", cursor=page["next"])
+        assert code(answer) == (410, "history_gone")
+        assert client.delete("/v1/branches/b").status_code == 204
+    with Client(settings) as client:
+        assert branch(client, "b")["begins"] == 3 * begins
+
+
 # What it costs others
 
 

@@ -33,8 +33,8 @@ from service.writing.commits import Commits
 from service.writing.epochs import Epochs
 
 EPOCHS = 10**12
-"""The epochs of a branch begin with a multiple of it, so that no other timeline has them as long as it is
-there."""
+"""The epochs of a branch begin with a multiple of it that no branch has ever begun with, so that they mean
+epochs of no other timeline, also of none that was dropped."""
 
 
 @dataclass(frozen=True, eq=False)
