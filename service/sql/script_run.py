@@ -164,8 +164,16 @@ class ScriptRun(CallerScope):
                 return texts(name, epoch, ("branch",), [[session.branch or MAIN_NAME]])
             case ShowBranches():
                 branches = self.runtime.branches.all.values()
-                rows = [[it.name, it.parent.name or MAIN_NAME, str(it.record.epoch)] for it in branches]
-                return texts(name, epoch, ("branch", "parent", "parted"), rows)
+                rows = [
+                    [
+                        it.name,
+                        it.parent.name or MAIN_NAME,
+                        str(it.record.epoch),
+                        it.follows and str(it.follows),
+                    ]
+                    for it in branches
+                ]
+                return texts(name, epoch, ("branch", "parent", "parted", "follows"), rows)
             case ShowSearchPath():
                 shown = ", ".join(map(identifier, session.search_path))
                 return texts(name, epoch, ("search_path",), [[shown]])
