@@ -39,7 +39,9 @@ from planner.parsing.risingwave_words import RisingWaveWords
 from planner.parsing.tuple_places import TuplePlaces
 from planner.parsing.variadic import without_variadic
 from planner.parsing.version_clauses import VersionClauses
+from planner.parsing.watermarks import Watermarks
 from planner.parsing.window_calls import WindowCalls
+from planner.parsing.window_clauses import WindowClauses
 from planner.rewriting import rewritten
 
 _CONDITIONS = ("on", "using", "method", "match_condition")
@@ -87,6 +89,8 @@ def _parser_class(dialect: str) -> type[Parser]:
         own["FUNCTION_PARSERS"] = {**parsers, "JSON_QUERY": JsonColumns._parse_document_query}
     ours = (
         TuplePlaces,
+        Watermarks,
+        WindowClauses,
         LimitBy,
         WindowCalls,
         JsonColumns,

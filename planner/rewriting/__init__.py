@@ -97,7 +97,7 @@ _CHANGED = (
         exp.Join,
         exp.AtTimeZone,
     ),
-    *(exp.AnonymousAggFunc, exp.CombinedAggFunc, exp.ParameterizedAgg, exp.Apply),
+    *(exp.AnonymousAggFunc, exp.CombinedAggFunc, exp.ParameterizedAgg, exp.Filter, exp.Apply),
     *(exp.TimeFromParts, exp.TimestampFromParts),
 )
 

@@ -23,13 +23,15 @@ from planner.statements.alterations import Action
 from planner.statements.breach import Breach
 from planner.statements.sequences import Counting
 from planner.statements.table_rules import NO_RULES, TableRules
+from planner.statements.view_budgets import ANY, ViewBudget
 
 STAGES = ("logical", "optimized", "dataflow")
 """The stages of EXPLAIN."""
 ANALYZE = "analyze"
 ANSWER = "answer"
 WHY = "why"
-NAMED_STAGES = (ANSWER, *STAGES, "supersteps", ANALYZE, WHY)
+COST = "cost"
+NAMED_STAGES = (ANSWER, *STAGES, "supersteps", ANALYZE, COST, WHY)
 """The stages that EXPLAIN shows if the statement names them. `answer` is of an ad-hoc query alone: how it
 would be answered; so is `why`: what its first row follows from."""
 
@@ -123,6 +125,7 @@ class CreateView(Statement):
         return self.piece.notices if notice is None else (*self.piece.notices, notice)
 
     recursive: bool = False
+    budget: ViewBudget = ANY
 
     @property
     def definition(self) -> Excerpt:
@@ -317,6 +320,14 @@ class Comment(Statement):
     of_column: str | None
     text: str | None
     view: bool | None
+
+
+@dataclass(frozen=True)
+class CommentOnSchema(Statement):
+    """Without a `text`, the comment is removed."""
+
+    name: str
+    text: str | None
 
 
 @dataclass(frozen=True)

@@ -74,4 +74,13 @@ def _seen(name: str, seen: Seen, relation: Relation) -> Relation:
     key = None
     if relation.key is not None and set(relation.key) <= set(places):
         key = tuple(places.index(i) for i in relation.key)
-    return Relation(name, Schema(columns), project(relation.plan, places), key, relation.is_view, seen.rows)
+    mark = relation.watermark
+    shown_as = {new: old for old, new in seen.columns.items()}
+    if mark is not None:
+        mark = replace(mark, column=shown_as[mark.column]) if mark.column in shown_as else None
+    period = None
+    if relation.period is not None and set(relation.period) <= set(places):
+        since, until = (places.index(i) for i in relation.period)
+        period = (since, until)
+    plan = project(relation.plan, places)
+    return Relation(name, Schema(columns), plan, key, relation.is_view, seen.rows, mark, period)

@@ -7,7 +7,7 @@ writer, and is durable before it is visible.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Protocol, TypeVar
@@ -128,6 +128,10 @@ class Timeline:
         """The numbers of the schemas by name. Immutable; each statement about schemas replaces it."""
         return self._state.definitions.schemas.all
 
+    def schema_comments(self) -> Mapping[int, str]:
+        """The comments on schemas by their numbers. Immutable, and replaced in the same way."""
+        return self._state.definitions.schemas.comments
+
     def definition(self, name: str, *, view: bool | None = None) -> Definition:
         """The table or view called `name`: see `Readable.definition`."""
         return self._readable.definition(name, view=view)
@@ -146,6 +150,10 @@ class Timeline:
     def observe(self, view: str) -> tuple[Observed, ...]:
         """What each operator of a view holds and has done, taken between two epochs. Blocks."""
         return self._writer.call(partial(self._state.engine.observe, view))
+
+    def sharing(self, keys: Collection[Hashable]) -> Mapping[Hashable, tuple[str, ...]]:
+        """Of these keys, those of running operators, each with the views that need it."""
+        return self._state.engine.sharing(keys)
 
     @property
     def builds(self) -> Mapping[str, ViewBuild]:

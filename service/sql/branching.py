@@ -6,6 +6,7 @@ from datetime import datetime
 
 from planner.errors import Unsupported
 from planner.statements.outside import OUTSIDE
+from planner.statements.replacements import REPLACING
 from planner.statements.statements import CreateBranch, DropBranch, MergeBranch, Statement
 from service.errors import Conflict
 from service.running.branches.branch_merging import ConflictChoice
@@ -31,7 +32,7 @@ def check_on_main(session: ScriptSession, what: str, hint: str = _DEFINES) -> No
 
 def check_place(statement: Statement, session: ScriptSession) -> None:
     """Raises Unsupported for a statement that cannot be on the branch of its session."""
-    if isinstance(statement, DEFINING):
+    if isinstance(statement, DEFINING | REPLACING):
         check_on_main(session, name_of(statement))
     if isinstance(statement, OUTSIDE):
         check_on_main(session, name_of(statement), _OUTSIDE)

@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from engine.costs.view_cost import ViewCost
+from engine.plan.nodes import Node
 from planner.adhoc.adhoc_query import AdhocQuery
 from planner.catalog_queries import is_system
 from planner.limits import PlanningLimits, within
@@ -27,7 +29,7 @@ from service.reading.lanes import Lane
 from service.reading.queries import Queries
 from service.running.runtime import Runtime
 from service.running.timeline import Timeline
-from service.sql.allowing import allow_queries, observed_by, schemas_seen, seen, seen_of
+from service.sql.allowing import allow_queries, cost_seen_by, observed_by, schemas_seen, seen, seen_of
 from service.sql.outside_running import Outside
 from service.sql.relation_calls import RelationCalls
 from service.sql.script_session import ScriptSession
@@ -91,6 +93,7 @@ class CallerScope:
             duck,
             timeline.dictionary,
             lambda view: observed_by(self.caller.principal, timeline.observe(view)),
+            self._cost,
             timeline.size,
             self._limits,
             transaction,
@@ -98,6 +101,11 @@ class CallerScope:
             schemas=schemas_seen(runtime.schemas(), known.all, self.caller.principal),
             calls=calls if transaction is None or isinstance(statement, Select) else None,
         )
+
+    def _cost(self, plan: Node, besides: str | None) -> ViewCost:
+        """What a view with this plan would cost, if the view `besides` were not there."""
+        cost = self.runtime.costs.estimate(self.timeline, plan, self.caller, besides)
+        return cost_seen_by(self.caller.principal, cost)
 
     async def _times(self, queries: Sequence[AdhocQuery]) -> dict[datetime, int]:
         """The epochs of the times that the queries refer to."""

@@ -14,6 +14,8 @@ from datetime import datetime
 import numpy as np
 import pyarrow as pa
 
+from engine.costs.view_cost import ViewCost
+from engine.plan.nodes import Node
 from engine.runtime.engine import Snapshot
 from engine.runtime.observation import Observed
 from engine.state.dictionary import Dictionary
@@ -38,16 +40,18 @@ from service.writing.transaction import Transaction
 @dataclass(frozen=True, eq=False)
 class Sight:
     """`times` has the epoch of every time that a statement refers to, 0 for a time before all epochs;
-    `observe` measures a view's running operators; `size` is the approximate row count of a relation;
-    `limits` are those of planning; `as_of` is the epoch of references without a version, if it is not the
-    newest; `schemas` are those that the author sees. With `is_empty`, no relation has rows: statements are
-    described, not run. `system` has the system catalogs, for a query that reads them."""
+    `observe` measures a view's running operators, and `cost` estimates those of a view that is not there;
+    `size` is the approximate row count of a relation; `limits` are those of planning; `as_of` is the epoch of
+    references without a version, if it is not the newest; `schemas` are those that the author sees. With
+    `is_empty`, no relation has rows: statements are described, not run. `system` has the system catalogs, for
+    a query that reads them."""
 
     readable: Readable
     times: Mapping[datetime, int]
     duck: QueryEvaluator
     dictionary: Dictionary
     observe: Callable[[str], Sequence[Observed]]
+    cost: Callable[[Node, str | None], ViewCost]
     size: Callable[[str], int]
     limits: PlanningLimits
     transaction: Transaction | None = None

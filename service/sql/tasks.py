@@ -24,12 +24,21 @@ from planner.adhoc.returning import returning_query
 from planner.catalog_queries import is_system, take_signals, with_catalog
 from planner.errors import PlannerError, Unsupported
 from planner.explain import analyze, explain
+from planner.explain.cost_report import cost_text
 from planner.long_texts import long_query, plan_text
 from planner.statements.outside import CopyFiles, CreateSink, CreateSource, DropStream, ShowStreams
+from planner.statements.replacements import (
+    ApplyReplacement,
+    CreateReplacement,
+    DropReplacement,
+    PreviewReplacement,
+    ShowReplacements,
+)
 from planner.statements.show_create import assertion_text, table_text, view_text
 from planner.statements.statements import (
     ANALYZE,
     ANSWER,
+    COST,
     STAGES,
     WHY,
     AddLabel,
@@ -37,6 +46,7 @@ from planner.statements.statements import (
     AlterTable,
     Begin,
     Comment,
+    CommentOnSchema,
     Commit,
     CreateAssertion,
     CreateBranch,
@@ -136,6 +146,11 @@ _NAMES: dict[type[Statement], str] = {
     CreateBranch: "CREATE BRANCH",
     DropBranch: "DROP BRANCH",
     MergeBranch: "MERGE BRANCH",
+    CreateReplacement: "CREATE REPLACEMENT",
+    ApplyReplacement: "APPLY REPLACEMENT",
+    DropReplacement: "DROP REPLACEMENT",
+    PreviewReplacement: "PREVIEW REPLACEMENT",
+    ShowReplacements: "SHOW REPLACEMENTS",
     ShowSearchPath: "SHOW",
     CreateType: "CREATE TYPE",
     AddLabel: "ALTER TYPE",
@@ -154,6 +169,7 @@ _NAMES: dict[type[Statement], str] = {
     Update: "UPDATE",
     AlterTable: "ALTER TABLE",
     Comment: "COMMENT",
+    CommentOnSchema: "COMMENT",
     CreateTableAs: "CREATE TABLE",
     CreateTableLike: "CREATE TABLE",
     Merge: "MERGE",
@@ -295,13 +311,21 @@ def task_of(
 
 
 def _change(statement: Statement, change: Change, returning: AdhocQuery | None, sight: Sight) -> Result:
+    transaction = sight.changing()
+    before = transaction.late_rows
     rows = change.apply(sight)
-    count = rows.shape[1]
+    count, notices = rows.shape[1], late_notices(transaction.late_rows - before)
     if returning is None:
-        return Result(name_of(statement), sight.epoch, count=count)
+        return Result(name_of(statement), sight.epoch, count, notices=notices)
     schema = change.definition.schema
     given = arrow_table((rows, np.ones(count, np.int64)), schema, sight.dictionary, None, row_column(schema))
-    return Result(name_of(statement), sight.epoch, count, sight.ask(returning, is_written, given))
+    return Result(name_of(statement), sight.epoch, count, sight.ask(returning, is_written, given), notices)
+
+
+def late_notices(late: int) -> tuple[str, ...]:
+    """What the author of rows should know of those that were left out."""
+    rows, are = ("1 row", "is") if late == 1 else (f"{late} rows", "are")
+    return (f"{rows} came too late for the watermark of the table, and {are} left out",) if late else ()
 
 
 def _truncate(statement: Statement, tables: Sequence[Definition], sight: Sight) -> Result:
@@ -377,6 +401,9 @@ def _explain(statement: Explain, system: Callable[[], SystemTables], sight: Sigh
     if statement.stage == ANSWER:
         return _texts(statement, sight, ("plan",), [[line] for line in answer or _NO_ANSWER])
     planned = _planned(statement, sight)
+    if statement.stage == COST:
+        text = _cost(statement, planned, sight)
+        return _texts(statement, sight, ("plan",), [[line] for line in text.rstrip("\n").split("\n")])
     if statement.stage == ANALYZE:
         view, planned = _running(statement, planned, sight)
         text = analyze(planned, sight.observe(view))
@@ -387,6 +414,14 @@ def _explain(statement: Explain, system: Callable[[], SystemTables], sight: Sigh
             lines.append(f"-- {stage}")
         lines += explain(planned, stage, "text").rstrip("\n").split("\n")
     return _texts(statement, sight, ("plan",), [[line] for line in lines])
+
+
+def _cost(statement: Explain, planned: PlannedQuery, sight: Sight) -> str:
+    if sight.transaction is not None:
+        raise Unsupported("EXPLAIN COST in a block is not supported", "COMMIT first")
+    view = statement.view
+    sql = sight.definitions[view or ""].sql if statement.query is None else statement.query.text
+    return cost_text(planned, sight.cost(planned.plan, view), sql)
 
 
 def _running(statement: Explain, planned: PlannedQuery, sight: Sight) -> tuple[str, PlannedQuery]:
