@@ -42,7 +42,7 @@ _TOGETHER = 10_000
 _log = logging.getLogger("freshet.branches")
 
 
-class Followed(Protocol):
+class FollowingBranch(Protocol):
     """The branch that follows."""
 
     name: str
@@ -69,7 +69,7 @@ class LiveFollowing:
     """`waits` says what it waits for, if that is not the parent's next epoch."""
 
     def __init__(
-        self, branch: Followed, state: State, log: BranchLog, followed: FollowedEpochs, beginning: int
+        self, branch: FollowingBranch, state: State, log: BranchLog, followed: FollowedEpochs, beginning: int
     ) -> None:
         self.waits: str | None = None
         self._branch = branch
