@@ -1,4 +1,4 @@
-"""Estimates of views, over HTTP and in SQL, against what the views then cost; and budgets that refuse them."""
+"""Estimates of views, over HTTP and in SQL, against what views then cost; and budgets that refuse them."""
 
 from __future__ import annotations
 
