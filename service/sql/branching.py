@@ -6,7 +6,7 @@ from datetime import datetime
 
 from planner.errors import Unsupported
 from planner.statements.outside import OUTSIDE
-from planner.statements.replacements import REPLACING
+from planner.statements.replacement_forms import REPLACING
 from planner.statements.statements import CreateBranch, DropBranch, MergeBranch, Statement
 from service.errors import Conflict
 from service.running.branches.branch_merging import ConflictChoice

@@ -19,7 +19,7 @@ from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece
 from planner.statements.outside import OUTSIDE, CopyFiles, ShowStreams
 from planner.statements.prepare_statements import Deallocate, Prepare
-from planner.statements.replacements import REPLACING, PreviewReplacement, ShowReplacements
+from planner.statements.replacement_forms import REPLACING, PreviewReplacement, ShowReplacements
 from planner.statements.row_statements import returns_rows
 from planner.statements.show_create import identifier
 from planner.statements.statements import (

@@ -27,7 +27,7 @@ from planner.explain import analyze, explain
 from planner.explain.cost_report import cost_text
 from planner.long_texts import long_query, plan_text
 from planner.statements.outside import CopyFiles, CreateSink, CreateSource, DropStream, ShowStreams
-from planner.statements.replacements import (
+from planner.statements.replacement_forms import (
     ApplyReplacement,
     CreateReplacement,
     DropReplacement,
