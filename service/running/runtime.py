@@ -68,7 +68,7 @@ from service.running.leading import Leading
 from service.running.log_follower import LogFollower
 from service.running.pinned_state import PinnedState, pinned
 from service.running.process_memory import MemoryMark
-from service.running.replacements import Replacement, Replacements, kept_queries
+from service.running.replacements import OpenReplacement, Replacements, kept_queries
 from service.running.state import State, recover
 from service.running.timeline import Timeline
 from service.running.view_build import ViewBuild
@@ -527,7 +527,7 @@ class Runtime(Timeline):
         *,
         names: Namespace = DEFAULT,
         exists_ok: bool = False,
-    ) -> Replacement:
+    ) -> OpenReplacement:
         """Builds views under new queries beside the old ones, and returns when that is done."""
         self.memory.check("a replacement")
         kept = await self._judging.run(kept_queries, queries, self.vocabulary(), names)

@@ -19,7 +19,7 @@ from planner.catalog_queries import CATALOG, is_system
 from planner.identifiers import fold, relation_name
 from planner.relation_names import PUBLIC, schema_of
 from planner.statements.alterations import AddColumn, AddConstraint, RenameTable, SetSequence
-from planner.statements.replacements import REPLACING
+from planner.statements.asked_replacements import REPLACING
 from planner.statements.statements import (
     AddLabel,
     AlterSequence,

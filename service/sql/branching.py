@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from planner.errors import Unsupported
+from planner.statements.asked_replacements import REPLACING
 from planner.statements.outside import OUTSIDE
-from planner.statements.replacements import REPLACING
 from planner.statements.statements import CreateBranch, DropBranch, MergeBranch, Statement
 from service.errors import Conflict
 from service.running.branches.branch_merging import ConflictChoice

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.parsing.script import Excerpt
-from planner.statements.replacements import (
+from planner.statements.asked_replacements import (
     REPLACING,
     ApplyReplacement,
     CreateReplacement,

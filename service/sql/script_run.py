@@ -17,9 +17,9 @@ from planner.adhoc.adhoc_query import adhoc_query
 from planner.errors import InvalidQuery
 from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece
+from planner.statements.asked_replacements import REPLACING, PreviewReplacement, ShowReplacements
 from planner.statements.outside import OUTSIDE, CopyFiles, ShowStreams
 from planner.statements.prepare_statements import Deallocate, Prepare
-from planner.statements.replacements import REPLACING, PreviewReplacement, ShowReplacements
 from planner.statements.row_statements import returns_rows
 from planner.statements.show_create import identifier
 from planner.statements.statements import (

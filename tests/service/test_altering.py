@@ -93,7 +93,7 @@ def test_a_type_becomes_wider_with_the_views_over_it(shop: Shop):
     for sql, status, told in (
         ("ALTER TABLE n ALTER s TYPE INTEGER", 422, "column s BIGINT of table n cannot become INTEGER"),
         ("ALTER TABLE n ALTER s TYPE TEXT", 422, "cannot become TEXT"),
-        ("ALTER TABLE n ALTER d TYPE NUMERIC(9, 3)", 422, "cannot become NUMERIC(9,3)"),
+        ("ALTER TABLE n ALTER d TYPE NUMERIC(9, 3)", 422, "cannot become NUMERIC(9, 3)"),
         ("ALTER TABLE n ALTER g TYPE BIGINT", 409, "column g is computed"),
         ("ALTER TABLE n ALTER s TYPE serial", 422, "serial type is not supported"),
     ):
