@@ -97,9 +97,9 @@ class AsyncOperations:
         return await self.run(operation_calls.cancel_backup(id))
 
     async def create_branch(
-        self, name: str, of: str = branch_calls.MAIN, as_of: int | str | None = None
+        self, name: str, of: str = branch_calls.MAIN, as_of: int | str | None = None, *, live: bool = False
     ) -> BranchDescription:
-        return await self.run(branch_calls.create_branch(name, of, as_of))
+        return await self.run(branch_calls.create_branch(name, of, as_of, live))
 
     async def branch(self, name: str) -> BranchDescription:
         return await self.run(branch_calls.branch(name))

@@ -117,10 +117,11 @@ class Operations:
         return self.run(operation_calls.cancel_backup(id))
 
     def create_branch(
-        self, name: str, of: str = branch_calls.MAIN, as_of: int | str | None = None
+        self, name: str, of: str = branch_calls.MAIN, as_of: int | str | None = None, *, live: bool = False
     ) -> BranchDescription:
-        """Makes a branch of main or of another branch, as of an epoch or a time, by default as of now."""
-        return self.run(branch_calls.create_branch(name, of, as_of))
+        """Makes a branch of main or of another branch, as of an epoch or a time, by default as of now. A
+        `live` one follows its parent from there."""
+        return self.run(branch_calls.create_branch(name, of, as_of, live))
 
     def branch(self, name: str) -> BranchDescription:
         """A branch: where it parted, and what it holds. `on_branch` reads and changes it."""

@@ -90,7 +90,7 @@ class Engine:
 
         An engine in the place of another may share its `dictionary`: snapshots of both then stay readable.
         """
-        self.dictionary = dictionary or Dictionary()
+        self.dictionary = Dictionary() if dictionary is None else dictionary
         """The texts of all words, shared by sources, views and snapshots."""
         self._options = options
         self._order = order

@@ -7,7 +7,7 @@ from sqlglot.tokens import TokenType
 from planner.errors import InvalidQuery
 from planner.parsing.qualified_texts import qualified_text
 from planner.parsing.script import Excerpt, Piece
-from planner.statements.asked_replacements import (
+from planner.statements.replacement_forms import (
     ApplyReplacement,
     CreateReplacement,
     DropReplacement,

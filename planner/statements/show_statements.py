@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from planner.parsing.qualified_texts import qualified_text
 from planner.parsing.script import Piece
-from planner.statements.asked_replacements import ShowReplacements
 from planner.statements.create_statements import create_view
 from planner.statements.outside import ShowStreams
+from planner.statements.replacement_forms import ShowReplacements
 from planner.statements.statements import (
     NAMED_STAGES,
     Explain,

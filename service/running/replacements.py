@@ -59,7 +59,7 @@ rest."""
 
 
 @dataclass(eq=False)
-class OpenReplacement:
+class Replacement:
     """`record` is that of the catalog, with the id 0 for one that is applied at once. `making` builds it; it
     begins again when what it reads was altered."""
 
@@ -84,24 +84,24 @@ class Replacements:
     """`all` has those with names, the oldest first; it is replaced as a whole, on the writer's thread."""
 
     def __init__(self, state: State, builds: Builds, writer: Writer) -> None:
-        self.all: Mapping[str, OpenReplacement] = {}
+        self.all: Mapping[str, Replacement] = {}
         self._state = state
         self._builds = builds
         self._writer = writer
         self._comparing = Lane("replacements", 2)
-        self._made_now: set[OpenReplacement] = set()
+        self._made_now: set[Replacement] = set()
 
     def restore(self) -> None:
         """Begins to build what the catalog has. Call it once the writer runs."""
         with self._state.catalog.connections.reading_aside() as connection:
             records = replacements_of(connection)
         for record in records:
-            self.all = {**self.all, record.name: OpenReplacement(record, record.reads.__contains__)}
+            self.all = {**self.all, record.name: Replacement(record, record.reads.__contains__)}
         for it in self.all.values():
             with suppress(Overloaded):
                 self._making(it)
 
-    def get(self, name: str) -> OpenReplacement:
+    def get(self, name: str) -> Replacement:
         """The replacement called `name`. Raises NotFound."""
         found = self.all.get(name)
         if found is None:
@@ -109,7 +109,7 @@ class Replacements:
             raise NotFound(f"there is no replacement called {name}", hint)
         return found
 
-    def state_of(self, it: OpenReplacement) -> tuple[str, str | None]:
+    def state_of(self, it: Replacement) -> tuple[str, str | None]:
         """Whether a replacement is ready, building or failed; and the reason if it has failed."""
         making = it.making
         if making is not None and making.done() and not making.cancelled():
@@ -123,13 +123,13 @@ class Replacements:
 
     async def create(
         self, name: str, queries: Sequence[NewQuery], readable: MayRead = None, *, exists_ok: bool = False
-    ) -> OpenReplacement:
+    ) -> Replacement:
         """Makes a replacement, and returns when it is built. If it cannot be built, there is none."""
         check_name(name)
         if exists_ok and name in self.all:
             return self.all[name]
         self._check_new(name)
-        it = OpenReplacement(ReplacementRecord(0, name, tuple(queries), (), time.time_ns() // 1000), readable)
+        it = Replacement(ReplacementRecord(0, name, tuple(queries), (), time.time_ns() // 1000), readable)
         try:
             await self._made(it)
             return await self._writer.run(partial(self._store, it))
@@ -148,7 +148,7 @@ class Replacements:
                 code="too_many_replacements",
             )
 
-    def _store(self, it: OpenReplacement) -> OpenReplacement:
+    def _store(self, it: Replacement) -> Replacement:
         """Runs on the writer's thread."""
         self._check_new(it.name)
         planned = it.planned
@@ -169,16 +169,16 @@ class Replacements:
         for it in found:
             await self._end(it)
 
-    def _remove(self, found: Sequence[OpenReplacement]) -> None:
+    def _remove(self, found: Sequence[Replacement]) -> None:
         with self._state.catalog.changing() as changing:
             for it in found:
                 remove_replacement(changing.connection, it.record.id)
         self._forget(found)
 
-    def _forget(self, found: Sequence[OpenReplacement]) -> None:
+    def _forget(self, found: Sequence[Replacement]) -> None:
         self.all = {name: it for name, it in self.all.items() if it not in found}
 
-    async def _end(self, it: OpenReplacement) -> None:
+    async def _end(self, it: Replacement) -> None:
         """Ends what is built for a replacement, and drops its views from the engine."""
         it.is_wanted = False
         planned = it.planned
@@ -199,12 +199,12 @@ class Replacements:
 
     # Building
 
-    async def _made(self, it: OpenReplacement) -> PlannedReplacement:
+    async def _made(self, it: Replacement) -> PlannedReplacement:
         """The replacement, built over what its views read now."""
         it.check_wanted()
         return await waited(self._making(it))
 
-    def _making(self, it: OpenReplacement) -> Future[PlannedReplacement]:
+    def _making(self, it: Replacement) -> Future[PlannedReplacement]:
         making = it.making
         if making is None or (making.done() and not self._is_current(it)):
             making = it.making = self._builds.start(partial(self._make, it))
@@ -219,14 +219,14 @@ class Replacements:
                 if view.name not in known:
                     self._builds.cancel(view.hidden or "")
 
-    def _is_current(self, it: OpenReplacement) -> bool:
+    def _is_current(self, it: Replacement) -> bool:
         planned, state = it.planned, self._state
         making = it.making
         if planned is None or making is None or making.cancelled() or making.exception() is not None:
             return False
         return planned.is_ready(state.engine.snapshot) and planned.is_current(state.definitions)
 
-    def _make(self, it: OpenReplacement) -> PlannedReplacement:
+    def _make(self, it: Replacement) -> PlannedReplacement:
         """Plans and builds a replacement. Runs on a thread of the builds."""
         state = self._state
         for _ in range(_PLANS):
@@ -268,7 +268,7 @@ class Replacements:
         return await self._comparing.run(self._compared, it, it.planned, view, epoch)
 
     def _compared(
-        self, it: OpenReplacement, planned: PlannedReplacement, view: str | None, epoch: int | None
+        self, it: Replacement, planned: PlannedReplacement, view: str | None, epoch: int | None
     ) -> Difference:
         snapshot = self._state.engine.snapshot
         found = _concerned(it, planned, view)
@@ -290,7 +290,7 @@ class Replacements:
         return Difference(found.new.schema, rows.words, rows.counts, rows.epoch, rows.snapshot.texts)
 
     def _rows(
-        self, it: OpenReplacement, planned: PlannedReplacement, snapshot: Snapshot
+        self, it: Replacement, planned: PlannedReplacement, snapshot: Snapshot
     ) -> dict[str, ReplacedRows]:
         """The differences of all views with another plan, by their names."""
         found = {}
@@ -311,13 +311,13 @@ class Replacements:
     async def replace(self, queries: Sequence[NewQuery], readable: MayRead = None) -> int:
         """Gives views new queries at once: a replacement without a name, made and applied."""
         name = ", ".join(query.view for query in queries)
-        it = OpenReplacement(ReplacementRecord(0, name, tuple(queries), (), 0), readable)
+        it = Replacement(ReplacementRecord(0, name, tuple(queries), (), 0), readable)
         try:
             return await self._applied(it, lambda connection: None)
         finally:
             await self._end(it)
 
-    async def _applied(self, it: OpenReplacement, also: Callable[[sa.Connection], None]) -> int:
+    async def _applied(self, it: Replacement, also: Callable[[sa.Connection], None]) -> int:
         for _ in range(_TRIES):
             planned = await self._made(it)
             if not planned.is_ready(self._state.engine.snapshot):
@@ -332,7 +332,7 @@ class Replacements:
             code="tables_changing",
         )
 
-    def _prepared(self, it: OpenReplacement, planned: PlannedReplacement) -> dict[str, ReplacedRows]:
+    def _prepared(self, it: Replacement, planned: PlannedReplacement) -> dict[str, ReplacedRows]:
         """The differences, near enough to the newest epoch."""
         found: dict[str, ReplacedRows] = {}
         for _ in range(_TRIES):
@@ -346,7 +346,7 @@ class Replacements:
 
     def _apply(
         self,
-        it: OpenReplacement,
+        it: Replacement,
         planned: PlannedReplacement,
         found: Mapping[str, ReplacedRows],
         also: Callable[[sa.Connection], None],
@@ -367,7 +367,7 @@ class Replacements:
         return epoch
 
 
-def _concerned(it: OpenReplacement, planned: PlannedReplacement, view: str | None) -> ReplacedView:
+def _concerned(it: Replacement, planned: PlannedReplacement, view: str | None) -> ReplacedView:
     """The view called `view`, or the only one that gets a query. Raises NotFound or Invalid."""
     if view is None:
         if len(planned.named) > 1:

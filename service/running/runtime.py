@@ -68,7 +68,7 @@ from service.running.leading import Leading
 from service.running.log_follower import LogFollower
 from service.running.pinned_state import PinnedState, pinned
 from service.running.process_memory import MemoryMark
-from service.running.replacements import OpenReplacement, Replacements, kept_queries
+from service.running.replacements import Replacement, Replacements, kept_queries
 from service.running.state import State, recover
 from service.running.timeline import Timeline
 from service.running.view_build import ViewBuild
@@ -329,6 +329,10 @@ class Runtime(Timeline):
     async def create_schema(self, name: str, *, exists_ok: bool = False) -> None:
         await self._leading.writer.run(partial(self._state.definitions.schemas.create, name, exists_ok))
 
+    async def comment_on_schema(self, name: str, text: str | None) -> None:
+        """Sets the comment on a schema. Removes it if there is no text."""
+        await self._leading.writer.run(partial(self._state.definitions.schemas.comment, name, text))
+
     async def rename_schema(self, name: str, to: str) -> None:
         """Renames a schema with all that is in it; large views are built again before this returns."""
         leading, state = self._leading, self._state
@@ -527,7 +531,7 @@ class Runtime(Timeline):
         *,
         names: Namespace = DEFAULT,
         exists_ok: bool = False,
-    ) -> OpenReplacement:
+    ) -> Replacement:
         """Builds views under new queries beside the old ones, and returns when that is done."""
         self.memory.check("a replacement")
         kept = await self._judging.run(kept_queries, queries, self.vocabulary(), names)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from planner.errors import Unsupported
-from planner.statements.asked_replacements import REPLACING
 from planner.statements.outside import OUTSIDE
+from planner.statements.replacement_forms import REPLACING
 from planner.statements.statements import CreateBranch, DropBranch, MergeBranch, Statement
 from service.errors import Conflict
 from service.running.branches.branch_merging import ConflictChoice
@@ -55,7 +55,8 @@ async def change_branches(
             of = parent or session.branch or MAIN_NAME
             timeline = branches.timeline(of)
             epoch = await timeline.epoch_at(as_of) if isinstance(as_of, datetime) else as_of
-            made = await branches.create(name, of, epoch, exists_ok=statement.if_not_exists)
+            options = {"live": statement.live, "exists_ok": statement.if_not_exists}
+            made = await branches.create(name, of, epoch, **options)
             return made.readable.newest, None
         case DropBranch(names=names):
             if session.branch in names:

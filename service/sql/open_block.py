@@ -28,7 +28,7 @@ from engine.state.watched_snapshot import WatchedSnapshot
 from planner.errors import PlannerError
 from planner.limits import within
 from planner.parsing.script import Piece
-from planner.statements.asked_replacements import REPLACING
+from planner.statements.replacement_forms import REPLACING
 from planner.statements.statements import (
     Comment,
     CreateIndex,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from planner.parsing.script import Excerpt
-from planner.statements.asked_replacements import (
+from planner.statements.replacement_forms import (
     REPLACING,
     ApplyReplacement,
     CreateReplacement,

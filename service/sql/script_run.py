@@ -17,9 +17,9 @@ from planner.adhoc.adhoc_query import adhoc_query
 from planner.errors import InvalidQuery
 from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece
-from planner.statements.asked_replacements import REPLACING, PreviewReplacement, ShowReplacements
 from planner.statements.outside import OUTSIDE, CopyFiles, ShowStreams
 from planner.statements.prepare_statements import Deallocate, Prepare
+from planner.statements.replacement_forms import REPLACING, PreviewReplacement, ShowReplacements
 from planner.statements.row_statements import returns_rows
 from planner.statements.show_create import identifier
 from planner.statements.statements import (
@@ -164,8 +164,16 @@ class ScriptRun(CallerScope):
                 return texts(name, epoch, ("branch",), [[session.branch or MAIN_NAME]])
             case ShowBranches():
                 branches = self.runtime.branches.all.values()
-                rows = [[it.name, it.parent.name or MAIN_NAME, str(it.record.epoch)] for it in branches]
-                return texts(name, epoch, ("branch", "parent", "parted"), rows)
+                rows = [
+                    [
+                        it.name,
+                        it.parent.name or MAIN_NAME,
+                        str(it.record.epoch),
+                        it.follows and str(it.follows),
+                    ]
+                    for it in branches
+                ]
+                return texts(name, epoch, ("branch", "parent", "parted", "follows"), rows)
             case ShowSearchPath():
                 shown = ", ".join(map(identifier, session.search_path))
                 return texts(name, epoch, ("search_path",), [[shown]])

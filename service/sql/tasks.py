@@ -26,14 +26,14 @@ from planner.errors import PlannerError, Unsupported
 from planner.explain import analyze, explain
 from planner.explain.cost_report import cost_text
 from planner.long_texts import long_query, plan_text
-from planner.statements.asked_replacements import (
+from planner.statements.outside import CopyFiles, CreateSink, CreateSource, DropStream, ShowStreams
+from planner.statements.replacement_forms import (
     ApplyReplacement,
     CreateReplacement,
     DropReplacement,
     PreviewReplacement,
     ShowReplacements,
 )
-from planner.statements.outside import CopyFiles, CreateSink, CreateSource, DropStream, ShowStreams
 from planner.statements.show_create import assertion_text, table_text, view_text
 from planner.statements.statements import (
     ANALYZE,
@@ -46,6 +46,7 @@ from planner.statements.statements import (
     AlterTable,
     Begin,
     Comment,
+    CommentOnSchema,
     Commit,
     CreateAssertion,
     CreateBranch,
@@ -168,6 +169,7 @@ _NAMES: dict[type[Statement], str] = {
     Update: "UPDATE",
     AlterTable: "ALTER TABLE",
     Comment: "COMMENT",
+    CommentOnSchema: "COMMENT",
     CreateTableAs: "CREATE TABLE",
     CreateTableLike: "CREATE TABLE",
     Merge: "MERGE",

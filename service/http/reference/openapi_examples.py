@@ -79,6 +79,9 @@ _BRANCH = {
     "bytes": 4096,
     "created": 1_767_614_400_000_000,
     "merged": [],
+    "live": False,
+    "follows": None,
+    "waits": None,
     "lost": None,
 }
 _REPLACEMENT = {

@@ -27,7 +27,7 @@ from service.names import fold_name, fold_relation
 from service.reading.row_formats import OFFERED, STREAMS, json_rows
 from service.reading.row_readings import Reading
 from service.running.branches.branch_diff import Difference
-from service.running.replacements import OpenReplacement
+from service.running.replacements import Replacement
 from service.running.runtime import Runtime
 from service.sql.caller_scope import CallerScope
 from service.sql.script_session import ScriptSession
@@ -206,7 +206,7 @@ def _document(
     return orjson.dumps({**head, **told, "differences": differences})
 
 
-def _model(runtime: Runtime, it: OpenReplacement) -> ReplacementModel:
+def _model(runtime: Runtime, it: Replacement) -> ReplacementModel:
     state, reason = runtime.replacements.state_of(it)
     queries = {query.view: query.sql for query in it.record.queries}
     upkeep = runtime.upkeep()
