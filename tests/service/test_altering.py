@@ -88,7 +88,7 @@ def test_a_type_becomes_wider_with_the_views_over_it(shop: Shop):
     assert [c["type"] for c in shop.get("/v1/views/nv").json()["columns"]] == [
         "INTEGER",
         "BIGINT",
-        "NUMERIC(8,2)",
+        "NUMERIC(8, 2)",
     ]
     for sql, status, told in (
         ("ALTER TABLE n ALTER s TYPE INTEGER", 422, "column s BIGINT of table n cannot become INTEGER"),
