@@ -50,7 +50,7 @@ class ViewCosts:
         try:
             with self._turn, caller.ending(spending.stop), timeline.dictionary.holding():
                 parts = timeline.snapshot, timeline.dictionary, settings.max_rounds
-                return view_cost(plan, *parts, sharing, spending, limits)
+                return view_cost(plan, *parts, sharing, spending, limits, timeline.newest_time)
         except BuildCancelled:
             caller.check()
             raise Unavailable("the estimate was cancelled", code="shutting_down") from None
