@@ -489,22 +489,22 @@ class Runtime(Timeline):
         if or_replace and (same := await self._judging.run(same_view, of, name, sql, dialect, readable)):
             return same
         budget = budget.within(self.settings.view_budget)
-
-        def plan() -> IntendedView:
-            intended = intend(of, name, sql, dialect, or_replace, readable, breach)
-            if intended.definition.planned is not None:
-                self.costs.check(self, name, intended.definition.planned, sql, budget)
-            return intended
-
+        plan = partial(intend, of, name, sql, dialect, or_replace, readable, breach)
+        if budget.is_limited:
+            await self.costs.lane.run(self._check_budget, plan, sql, budget)
         views = [view.name for view in self._readable.known.dependants(name)]
         if or_replace and views:
-            if budget.is_limited:
-                await self.costs.lane.run(plan)
             replacing = partial(leading.alterations.replace_view, name, sql, dialect, readable)
             definition = await leading.writer.run(replacing)
             await leading.builds.returned([name, *views])
             return definition
         return await leading.builds.make(name, plan)
+
+    def _check_budget(self, plan: Callable[[], IntendedView], sql: str, budget: ViewBudget) -> None:
+        """Raises Invalid if a view would cost more than its budget. Blocks."""
+        definition = plan().definition
+        if definition.planned is not None:
+            self.costs.check(self, definition.name, definition.planned, sql, budget)
 
     async def estimate_view(
         self, name: str, sql: str, dialect: str, caller: Caller, names: Namespace = DEFAULT
