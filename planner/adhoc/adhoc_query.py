@@ -40,6 +40,7 @@ from planner.native.templates import with_native_items
 from planner.positions import fail, position
 from planner.relation_names import own_name
 from planner.rewriting.closed_windows import watermark_of, with_delays
+from planner.rewriting.window_clauses import with_times
 from planner.suggestions import did_you_mean
 
 _CALLS = {
@@ -130,6 +131,7 @@ def adhoc_query(
     with_valid_times(query, relations, None if target is None else target.node)
     with_relation_calls(query)
     check_kinds(query, relations, dialect)
+    with_times(query, relations)
     with_delays(query, lambda name: watermark_of(relations.get(name)))
     instead = _instead(query, dialect)
     with_native_items(query)

@@ -29,6 +29,7 @@ from planner.parsing.generated_columns import GeneratedColumns
 from planner.parsing.hints import PriorityHints
 from planner.parsing.interval_texts import is_of_months, read_interval
 from planner.parsing.json_columns import JsonColumns
+from planner.parsing.ksql_windows import WindowClauses
 from planner.parsing.limit_by import LimitBy
 from planner.parsing.materialize_words import MaterializeWords
 from planner.parsing.mutually import MutualRecursion
@@ -89,6 +90,7 @@ def _parser_class(dialect: str) -> type[Parser]:
     ours = (
         TuplePlaces,
         Watermarks,
+        WindowClauses,
         LimitBy,
         WindowCalls,
         JsonColumns,

@@ -1,4 +1,4 @@
-"""Estimates of views over HTTP and in SQL, against what the views then cost, and budgets that refuse them."""
+"""Estimates of views, over HTTP and in SQL, against what views then cost; and budgets that refuse them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 
 from service.settings.settings import Settings
 from tests.service.client import Client, code
-from tests.service.test_authorization import bearer, make_key
 
 JOINED = (
     "SELECT o.customer, count(*) AS n FROM lines l JOIN orders o ON l.id_of_order = o.id GROUP BY o.customer"
@@ -126,8 +125,8 @@ def test_a_budget_in_sql(shop: Client) -> None:
     assert "most of it for o" in answer.json()["detail"]
     run(
         shop,
-        "CREATE VIEW pairs WITH (budget_memory = '1 GB', budget_build = 600, budget_change = '1 s') AS "
-        + PAIRS,
+        "CREATE VIEW pairs WITH (budget_memory = '1 GB', budget_build = 600, budget_change = '1 s') "
+        f"AS {PAIRS}",
     )
     run(shop, "CREATE OR REPLACE VIEW pairs (a) WITH (budget_memory = '1 GB') AS SELECT id FROM lines")
     assert len(run(shop, "SELECT a FROM pairs")) == 400
