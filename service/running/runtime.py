@@ -498,18 +498,16 @@ class Runtime(Timeline):
         budget: ViewBudget,
     ) -> Definition:
         leading, of = self._leading, self._state.definitions
-        budget = budget.within(self.settings.view_budget)
-        if or_replace and (there := of.all.get(name)) is not None and there.is_view:
-            if same := await self._judging.run(same_view, of, name, sql, dialect, readable):
-                return same
-            query = NewQuery(name, sql, dialect)
-            if budget.is_limited:
-                await self.costs.lane.run(self._check_costs, query, readable, budget)
+        there = of.all.get(name) if or_replace else None
+        replaces = there is not None and there.is_view
+        if replaces and (same := await self._judging.run(same_view, of, name, sql, dialect, readable)):
+            return same
+        query, budget = NewQuery(name, sql, dialect), budget.within(self.settings.view_budget)
+        if budget.is_limited:
+            await self.costs.lane.run(self._check_costs, query, readable, budget)
+        if replaces:
             await leading.replacements.replace([query], readable)
             return self.definition(name)
-
-        if budget.is_limited:
-            await self.costs.lane.run(self._check_costs, NewQuery(name, sql, dialect), readable, budget)
         plan = partial(intend, of, name, sql, dialect, readable, breach)
         return await leading.builds.make(name, plan)
 

@@ -10,6 +10,7 @@ import pytest
 
 from service.settings.settings import Settings
 from tests.service.client import Client, code
+from tests.service.test_authorization import bearer, make_key
 
 JOINED = (
     "SELECT o.customer, count(*) AS n FROM lines l JOIN orders o ON l.id_of_order = o.id GROUP BY o.customer"
