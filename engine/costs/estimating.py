@@ -94,8 +94,8 @@ def view_cost(
     limits: EstimateLimits = EstimateLimits(),
     now: int = 0,
 ) -> ViewCost:
-    """What a view with this plan would cost. Any thread may ask. `now` is what the clock shows, if it does not
-    run yet.
+    """What a view with this plan would cost. Any thread may ask. `now` is what the clock shows, if it does
+    not run yet.
 
     Raises BuildCancelled once the spending was stopped, and another EngineError if the view cannot be
     computed.
