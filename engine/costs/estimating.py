@@ -128,7 +128,7 @@ class _Estimate:
         keys = [found.plan.original(key) for key in last.outermost]
         shared = sharing(frozenset(keys))
         own = np.array([key not in shared for key in keys])
-        figures = [trial.figures() for trial in found.trials]
+        figures, sizes = [each.figures() for each in found.trials], [each.size for each in found.trials]
         observed = last.operators
         probes = {} if last.is_cut else self._probes(found)
         shares = [trial.share for trial in found.trials][-2:]
@@ -150,7 +150,8 @@ class _Estimate:
         is_least = found.is_least or any(trial.is_cut for trial in found.trials)
         rendering = min(trial.rendering for trial in found.trials) / _BILLION
         build = self._build(operators, frozenset(operator.kind for operator in observed), rendering)
-        return ViewCost(operators, changes, build, parts, found.root_part, is_least)
+        rows = grown(all_shares, sizes, found.drawn)
+        return ViewCost(rows, operators, changes, build, parts, found.root_part, is_least)
 
     def _build(self, operators: Sequence[OperatorCost], kinds: frozenset[str], rendering: float) -> BuildTime:
         relations = [

@@ -95,6 +95,12 @@ class Trial:
             self._publish()
 
     @property
+    def size(self) -> int:
+        """The rows of the view now, copies included; about as many, if the trial is cut."""
+        history = self._hydration.history
+        return history.inputs[0].emitted if self.is_cut else sum(it.total for it in history.trace.layers())
+
+    @property
     def operators(self) -> tuple[Observed, ...]:
         return observe(_NAME, {_NAME: self._view}, self._dataflow)
 
