@@ -50,9 +50,9 @@ class BuildTime:
 
 @dataclass(frozen=True)
 class ViewCost:
-    """What a view would cost that has so many `rows`. `parts` has, by source, which part of its rows was read;
-    1 for all. With `is_least`, the figures are what was seen before the estimate ended, and the view costs
-    more.
+    """What a view would cost that has so many `rows`. `parts` has, by source, which part of its rows was
+    read; 1 for all. With `is_least`, the figures are what was seen before the estimate ended, and the view
+    costs more.
     """
 
     rows: float
