@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Any, TypeVar
 
 from freshet.async_operations import AsyncOperations
-from freshet.connection import AsOf
+from freshet.connection import AsOf, ValidAt
 from freshet.contract import calls
 from freshet.contract.api_call import ApiCall
 from freshet.contract.branch_calls import on_branch
@@ -194,11 +194,12 @@ class AsyncTable(_AsyncRelation):
         self,
         *,
         as_of: AsOf | None = None,
+        valid_at: ValidAt | None = None,
         where: str | None = None,
         order_by: str | None = None,
         limit: int | None = None,
     ) -> Rows:
-        return await self._rows(as_of, where, order_by, limit)
+        return await self._rows(as_of, where, order_by, limit, valid_at)
 
     async def changes(self, since: int = 0, until: int | None = None) -> list[Change]:
         return await self._changes(since, until)
@@ -238,12 +239,13 @@ class AsyncView(_AsyncRelation):
         self,
         *,
         as_of: AsOf | None = None,
+        valid_at: ValidAt | None = None,
         where: str | None = None,
         order_by: str | None = None,
         limit: int | None = None,
         skip_errors: bool = False,
     ) -> Rows:
-        return await self._rows(as_of, where, order_by, limit, skip_errors)
+        return await self._rows(as_of, where, order_by, limit, valid_at, skip_errors)
 
     async def changes(
         self, since: int = 0, until: int | None = None, *, skip_errors: bool = False

@@ -34,6 +34,7 @@ from freshet.values.sql_parameters import Parameters
 
 T = TypeVar("T")
 AsOf = int | str | datetime
+ValidAt = str | datetime
 """An epoch, an aware time, or one as RFC 3339 writes it."""
 
 
@@ -234,12 +235,14 @@ class Table(_Relation):
         self,
         *,
         as_of: AsOf | None = None,
+        valid_at: ValidAt | None = None,
         where: str | None = None,
         order_by: str | None = None,
         limit: int | None = None,
     ) -> Rows:
-        """The rows, at the newest epoch or as of another. `where` and `order_by` are SQL."""
-        return self._rows(as_of, where, order_by, limit)
+        """The rows, at the newest epoch or as of another. `where` and `order_by` are SQL. `valid_at` chooses
+        those that hold at a valid time, without their periods."""
+        return self._rows(as_of, where, order_by, limit, valid_at)
 
     def changes(self, since: int = 0, until: int | None = None) -> list[Change]:
         """The changes after epoch `since`, up to the newest epoch or `until`, in their order."""
@@ -295,14 +298,16 @@ class View(_Relation):
         self,
         *,
         as_of: AsOf | None = None,
+        valid_at: ValidAt | None = None,
         where: str | None = None,
         order_by: str | None = None,
         limit: int | None = None,
         skip_errors: bool = False,
     ) -> Rows:
-        """The rows, at the newest epoch or as of another. `where` and `order_by` are SQL. `skip_errors`
-        reads a view some of whose rows fail."""
-        return self._rows(as_of, where, order_by, limit, skip_errors)
+        """The rows, at the newest epoch or as of another. `where` and `order_by` are SQL. `valid_at` chooses
+        those that hold at a valid time, without their periods; `skip_errors` reads a view some of whose rows
+        fail."""
+        return self._rows(as_of, where, order_by, limit, valid_at, skip_errors)
 
     def changes(self, since: int = 0, until: int | None = None, *, skip_errors: bool = False) -> list[Change]:
         """The changes after epoch `since`, up to the newest epoch or `until`, in their order."""

@@ -22,6 +22,7 @@ from engine.costs.build_time import build_time
 from engine.costs.draws import Draws, draws_of
 from engine.costs.growth import grown
 from engine.costs.probing import ProbedRows, SourceProbes, change_cost, dearest_rows, probe, probed_rows
+from engine.costs.process_time import process_seconds
 from engine.costs.roots import ThinnedPlan, has_recursion, thinned
 from engine.costs.trial import OperatorTrial, Trial
 from engine.costs.view_cost import BuildTime, OperatorCost, ViewCost
@@ -141,10 +142,11 @@ class _Estimate:
         )
         parts = {name: found.draws.part(name) for name in sorted({*found.draws.large, *found.draws.whole})}
         is_least = found.is_least or any(trial.is_cut for trial in found.trials)
-        build = self._build(operators)
+        rendering = min(trial.rendering for trial in found.trials) / _BILLION
+        build = self._build(operators, frozenset(operator.kind for operator in observed), rendering)
         return ViewCost(operators, changes, build, parts, found.root_part, is_least)
 
-    def _build(self, operators: Sequence[OperatorCost]) -> BuildTime:
+    def _build(self, operators: Sequence[OperatorCost], kinds: frozenset[str], rendering: float) -> BuildTime:
         relations = [
             self._snapshot.relations[source.name]
             for source in sources_of(self._plan)
@@ -152,9 +154,17 @@ class _Estimate:
         ]
         rows = sum(len(batch) for relation in relations for batch in relation.batches)
         seconds = [each.seconds for each in operators]
-        here = rows <= self._limits.rows_here and max(seconds) < _SECONDS_HERE
+        is_here = rows <= self._limits.rows_here and max(seconds) < _SECONDS_HERE
         kept = sum(each.kept > 0 for each in operators)
-        return build_time(relations, sum(seconds), kept, self._dictionary, here)
+
+        def process() -> float:
+            few = draws_of(self._plan, self._snapshot, _LEVELS[0])
+            drawn = few.rows(few.share)
+            return process_seconds(self._plan, kinds, drawn, self._dictionary)
+
+        return build_time(
+            relations, rendering + sum(seconds), kept, self._dictionary, None if is_here else process
+        )
 
     # Trials
 

@@ -72,8 +72,10 @@ class Trial:
         self, plan: Node, snapshot: Snapshot, dictionary: Dictionary, max_rounds: int, share: float
     ) -> None:
         self.share = share
-        order = snapshot.frontier.order
+        order, start = snapshot.frontier.order, perf_counter_ns()
         self._hydration = Hydration.of(_NAME, plan, order, dictionary, Options(max_rounds))
+        self.rendering = perf_counter_ns() - start
+        """The nanoseconds that it took to make the operators."""
         self._dataflow = self._hydration.dataflow
         self._upper = snapshot.upper
         self._view = KnownView(plan, self._hydration.history, ())

@@ -217,10 +217,12 @@ def rows(
     where: str | None,
     order_by: str | None,
     limit: int | None,
+    valid_at: str | datetime | None = None,
     skip_errors: bool = False,
 ) -> ApiCall[Rows]:
     query = {
         "as_of": _moment(as_of),
+        "valid_at": _moment(valid_at, "valid_at"),
         "where": where,
         "order_by": order_by,
         "limit": limit,
@@ -234,12 +236,12 @@ def rows_of(answer: ApiAnswer) -> Rows:
     return read_stream(answer.body, int(answer.headers["freshet-epoch"]))
 
 
-def _moment(as_of: int | str | datetime | None) -> int | str | None:
+def _moment(as_of: int | str | datetime | None, name: str = "as_of") -> int | str | None:
     if not isinstance(as_of, datetime):
         return as_of
     if as_of.tzinfo is None:
         raise InvalidRequestError(
-            f"as_of {as_of} has no time zone", "pass an aware datetime, such as datetime.now(UTC)"
+            f"{name} {as_of} has no time zone", "pass an aware datetime, such as datetime.now(UTC)"
         )
     return as_of.isoformat()
 

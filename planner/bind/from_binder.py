@@ -194,10 +194,11 @@ class FromBinder:
         relation = self._known(node)
         self.session.reads.add(relation.name)
         self.session.provenance.table(relation.name, node)
-        plan, key = relation.plan, relation.key
+        plan, key, schema = relation.plan, relation.key, relation.schema
         if relation.period is not None and not is_plain:
             plan, key = self.session.at_one_time(relation)
-        columns = tuple(self.session.attribute(c.name, c.type, c.nullable) for c in plan.schema.columns)
+            schema = plan.schema
+        columns = tuple(self.session.attribute(c.name, c.type, c.nullable) for c in schema.columns)
         positions = tuple(range(len(columns)))
         scan = TableScan(relation.name, plan, columns, positions, key, relation.rows)
         return Bound(scan, columns)

@@ -29,6 +29,7 @@ from planner.parsing.generated_columns import GeneratedColumns
 from planner.parsing.hints import PriorityHints
 from planner.parsing.interval_texts import is_of_months, read_interval
 from planner.parsing.json_columns import JsonColumns
+from planner.parsing.ksql_windows import WindowClauses
 from planner.parsing.limit_by import LimitBy
 from planner.parsing.materialize_words import MaterializeWords
 from planner.parsing.mutually import MutualRecursion
@@ -41,7 +42,6 @@ from planner.parsing.variadic import without_variadic
 from planner.parsing.version_clauses import VersionClauses
 from planner.parsing.watermarks import Watermarks
 from planner.parsing.window_calls import WindowCalls
-from planner.parsing.window_clauses import WindowClauses
 from planner.rewriting import rewritten
 
 _CONDITIONS = ("on", "using", "method", "match_condition")

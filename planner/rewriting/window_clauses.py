@@ -35,7 +35,7 @@ _TIME = "the time of a row"
 _NAMES = {"WINDOWSTART": START, "WINDOWEND": END}
 
 
-class Known(Protocol):
+class Timed(Protocol):
     """A relation with a schema."""
 
     @property
@@ -76,7 +76,7 @@ def with_windows(query: exp.Select, window: exp.Anonymous) -> exp.Select:
     return query
 
 
-def with_times(tree: exp.Expression, relations: Mapping[str, Known]) -> None:
+def with_times(tree: exp.Expression, relations: Mapping[str, Timed]) -> None:
     """Put the columns that have the times of rows in their places. Raises InvalidQuery for a table in which
     it is not clear which one that is."""
     for column in list(tree.find_all(exp.Column)):
@@ -90,7 +90,7 @@ def with_times(tree: exp.Expression, relations: Mapping[str, Known]) -> None:
             column.set("this", exp.to_identifier(_time_of(relation, table), quoted=True))
 
 
-def _time_of(relation: Known, table: exp.Table) -> str:
+def _time_of(relation: Timed, table: exp.Table) -> str:
     watermark = watermark_of(relation)
     times = [column.name for column in relation.schema.columns if column.type == TIMESTAMP]
     if watermark is None and len(times) != 1:

@@ -19,6 +19,7 @@ from planner.catalog_queries import CATALOG, is_system
 from planner.identifiers import fold, relation_name
 from planner.relation_names import PUBLIC, schema_of
 from planner.statements.alterations import AddColumn, AddConstraint, RenameTable, SetSequence
+from planner.statements.replacement_forms import REPLACING
 from planner.statements.statements import (
     AddLabel,
     AlterSequence,
@@ -85,6 +86,8 @@ def allow(statement: Statement, principal: Principal) -> None:
         case CreateRole() | DropRole() | Grant() | Revoke():
             principal.require_admin()
         case CreateBranch() | DropBranch() | MergeBranch():
+            principal.require_defining_all()
+        case _ if isinstance(statement, REPLACING):
             principal.require_defining_all()
         case CreateSchema() | RenameSchema() | DropSchema() | AddLabel():  # a label reaches all schemas
             principal.require_defining_all()

@@ -185,6 +185,14 @@ REFUSED = [
     ("INSERT INTO salaries VALUES (5, 'x', 1, '2020-02-01', '2020-02-01')", "check_violated"),
     ("INSERT INTO salaries VALUES (5, 'x', 1, '2020-02-01', 'infinity')", "check_violated"),
     ("INSERT INTO salaries VALUES (5, 'x', 1, NULL, NULL)", "null_not_allowed"),
+    ("EXPLAIN WHY SELECT * FROM totals", "unsupported_sql"),
+    ("EXPLAIN WHY SELECT dept FROM totals FOR VALID_TIME AS OF '2020-03-01'", "unsupported_sql"),
+    ("CREATE VIEW v AS SELECT id FROM salaries WHERE valid_from < now()", "unknown_column"),
+    (
+        "CREATE VIEW v AS SELECT id FROM salaries "
+        "WHERE now() < '2020-01-01'::timestamptz + pay * INTERVAL '1 day'",
+        "unsupported_sql",
+    ),
     ("CREATE VIEW v AS SELECT id AS valid_from FROM salaries", "invalid_query"),
     (
         "CREATE VIEW v AS SELECT id FROM salaries FOR VALID_TIME ALL FOR SYSTEM_TIME AS OF 3",
@@ -218,6 +226,28 @@ def test_columns_that_come_later_stand_before_the_period(client: Client) -> None
     assert ask(client, "SELECT * FROM every") == [[1, "x", 10, "n"]]
     assert periods(client, "every", "id, note") == [[1, "n", day(1), None], [2, "n", day(2), day(5)]]
     assert periods(client, "best", "dept")[0] == ["x", day(1), day(2)]
+
+
+def test_an_assertion_holds_at_every_valid_time(client: Client) -> None:
+    ask(client, SALARIES)
+    ask(client, "CREATE ASSERTION low CHECK (NOT EXISTS (SELECT dept FROM totals WHERE total > 25))")
+    ask(client, "INSERT INTO salaries VALUES (3, 'y', 20, '2020-05-01', NULL)")
+    insert = "INSERT INTO salaries VALUES (4, 'x', 20, '2021-01-01', '2021-02-01')"
+    answer = client.post("/v1/sql", {"sql": insert})
+    assert code(answer) == (409, "assertion_broken")
+    assert "valid_from = 2021-01-01T00:00:00Z, valid_to = 2021-02-01T00:00:00Z" in answer.json()["detail"]
+
+
+def test_a_table_is_read_at_the_time_of_each_row(client: Client) -> None:
+    ask(client, SALARIES + "CREATE TABLE events (at TIMESTAMPTZ, id BIGINT)")
+    paid = "SELECT e.id, s.pay FROM events e LEFT JOIN salaries FOR VALID_TIME AS OF e.at AS s ON s.id = e.id"
+    ask(client, f"CREATE VIEW paid AS {paid}")
+    ask(client, "INSERT INTO events VALUES ('2020-03-01', 1), ('2019-01-01', 1), ('2020-05-01', 2)")
+    ask(
+        client, "UPDATE salaries FOR PORTION OF VALID_TIME FROM '2020-03-01' TO NULL SET pay = 6 WHERE id = 1"
+    )
+    assert ask(client, f"{paid} ORDER BY 1, 2") == [[1, 6], [1, None], [2, None]]
+    assert ask(client, "SELECT * FROM paid ORDER BY 1, 2") == [[1, 6], [1, None], [2, None]]
 
 
 def test_a_restart_keeps_everything(settings: Settings) -> None:
@@ -268,3 +298,28 @@ def test_a_view_as_of_now_follows_the_clock(settings: Settings) -> None:
         seconds[0] += 86_400_000_000
         ask(client, "INSERT INTO t VALUES (3, '2030-01-01', NULL)")
         assert client.rows("current") == [(2,)]
+
+
+def test_rows_are_read_at_a_valid_time(client: Client) -> None:
+    ask(client, SALARIES)
+    for at, ids in (("2020-01-15", [1]), ("2020-03-01", [1, 2]), ("2020-05-01", [1]), ("2019-01-01", [])):
+        assert [row[0] for row in client.rows("salaries", valid_at=f"{at}T00:00:00Z")] == ids
+        where = client.rows("salaries", valid_at=f"{at}T00:00:00+00:00", where="pay > 5", order_by="pay DESC")
+        assert [row[0] for row in where] == ids[::-1]
+    assert sorted(client.rows("totals", valid_at=day(3))) == [("x", 10), ("y", 20)]
+    assert len(client.rows("salaries")[0]) == 5
+    page = client.get("/v1/tables/salaries/rows", valid_at=day(3), limit=1).json()
+    assert [column["name"] for column in page["columns"]] == ["id", "dept", "pay"]
+    rest = client.get("/v1/tables/salaries/rows", cursor=page["next"], limit=1).json()
+    assert (page["rows"][0]["id"], rest["rows"][0]["id"], rest["next"]) == (1, 2, None)
+    other = client.get("/v1/tables/salaries/rows", cursor=page["next"], valid_at=day(4))
+    assert code(other) == (400, "cursor_mismatch")
+    csv = client.get("/v1/views/best/rows", valid_at=day(3), format="csv").text
+    assert csv == "dept\r\ny\r\n"
+    epoch = client.get("/v1/epochs").json()["epochs"][-1]["epoch"]
+    ask(client, "DELETE FROM salaries FOR VALID_TIME ALL")
+    assert client.rows("totals", valid_at=day(3)) == []
+    assert sorted(client.rows("totals", valid_at=day(3), as_of=epoch)) == [("x", 10), ("y", 20)]
+    for relation, at in (("salaries", "yesterday"), ("salaries", "2020-01-01"), ("plain", day(1))):
+        ask(client, "CREATE TABLE IF NOT EXISTS plain (id BIGINT)")
+        assert code(client.get(f"/v1/tables/{relation}/rows", valid_at=at)) == (400, "invalid_valid_at")

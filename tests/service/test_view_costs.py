@@ -1,4 +1,4 @@
-"""Estimates of views: over HTTP and in SQL, against what the views then cost, and budgets that refuse them."""
+"""Estimates of views, over HTTP and in SQL, against what views then cost; and budgets that refuse them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from service.settings.settings import Settings
 from tests.service.client import Client, code
-from tests.service.test_authorization import bearer, make_key
 
 JOINED = (
     "SELECT o.customer, count(*) AS n FROM lines l JOIN orders o ON l.id_of_order = o.id GROUP BY o.customer"
@@ -125,7 +124,8 @@ def test_a_budget_in_sql(shop: Client) -> None:
     assert "most of it for o" in answer.json()["detail"]
     run(
         shop,
-        f"CREATE VIEW pairs WITH (budget_memory = '1 GB', budget_build = 600, budget_change = '1 s') AS {PAIRS}",
+        "CREATE VIEW pairs WITH (budget_memory = '1 GB', budget_build = 600, budget_change = '1 s') "
+        f"AS {PAIRS}",
     )
     run(shop, "CREATE OR REPLACE VIEW pairs (a) WITH (budget_memory = '1 GB') AS SELECT id FROM lines")
     assert len(run(shop, "SELECT a FROM pairs")) == 400
@@ -134,7 +134,8 @@ def test_a_budget_in_sql(shop: Client) -> None:
 def test_a_view_that_replaces_another_has_a_budget_too(shop: Client) -> None:
     shop.view("few", "SELECT id FROM lines")
     shop.view("fewer", "SELECT id FROM few WHERE id < 10")
-    text = "CREATE OR REPLACE VIEW few WITH (budget_memory = '100 kB') AS SELECT a.id, b.id AS o FROM lines a, lines b"
+    pairs = "SELECT a.id, b.id AS o FROM lines a, lines b"
+    text = f"CREATE OR REPLACE VIEW few WITH (budget_memory = '100 kB') AS {pairs}"
     assert code(shop.post("/v1/sql", {"sql": text})) == (422, "over_view_budget")
     assert len(run(shop, "SELECT * FROM fewer")) == 10
 
