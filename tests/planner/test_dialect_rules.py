@@ -126,6 +126,10 @@ def test_calls_within_calls_stay_small(dialect: str) -> None:
 PATHS = {
     "DOC #>> '{a,0}'": "1",
     "DOC #>> '{a,1,x/y}'": "u",
+    "DOC #>> '{a,-1,x/y}'": "u",
+    "DOC #>> '{a,-9}'": None,
+    "(DOC #> '{a,-1}') ->> 'x/y'": "u",
+    """'{"-1": [[7, 8]]}'::jsonb #>> '{-1,-1,-2}'""": "7",
     "DOC #>> '{a,NULL}'": None,
     """DOC #>> '{"null"}'""": "7",
     "DOC #>> ARRAY['a', (b - b)::text]": "1",
