@@ -209,7 +209,7 @@ def _in_oracle(node: exp.Expression) -> exp.Expression:
             every = node.copy()
             every.set("ignore_nulls", False)
             return every if node.args.get("ignore_nulls") is not False else node
-        case exp.Cast(to=to) if to.is_type("date") and not isinstance(node.this, exp.Literal):
+        case exp.Cast(to=to) if to.is_type("date") and not isinstance(node.this, exp.Literal | exp.Null):
             return call_of(PREFIX + "day_of_oracle", [node.this], "cast")
     if isinstance(node, _TEXTS) and _DONE not in node.meta:
         inner = node.copy()

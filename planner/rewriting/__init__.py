@@ -105,8 +105,8 @@ _CHANGED = (
         exp.Join,
         exp.AtTimeZone,
     ),
-    *(exp.AnonymousAggFunc, exp.CombinedAggFunc, exp.ParameterizedAgg, exp.Apply),
-    *(exp.WithinGroup, exp.Filter, exp.GenerateSeries, exp.ExplodingGenerateSeries),
+    *(exp.AnonymousAggFunc, exp.CombinedAggFunc, exp.ParameterizedAgg, exp.Filter, exp.Apply),
+    *(exp.WithinGroup, exp.GenerateSeries, exp.ExplodingGenerateSeries),
     *(exp.TimeFromParts, exp.TimestampFromParts),
 )
 

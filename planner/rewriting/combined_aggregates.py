@@ -2,6 +2,7 @@
 
 sumIf(x, test)          →  sum(x) FILTER (WHERE test)
 uniqExactIf(x, test)    →  count(DISTINCT x) FILTER (WHERE test)
+minOrNullIf(x, test)    →  CASE WHEN count(x) FILTER (WHERE test) > 0 THEN min(x) FILTER (WHERE test) END
 quantiles(0.5, 0.9)(x)  →  [quantile_cont(x, 0.5), quantile_cont(x, 0.9)]
 quantileExact(0.5)(x)   →  the element of the sorted values at that place
 """
@@ -81,7 +82,7 @@ _NAMES: Mapping[str, _Made] = {
 _PLACE = "CAST(floor({1} * len({0})) AS BIGINT)"
 _EXACT = f"list_extract({{0}}, least({_PLACE} + 1, len({{0}})))"
 _SORTED = "list_sort({0}, 'ASC', 'NULLS LAST')"
-_COMBINED = re.compile(r"(.+?)(if|distinct|ornull|ordefault)?", re.IGNORECASE)
+_COMBINED = re.compile(r"(.+?)((?:if|distinct|ornull|ordefault)*)", re.IGNORECASE)
 
 
 def combined_aggregate(node: exp.Expression, dialect: str) -> exp.Expression | None:
@@ -93,28 +94,52 @@ def combined_aggregate(node: exp.Expression, dialect: str) -> exp.Expression | N
             return _parameterized(node)
         case exp.AnonymousAggFunc() | exp.CombinedAggFunc():
             return _combined(node)
+        case exp.Anonymous() if isinstance(node.parent, exp.Filter) and _is_combined(node.name):
+            return _combined(node)
+        case (
+            exp.Filter(this=exp.Paren(this=exp.Case() as whole))
+            | exp.Window(this=exp.Paren(this=exp.Case() as whole))
+        ):
+            (either,) = whole.args["ifs"]
+            return _or_null(_around(node, either.this.this), _around(node, either.args["true"]))
         case exp.Anonymous() if node.name.lower() == "laginframe" and isinstance(node.parent, exp.Window):
             return _of(exp.Lag)([arg.copy() for arg in node.expressions])
     return None
 
 
+def _is_combined(name: str) -> bool:
+    written = _COMBINED.fullmatch(name)
+    return written is not None and written[1].lower() in _NAMES
+
+
 def _combined(node: exp.Expression) -> exp.Expression:
-    """An aggregate with a condition as its last argument, or over distinct values."""
+    """An aggregate with a condition as its last argument, over distinct values, or NULL if it has none."""
     written = _COMBINED.fullmatch(node.name)
-    name, combinator = written.groups("") if written else ("", "")
+    name, combinators = written.groups() if written else ("", "")
     made, args = _NAMES.get(name.lower()), [arg.copy() for arg in node.expressions]
-    if made is None or combinator.lower() == "ordefault":
+    combinators = combinators.lower()
+    if made is None or "ordefault" in combinators:
         fail(Unsupported(f"aggregate function {node.name} is not supported", ""), node)
-    if combinator.lower() == "if":
+    test = None
+    if "if" in combinators:
         if not args or (len(args) == 1 and name.lower() != "count"):
             fail(InvalidQuery(f"{node.name} takes a value and a condition"), node)
         *args, test = args
-        return exp.Filter(this=made(args or [exp.Star()]), expression=exp.Where(this=test))
-    if combinator.lower() == "distinct":
-        return made([exp.Distinct(expressions=args[:1])])
-    found = made(args or [exp.Star()])
-    if combinator.lower() == "ornull":
-        return sql("CASE WHEN {0} > 0 THEN {1} END", [exp.Count(this=args[0].copy()), found])
+    counted: exp.Expression = exp.Count(this=args[0].copy() if args else exp.Star())
+    found = made([exp.Distinct(expressions=args[:1])] if "distinct" in combinators else args or [exp.Star()])
+    if test is not None:
+        counted, found = (exp.Filter(this=each, expression=exp.Where(this=test)) for each in (counted, found))
+    return _or_null(counted, found) if "ornull" in combinators else found
+
+
+def _or_null(counted: exp.Expression, found: exp.Expression) -> exp.Expression:
+    return sql("CASE WHEN {0} > 0 THEN {1} END", [counted, found])
+
+
+def _around(node: exp.Expression, aggregate: exp.Expression) -> exp.Expression:
+    """FILTER or OVER of an aggregate that is NULL without values, around a part of it."""
+    found = node.copy()
+    found.set("this", aggregate.copy())
     return found
 
 

@@ -96,6 +96,7 @@ _BY_SQLGLOT: dict[exp.DType, Type] = {
     _DT.TIMESTAMPNTZ: TIMESTAMP,
     _DT.DATETIME: TIMESTAMP,
     _DT.DATETIME2: TIMESTAMP,
+    _DT.DATETIME64: TIMESTAMP,
     _DT.TIMESTAMPTZ: TIMESTAMPTZ,
     _DT.TIMESTAMPLTZ: TIMESTAMPTZ,
     _DT.INTERVAL: INTERVAL,
@@ -112,6 +113,10 @@ _BY_SQLGLOT: dict[exp.DType, Type] = {
     _DT.OBJECT: JSON,
     _DT.SUPER: JSON,
 }
+_MOMENTS = (_DT.DATETIME, _DT.DATETIME64)
+_DIGITS_OF_SECONDS = tuple("0123456")
+UTC_NAMES = ("UTC", "Etc/UTC", "GMT")
+"""Names of the zone that moments have here."""
 _ARRAYS = (_DT.ARRAY, _DT.LIST)
 _STRUCTS = (_DT.STRUCT, _DT.OBJECT)
 _DIGITS = re.compile("[0-9]{1,9}")
@@ -183,6 +188,8 @@ def _element_type(node: exp.DataType, dialect: str) -> Type:
         return _enumeration(node)
     if node.this is _DT.LOWCARDINALITY and node.expressions:
         return _element_type(node.expressions[0], dialect)
+    if node.this in _MOMENTS and dialect == "clickhouse":
+        _check_moment(node)
     found = INTERVAL if isinstance(node.this, exp.Interval) else _BY_SQLGLOT.get(node.this)
     if found is None and node.this is _DT.USERDEFINED and node.sql(dialect).upper() in WHOLES:
         found = whole(node.sql(dialect).upper())
@@ -191,6 +198,18 @@ def _element_type(node: exp.DataType, dialect: str) -> Type:
         hint = instead(written, dialect, _near(node), SUPPORTED)
         fail(Unsupported(f"type {written} is not supported", hint), node)
     return found
+
+
+def _check_moment(node: exp.DataType) -> None:
+    """Raises Unsupported for ClickHouse's moments in a zone, and with more digits of a second than here."""
+    for parameter in node.expressions:
+        given = parameter.this
+        if given.is_string and given.name not in UTC_NAMES:
+            fail(
+                Unsupported("a moment keeps no zone here", "write the moments in UTC, without the zone"), node
+            )
+        if not given.is_string and given.name not in _DIGITS_OF_SECONDS:
+            fail(Unsupported("a moment has up to 6 digits of a second here", "write up to 6"), node)
 
 
 def _struct(node: exp.DataType, dialect: str) -> Type:

@@ -12,7 +12,7 @@ from functools import cache
 
 import sqlglot
 from sqlglot import Dialect, exp
-from sqlglot.errors import ParseError
+from sqlglot.errors import ErrorLevel, ParseError, UnsupportedError
 from sqlglot.generator import Generator
 
 from tests.dialects.spellings import LEFT_OUT, Spellings, spellings
@@ -43,13 +43,16 @@ def in_dialect(query: Term, dialect: str) -> str:
     try:
         tree = sqlglot.parse_one(text, read="postgres")
         _leave_out(tree, known)
-        for type in tree.find_all(exp.DataType):
+        for type in list(tree.find_all(exp.DataType)):
             if type.this in known.types:
-                type.set("this", known.types[type.this])
-        return _generator(dialect)(dialect=dialect, templates=templates).generate(tree)
+                type.replace(exp.DataType.build(known.types[type.this], dialect=dialect))
+        if not known.default_frame_is_known:
+            _write_frames(tree)
+        generator = _generator(dialect)(templates, dialect=dialect, unsupported_level=ErrorLevel.RAISE)
+        return generator.generate(tree)
     except ParseError:
         raise LeftOut("what sqlglot does not parse") from None
-    except AttributeError:  # windows with a name, where NULL has another place
+    except (UnsupportedError, AttributeError):  # windows with a name, where NULL has another place
         raise LeftOut("what sqlglot does not write") from None
 
 
@@ -57,9 +60,19 @@ def _leave_out(tree: exp.Expression, known: Spellings) -> None:
     """Raises LeftOut for a FROM that would become another one."""
     if any(values.args.get("joins") for values in tree.find_all(exp.Values)):
         raise LeftOut("joins behind VALUES, which sqlglot moves")
+    if any(lateral.args.get("joins") for lateral in tree.find_all(exp.Lateral)):
+        raise LeftOut("joins behind LATERAL, which sqlglot loses")
     joins = (node for node in tree.find_all(exp.Subquery) if isinstance(node.this, exp.Table))
     if not known.joins_have_columns and any(node.alias_column_names for node in joins):
         raise LeftOut("columns of a join")
+
+
+def _write_frames(tree: exp.Expression) -> None:
+    """Gives every ordered window without a frame PostgreSQL's."""
+    frame = {"kind": "RANGE", "start": "UNBOUNDED", "start_side": "PRECEDING", "end": "CURRENT ROW"}
+    for window in tree.find_all(exp.Window):
+        if window.args.get("order") and not window.args.get("spec"):
+            window.set("spec", exp.WindowSpec(**frame))
 
 
 def _written(term: Term, known: Spellings, templates: list[str]) -> str:

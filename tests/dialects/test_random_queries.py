@@ -5,17 +5,18 @@ FRESHET_FOREIGN is the number of queries a dialect, 6 unless set. The queries ar
 
 from __future__ import annotations
 
+import json
 import os
 from itertools import count
+from pathlib import Path
 
 import pytest
 
-from planner.dialects.standing import PROVEN, standings
+from tests.dialects.hunt import hunted
 from tests.dialects.random_queries import Outcome, ask
-from tests.dialects.spellings import KNOWN
+from tests.dialects.spellings import DIALECTS
 
 WANTED = int(os.environ.get("FRESHET_FOREIGN", "6"))
-DIALECTS = [name for name, known in standings().items() if known.standing == PROVEN and name in KNOWN]
 
 
 @pytest.fixture(scope="module")
@@ -35,3 +36,16 @@ def test_queries_mean_what_the_canonical_ones_mean(outcome: Outcome, dialect: st
     faults = [str(fault) for fault in outcome.faults if fault.dialect == dialect]
     assert not faults, "\n".join([f"{len(faults)} of {outcome.right[dialect] + len(faults)}", *faults])
     assert outcome.right[dialect] >= WANTED
+
+
+def test_a_hunt_goes_on_where_it_stopped(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files = ["--state", str(tmp_path / "state.json"), "--found", str(tmp_path / "found.txt")]
+    assert hunted(["postgres", "--last", "0", *files]) == 0
+    first = json.loads((tmp_path / "state.json").read_text())
+    assert first["seed"] == 1
+    assert hunted(["postgres", "--last", "1", *files]) == 0
+    second = json.loads((tmp_path / "state.json").read_text())
+    assert second["seed"] == 2
+    assert second["right"]["postgres"] > first["right"]["postgres"] > 0
+    assert (tmp_path / "found.txt").read_text() == ""
+    assert "0 faults" in capsys.readouterr().out.splitlines()[-1]

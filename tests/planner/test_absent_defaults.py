@@ -47,3 +47,15 @@ def test_other_dialects_keep_their_columns() -> None:
 def test_what_has_no_answer_here_is_refused(sql: str, what: str) -> None:
     with pytest.raises(PlannerError, match=what):
         plan_query(sql, RELATIONS, "clickhouse")
+
+
+@pytest.mark.parametrize("combined", ["minOrNullIf(id, id > 1)", "minIfOrNull(id, id > 1)"])
+@pytest.mark.parametrize("over", ["", " OVER (ORDER BY id)"])
+def test_an_aggregate_with_two_combinators_is_one_with_filter(combined: str, over: str) -> None:
+    only = f"FILTER (WHERE id > 1){over}"
+    spelled = f"CASE WHEN count(id) {only} > 0 THEN min(id) {only} END"
+    plans = [
+        plan_query(f"SELECT {call} AS v FROM people", RELATIONS, "clickhouse").plan
+        for call in (f"{combined}{over}", f"minOrNull(id) {only}", spelled)
+    ]
+    assert plans[0] == plans[1] == plans[2]

@@ -129,6 +129,7 @@ def test_nested_types() -> None:
         ("trino", "ROW(INTEGER, VARCHAR)"): row_of([INTEGER, TEXT]),
         ("spark", "struct<a:int,`B c`:array<string>>"): pair,
         ("clickhouse", "Map(String, Int32)"): map_of(TEXT, INTEGER),
+        ("clickhouse", "Array(DateTime64(6, 'UTC'))"): array_of(TIMESTAMP),
         ("postgres", "MAP(TEXT, NUMERIC(30, 2))[]"): array_of(map_of(TEXT, numeric(30, 2))),
     }
     for (dialect, text), type in written.items():
@@ -137,6 +138,14 @@ def test_nested_types() -> None:
         assert from_duckdb(duckdb_type(type)) == type
     odd = struct_of([('a"),', enumeration("x)", "y'\"")), ("b", row_of([INTEGER, map_of(UUID, JSON)]))])
     assert from_duckdb(duckdb_type(odd)) == odd
+
+
+@pytest.mark.parametrize(
+    ("text", "what"), [("DateTime('Asia/Tokyo')", "keeps no zone"), ("DateTime64(9)", "up to 6 digits")]
+)
+def test_moments_of_clickhouse_that_are_none_here(text: str, what: str) -> None:
+    with pytest.raises(Unsupported, match=what):
+        data_type(exp.DataType.build(text, dialect="clickhouse"), "clickhouse")
 
 
 def test_fields_have_names_of_their_own() -> None:

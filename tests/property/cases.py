@@ -30,20 +30,28 @@ class Case:
 def random_case(seed: int, candidates: int = 24) -> tuple[Case, Answers]:
     """Views over one history, and the answers; of the candidates most without any life are left out."""
     rng = random.Random(seed)
+    case, _ = random_candidates(rng, seed, candidates)
+    found = answers(case)
+    chosen = _chosen(rng, [view for view in case.views if view.name in found], found)
+    return replace(case, views=chosen), {view.name: found[view.name] for view in chosen}
+
+
+def random_candidates(rng: random.Random, seed: int, count: int = 24) -> tuple[Case, Catalog]:
+    """Views over one history that nobody has answered, and the catalog that has planned them."""
     tables = random_tables(rng)
     history = random_history(rng, tables, rng.choice((3, 5, 6, 8, 10)))
-    views, refused = _candidates(rng, tables, candidates)
-    found = answers(Case(seed, tables, tuple(views), history))
-    chosen = _chosen(rng, [view for view in views if view.name in found], found)
-    case = Case(seed, tables, chosen, history, tuple(refused))
-    return case, {view.name: found[view.name] for view in chosen}
+    catalog = Catalog(tables)
+    views, refused = _candidates(rng, tables, catalog, count)
+    return Case(seed, tables, tuple(views), history, tuple(refused)), catalog
 
 
-def _candidates(rng: random.Random, tables: tuple[Table, ...], count: int) -> tuple[list[View], list[str]]:
+def _candidates(
+    rng: random.Random, tables: tuple[Table, ...], catalog: Catalog, count: int
+) -> tuple[list[View], list[str]]:
     """Views that DuckDB takes, over the tables and each other; and what others were refused for."""
     views: list[View] = []
     refused: list[str] = []
-    referee, catalog = Referee(tables), Catalog(tables)
+    referee = Referee(tables)
     for number in itertools.count():
         if len(views) + len(refused) == count:
             break
@@ -124,7 +132,7 @@ def _healthy(answer: Answer | None) -> bool:
 
 def _chosen(rng: random.Random, views: list[View], found: Answers) -> tuple[View, ...]:
     """Some of the views, and what they read: mostly those that have rows and change."""
-    lively = [view for view in views if _is_lively(found[view.name])]
+    lively = [view for view in views if is_lively(found[view.name])]
     dull = [view for view in views if view not in lively]
     wanted = lively + rng.sample(dull, min(len(dull), 1 + len(lively) // 5))
     names = {view.name for view in wanted}
@@ -134,7 +142,7 @@ def _chosen(rng: random.Random, views: list[View], found: Answers) -> tuple[View
     return tuple(view for view in views if view.name in names)
 
 
-def _is_lively(answers: tuple[Answer | None, ...]) -> bool:
+def is_lively(answers: tuple[Answer | None, ...]) -> bool:
     """Whether the view has rows most of the time, and other ones most of the time."""
     after = answers[1:]
     filled = sum(1 for answer in after if answer)

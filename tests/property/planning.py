@@ -20,17 +20,19 @@ _LISTED = re.compile(r"^\| `SELECT [^`]+` \| `([^`]+)` \|$", re.MULTILINE)
 
 
 class Catalog:
-    """Tables, and the views planned so far."""
+    """Tables, and the views planned so far; `planned` has what came of these."""
 
     def __init__(self, tables: Iterable[Table]) -> None:
         self.relations = {
             table.name: Relation(table.name, table.schema, Source(table.name, table.schema), table.key)
             for table in tables
         }
+        self.planned: dict[str, PlannedQuery] = {}
 
     def add(self, view: View) -> PlannedQuery:
         """The view's plan; others may read it from now on. Raises PlannerError."""
         planned = plan_query(inlined(view.sql()), self.relations, view.dialect)
+        self.planned[view.name] = planned
         self.relations[view.name] = Relation(view.name, planned.schema, planned.plan, is_view=True)
         return planned
 

@@ -7,7 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 
 from planner.dialects.clickhouse.clickhouse_arrays import ARRAYS
-from planner.dialects.clickhouse.clickhouse_casts import CASTS, cast_to_named, cut_to_digits
+from planner.dialects.clickhouse.clickhouse_casts import (
+    CASTS,
+    cast_to_moment,
+    cast_to_named,
+    cut_to_digits,
+)
 from planner.dialects.clickhouse.clickhouse_days import DAYS, in_zone
 from planner.dialects.clickhouse.clickhouse_documents import DOCUMENTS
 from planner.dialects.clickhouse.clickhouse_maps import MAPS
@@ -41,6 +46,8 @@ def clickhouse_node(node: exp.Expression) -> exp.Expression:
             return in_zone(node.name.upper(), inner) or node
         case exp.Cast(to=exp.DataType(this=exp.DType.DECIMAL) as type) if len(type.expressions) == 2:
             return cut_to_digits(node, type)
+        case exp.Cast(to=exp.DataType(this=exp.DType.DATETIME | exp.DType.DATETIME64) as type):
+            return cast_to_moment(node, type)
         case exp.CastToStrType():
             return cast_to_named([node.this, node.args["to"]])
         case exp.Anonymous(expressions=[text, pattern]) if node.name.upper() == "EXTRACT":

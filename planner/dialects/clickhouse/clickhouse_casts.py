@@ -15,6 +15,7 @@ from planner.dialects.overloads import PREFIX
 from planner.errors import Unsupported
 from planner.native.templates import call_of, sql
 from planner.positions import fail
+from planner.sql_types import UTC_NAMES
 
 Args = Sequence[exp.Expression]
 Meaning = str | Callable[[Args], exp.Expression]
@@ -31,7 +32,6 @@ _FLOATS = {"FLOAT32": "FLOAT", "FLOAT64": "DOUBLE"}
 _DECIMALS = {"DECIMAL32": 9, "DECIMAL64": 18, "DECIMAL128": 38}
 _NUMERAL = "regexp_full_match({0}, '[-+]?[0-9]+')"
 _DAY, _MOMENT = "DATE '1970-01-01'", "TIMESTAMP '1970-01-01 00:00:00'"
-_ZONE = "UTC"
 
 
 def _cast(type: str, attempt: bool = False) -> Callable[[Args], exp.Expression]:
@@ -85,6 +85,16 @@ def cut_to_digits(node: exp.Cast, type: exp.DataType) -> exp.Expression:
     return sql(f"{cast}({wide} AS {type.sql('duckdb')})", [node.this])
 
 
+def cast_to_moment(node: exp.Cast, type: exp.DataType) -> exp.Expression:
+    """CAST(x AS DateTime64(3, 'UTC')) is toDateTime64(x, 3, 'UTC')."""
+    given = [parameter.this.copy() for parameter in type.expressions]
+    if isinstance(node, exp.TryCast):
+        return sql("TRY_CAST({0} AS TIMESTAMP)", [node.this])
+    if type.this is exp.DType.DATETIME:
+        return moment([node.this, *given])
+    return precise_moment([node.this, *(given or [exp.Literal.number(3)])])
+
+
 def cast_to_named(args: Args) -> exp.Expression:
     """CAST(x, 'UInt8')."""
     return exp.Cast(this=args[0].copy(), to=_type(args[1]))
@@ -115,7 +125,7 @@ def _type(node: exp.Expression) -> exp.DataType:
 
 def moment(args: Args) -> exp.Expression:
     """TODATETIME(x): a moment in UTC, of whole seconds."""
-    if len(args) > 1 and args[1].name not in (_ZONE, "Etc/UTC", "GMT"):
+    if len(args) > 1 and args[1].name not in UTC_NAMES:
         fail(
             Unsupported("a moment keeps no zone here", "write the moment in UTC, or toHour(at, zone)"),
             args[1],

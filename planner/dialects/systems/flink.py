@@ -189,7 +189,7 @@ FLINK: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     ),
     # REPLACE('abc', '', 'x') is xaxbxcx
     "REPLACE(text, part, other)": (
-        "CASE WHEN {1} = '' THEN {2} || array_to_string(string_split({0}, ''), {2}) || {2}"
+        "CASE WHEN {1} = '' THEN regexp_replace({0}, '', replace({2}, chr(92), chr(92) || chr(92)), 'g')"
         " ELSE replace({0}, {1}, {2}) END"
     ),
     "TYPEOF(value)": _no_names,
