@@ -26,6 +26,8 @@ def whole_in_query(node: exp.Expression, dialect: str | None) -> exp.Expression:
     texts; any other node itself."""
     if dialect is None or is_native(node):
         return node
+    if isinstance(node, exp.IntDiv) and has(dialect, Trait.DIV_GIVES_WHOLE):
+        return sql(_QUOTIENT, [node.this, node.expression])
     if not has(dialect, Trait.CUTS_FRACTIONS):
         return _unrounded(node) if has(dialect, Trait.ROUNDS_NO_TEXTS) else node
     match node:

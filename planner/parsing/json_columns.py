@@ -34,7 +34,9 @@ class JsonColumns:
         is_text = self._curr is not None and self._curr.token_type is TokenType.STRING
         if not is_text or not self._curr.text.lstrip().startswith("{"):
             return self._parse_json_object()  # type: ignore[no-any-return]
-        return exp.Anonymous(this="JSONB_OBJECT", expressions=self._parse_csv(self._parse_bitwise))
+        name = self._tokens[self._index - 2]
+        found = exp.Anonymous(this="JSONB_OBJECT", expressions=self._parse_csv(self._parse_bitwise))
+        return found.update_positions(name)
 
     def _parse_document_query(self: Any) -> exp.JSONExtract:
         """JSON_QUERY with Oracle's wrappers."""

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import re
 
+import orjson
 from sqlglot import exp
 
 from engine.scalar.written import readable
 from engine.schema import INTERVAL, TEXT, TIMESTAMPTZ, array_of
-from planner.errors import TypeMismatch
+from planner.errors import PlannerError, TypeMismatch
 from planner.positions import fail
+from planner.sql_types import data_type
 
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _MONTH = (
@@ -42,6 +44,7 @@ _CLOCK = re.compile(
 )
 _DIGITS = re.compile(r"(\d\d)(\d\d)(\d\d(?:\.\d+)?)?")
 _NAMED = re.compile(r"\s*[-+]?(?:inf(?:inity)?|nan)\s*", re.IGNORECASE)
+_NULL_OR_TEXT = re.compile(r'("(?:[^"\\]|\\.)*")|NULL')
 _LARGEST = {exp.DType.DOUBLE: 1.7976931348623157e308, exp.DType.FLOAT: 3.4028235677973366e38}
 _MOMENTS = (exp.DType.DATE, exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ)
 
@@ -63,6 +66,8 @@ def cast_of_text(cast: exp.Cast, text: str) -> exp.Expression:
         text = _clock(text.strip(), text)
     if kind is exp.DType.ARRAY and (depth := _depth(text)) > 1:
         return _deeper(cast, depth)
+    if kind is exp.DType.ARRAY and text.lstrip().startswith("{"):
+        text = _array(cast, text)
     return _respelled(cast, text)
 
 
@@ -110,6 +115,14 @@ def _clock(text: str, other: str) -> str:
     return f"{hour:02}:{found['minute']}{found['rest'] or ':00'}"
 
 
+def _array(cast: exp.Cast, text: str) -> str:
+    """An array as DuckDB spells it; the text itself for types that only catalogs have."""
+    try:
+        return readable(text, data_type(cast.to, "postgres"))
+    except PlannerError:
+        return text
+
+
 def _depth(text: str) -> int:
     """The number of braces in which the elements of an array stand."""
     braces = re.match(r"[\s{]*", text)
@@ -123,11 +136,28 @@ def _deeper(cast: exp.Cast, depth: int) -> exp.Expression:
         depth, element = depth - 1, element.expressions[0]
     if depth < 1:
         return cast
+    spelled = readable(cast.name, array_of(TEXT))
+    if not _is_even(spelled):
+        fail(TypeMismatch(f"{cast.name} is no array of arrays of one length"), cast)
     found = cast.copy()
     for _ in range(depth):
         found.set("to", exp.DataType(this=exp.DType.ARRAY, expressions=[found.to.copy()], nested=True))
-    found.set("this", exp.Literal.string(readable(cast.name, array_of(TEXT))))
+    found.set("this", exp.Literal.string(spelled))
     return found
+
+
+def _is_even(spelled: str) -> bool:
+    """Whether all arrays beside each other are of one length."""
+    try:
+        value = orjson.loads(_NULL_OR_TEXT.sub(lambda part: part[1] or "null", spelled))
+    except ValueError:
+        return False
+    level = [value]
+    while level and all(isinstance(each, list) for each in level):
+        if len({len(each) for each in level}) > 1:
+            return False
+        level = [part for each in level for part in each]
+    return not any(isinstance(each, list) for each in level)
 
 
 def _respelled(cast: exp.Cast, text: str) -> exp.Expression:

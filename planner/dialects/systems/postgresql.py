@@ -193,7 +193,10 @@ POSTGRES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "STRING_TO_ARRAY(text, delimiter, null)": SPLIT_WITH_NULLS,
     "ARRAY_CAT(a, b)": lambda args: exp.DPipe(this=args[0].copy(), expression=args[1].copy()),
     # width_bucket(now(), ARRAY['yesterday', 'today', 'tomorrow']::timestamptz[]) is 2
-    "WIDTH_BUCKET(value, bounds)": "CAST(len(list_filter({1}, lambda bound: bound <= {0})) AS INTEGER)",
+    "WIDTH_BUCKET(value, bounds)": (
+        "CASE WHEN {0} IS NOT NULL"
+        " THEN CAST(len(list_filter({1}, lambda bound: bound <= {0})) AS INTEGER) END"
+    ),
     "CONVERT_FROM(bytes, form)": _in_utf8("decode({0})"),
     "CONVERT_TO(text, form)": _in_utf8("encode({0})"),
     # scale(8.4100) is 4, and min_scale(8.4100) is 2

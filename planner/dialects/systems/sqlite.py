@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
+from planner.dialects.as_written import remember_dialect
 from planner.dialects.number_beginnings import beginning
 from planner.dialects.overloads import PREFIX
 from planner.dialects.printf import printed
@@ -122,7 +123,7 @@ def sqlite_node(node: exp.Expression) -> exp.Expression:
 
 def _whole(node: exp.Expression) -> exp.Expression:
     is_whole = isinstance(node, exp.Literal) and node.name.isdigit()
-    return node.copy() if is_whole else exp.cast(node.copy(), "bigint")
+    return node.copy() if is_whole else remember_dialect(exp.cast(node.copy(), "bigint"), "sqlite")
 
 
 def _is_plain(node: exp.Expr) -> bool:
