@@ -209,10 +209,14 @@ FORMS: Mapping[str, Forms] = {
         "ARRAY": "len({0})",
         "MAP": "CAST(cardinality({0}) AS BIGINT)",
     },
-    "rounded_of_clickhouse": {
-        "WHOLE": "round({0}, {1})",
-        "DECIMAL": "round({0}, {1})",
-        "NUMBER": "round_even({0}, {1})",
+    "rounded_of_clickhouse": {"FLOAT": "round_even({0}, {1})", "NUMBER": "round({0}, {1})"},
+    "member_of_clickhouse": {
+        "ARRAY": "CASE WHEN abs({1}) NOT BETWEEN 1 AND len({0}) THEN {DEFAULT} ELSE {0}[{1}] END",
+        "ANY": (
+            "CASE WHEN (typeof({0}) LIKE '%]' OR typeof({0}) LIKE 'MAP(%') AND {0}[{1}] IS NULL"
+            " THEN error('a member is absent, and its default is not known here:"
+            " write if(mapContains(...), ...), or arrayElementOrNull') ELSE {0}[{1}] END"
+        ),
     },
     "hex_of_clickhouse": {"TEXT": "hex({0})", "BYTES": "hex({0})", "WHOLE": _HEX_OF_CLICKHOUSE},
     "bin_of_clickhouse": {"TEXT": "bin({0})", "WHOLE": _BIN_OF_CLICKHOUSE},

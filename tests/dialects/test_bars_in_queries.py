@@ -19,7 +19,7 @@ from service.reading.duck import Duck
 from tests.dialects.bar_cells import says
 from tests.dialects.bar_file import Decision, Entry, bar
 
-PROVEN = ("bigquery", "databricks", "oracle", "redshift", "snowflake", "tsql")
+PROVEN = ("bigquery", "clickhouse", "databricks", "flink", "oracle", "redshift", "snowflake", "tsql")
 FORMS = {"bigquery": {"JSON_QUERY_ARRAY('[1, 2, 3]')"}}
 """Expressions whose answer has another type in a query: an array of JSON, where a view has JSON."""
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 
 from planner.dialects import array_calls
+from planner.dialects.as_written import as_written_in
 from planner.errors import InvalidQuery, Unsupported
 from planner.native.templates import sql
 from planner.positions import fail
@@ -92,7 +93,7 @@ def _first(last: bool = False, nullable: bool = False) -> Callable[[Args], exp.E
         place = sql("-1", []) if last else exp.Literal.number(1)
         if nullable:
             return sql("list_extract({0}, {1})", [found, place])
-        return exp.Bracket(this=found, expressions=[place], offset=1)
+        return _member(found, place)
 
     return made
 
@@ -162,7 +163,11 @@ def _joined(args: Args) -> exp.Expression:
 
 def _beyond(array: exp.Expression) -> exp.Expression:
     """The default of an array's elements."""
-    return exp.Bracket(this=array.copy(), expressions=[sql("len({0}) + 1", [array])], offset=1)
+    return _member(array.copy(), sql("len({0}) + 1", [array]))
+
+
+def _member(array: exp.Expression, place: exp.Expression) -> exp.Expression:
+    return as_written_in(exp.Bracket(this=array, expressions=[place], offset=1), "clickhouse")
 
 
 def _split(args: Args) -> exp.Expression:
