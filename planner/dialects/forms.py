@@ -191,6 +191,7 @@ FORMS: Mapping[str, Forms] = {
         **_kept(_CEILED),
         "TIME": f"CAST({_CEILED.replace('{0}', _OF_CLOCK)} AS TIME)",
     },
+    "iso_day": {"DATE": "CAST({0} AS VARCHAR)"},
     "truth_of_clickhouse": {"TRUTH": "{0}", "NUMBER": "{0} <> 0", "TEXT": _TRUTH},
     "day_of_clickhouse": {"DATE": "{0}", **_of_moments("CAST({0} AS DATE)"), "NUMBER": _DAY_OF_CLICKHOUSE},
     "moment_of_clickhouse": {
