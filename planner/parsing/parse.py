@@ -12,7 +12,6 @@ from planner.parsing.checked_trees import checked_trees
 from planner.parsing.column_names import NAMED, with_named_columns
 from planner.parsing.long_names import with_short_names
 from planner.parsing.namespace import DEFAULT, Namespace
-from planner.parsing.numerals import with_numerals
 from planner.parsing.qualified_columns import without_schemas
 from planner.parsing.syntax_errors import PARSER_FAULTS, unreadable
 from planner.positions import remember
@@ -26,7 +25,7 @@ def parse_statements(
     PostgreSQL's, in its dialect."""
     check_text(sql)
     try:
-        tokens = with_numerals(Dialect.get_or_raise(dialect).tokenize(sql), dialect)
+        tokens = Dialect.get_or_raise(dialect).tokenize(sql)
     except TokenError as error:
         raise unreadable(error, sql) from None
     except PARSER_FAULTS as error:  # of halves of characters, among others

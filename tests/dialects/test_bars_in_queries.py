@@ -19,9 +19,13 @@ from service.reading.duck import Duck
 from tests.dialects.bar_cells import says
 from tests.dialects.bar_file import Decision, Entry, bar
 
-PROVEN = ("bigquery", "clickhouse", "databricks", "flink", "oracle", "redshift", "snowflake", "tsql")
-FORMS = {"bigquery": {"JSON_QUERY_ARRAY('[1, 2, 3]')"}}
-"""Expressions whose answer has another type in a query: an array of JSON, where a view has JSON."""
+PROVEN = ("bigquery", "clickhouse", "databricks", "flink", "oracle", "redshift", "snowflake", "trino", "tsql")
+FORMS = {
+    "bigquery": {"JSON_QUERY_ARRAY('[1, 2, 3]')"},
+    "trino": {"REAL '10.3'", "DECIMAL '1.0' / 3", "DECIMAL '2.0' / 3"},
+}
+"""Expressions whose answer has another type in a query: an array of JSON, where a view has JSON; more digits
+of a REAL in Python; and a DOUBLE for a quotient of decimals, whose types only a view knows."""
 
 
 def asked(dialect: str) -> Iterator[Entry]:

@@ -106,11 +106,12 @@ MEMBERS = {
         "arrayFirst(x -> x > 2, [1, 2])": [0] * 4,
         "0.1 + 0.2 = 0.3": [0] * 4,
     },
+    "trino": {"0x1F + 0o17 + 1_000 + a": [1046, 1047, 1043, None], "X'1F' = X'1f'": [True] * 4},
 }
 
 
 @pytest.mark.parametrize("dialect", MEMBERS)
-def test_absent_members_and_literals_are_the_same_ad_hoc(dialect: str) -> None:
+def test_members_and_literals_are_the_same_ad_hoc(dialect: str) -> None:
     rows = [(0, 0), (1, 0), (-3, 0), (None, 0)]
     given = (dialect, (INTEGER, INTEGER), rows, list(MEMBERS[dialect]))
     assert asked(*given) == viewed(*given) == list(MEMBERS[dialect].values())
