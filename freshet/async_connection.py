@@ -7,13 +7,13 @@ differs. A connection belongs to one event loop.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Any, TypeVar
 
 from freshet.async_operations import AsyncOperations
-from freshet.connection import AsOf
+from freshet.connection import AsOf, ValidAt
 from freshet.contract import calls
 from freshet.contract.api_call import ApiCall
 from freshet.contract.branch_calls import on_branch
@@ -93,10 +93,26 @@ class AsyncConnection(AsyncOperations):
         return AsyncView(self, name)
 
     async def create_view(
-        self, name: str, sql: str, *, dialect: str = calls.DIALECT, or_replace: bool = False
+        self,
+        name: str,
+        sql: str,
+        *,
+        dialect: str = calls.DIALECT,
+        or_replace: bool = False,
+        budget: Mapping[str, float] | None = None,
     ) -> AsyncView:
-        await self.run(calls.create_view(name, sql, dialect, or_replace))
+        await self.run(calls.create_view(name, sql, dialect, or_replace, budget))
         return self.view(name)
+
+    async def estimate_view(
+        self,
+        name: str,
+        sql: str,
+        *,
+        dialect: str = calls.DIALECT,
+        budget: Mapping[str, float] | None = None,
+    ) -> dict[str, Any]:
+        return await self.run(calls.estimate_view(name, sql, dialect, budget))
 
     async def create_assertion(
         self, name: str, sql: str, *, warns: bool = False, dialect: str = calls.DIALECT
@@ -178,11 +194,12 @@ class AsyncTable(_AsyncRelation):
         self,
         *,
         as_of: AsOf | None = None,
+        valid_at: ValidAt | None = None,
         where: str | None = None,
         order_by: str | None = None,
         limit: int | None = None,
     ) -> Rows:
-        return await self._rows(as_of, where, order_by, limit)
+        return await self._rows(as_of, where, order_by, limit, valid_at)
 
     async def changes(self, since: int = 0, until: int | None = None) -> list[Change]:
         return await self._changes(since, until)
@@ -222,12 +239,13 @@ class AsyncView(_AsyncRelation):
         self,
         *,
         as_of: AsOf | None = None,
+        valid_at: ValidAt | None = None,
         where: str | None = None,
         order_by: str | None = None,
         limit: int | None = None,
         skip_errors: bool = False,
     ) -> Rows:
-        return await self._rows(as_of, where, order_by, limit, skip_errors)
+        return await self._rows(as_of, where, order_by, limit, valid_at, skip_errors)
 
     async def changes(
         self, since: int = 0, until: int | None = None, *, skip_errors: bool = False

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from types import TracebackType
@@ -34,6 +34,7 @@ from freshet.values.sql_parameters import Parameters
 
 T = TypeVar("T")
 AsOf = int | str | datetime
+ValidAt = str | datetime
 """An epoch, an aware time, or one as RFC 3339 writes it."""
 
 
@@ -104,11 +105,29 @@ class Connection(Operations):
         return View(self, name)
 
     def create_view(
-        self, name: str, sql: str, *, dialect: str = calls.DIALECT, or_replace: bool = False
+        self,
+        name: str,
+        sql: str,
+        *,
+        dialect: str = calls.DIALECT,
+        or_replace: bool = False,
+        budget: Mapping[str, float] | None = None,
     ) -> View:
-        """Creates a view of a query, and returns it once it can be read."""
-        self.run(calls.create_view(name, sql, dialect, or_replace))
+        """Creates a view of a query, and returns it once it can be read. A `budget` has the most
+        `memory_bytes`, `build_seconds` and `change_milliseconds` that it may cost."""
+        self.run(calls.create_view(name, sql, dialect, or_replace, budget))
         return self.view(name)
+
+    def estimate_view(
+        self,
+        name: str,
+        sql: str,
+        *,
+        dialect: str = calls.DIALECT,
+        budget: Mapping[str, float] | None = None,
+    ) -> dict[str, Any]:
+        """What a view of a query would cost. Nothing is made."""
+        return self.run(calls.estimate_view(name, sql, dialect, budget))
 
     def create_assertion(
         self, name: str, sql: str, *, warns: bool = False, dialect: str = calls.DIALECT
@@ -216,12 +235,14 @@ class Table(_Relation):
         self,
         *,
         as_of: AsOf | None = None,
+        valid_at: ValidAt | None = None,
         where: str | None = None,
         order_by: str | None = None,
         limit: int | None = None,
     ) -> Rows:
-        """The rows, at the newest epoch or as of another. `where` and `order_by` are SQL."""
-        return self._rows(as_of, where, order_by, limit)
+        """The rows, at the newest epoch or as of another. `where` and `order_by` are SQL. `valid_at` chooses
+        those that hold at a valid time, without their periods."""
+        return self._rows(as_of, where, order_by, limit, valid_at)
 
     def changes(self, since: int = 0, until: int | None = None) -> list[Change]:
         """The changes after epoch `since`, up to the newest epoch or `until`, in their order."""
@@ -277,14 +298,16 @@ class View(_Relation):
         self,
         *,
         as_of: AsOf | None = None,
+        valid_at: ValidAt | None = None,
         where: str | None = None,
         order_by: str | None = None,
         limit: int | None = None,
         skip_errors: bool = False,
     ) -> Rows:
-        """The rows, at the newest epoch or as of another. `where` and `order_by` are SQL. `skip_errors`
-        reads a view some of whose rows fail."""
-        return self._rows(as_of, where, order_by, limit, skip_errors)
+        """The rows, at the newest epoch or as of another. `where` and `order_by` are SQL. `valid_at` chooses
+        those that hold at a valid time, without their periods; `skip_errors` reads a view some of whose rows
+        fail."""
+        return self._rows(as_of, where, order_by, limit, valid_at, skip_errors)
 
     def changes(self, since: int = 0, until: int | None = None, *, skip_errors: bool = False) -> list[Change]:
         """The changes after epoch `since`, up to the newest epoch or `until`, in their order."""

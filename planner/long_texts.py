@@ -24,7 +24,8 @@ from planner.parsing.namespace import Namespace
 from planner.parsing.parameters import Parameters
 from planner.parsing.script import Piece, split
 from planner.planning import plan_query
-from planner.relation import Catalog
+from planner.relation import Catalog, Watermark
+from planner.rewriting.closed_windows import watermark_of
 from planner.statements.row_statements import is_query
 from planner.statements.statement_reader import parse_statement
 from planner.statements.statements import Select
@@ -61,7 +62,10 @@ def is_long_query(piece: Piece) -> bool:
 def long_query(piece: Piece, relations: Relations) -> AdhocQuery:
     """The ad-hoc query of a statement for which `is_long_query`, under the limits of the caller's block."""
     limits = current()
-    columns = {name: _Columns(relation.schema) for name, relation in relations.items()}
+    columns = {
+        name: _Columns(relation.schema, watermark_of(relation), relation.period)
+        for name, relation in relations.items()
+    }
     of_piece = (piece.script, piece.index, piece.dialect, piece.parameters, piece.names)
     return _apart(limits, _read, *of_piece, columns, limits)
 
@@ -71,6 +75,8 @@ class _Columns:
     """What an ad-hoc query has to know of a relation."""
 
     schema: Schema
+    watermark: Watermark | None
+    period: tuple[int, int] | None
 
 
 def _read(

@@ -8,6 +8,7 @@ from planner.bind import BoundStatement, bind
 from planner.errors import InvalidSyntax, SqlTooDeep, Unsupported
 from planner.ir import RelationalProgram
 from planner.limits import DEFAULT, PlanningLimits, within
+from planner.lower.every_valid_time import at_every_valid_time
 from planner.lower.plan_sources import PlanSources
 from planner.lower.planned_query import PlannedQuery
 from planner.lower.whole_program import lower
@@ -36,10 +37,14 @@ def plan_query(
             bound = bind(tree, catalog, dialect)
             optimized = _optimized(bound)
             sources = PlanSources(bound.numbers.provenance.found())
-            plan, schema = lower(optimized, sources)
+            plan, schema = lower(optimized, sources, depth=1 if bound.timed else 0)
+            if bound.timed:
+                plan = at_every_valid_time(plan, bound.timed)
+                schema = plan.schema
             spans = spans_of(sources.parts, tree)
             text = sql_text(tree, copy=tree is sql)
-            return PlannedQuery(plan, schema, text, bound.reads, bound.program, optimized, spans)
+            reads, is_timed = bound.reads, bool(bound.timed)
+            return PlannedQuery(plan, schema, text, reads, bound.program, optimized, spans, is_timed)
     except RecursionError:
         raise SqlTooDeep.of() from None
     except UnicodeError:

@@ -14,6 +14,7 @@ from prometheus_client.core import CounterMetricFamily, HistogramMetricFamily, M
 from prometheus_client.utils import floatToGoString
 
 from service.telemetry.journey import RecentCommits
+from service.telemetry.late_rows import LateRows
 
 SECONDS = (
     0.0001,
@@ -143,6 +144,12 @@ class Metrics:
     changes: Counter = field(
         default_factory=lambda: Counter("freshet_changes_total", "Changes of tables applied.")
     )
+    late: Counter = field(
+        default_factory=lambda: Counter(
+            "freshet_late_rows_total", "Rows left out because they came too late for their table's watermark."
+        )
+    )
+    late_rows: LateRows = field(default_factory=LateRows)
     refused: Counter = field(
         default_factory=lambda: Counter(
             "freshet_refused_total", "Requests that the writer refused, by code.", "code"

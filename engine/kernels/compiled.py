@@ -186,14 +186,15 @@ def _sources(module: str) -> str:
 
 @cache
 def _source(module: str) -> tuple[str, list[str]] | None:
-    """The code of a module without docstrings, and the modules that it imports names from; None if it is not
-    ours. Each is parsed once, because most modules import the same ones."""
+    """The code of a module without docstrings, and the modules that it imports, or imports names from, as far
+    as they are ours; None if it is not. Each is parsed once, because most modules import the same ones."""
     path = PACKAGE.parents[1].joinpath(*module.split(".")).with_suffix(".py")
     if not path.exists():
         return None
     tree = _without_docstrings(ast.parse(path.read_bytes()))
-    imported = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
-    return ast.dump(tree), imported
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    modules = [f"{node.module}.{each.name}" for node in imports for each in node.names]
+    return ast.dump(tree), [*(node.module for node in imports if node.module), *modules]
 
 
 def _without_docstrings(tree: ast.AST) -> ast.AST:

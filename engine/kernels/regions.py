@@ -202,11 +202,7 @@ def read_region(
             break
         if changes >= least and since >= shape[REACH] and _is_settled(counted, surplus, best_words):
             first, row = cursors[best, BATCH], cursors[best, NEXT]
-            if (
-                shape[PEERS] < 0
-                or n == 0
-                or not are_peers(table, runs[n - 1, BATCH], runs[n - 1, ROW], first, row, shape)
-            ):
+            if shape[PEERS] < 0 or not are_peers(table, run[BATCH], run[ROW], first, row, shape):
                 break
         published = read_run(table, old, cursors, count, best, 1, key, width, epoch, run)
         rows += 1

@@ -35,7 +35,7 @@ from engine.state.packed_times import Frontier
 from engine.state.trace import Trace
 
 _ARENA_WORDS = 1 << 16
-_NURSERY_WORDS = 1 << 15
+_NURSERY_WORDS = 1 << 18
 _MOST_WAITING = 64
 _PATIENCE = 64
 """After refusals, at most so many steps are Python's before compiled code is tried again."""

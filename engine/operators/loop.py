@@ -88,6 +88,21 @@ class EnterAt(Operator):
         self.deferred.clear()
 
 
+class WithRoundOperator(Operator):
+    """The differences of a collection, each with its round as one more word."""
+
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.PYTHON, (self.inputs[0],))
+
+    def step(self, step: Step) -> None:
+        current = step.rounds[-1] if step.rounds else 0
+        self.out = [
+            np.concatenate((delta[:-2], np.full((1, delta.shape[1]), current), delta[-2:]))
+            for delta in self.inputs[0].out
+        ]
+
+
 class Agenda:
     """Rounds with work, each once; the least is taken first, at the cost of a heap."""
 

@@ -117,14 +117,17 @@ class TemporalOperator(Operator):
         clock: Operator,
         by_since: tuple[Operator, Moments] | None,
         by_until: tuple[Operator, Moments] | None,
+        by_time: bool = True,
     ) -> None:
-        """Takes the rows arranged by the moments at which they come, at which they go, or both."""
+        """Takes the rows arranged by the moments at which they come, at which they go, or both. `by_time`
+        says that the clock goes on by itself."""
         given = [side for side in (by_since, by_until) if side is not None]
         super().__init__([clock, *(rows for rows, _ in given)])
         self._moments = tuple(moments for _, moments in given)
         self._signs = tuple(sign for sign, side in ((1, by_since), (-1, by_until)) if side is not None)
         self.deferred: Deferred = Deferred()
         self._quiet = Quiet(0, 0, ())
+        self._by_time = by_time
 
     @property
     def _versions(self) -> tuple[int, ...]:
@@ -190,6 +193,8 @@ class TemporalOperator(Operator):
 
         It is found once, for as long as no row changes and the moment has not come.
         """
+        if not self._by_time:
+            return None
         quiet, versions = self._quiet, self._versions
         if quiet.versions != versions or not quiet.low <= now < quiet.high:
             found = (_next(side, now) for side in self.inputs[1:])  # type: ignore[arg-type]

@@ -11,6 +11,7 @@ from engine.kernels.coding import AS_IS, ENTRY, KIND, NUMERAL, Codes
 from engine.kernels.narrow.narrow_rows import Batch, as_matrix
 from engine.kernels.ordered import arrange_ordered, merge_ordered, merge_ordered_step
 from engine.kernels.stepping import opcodes
+from engine.kernels.stepping.spine import AT_ONCE
 from engine.kernels.top import reduce_top
 from engine.operators.arrangement import Arrangement
 from engine.operators.group_operators import GroupOperator
@@ -79,6 +80,9 @@ class OrderedArrangement(Arrangement):
     If rows come and go at a group's front, their differences pile up there until a merge cancels them.
     Readers count in `passed` the rows they skip; once these are as many as the trace has, it is merged at
     once. So a reader skips few rows, and no row is merged more often than others were skipped.
+
+    If no row ever goes, one that has `most` others of its key before it never matters again. Such rows are
+    forgotten whenever the trace has doubled in size, so that it has about as many as readers want.
     """
 
     def __init__(
@@ -90,8 +94,12 @@ class OrderedArrangement(Arrangement):
         width: int,
         depth: int,
         dictionary: Dictionary,
+        most: int | None = None,
     ) -> None:
-        """The words `key`, those of `order` with their codes, then `rest`, of an input of `width` words."""
+        """The words `key`, those of `order` with their codes, then `rest`, of an input of `width` words.
+
+        Given `most`, readers want no more than so many first rows of a key, and the input only grows.
+        """
         coded = [(word, code) for word, codes in order for code in codes]
         super().__init__(source, (*key, *(word for word, _ in coded), *rest), width, depth)
         codes = [AS_IS] * len(key) + [code for _, code in coded] + [AS_IS] * len(rest)
@@ -105,6 +113,8 @@ class OrderedArrangement(Arrangement):
             self.trace = TextTrace(self.trace.width, self.codes, dictionary)
         self.passed = 0
         """Rows that readers skipped since the last merge."""
+        self._most = most
+        self._selected = 0
 
     def codes_behind(self, lead: int) -> np.ndarray:
         """The codes of rows that `lead` more words lead."""
@@ -126,19 +136,37 @@ class OrderedArrangement(Arrangement):
 
     def publish(self, frontier: Frontier) -> None:
         super().publish(frontier)
-        self._merge_passed()
+        self._tidy()
 
     def inserted(self, nursery: np.ndarray, passed: int) -> None:
         super().inserted(nursery, passed)
         self.passed += passed
-        self._merge_passed()
+        self._tidy()
 
-    def _merge_passed(self) -> None:
-        """Merge the trace if readers have passed over as many rows as it has."""
-        if self.passed > self.trace.rows:
+    def _tidy(self) -> None:
+        """Forget rows if the trace has doubled; merge it if readers have passed over as many rows as it
+        has."""
+        rows = self.trace.rows
+        if self._most is not None and rows >= 2 * self._selected + AT_ONCE:
+            self.trace.select(self._first_rows)
+            self._selected = self.trace.rows
+        elif self.passed > rows:
             self.trace.finish()
-            self.reset()
-            self.passed = 0
+        else:
+            return
+        self.reset()
+        self.passed = 0
+
+    def _first_rows(self, rows: np.ndarray) -> np.ndarray:
+        """Those of sorted rows that are among the first `most` of their key; each copy of a row counts."""
+        if not len(rows):
+            return rows
+        counts = rows[:, -1]
+        before = np.cumsum(counts) - counts
+        keys = rows[:, : self.distinct]
+        starts = np.append(True, (keys[1:] != keys[:-1]).any(axis=1))
+        ahead = before - before[starts][np.cumsum(starts) - 1]
+        return np.ascontiguousarray(rows[ahead < self._most])
 
 
 class TopKOperator(GroupOperator):

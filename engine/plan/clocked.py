@@ -1,8 +1,9 @@
-"""Time in plans: the clock, and rows that exist while it shows certain times.
+"""Time in plans: the clock, and rows that exist while a clock shows certain times.
 
 The clock is a source of one row, the time of the epoch. Its time never goes back; the engine's user feeds it,
 and in an advance it may change at any of the epochs. A view that depends on the clock changes with it, at the
-cost of the rows that come or go.
+cost of the rows that come or go. Any other node of at most one row serves as a clock too, if its time never
+goes back: the greatest time of an input that only grows.
 """
 
 from __future__ import annotations
@@ -25,15 +26,19 @@ _TODAY = Schema((Column("today", DATE, nullable=False),))
 class Temporal(SameSchema):
     """The input's rows while `since` <= the clock < `until`, two columns of the row.
 
-    Both are moments, as words of TIMESTAMP. A row without `since`, or with NULL there, exists from the
-    beginning; one without `until`, or with NULL there, stays.
+    As long as a clock has no row, it shows the beginning. Both columns are moments, as words of TIMESTAMP. A
+    row without `since`, or with NULL there, exists from the beginning; one without `until`, or with NULL
+    there, stays.
     """
 
     since: int | None
     until: int | None
+    clock: Node = CLOCK
     __hash__ = Node.__hash__
 
     def __post_init__(self) -> None:
+        if self.clock.schema.types != CLOCK.schema.types:
+            raise PlanError("a clock is one column of TIMESTAMP")
         moments = tuple(column for column in (self.since, self.until) if column is not None)
         check_columns("a temporal node", moments, self.input.schema)
         if not moments:
@@ -43,7 +48,11 @@ class Temporal(SameSchema):
 
     @property
     def inputs(self) -> tuple[Node, ...]:
-        return (self.input, CLOCK)
+        return (self.input, self.clock)
+
+    @property
+    def only_grows(self) -> bool:  # type: ignore[override]
+        return self.until is None and self.input.only_grows
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,7 @@ def _digest(value: Any) -> bytes:
     known = vars(value)
     digest: bytes | None = known.get(_CACHED)
     if digest is None:
-        content = b"".join(_canonical(getattr(value, field.name)) for field in fields(value))
+        content = b"".join(_canonical(getattr(value, field.name)) for field in fields(value) if field.compare)
         digest = known[_CACHED] = hashlib.sha256(content).digest()
     return digest
 

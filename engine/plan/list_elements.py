@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from engine.errors import PlanError
 from engine.plan.node import Node, Unary, check_columns
@@ -43,6 +44,7 @@ class Unnest(Unary):
     ordinality: bool = False
     outer: bool = False
     __hash__ = Node.__hash__
+    KEEPS_GROWTH: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.lists:

@@ -15,8 +15,8 @@ from functools import cached_property
 
 from engine.errors import PlanError
 from engine.plan.expressions import Expression
-from engine.plan.node import Node, check_expression
-from engine.schema import BIGINT, Schema
+from engine.plan.node import Node, Unary, check_expression
+from engine.schema import BIGINT, Column, Schema
 
 
 @dataclass(frozen=True)
@@ -141,3 +141,18 @@ class Recursive(Node):
     @property
     def inputs(self) -> tuple[Node, ...]:
         return (*(binding.value for binding in self.bindings), *self._outside)
+
+
+@dataclass(frozen=True)
+class WithRound(Unary):
+    """The differences of a collection of a scope, each with its round as one more column, the last.
+
+    So the result of a scope that feeds nothing back tells what changes at which round: the sum of the
+    differences up to a round is the collection at that round. Outside of all scopes the round is 0.
+    """
+
+    __hash__ = Node.__hash__
+
+    @cached_property
+    def schema(self) -> Schema:  # type: ignore[override]
+        return Schema((*self.input.schema.columns, Column("round", BIGINT, nullable=False)))

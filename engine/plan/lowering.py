@@ -47,7 +47,7 @@ def method(aggregate: AggregateSpec, input: Schema) -> Method:
     """How `aggregate` over a relation of the given schema is maintained."""
     if aggregate.argument is None or aggregate.function is Function.COUNT:
         return Method.SUMS
-    if aggregate.function in (Function.MIN, Function.MAX):
+    if aggregate.is_extreme:
         return Method.EXTREME
     return Method.FLOATS if input.types[aggregate.argument].is_float else Method.SUMS
 

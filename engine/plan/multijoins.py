@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import ClassVar
 
 from engine.errors import PlanError
 from engine.plan.expressions import Call, ColumnRef, Op
@@ -33,6 +34,7 @@ class MultiJoin(Node):
     parts: tuple[Node, ...]
     equalities: tuple[tuple[Place, ...], ...]
     __hash__ = Node.__hash__
+    KEEPS_GROWTH: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if len(self.parts) < 2:

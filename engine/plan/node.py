@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import ClassVar
 
 from engine.errors import PlanError
 from engine.plan.expressions import Expression, columns_of
@@ -14,6 +15,8 @@ class Node:
     """A collection of rows of one schema. `inputs` are the nodes that it reads, in order."""
 
     schema: Schema
+    KEEPS_GROWTH: ClassVar[bool] = False
+    """Whether a kind of node loses no row as long as none of its inputs does."""
 
     @property
     def inputs(self) -> tuple[Node, ...]:
@@ -25,8 +28,14 @@ class Node:
         return frozenset().union(*(node.free for node in self.inputs))
 
     @cached_property
+    def only_grows(self) -> bool:
+        """Whether rows are only ever added: no multiplicity falls, and none is negative."""
+        return self.KEEPS_GROWTH and all(node.only_grows for node in self.inputs)
+
+    @cached_property
     def _hash(self) -> int:
-        return hash((type(self).__name__, *(getattr(self, field.name) for field in fields(self))))  # type: ignore[arg-type]
+        compared = (getattr(self, field.name) for field in fields(self) if field.compare)  # type: ignore[arg-type]
+        return hash((type(self).__name__, *compared))
 
     def __hash__(self) -> int:
         return self._hash

@@ -15,14 +15,14 @@ Every node is checked when it is built; `PlanError` says what is wrong.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from engine.errors import PlanError
 from engine.plan.expressions import ColumnRef, Expression
-from engine.plan.loops import Entry, LoopBinding, OnLimit, Recursive, Variable
+from engine.plan.loops import Entry, LoopBinding, OnLimit, Recursive, Variable, WithRound
 from engine.plan.node import Node, SameSchema, Unary, check_columns, check_expression
 from engine.schema import BOOLEAN, Column, Schema, Type
 
@@ -51,7 +51,9 @@ __all__ = [
     "Threshold",
     "TopK",
     "Variable",
+    "WithRound",
     "antijoin",
+    "nodes_of",
     "project",
     "sources_of",
 ]
@@ -59,11 +61,20 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Source(Node):
-    """The rows of an input that `Engine.create_source` made."""
+    """The rows of an input that `Engine.create_source` made.
+
+    Whoever feeds an input that is `append_only` promises to delete none of its rows. That is a fact about the
+    input, not a part of its identity.
+    """
 
     name: str
     schema: Schema
+    append_only: bool = field(default=False, compare=False)
     __hash__ = Node.__hash__
+
+    @property
+    def only_grows(self) -> bool:  # type: ignore[override]
+        return self.append_only
 
 
 @dataclass(frozen=True)
@@ -73,6 +84,7 @@ class Constant(Node):
     rows: tuple[tuple[object, ...], ...]
     schema: Schema
     __hash__ = Node.__hash__
+    KEEPS_GROWTH: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if any(len(row) != len(self.schema) for row in self.rows):
@@ -86,6 +98,7 @@ class Map(Unary):
     expressions: tuple[Expression, ...]
     schema: Schema
     __hash__ = Node.__hash__
+    KEEPS_GROWTH: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if tuple(e.type for e in self.expressions) != self.schema.types:
@@ -100,6 +113,7 @@ class Filter(SameSchema):
 
     predicate: Expression
     __hash__ = Node.__hash__
+    KEEPS_GROWTH: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.predicate.type != BOOLEAN:
@@ -114,6 +128,7 @@ class Concat(Node):
 
     parts: tuple[Node, ...]
     __hash__ = Node.__hash__
+    KEEPS_GROWTH: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if not self.parts:
@@ -154,6 +169,7 @@ class Join(Node):
     left_keys: tuple[int, ...]
     right_keys: tuple[int, ...]
     __hash__ = Node.__hash__
+    KEEPS_GROWTH: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_columns("a join's left key", self.left_keys, self.left.schema)
@@ -200,6 +216,11 @@ class AggregateSpec:
     other: int | None = None
 
     @property
+    def is_extreme(self) -> bool:
+        """Whether the result is one of the values, the first in some order."""
+        return self.function in (Function.MIN, Function.MAX)
+
+    @property
     def columns(self) -> tuple[int, ...]:
         """The columns that it reads."""
         return tuple(column for column in (self.argument, self.other) if column is not None)
@@ -238,6 +259,16 @@ class Reduce(Unary):
         keys = tuple(self.input.schema.columns[i] for i in self.keys)
         return Schema(keys + tuple(self._column(a) for a in self.aggregates))
 
+    @cached_property
+    def only_grows(self) -> bool:  # type: ignore[override]
+        return not self.aggregates and self.input.only_grows
+
+    @property
+    def kept(self) -> int | None:
+        """The number of rows of a group that MIN and MAX keep; None if they keep all, or there is none."""
+        has_extremes = any(aggregate.is_extreme for aggregate in self.aggregates)
+        return 1 if has_extremes and self.input.only_grows else None
+
     def _column(self, a: AggregateSpec) -> Column:
         nullable = a.function is not Function.COUNT and any(
             self.input.schema.columns[column].nullable for column in a.columns
@@ -250,6 +281,7 @@ class Consolidate(SameSchema):
     """The same rows; changes of equal rows and times within a step are added up."""
 
     __hash__ = Node.__hash__
+    KEEPS_GROWTH: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -261,6 +293,7 @@ class Inspect(SameSchema):
 
     function: Callable[[tuple[object, ...], object, int], object]
     __hash__ = Node.__hash__
+    KEEPS_GROWTH: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -274,6 +307,7 @@ class FlatMap(Unary):
     function: Callable[..., Iterable[tuple[object, ...]]]
     schema: Schema
     __hash__ = Node.__hash__
+    KEEPS_GROWTH: ClassVar[bool] = True
 
 
 @dataclass(frozen=True)
@@ -316,6 +350,7 @@ class Threshold(SameSchema):
 
     clamp: Clamp
     __hash__ = Node.__hash__
+    KEEPS_GROWTH: ClassVar[bool] = True
 
 
 class Ordering(NamedTuple):
@@ -346,21 +381,28 @@ class TopK(SameSchema):
         if self.offset < 0 or (self.limit is not None and self.limit < 0):
             raise PlanError(f"a top-k has limit {self.limit} and offset {self.offset}")
 
+    @property
+    def kept(self) -> int | None:
+        """The number of first rows of a group whose order is kept, because the others never come before
+        them; None if they may."""
+        return self.offset + (self.limit or 0) if self.input.only_grows else None
 
-def sources_of(plan: Node) -> set[Source]:
-    """The sources that a plan reads."""
-    found: set[Source] = set()
+
+def nodes_of(plan: Node) -> Iterator[Node]:
+    """A plan and all nodes below it, each once."""
     seen: set[int] = set()
     stack = [plan]
     while stack:
         node = stack.pop()
-        if id(node) in seen:
-            continue
-        seen.add(id(node))
-        if isinstance(node, Source):
-            found.add(node)
-        stack.extend(node.inputs)
-    return found
+        if id(node) not in seen:
+            seen.add(id(node))
+            stack.extend(node.inputs)
+            yield node
+
+
+def sources_of(plan: Node) -> set[Source]:
+    """The sources that a plan reads."""
+    return {node for node in nodes_of(plan) if isinstance(node, Source)}
 
 
 def project(input: Node, indices: tuple[int, ...]) -> Node:

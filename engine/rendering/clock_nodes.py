@@ -21,10 +21,11 @@ class ClockNodes(Rendering):
     def _temporal(self, node: Temporal, scope: RenderScope) -> Rendered:
         if not self.times.is_total:
             raise PlanError("the clock needs times that are epochs; here they have several coordinates")
-        clock = self.keyed_arrangement(CLOCK, (), scope)
+        clock = self.keyed_arrangement(node.clock, (), scope)
         by_since = self._by(node, node.since, scope)
         by_until = self._by(node, node.until, scope)
-        operator = scope.put(node, lambda: temporal.TemporalOperator(clock, by_since, by_until))
+        by_time = node.clock == CLOCK
+        operator = scope.put(node, lambda: temporal.TemporalOperator(clock, by_since, by_until, by_time))
         return plain(operator, len(node.schema))
 
     def _by(self, node: Temporal, moment: int | None, scope: RenderScope) -> tuple[Operator, Moments] | None:

@@ -80,7 +80,7 @@ class GroupNodes(TopKNodes):
             floats = self._floats(node, argument, scope)
             return scope.put(node, lambda: FloatSum(floats, aggregate.function is Function.AVG))
         codes = ordering_codes(node.input.schema, Ordering(argument, aggregate.function is Function.MAX))
-        ordered = self._ordered(node.input, node.keys, ((argument, codes),), (), scope)
+        ordered = self._ordered(node.input, node.keys, ((argument, codes),), (), scope, node.kept)
         return scope.put(node, lambda: TopKOperator(ordered, len(node.keys), 0, 1))
 
     def _floats(self, node: Reduce, argument: int, scope: RenderScope) -> Arrangement:

@@ -6,10 +6,10 @@ import sys
 from dataclasses import replace
 
 from engine.operators.failure_log import FailureLog
-from engine.operators.loop import EnterAt, Leave, Loop, VariableOperator
+from engine.operators.loop import EnterAt, Leave, Loop, VariableOperator, WithRoundOperator
 from engine.operators.operator import Operator
 from engine.operators.outermost_loop import OutermostLoop
-from engine.plan.nodes import Entry, LoopBinding, OnLimit, Recursive
+from engine.plan.nodes import Entry, LoopBinding, OnLimit, Recursive, WithRound
 from engine.rendering.rendering import Rendering
 from engine.rendering.scopes import LoopScope, Rendered, RenderScope, plain
 
@@ -67,3 +67,7 @@ class LoopNodes(Rendering):
         failures = FailureLog(self.dictionary)
         operator = body.put(("entry", entry), lambda: EnterAt(source.operator, program, failures, body.loop))
         return replace(source, operator=operator)
+
+    def _with_round(self, node: WithRound, scope: RenderScope) -> Rendered:
+        source = self.select(self.collection(node.input, scope), node.input, scope)
+        return plain(scope.put(node, lambda: WithRoundOperator([source])), len(node.schema))

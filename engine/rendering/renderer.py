@@ -34,8 +34,10 @@ from engine.plan.nodes import (
     Threshold,
     TopK,
     Variable,
+    WithRound,
 )
 from engine.plan.row_ids import Intern
+from engine.plan.successor import Successor
 from engine.plan.window_functions import Window
 from engine.rendering.clock_nodes import ClockNodes
 from engine.rendering.linear_nodes import LinearNodes
@@ -91,6 +93,8 @@ class Renderer(LinearNodes, LoopNodes, WindowNodes, NearestNodes, ClockNodes):
                 return self._group_by(node, scope)
             case GroupQuery():
                 return self._group_query(node, scope)
+            case Successor(input=input):
+                return self.collection(input, scope)
             case Consolidate():
                 return self._consolidate(node, scope)
             case Inspect():
@@ -103,6 +107,8 @@ class Renderer(LinearNodes, LoopNodes, WindowNodes, NearestNodes, ClockNodes):
                 return self._window(node, scope)
             case Recursive():
                 return self._recursive(node, scope)
+            case WithRound():
+                return self._with_round(node, scope)
             case Intern():
                 return self._intern(node, scope)
             case Temporal():

@@ -24,7 +24,7 @@ class TopKNodes(Rendering):
             if ordering.column not in keys:
                 order.setdefault(ordering.column, ordering_codes(node.schema, ordering))
         rest = tuple(c for c in range(len(node.schema)) if c not in keys and c not in order)
-        source = self._ordered(node.input, keys, tuple(order.items()), rest, scope)
+        source = self._ordered(node.input, keys, tuple(order.items()), rest, scope, node.kept)
         operator = scope.put(node, lambda: TopKOperator(source, len(keys), node.offset, limit))
         places = {column: place for place, column in enumerate((*keys, *order, *rest))}
         return Rendered(operator, tuple(places[c] for c in range(len(places))), len(places))
@@ -36,13 +36,15 @@ class TopKNodes(Rendering):
         order: tuple[tuple[int, Codes], ...],
         rest: tuple[int, ...],
         scope: RenderScope,
+        most: int | None = None,
     ) -> OrderedArrangement:
         """The node's columns `keys`, then those of `order` coded to sort in the wanted order, then `rest`;
-        sorted."""
+        sorted. Given `most`, the node only grows, and more rows of a key are not wanted."""
+        counted = () if most is None or scope.depth else (most,)
         collection = self.collection(node, scope)
         words = collection.columns
         return scope.put(
-            ("ordered", node, keys, order, rest),
+            ("ordered", node, keys, order, rest, *counted),
             lambda: OrderedArrangement(
                 collection.operator,
                 tuple(words[k] for k in keys),
@@ -51,6 +53,7 @@ class TopKNodes(Rendering):
                 collection.width,
                 scope.depth,
                 self.dictionary,
+                *counted,
             ),
         )
 

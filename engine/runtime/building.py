@@ -10,7 +10,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
@@ -25,6 +25,7 @@ from engine.runtime.hydration import Hydration
 from engine.runtime.options import Options
 from engine.runtime.registry import KnownSource, failure_logs
 from engine.runtime.spill import TextPart
+from engine.runtime.succession import Past, arranged, preceding
 from engine.state.dictionary import Dictionary
 from engine.state.error_history import ErrorHistory
 from engine.state.layer import Layer
@@ -160,6 +161,19 @@ class Building:
         relation = self.snapshot.relations[name]
         width = len(relation.order)
         return Stored(files, (*relation.positions.tolist(), width, width + 1), self.since)
+
+    # What the view was before
+
+    def precede(self, pasts: Sequence[Past]) -> None:
+        """Let the history, which begins with `since`, go on from what the view was before that epoch."""
+        history, width = self.hydration.history, len(self.plan.schema)
+        before, since = preceding(pasts, self.since, width)
+        if since < self.since:
+            whole = np.concatenate((before, self.relation().delta(self.since)), axis=1)
+            history.trace = history.trace.emptied()
+            history.trace.since = self.since = since
+            history.trace.insert(arranged(whole))
+            history.reset()
 
     # Catching up
 

@@ -6,7 +6,7 @@ divided into advances.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -28,6 +28,7 @@ from engine.operators.outermost_loop import OutermostLoop
 from engine.operators.rebuild import LoopStatistics
 from engine.operators.running_dataflow import OperatorFailed, RunningDataflow, reachable
 from engine.plan.nodes import Node, Source, sources_of
+from engine.plan.successor import Successor
 from engine.runtime import joining
 from engine.runtime.advance import Advance
 from engine.runtime.branch import Branch, ground_of
@@ -45,10 +46,12 @@ from engine.runtime.registry import KnownSource, Registry
 from engine.runtime.rewriting import Captured
 from engine.runtime.spill import Capture, SavedState, Spill, TextPart
 from engine.runtime.stage import Stage
-from engine.runtime.upkeep import Upkeep, upkeep
+from engine.runtime.succession import Past, Succession
+from engine.runtime.upkeep import Upkeep, sharing, upkeep
 from engine.schema import Schema
 from engine.state.collecting import TextCollection
 from engine.state.dictionary import Dictionary
+from engine.state.error_history import ErrorHistory
 from engine.state.packed_times import TOTAL, Frontier, Order
 from engine.state.snapshot import RelationSnapshot, Snapshot
 from engine.state.store.directory import StateDirectory
@@ -87,7 +90,7 @@ class Engine:
 
         An engine in the place of another may share its `dictionary`: snapshots of both then stay readable.
         """
-        self.dictionary = dictionary or Dictionary()
+        self.dictionary = Dictionary() if dictionary is None else dictionary
         """The texts of all words, shared by sources, views and snapshots."""
         self._options = options
         self._order = order
@@ -128,6 +131,11 @@ class Engine:
     def upkeep(self) -> dict[str, Upkeep]:
         """What each source and view has cost and holds. Any thread may ask; costs a look at each operator."""
         return upkeep(self._registry)
+
+    def sharing(self, keys: Collection[Hashable]) -> dict[Hashable, tuple[str, ...]]:
+        """Of these keys, those of running operators, each with the views that need it. Any thread may ask;
+        costs a look at each operator."""
+        return sharing(keys, self._dataflow.operators, self._registry)
 
     def statistics(self) -> list[LoopStatistics]:
         """How each recursion of the views was maintained so far."""
@@ -200,18 +208,24 @@ class Engine:
     # Views
 
     def create_view(
-        self, name: str, plan: Node, executor: Executor | None = None, meter: Meter | None = None
+        self,
+        name: str,
+        plan: Node,
+        executor: Executor | None = None,
+        meter: Meter | None = None,
+        pasts: Sequence[Past] = (),
     ) -> None:
         """Maintain `plan` as view `name`, from the oldest epoch that all its sources keep.
 
         `executor` computes it, or this process, as far as the meter lets it, if there is none or it declines.
-        Raises EngineError if the plan does not fit the sources or cannot be computed; the engine is then as
-        before.
+        `pasts` are what a successor was before. Raises EngineError if the plan does not fit the sources or
+        cannot be computed; the engine is then as before.
         """
         building = self.begin_view(name, plan)
         try:
             if executor is None or not building.compute_on(executor):
                 building.compute(meter)
+            building.precede(pasts)
             self.adopt(building)
         finally:
             self.discard(building)
@@ -222,7 +236,8 @@ class Engine:
         """Begin to build a view beside the running dataflow; `adopt` or `discard` it later.
 
         With `replacing`, it takes the place of a view of that name; without `with_past`, it can be read from
-        now on only. Raises EngineError if the name is taken or the plan does not fit the sources.
+        now on only. A successor's history begins with its epoch, until `Building.precede`. Raises EngineError
+        if the name is taken or the plan does not fit the sources.
         """
         self._check_new(name, replacing=replacing)
         self._registry.check_plan(plan)
@@ -230,6 +245,8 @@ class Engine:
         kept = {name: source.history for name, source in sources.items() if source.history is not None}
         ground = Ground(sources, {name: it.trace.layers() for name, it in kept.items()}, self._texts)
         since = max((self._since(source) for source in sources), default=0)
+        if isinstance(plan, Successor):
+            since = max(since, plan.epoch)
         if not with_past:
             since = self._snapshot.upper - 1
         building = Building(name, plan, ground, self._snapshot, since, self.dictionary, self._options)
@@ -289,6 +306,23 @@ class Engine:
         self._collect()
         self._snapshot = self._snapshot.replaced({name: None})
 
+    def succeed(self, successions: Sequence[Succession]) -> None:
+        """Let views go on with other plans, all from the newest epoch on. Nothing is computed for it."""
+        self._check_unstaged()
+        for it in successions:
+            plan = Successor(self._registry.views[it.by].plan, it.epoch)
+            view = Hydration.of(it.name, plan, self._order, self.dictionary, self._options)
+            it.fill(view.history)
+            old = self._snapshot.relations.get(it.name)
+            if old is not None:
+                self.drop_view(it.name)
+            self._add_view(it.name, plan, view)
+            new = self._snapshot.relations[it.name]
+            if old is not None and (old.schema, old.layers) == (new.schema, it.layers):
+                self._snapshot = self._snapshot.replaced({it.name: replace(new, origin=old.origin)})
+        for it in successions:
+            self.drop_view(it.by)
+
     def is_read(self, source: str) -> bool:
         """Whether a view reads a source, or will once it is built."""
         if any(source in building.ground.sources for building in self._buildings):
@@ -316,7 +350,8 @@ class Engine:
         self._registry.add_view(name, plan, view.history, self._dataflow.operators.values())
         kept = self._snapshot.kept(source.name for source in sources_of(plan))
         order = tuple(range(len(plan.schema)))
-        self._show(name, RelationSnapshot(plan.schema, order, kept=kept))
+        errors = ErrorHistory(begins=plan.epoch if isinstance(plan, Successor) else 0)
+        self._show(name, RelationSnapshot(plan.schema, order, errors=errors, kept=kept))
 
     # History
 

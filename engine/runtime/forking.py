@@ -4,8 +4,8 @@ Its epochs are numbered from a number of its own on, which must be greater than 
 of these it can read none: its history begins with the epoch at which it begins.
 
 It begins with an epoch that the other has kept. For an earlier one than the newest, it takes back what the
-sources have changed since, in one advance, which costs these changes. Views that read the time cannot follow
-it back, and are computed anew.
+sources have changed since, in one advance, which costs these changes. Views that read the time, or have
+forgotten rows of inputs that only grow, cannot follow it back, and are computed anew.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from engine.errors import EngineError, EpochError
 from engine.plan.clocked import CLOCK
-from engine.plan.nodes import sources_of
+from engine.plan.nodes import Node, Reduce, TopK, nodes_of, sources_of
 from engine.runtime.engine import Engine
 from engine.runtime.fork import Fork
 from engine.runtime.options import Options
@@ -32,7 +32,7 @@ def forked(fork: Fork, beginning: int, options: Options) -> Engine:
         raise EpochError(f"epoch {beginning} is one of the engine that is forked")
     engine = Engine(options, first=beginning, dictionary=fork.dictionary)
     goes_back = fork.epoch < fork.snapshot.upper - 1
-    anew = [name for name, plan in fork.views.items() if goes_back and CLOCK in sources_of(plan)]
+    anew = [name for name, plan in fork.views.items() if goes_back and not _follows_back(plan)]
     for name, table in fork.sources.items():
         engine.create_source(name, table.node.schema, table.key, state=fork)
     for name, plan in fork.views.items():
@@ -56,6 +56,12 @@ def forked(fork: Fork, beginning: int, options: Options) -> Engine:
             lost = replace(fork.snapshot.relations[name], failure=error.message, lost=beginning)
             engine.restore_failed(name, lost)
     return engine
+
+
+def _follows_back(plan: Node) -> bool:
+    """Whether a view's state can follow changes that its sources take back."""
+    forgetful = (node for node in nodes_of(plan) if isinstance(node, TopK | Reduce) and node.kept is not None)
+    return CLOCK not in sources_of(plan) and not any(forgetful)
 
 
 def _taken_back(fork: Fork, epoch: int) -> dict[str, np.ndarray]:

@@ -176,10 +176,10 @@ class Registry:
             return relation
         errors = relation.errors
         if view is not None:
-            layers = tuple(layer for log in view.failures if log.trace.count for layer in log.trace.layers())
+            layers = tuple(layer for log in view.failures if log.trace.count for layer in log.trace.shown())
             if layers or errors:
                 errors = errors.with_layers(layers)
-        return relation.with_layers(history.trace.layers(), history.trace.since, errors)
+        return relation.with_layers(history.trace.shown(), history.trace.since, errors)
 
 
 def failure_logs(history: History, operators: Iterable[Operator]) -> tuple[FailureLog, ...]:

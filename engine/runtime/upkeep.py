@@ -7,7 +7,7 @@ ask; figures that change meanwhile are approximate.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from dataclasses import astuple, dataclass
 
 from engine.operators.arrangement import Arrangement
@@ -52,6 +52,20 @@ def upkeep(registry: Registry) -> dict[str, Upkeep]:
             each[operator] = _of(operator)
         found[name] = _total((each[operator] for operator in needed), _changes(view.history))
     return found
+
+
+def sharing(
+    keys: Collection[Hashable], operators: Mapping[Hashable, Operator], registry: Registry
+) -> dict[Hashable, tuple[str, ...]]:
+    """Of some keys, those of running operators, each with the views that need it, by name."""
+    running = [(key, operator) for key, operator in list(operators.items()) if key in keys]
+    needed = (
+        {name: reachable([view.history]) for name, view in dict(registry.views).items()} if running else {}
+    )
+    return {
+        key: tuple(sorted(name for name, its in needed.items() if operator in its))
+        for key, operator in running
+    }
 
 
 def _sum(operators: Iterable[Operator]) -> Upkeep:

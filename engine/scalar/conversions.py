@@ -49,6 +49,8 @@ _SAME_WORDS = frozenset(
         (Kind.REAL, Kind.DOUBLE),
         (Kind.TIMESTAMP, Kind.TIMESTAMPTZ),
         (Kind.TIMESTAMPTZ, Kind.TIMESTAMP),
+        (Kind.TIMESTAMPTZ, Kind.BIGINT),
+        (Kind.BIGINT, Kind.TIMESTAMPTZ),
         (Kind.UUID, Kind.TEXT),
         (Kind.JSON, Kind.TEXT),
     }

@@ -17,9 +17,11 @@ _REMEMBERED = 2
 
 
 class ErrorHistory:
-    """The `layers` of message words whose sum is the history. Any thread may read it."""
+    """The `layers` of message words whose sum is the history. It tells of no error before epoch `begins`. Any
+    thread may read it."""
 
-    def __init__(self, layers: tuple[Layer, ...] = ()) -> None:
+    def __init__(self, layers: tuple[Layer, ...] = (), begins: int = 0) -> None:
+        self.begins = begins
         self.layers = tuple(layer for layer in layers if len(layer))
         self._found: dict[int, np.ndarray] = {}
 
@@ -28,7 +30,7 @@ class ErrorHistory:
 
     def with_layers(self, layers: tuple[Layer, ...]) -> ErrorHistory:
         """The history with these layers: itself if they are the same."""
-        new = ErrorHistory(layers)
+        new = ErrorHistory(layers, self.begins)
         same = len(new.layers) == len(self.layers) and all(map(operator.is_, new.layers, self.layers))
         return self if same else new
 
@@ -39,6 +41,8 @@ class ErrorHistory:
 
         `masks` are those of the times' order.
         """
+        if time < self.begins:
+            return []
         rows = self._counted(time, masks)
         if most is not None and len(rows) > most:
             rows = rows[np.argsort(-rows[:, -1], kind="stable")[:most]]

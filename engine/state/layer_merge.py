@@ -78,8 +78,9 @@ class LayerMerge:
 
     @property
     def payable(self) -> int:
-        """How many rows may be owed more before it goes on."""
-        return 0 if self.is_due else QUANTUM - 1 - self.owed
+        """How many rows more compiled code may let be owed: a few quanta, because it interrupts itself for
+        them."""
+        return 0 if self.is_due else 4 * QUANTUM - 1 - self.owed
 
     def go_on(self, trace: Merging) -> Layer | None:
         """Merge the rows that are owed, in the way of `trace`; returns the result when it is done.

@@ -93,6 +93,8 @@ class Trace:
         self._numbers = memoryview(self.spine)  # type: ignore[arg-type]
         self._numbers[spine.WIDTH] = self.width
         self._nursery: np.ndarray | None = None
+        self._at = 0
+        self._shown: dict[int, Layer] = {}
         self.make_room(_LINES)
         self._share()
 
@@ -132,7 +134,8 @@ class Trace:
 
     def nurse(self, nursery: np.ndarray) -> None:
         """Keep the nursery to which compiled code has added batches of the trace."""
-        self._nursery = nursery
+        if nursery is not self._nursery:
+            self._nursery, self._at = nursery, nursery.ctypes.data
 
     def settle(self) -> None:
         """Take the batches that compiled code has inserted out of their nursery, into arrays of their own."""
@@ -150,11 +153,28 @@ class Trace:
             layer.register(self.table, line, self.key)
         numbers[spine.SETTLED] = spine.ALL
         self._nursery = None
+        self._shown = {}
 
     def _nursed(self, line: int) -> Layer:
         """A copy of a batch in the nursery."""
         address, rows, columns, *_ = self.table[line].tolist()
         return Layer(copied(address, rows, columns))
+
+    def shown(self) -> tuple[Layer, ...]:
+        """The batches as readers take them. Those in the nursery stay there, where nothing is overwritten; a
+        batch that was shown before is the same layer again."""
+        settled, nursery = self._numbers[spine.SETTLED], self._nursery
+        if settled == spine.ALL or nursery is None:
+            return tuple(self._held)
+        begin, seen, shown = self._at, self._shown, {}
+        for address, rows, columns, *_ in self.table[settled : self.count].tolist():
+            layer = seen.get(address)
+            if layer is None:
+                start = (address - begin) // WORD
+                layer = Layer(nursery[start : start + rows * columns].reshape(rows, columns))
+            shown[address] = layer
+        self._shown = shown
+        return (*self._held[:settled], *shown.values())
 
     def _share(self) -> None:
         """Tell compiled code how far it may go."""
@@ -358,7 +378,18 @@ class Trace:
 
     def finish(self) -> None:
         """Merge everything into one batch in memory, with epochs advanced to `since`."""
-        batch = self.merge_all(self.batches(), self.since)
+        self._hold(self.merge_all(self.batches(), self.since))
+
+    def select(self, selection: Callable[[np.ndarray], np.ndarray]) -> None:
+        """Do as `finish` does, and keep what `selection` leaves of sorted rows.
+
+        It is applied to each batch, and then to what is left of all of them.
+        """
+        left = [selection(as_matrix(batch)) for batch in self.batches()]
+        self._hold(selection(self.merge_all(left, self.since)))
+
+    def _hold(self, batch: np.ndarray) -> None:
+        """Hold this batch in memory, and nothing else."""
         self._merges.clear()
         self._layers[:] = [Layer(batch).indexed(self.key).narrowed] if len(batch) else []
         self._rebase([])

@@ -17,7 +17,7 @@ from freshet.contract import calls
 from freshet.errors import Error
 
 app = typer.Typer(add_completion=False, rich_markup_mode="markdown")
-PlanStage = Literal["logical", "optimized", "dataflow", "supersteps", "analyze"]
+PlanStage = Literal["logical", "optimized", "dataflow", "supersteps", "analyze", "cost"]
 
 
 @app.command()
@@ -27,7 +27,8 @@ def explain(
         str | None, typer.Option("--command", "-c", help="A query, instead of a view.", show_default=False)
     ] = None,
     stage: Annotated[
-        PlanStage, typer.Option(help="How far the plan has come; analyze has what it costs.")
+        PlanStage,
+        typer.Option(help="How far the plan has come; analyze has what it costs, cost what it would cost."),
     ] = "optimized",
     dialect: Annotated[str, typer.Option(help="The dialect of the query.")] = calls.DIALECT,
     url: Url = DEFAULT_URL,
@@ -38,7 +39,8 @@ def explain(
 
     The stages are `logical`, the query as it is bound; `optimized`, what the passes make of it; `dataflow`,
     the operators that run; `supersteps`, how Spark runs them. `analyze` is for views: it has the rows, the
-    bytes and the time of each operator. A terminal gets a tree, with each operator's share of the time.
+    bytes and the time of each operator. `cost` says what a view would cost. A terminal gets a tree, with each
+    operator's share of the time.
     """
     if (view is None) == (command is None):
         raise typer.BadParameter("name either a view or a query with -c", param_hint="VIEW")
@@ -51,13 +53,16 @@ def explain(
             )
         except Error as error:
             raise typer.Exit(report(error, command or "")) from None
-    if sys.stdout.isatty():
+    if sys.stdout.isatty() and stage != "cost":
         Console(soft_wrap=True).print(plan_tree(text), highlight=False)
     else:
         say(text)
 
 
 def _of_view(connection: Connection, view: str | None, stage: str) -> str:
+    if stage == "cost":
+        (result,) = connection.run(calls.script_document(f"EXPLAIN COST VIEW {view}", calls.DIALECT))
+        return "\n".join(row[0] for row in result["rows"])
     return connection.run(calls.plan_text(view or "", stage, "text")).rstrip("\n")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any, TypeVar
 from urllib.parse import quote
@@ -87,11 +88,34 @@ def create_table(name: str, columns: object, primary_key: Sequence[str]) -> ApiC
     return post_call(path_of("tables"), new_table(name, columns, primary_key), lambda a: read_table(a.json()))
 
 
-def create_view(name: str, sql: str, dialect: str, or_replace: bool) -> ApiCall[object]:
+_BUDGETS = {
+    "memory_bytes": "budget_memory",
+    "build_seconds": "budget_build",
+    "change_milliseconds": "budget_change",
+}
+"""What may be limited, and the option of CREATE VIEW for it."""
+
+
+def create_view(
+    name: str, sql: str, dialect: str, or_replace: bool, budget: Mapping[str, float] | None = None
+) -> ApiCall[object]:
     if not or_replace:
-        return post_call(path_of("views"), {"name": name, "sql": sql, "dialect": dialect}, nothing)
-    script = f"CREATE OR REPLACE VIEW {name} AS\n{sql}"
+        return post_call(path_of("views"), _new_view(name, sql, dialect, budget), nothing)
+    options = ", ".join(f"{_BUDGETS.get(key, key)} = {value}" for key, value in (budget or {}).items())
+    script = f"CREATE OR REPLACE VIEW {name}{f' WITH ({options})' if options else ''} AS\n{sql}"
     return post_call("/v1/sql", {"sql": script, "dialect": dialect}, nothing, lines_before=1)
+
+
+def estimate_view(
+    name: str, sql: str, dialect: str, budget: Mapping[str, float] | None
+) -> ApiCall[dict[str, Any]]:
+    call = post_call(path_of("views"), _new_view(name, sql, dialect, budget), ApiAnswer.json)
+    return replace(call, query={"dry_run": "true"}, repeatable=True)
+
+
+def _new_view(name: str, sql: str, dialect: str, budget: Mapping[str, float] | None) -> dict[str, object]:
+    body: dict[str, object] = {"name": name, "sql": sql, "dialect": dialect}
+    return body | ({"budget": dict(budget)} if budget else {})
 
 
 def create_assertion(name: str, sql: str, dialect: str, breach: str) -> ApiCall[object]:
@@ -193,10 +217,12 @@ def rows(
     where: str | None,
     order_by: str | None,
     limit: int | None,
+    valid_at: str | datetime | None = None,
     skip_errors: bool = False,
 ) -> ApiCall[Rows]:
     query = {
         "as_of": _moment(as_of),
+        "valid_at": _moment(valid_at, "valid_at"),
         "where": where,
         "order_by": order_by,
         "limit": limit,
@@ -210,12 +236,12 @@ def rows_of(answer: ApiAnswer) -> Rows:
     return read_stream(answer.body, int(answer.headers["freshet-epoch"]))
 
 
-def _moment(as_of: int | str | datetime | None) -> int | str | None:
+def _moment(as_of: int | str | datetime | None, name: str = "as_of") -> int | str | None:
     if not isinstance(as_of, datetime):
         return as_of
     if as_of.tzinfo is None:
         raise InvalidRequestError(
-            f"as_of {as_of} has no time zone", "pass an aware datetime, such as datetime.now(UTC)"
+            f"{name} {as_of} has no time zone", "pass an aware datetime, such as datetime.now(UTC)"
         )
     return as_of.isoformat()
 

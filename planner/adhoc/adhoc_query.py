@@ -19,7 +19,6 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
 from engine.schema import Schema
-from planner.adhoc.branch_differences import take_between, with_differences
 from planner.adhoc.clock_truncation import with_clock_truncation
 from planner.adhoc.demanded_rows import EVERYTHING, Demand, demands
 from planner.adhoc.enum_labels import with_typed_labels
@@ -27,6 +26,9 @@ from planner.adhoc.from_clauses import Relations, with_plain_names, with_plain_r
 from planner.adhoc.kinds_apart import check_kinds
 from planner.adhoc.pivot_lists import PivotList, with_pivot_lists
 from planner.adhoc.recursive_queries import check_recursion
+from planner.adhoc.relation_functions import RelationCall, take_call, with_relation_calls
+from planner.adhoc.valid_time_reads import with_valid_times
+from planner.adhoc.visible_ctes import tables_with_ctes
 from planner.allowed.open_functions import IN_QUERIES
 from planner.dialects import Told, in_duckdb
 from planner.dialects.as_written import written_in
@@ -37,6 +39,8 @@ from planner.limits import count_relation
 from planner.native.templates import with_native_items
 from planner.positions import fail, position
 from planner.relation_names import own_name
+from planner.rewriting.closed_windows import watermark_of, with_delays
+from planner.rewriting.window_clauses import with_times
 from planner.suggestions import did_you_mean
 
 _CALLS = {
@@ -64,8 +68,8 @@ class SnapshotReference:
     timestamp: datetime | None = None
     row: str | None = None
     demanded: Demand = field(default=EVERYTHING, compare=False)
-    between: tuple[str, str] | None = None
-    """The branches between which it shows the difference, in place of a state."""
+    call: RelationCall | None = None
+    """A function of the relation, whose rows it shows in place of the relation's own."""
 
 
 @dataclass(frozen=True)
@@ -124,8 +128,11 @@ def adhoc_query(
         count_relation(place)
     dialect = written_in(query)
     check_recursion(query, dialect)
-    with_differences(query)
+    with_valid_times(query, relations, None if target is None else target.node)
+    with_relation_calls(query)
     check_kinds(query, relations, dialect)
+    with_times(query, relations)
+    with_delays(query, lambda name: watermark_of(relations.get(name)))
     instead = _instead(query, dialect)
     with_native_items(query)
     names = _places(query)
@@ -213,33 +220,11 @@ def _written_name(node: exp.Expr) -> str:
     return node.sql_name().lower() if "line" in node.meta else ""
 
 
-def _tables(query: exp.Expression) -> list[tuple[exp.Table, frozenset[str]]]:
-    """Every table node, in the order of the text, with the names of the CTEs that it can see."""
-    found: list[tuple[exp.Table, frozenset[str]]] = []
-    waiting: list[tuple[exp.Expression, frozenset[str]]] = [(query, frozenset())]
-    while waiting:
-        node, ctes = waiting.pop()
-        if isinstance(node, exp.Table):
-            found.append((node, ctes))
-        with_ = node.args.get("with_")
-        if with_ is not None:
-            names = [cte.alias for cte in with_.expressions]
-            for i, cte in enumerate(with_.expressions):
-                waiting.append((cte.this, ctes.union(names if with_.recursive else names[:i])))
-            ctes = ctes.union(names)
-        waiting += [(child, ctes) for child in node.iter_expressions() if child is not with_]
-    return sorted(found, key=lambda pair: _start(pair[0]))
-
-
-def _start(table: exp.Table) -> int:
-    return table.this.meta.get("start", 0)
-
-
 def _references(
     query: exp.Expression, relations: Relations, target: ChangeTarget | None
 ) -> tuple[SnapshotReference, ...]:
     """Replaces the names of relations with those of snapshots. A place that demands rows has its own."""
-    places = [(table, ctes) for table, ctes in _tables(query) if _is_relation(table, ctes)]
+    places = [(table, ctes) for table, ctes in tables_with_ctes(query) if _is_relation(table, ctes)]
     wanted = demands(query, _schemas(places, relations))
     references: dict[tuple, SnapshotReference] = {}
     aliases: dict[object, str] = {}
@@ -252,9 +237,9 @@ def _references(
         row = target.row if target is not None and is_target else None
         everything = target is not None and is_target and target.whole
         demand = EVERYTHING if everything else wanted.get(id(table), EVERYTHING)
-        between = take_between(table)
-        demand = demand if between is None else EVERYTHING
-        key = (name, version, timestamp, row, demand, between)
+        call = take_call(table)
+        demand = demand if call is None else EVERYTHING
+        key = (name, version, timestamp, row, demand, call)
         if key not in references:
             references[key] = SnapshotReference(f"{name}#{len(references)}", *key)
         aliases[id(table)] = references[key].alias

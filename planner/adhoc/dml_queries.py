@@ -21,6 +21,7 @@ from engine.scalar.written import readable
 from engine.schema import Schema, Type
 from planner.adhoc.adhoc_query import AdhocQuery, ChangeTarget, adhoc_query
 from planner.adhoc.from_clauses import Relations
+from planner.adhoc.portions import Portion, check_set, take_portion
 from planner.errors import InvalidQuery, InvalidSyntax, UnknownColumn, Unsupported
 from planner.identifiers import column_name
 from planner.positions import fail
@@ -33,12 +34,14 @@ from planner.suggestions import did_you_mean
 class Assignments:
     """`columns` are the positions in the table of the columns that an UPDATE sets, in the query's order.
 
-    The columns in `defaults` take their default, whatever the query gives.
+    The columns in `defaults` take their default, whatever the query gives. With `in_portion`, the last two
+    are the moments from and until which a row changes.
     """
 
     columns: tuple[int, ...]
     query: AdhocQuery
     defaults: frozenset[int] = frozenset()
+    in_portion: bool = False
 
 
 def insert_columns(insert: Insert, schema: Schema) -> tuple[int, ...]:
@@ -93,9 +96,15 @@ def cells(row: exp.Expression) -> list[exp.Expression]:
 def update_query(update: Update, schema: Schema, relations: Relations) -> Assignments:
     tree = update.tree.copy()
     columns, values = assignments(tree.expressions, update.table, schema)
+    portion = take_portion(tree, update.table, relations)
+    period = relations[update.table].period
+    if portion is not None and period is not None:
+        check_set(columns, period, schema, tree)
+        columns, values = (*columns, *period), [*values, portion.since, portion.until]
+        tree.set("where", _within(portion, tree))
     source = tree.args.get("from_")
     query = touched(tree, [source.this] if source is not None else [], schema, relations, values, whole=False)
-    return Assignments(columns, query, defaulted(columns, values))
+    return Assignments(columns, query, defaulted(columns, values), portion is not None)
 
 
 def assignments(
@@ -122,9 +131,23 @@ def defaulted(columns: Sequence[int], values: Sequence[exp.Expression]) -> froze
     return frozenset(c for c, value in zip(columns, values, strict=True) if is_default(value))
 
 
-def delete_query(delete: Delete, schema: Schema, relations: Relations) -> AdhocQuery:
+def delete_query(delete: Delete, schema: Schema, relations: Relations) -> Assignments:
+    """The rows that are deleted; with `in_portion`, no others come in their place."""
     tree = delete.tree.copy()
-    return touched(tree, tree.args.get("using") or [], schema, relations, [], whole=False)
+    portion = take_portion(tree, delete.table, relations)
+    period, values = relations[delete.table].period or (), []
+    if portion is not None:
+        values = [portion.since, portion.until]
+        tree.set("where", _within(portion, tree))
+    query = touched(tree, tree.args.get("using") or [], schema, relations, values, whole=False)
+    return Assignments(period if portion is not None else (), query, in_portion=portion is not None)
+
+
+def _within(portion: Portion, tree: exp.Expression) -> exp.Where:
+    """The tree's condition, for the rows of a portion."""
+    where = tree.args.get("where")
+    parts = [portion.condition] if where is None else [where.this, portion.condition]
+    return exp.Where(this=exp.and_(*parts))
 
 
 def touched(

@@ -31,6 +31,9 @@ class Known(Protocol):
     @property
     def schema(self) -> Schema: ...
 
+    @property
+    def period(self) -> tuple[int, int] | None: ...
+
 
 Relations = Mapping[str, Known]
 

@@ -50,6 +50,9 @@ def whens(merge: Merge, schema: Schema, relations: Relations) -> tuple[When, ...
     """The actions of a MERGE, WHEN by WHEN, without those that do nothing. Raises a PlannerError with its
     place."""
     tree = merge.tree
+    if relations[merge.table].period is not None:
+        hint = "write UPDATE, DELETE and INSERT, with FOR PORTION OF VALID_TIME if they are not from now on"
+        fail(Unsupported("MERGE INTO a table with valid time is not supported", hint), tree.this)
     if tree.args.get("using_cond"):
         fail(
             Unsupported("MERGE ... USING (columns) is not supported", "write MERGE INTO t USING s ON ..."),

@@ -74,7 +74,9 @@ def point_query(
     table = tree.args["from_"].this
     try:
         known = relations.get(relation_name(table))
-        return None if known is None else _Reader(tree, table, known, dialect, declared).query()
+        if known is None or known.period is not None:
+            return None
+        return _Reader(tree, table, known, dialect, declared).query()
     except PlannerError:
         return None
 

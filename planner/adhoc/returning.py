@@ -8,6 +8,7 @@ from engine.schema import Schema
 from planner.adhoc.adhoc_query import AdhocQuery, ChangeTarget, adhoc_query
 from planner.adhoc.dml_queries import row_column
 from planner.adhoc.from_clauses import Relations
+from planner.rewriting.valid_times import valid_clause
 
 
 def returning_query(tree: exp.Expression, schema: Schema, relations: Relations) -> AdhocQuery | None:
@@ -18,6 +19,8 @@ def returning_query(tree: exp.Expression, schema: Schema, relations: Relations) 
     table = tree.this.this if isinstance(tree.this, exp.Schema) else tree.this
     table = table.copy()
     table.set("joins", None)
+    if valid_clause(table) is not None:
+        table.set("version", None)
     alias = table.alias or table.name
     row = row_column(schema)
     expressions = [

@@ -14,13 +14,16 @@ from planner.errors import Unsupported
 from planner.ir import RelationalProgram
 from planner.ir.column_numbers import Numbers
 from planner.positions import Place, fail
-from planner.relation import Catalog
+from planner.relation import Catalog, Relation
+from planner.rewriting.closed_windows import with_delays
+from planner.rewriting.window_clauses import with_times
 
 
 @dataclass(frozen=True)
 class BoundStatement:
     """A bound statement: its program, the relations that it names, the next free column number, the place
-    where it first asks for the time, and its select lists and merged columns as in the session."""
+    where it first asks for the time, and its select lists, merged columns and timed relations as in the
+    session."""
 
     program: RelationalProgram
     reads: frozenset[str]
@@ -28,15 +31,17 @@ class BoundStatement:
     time_at: Place
     lists: Mapping[int, SelectList]
     merged: Mapping[int, tuple[int, int]]
+    timed: Mapping[str, Relation]
 
 
 def bind(tree: exp.Expression, catalog: Catalog, dialect: str) -> BoundStatement:
     """The program of a query. Raises a PlannerError with the place of the fault."""
     if not isinstance(tree, exp.Query | exp.Values | exp.Pivot):
         fail(Unsupported(f"{tree.key.upper()} is not a query"), tree)
+    with_times(tree, catalog)
+    with_delays(tree, lambda name: catalog[name].watermark if name in catalog else None)
     session = Session(catalog, dialect)
     bound = bind_query(session, tree, Environment())
     program = RelationalProgram(tuple(session.definitions), bound.operator, bound.columns)
-    return BoundStatement(
-        program, frozenset(session.reads), session, session.time_at, session.lists, session.merged
-    )
+    found = session.time_at, session.lists, session.merged, session.timed
+    return BoundStatement(program, frozenset(session.reads), session, *found)

@@ -17,7 +17,7 @@ from planner.bind.join_binder import From, JoinBinder
 from planner.bind.lists import ElementTable, bound_list, rows_of, spread, with_places
 from planner.bind.name_scope import FromTable, NameScope
 from planner.bind.pivot import pivoted
-from planner.bind.refuse import check_clauses, refuse_unsupported
+from planner.bind.refuse import HINTS, check_clauses, refuse_unsupported
 from planner.bind.session import BindQuery, Bound, Entry, Environment, Session
 from planner.dialects.traits import Trait, has
 from planner.errors import InvalidQuery, UnknownTable, Unsupported
@@ -29,6 +29,7 @@ from planner.parsing.table_references import recurring_name
 from planner.positions import fail
 from planner.relation import Relation
 from planner.relation_names import full_name, is_catalog, schema_of
+from planner.rewriting.valid_times import at_valid_time, has_no_valid_time, reads_all, valid_clause
 from planner.suggestions import did_you_mean
 
 
@@ -86,8 +87,11 @@ class FromBinder:
 
     def _joined(self, join: exp.Join, left: From, before: NameScope) -> From:
         """The tables on the left, joined with the table that `join` names."""
-        if is_of_version(join):
+        if is_of_version(join) and valid_clause(join.this) is None:
             join = join_of_version(join, self._known(join.this))
+        if isinstance(join.this, exp.Table) and valid_clause(join.this) is not None:
+            join = join.copy()
+            join.set("this", self._at_valid_time(join.this))
         check_clauses(join)
         visible = self.joins.both(before, left.scope, join.this)
         rows = rows_of(join.this, self.session.dialect)
@@ -112,6 +116,8 @@ class FromBinder:
         elements = rows_of(node, self.session.dialect)
         if elements is not None:
             return self._elements(elements, UNIT, NameScope(outer=before))
+        if isinstance(node, exp.Table) and valid_clause(node) is not None:
+            node = self._at_valid_time(node)
         check_clauses(node)
         if node.args.get("pivots"):
             return self._pivoted(node, before)
@@ -181,16 +187,39 @@ class FromBinder:
 
     def _relation(self, node: exp.Table) -> Bound:
         count_relation(node)
+        is_plain = reads_all(node)
         entry = self._cte(node)
         if entry is not None:
             return self.session.reference(node.name.lower(), entry)
         relation = self._known(node)
         self.session.reads.add(relation.name)
         self.session.provenance.table(relation.name, node)
-        columns = tuple(self.session.attribute(c.name, c.type, c.nullable) for c in relation.schema.columns)
+        plan, key, schema = relation.plan, relation.key, relation.schema
+        if relation.period is not None and not is_plain:
+            plan, key = self.session.at_one_time(relation)
+            schema = plan.schema
+        columns = tuple(self.session.attribute(c.name, c.type, c.nullable) for c in schema.columns)
         positions = tuple(range(len(columns)))
-        scan = TableScan(relation.name, relation.plan, columns, positions, relation.key, relation.rows)
+        scan = TableScan(relation.name, plan, columns, positions, key, relation.rows)
         return Bound(scan, columns)
+
+    def _at_valid_time(self, node: exp.Table) -> exp.Expression:
+        """What a reference with FOR VALID_TIME stands for; one to all rows stays."""
+        clause = valid_clause(node)
+        assert clause is not None
+        if self._cte(node) is not None:
+            has_no_valid_time(node.name, clause)
+        relation = self._known(node)
+        if relation.period is None:
+            has_no_valid_time(node.name, clause)
+        state = clause.args.get("state")
+        if state is not None:
+            refuse_unsupported(f"FOR {state.name} in a view", state, HINTS["version"])
+        if clause.args["kind"] == "ALL":
+            return node
+        names = relation.schema.names
+        since, until = (names[place] for place in relation.period)
+        return at_valid_time(node, clause, [names[place] for place in relation.untimed], (since, until))
 
     def _cte(self, node: exp.Table) -> Entry | None:
         """The CTE that a name means; `recurring.name` is a recursion's rows so far."""

@@ -21,12 +21,14 @@ from planner.bind.select_binder import bind_select
 from planner.bind.session import Bound, Environment, Session
 from planner.bind.unions import are_alike, chain_of, union_all, union_of
 from planner.errors import InvalidQuery, PlannerError
+from planner.identifiers import fold
 from planner.ir import UNIT, Attribute, Distinct, Expression, Project, Relational, SetKind, SetOp, Top, Values
 from planner.ir.constants import folded
 from planner.ir.rewrite import identity
 from planner.ir.scalars import may_be_null
 from planner.limits import check_columns
 from planner.native.reference import union_type
+from planner.parsing.column_names import alias_of
 from planner.positions import fail
 from planner.sql_types import UNTYPED
 
@@ -218,11 +220,17 @@ def _values(session: Session, node: exp.Values, environment: Environment) -> Bou
             fail(error, node)
     cast = [[folded(coerce(value, type)) for value, type in zip(row, types, strict=True)] for row in rows]
     nullable = [any(may_be_null(value, {}) for value in column) for column in zip(*cast, strict=True)]
-    columns = tuple(
-        session.attribute(f"col{i}", type, null)
-        for i, (type, null) in enumerate(zip(types, nullable, strict=True))
-    )
+    columns = tuple(map(session.attribute, _value_names(node, width), types, nullable))
     return Bound(_rows(session, columns, cast), columns)
+
+
+def _value_names(node: exp.Values, width: int) -> list[str]:
+    """The names of the columns of VALUES: those of its alias, as far as it has some."""
+    alias, around = alias_of(node), node.parent_select
+    if isinstance(around, exp.Select) and isinstance(around.parent, exp.CTE) and node.alias == "_values":
+        alias = around.parent.args["alias"]  # sqlglot writes SELECT * FROM before VALUES in WITH
+    given = [] if alias is None else [fold(identifier) for identifier in alias.columns]
+    return [given[i] if i < len(given) else f"col{i}" for i in range(width)]
 
 
 def _row(node: exp.Expression) -> list[exp.Expression]:

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from planner.errors import Unsupported
 from planner.positions import fail
+from planner.rewriting.valid_times import reads_all
 
 _PLACES = frozenset({"order", "limit", "offset"})
 _SELECT = _PLACES | frozenset(
@@ -50,7 +51,7 @@ _NAMES = {
     "ordinality": "WITH ORDINALITY",
     "exclude": "EXCLUDE",
 }
-_HINTS = {
+HINTS = {
     "sample": "a sample is a function of its rows with a seed: REPEATABLE (1)",
     "version": "a view follows the newest state: read the past in a query, or join to the time of each row",
     "when": "a view follows the newest state: read the past in a query",
@@ -63,12 +64,12 @@ def check_clauses(node: exp.Expression) -> None:
     if allowed is None:
         return
     for key, value in node.args.items():
-        if not value or key in allowed:
+        if not value or key in allowed or (key == "version" and reads_all(node)):
             continue
         name = _NAMES.get(key, key.strip("_").replace("_", " ").upper())
         place = value[0] if isinstance(value, list) else value
         fail(
-            Unsupported(f"{name} is not supported in a view", _HINTS.get(key, "")),
+            Unsupported(f"{name} is not supported in a view", HINTS.get(key, "")),
             place if isinstance(place, exp.Expression) else node,
             name.split(" ")[0],
         )

@@ -7,13 +7,15 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from engine.plan.nodes import Node
+from engine.plan.periods import at_one_moment
 from planner.bind.name_scope import NameScope
 from planner.bind.stars import SelectList
 from planner.ir import Attribute, RecursiveRef, Relational, SharedRef
 from planner.ir.column_numbers import Numbers
 from planner.ir.renumber import renumbered
 from planner.positions import Place, position
-from planner.relation import Catalog
+from planner.relation import Catalog, Relation, with_period_last
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,8 @@ class Session(Numbers):
     `priorities` has a hint of each recursion with prioritized terms, by the smallest of its variables.
     `time_at` is the place where the statement first asks for the time. `lists` are the expanded select lists,
     by the identity of their SELECT. `merged` maps each column that a FULL JOIN with USING makes to its two
-    sources.
+    sources. `timed` has the relations that the statement reads at every valid time, by the names under which
+    their rows at one time are read.
     """
 
     def __init__(self, catalog: Catalog, dialect: str) -> None:
@@ -92,6 +95,16 @@ class Session(Numbers):
         self.time_at: Place = (None, None)
         self.lists: dict[int, SelectList] = {}
         self.merged: dict[int, tuple[int, int]] = {}
+        self.timed: dict[str, Relation] = {}
+
+    def at_one_time(self, relation: Relation) -> tuple[Node, tuple[int, ...] | None]:
+        """The rows of a relation that are valid at one time, and their key; every valid time is asked for."""
+        name = f"v0.{relation.name}"
+        self.timed[name] = relation
+        key = None
+        if relation.key is not None:
+            key = tuple(relation.untimed.index(i) for i in relation.key if i in relation.untimed)
+        return at_one_moment(name, with_period_last(relation)), key
 
     def asks_time(self, node: exp.Expression) -> None:
         """Remember the first place where the statement asks for the time."""

@@ -23,6 +23,9 @@ class CatalogRelation(Protocol):
     @property
     def schema(self) -> Schema: ...
 
+    @property
+    def period(self) -> None: ...
+
 
 @dataclass(frozen=True)
 class CatalogSession:

@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from engine.plan.expressions import Literal
-from planner.ir import Expression, Now, Relational, RelationalProgram, subqueries
+from planner.errors import Unsupported
+from planner.ir import Expression, Now, Relational, RelationalProgram, TableScan, subqueries
 from planner.ir.column_numbers import Numbers
 from planner.ir.rewrite import bottom_up, map_expressions
 from planner.passes.constant_rows import inline_constants
@@ -25,7 +26,9 @@ from planner.passes.simplify import simplify_expressions
 
 
 def explainable(program: RelationalProgram, now: datetime) -> tuple[RelationalProgram, Numbers]:
-    """The program at an epoch with the time `now`, in UTC; and the numbers for more columns."""
+    """The program at an epoch with the time `now`, in UTC; and the numbers for more columns. Raises
+    Unsupported for one at every valid time, whose rows have other reasons at each."""
+    program.mapped(lambda operator: bottom_up(operator, _at_one_time))
     program = program.mapped(lambda operator: map_expressions(operator, lambda e: _at(e, now)))
     numbers = Numbers.after(max(_numbers(program), default=0))
     program = program.mapped(inline_constants)
@@ -36,11 +39,32 @@ def explainable(program: RelationalProgram, now: datetime) -> tuple[RelationalPr
     return program.mapped(lambda operator: simplify_outer_joins(push_filters(operator))), numbers
 
 
+def reads_time(program: RelationalProgram) -> bool:
+    """Whether the program's rows depend on the time of the epoch."""
+    times: list[Expression] = []
+
+    def note(expression: Expression) -> None:
+        if isinstance(expression, Now):
+            times.append(expression)
+
+    program.mapped(lambda operator: map_expressions(operator, note))
+    return bool(times)
+
+
 def narrowed(operator: Relational, program: RelationalProgram) -> RelationalProgram:
     """A program of the operator, over the definitions of `program`, with filters as low as they go."""
     found = RelationalProgram(program.definitions, push_filters(operator), operator.columns)
     found = push_into_recursion(found).mapped(push_filters)
     return found.mapped(_simpler)
+
+
+def _at_one_time(operator: Relational) -> Relational:
+    if isinstance(operator, TableScan) and operator.plan.free:
+        raise Unsupported(
+            f"an explanation of rows at every valid time is not supported: {operator.name} has valid time",
+            "explain a query of the table FOR VALID_TIME AS OF one time",
+        )
+    return operator
 
 
 def _simpler(operator: Relational) -> Relational:

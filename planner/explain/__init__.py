@@ -1,8 +1,9 @@
 """EXPLAIN: each stage of a plan in each format.
 
 `logical` is the query as bound, `optimized` the result of the passes, `dataflow` the engine's plan, and
-`supersteps` its execution on Spark. `analyze` shows the running operators with their figures. Steps are
-numbered in the order of the walk, inputs first; a shared part is shown once.
+`supersteps` its execution on Spark. `analyze` shows the running operators with their figures, and `cost`
+(`planner.explain.cost_report`) what those of a view would cost that is not there. Steps are numbered in the
+order of the walk, inputs first; a shared part is shown once.
 """
 
 from __future__ import annotations

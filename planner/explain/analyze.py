@@ -20,9 +20,19 @@ MILLION = 1_000_000
 
 def running_listing(plan: Node, operators: Sequence[Observed], spans: Spans = NO_SPANS) -> Listing:
     """The operators of a view with this plan, its history last."""
-    names, by_key = node_names(plan), _SpansByKey(spans)
-    steps = tuple(_step(place, operator, names, by_key) for place, operator in enumerate(operators))
+    steps = operator_steps(plan, operators, spans, [_shown(operator.figures) for operator in operators])
     return Listing("analyze", steps, steps[-1].name)
+
+
+def operator_steps(
+    plan: Node, operators: Sequence[Observed], spans: Spans, figures: Sequence[Mapping[str, float]]
+) -> tuple[ListingStep, ...]:
+    """A step for each operator of a dataflow of the plan, with its figures."""
+    names, by_key = node_names(plan), _SpansByKey(spans)
+    return tuple(
+        _step(place, operator, names, by_key, shown)
+        for place, (operator, shown) in enumerate(zip(operators, figures, strict=True))
+    )
 
 
 class _SpansByKey:
@@ -44,7 +54,13 @@ class _SpansByKey:
         return next((self._spans[node] for node in nodes_of(key) if node in self._spans), ())
 
 
-def _step(place: int, operator: Observed, names: Mapping[Node, str], spans: _SpansByKey) -> ListingStep:
+def _step(
+    place: int,
+    operator: Observed,
+    names: Mapping[Node, str],
+    spans: _SpansByKey,
+    figures: Mapping[str, float],
+) -> ListingStep:
     details = []
     if isinstance(operator.key, tuple) and operator.key[0] == "arrange":
         details.append("by " + " ".join(f"#{column}" for column in operator.key[2]))
@@ -61,7 +77,7 @@ def _step(place: int, operator: Observed, names: Mapping[Node, str], spans: _Spa
         inputs,
         (),
         operator.depth,
-        _shown(operator.figures),
+        figures,
         spans.of(operator.key),
     )
 

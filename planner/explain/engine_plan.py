@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.plan.clocked import Temporal, Today
+from engine.plan.clocked import CLOCK, Temporal, Today
 from engine.plan.expressions import Literal
 from engine.plan.group_queries import GroupQuery
 from engine.plan.list_elements import Unnest
@@ -24,6 +24,7 @@ from engine.plan.nodes import (
     Threshold,
     TopK,
     Variable,
+    WithRound,
 )
 from engine.plan.window_functions import Window
 from planner.explain.list_texts import elements_text
@@ -93,6 +94,8 @@ def _described(node: Node, inputs: tuple[str, ...]) -> tuple[str, list[str]]:
             return "concat", []
         case Negate():
             return "negate", []
+        case WithRound():
+            return "with round", []
         case Join(left_keys=left_keys, right_keys=right_keys):
             pairs = zip(left_keys, right_keys, strict=True)
             left, right = inputs
@@ -104,9 +107,8 @@ def _described(node: Node, inputs: tuple[str, ...]) -> tuple[str, list[str]]:
             return f"nearest join{' padded' if pads else ''}", nearest_details(node, *sides)
         case Reduce(keys=keys, aggregates=aggregates):
             by = ["by " + ", ".join(f"#{key}" for key in keys)] if keys else []
-            return "reduce", by + [
-                f"#{i} := {_aggregate(a)}" for i, a in enumerate(aggregates, start=len(keys))
-            ]
+            results = [f"#{i} := {_aggregate(a)}" for i, a in enumerate(aggregates, start=len(keys))]
+            return "reduce", [*by, *results, *_kept(node.kept)]
         case GroupQuery(keys=keys, query=query):
             by = ["by " + ", ".join(f"#{key}" for key in keys)] if keys else []
             return "group query", [*by, query]
@@ -124,15 +126,24 @@ def _described(node: Node, inputs: tuple[str, ...]) -> tuple[str, list[str]]:
                 f"#{i} := {elements_text([f'#{c}' for c in e.columns], e.exclusive)}" for i, e in made
             ]
         case TopK(keys=keys, order=order, limit=limit, offset=offset):
-            return "top", top_details(keys, order, limit, offset, "#{}".format)
-        case Temporal(since=since, until=until):
+            kept = None if limit is None else node.kept
+            return "top", [*top_details(keys, order, limit, offset, "#{}".format), *_kept(kept)]
+        case Temporal(since=since, until=until, clock=clock):
             moments = (("since", since), ("until", until))
-            return "temporal", [f"{name} #{column}" for name, column in moments if column is not None]
+            by = [] if clock == CLOCK else [f"clock {inputs[1]}"]
+            return "temporal", [*by, *(f"{name} #{column}" for name, column in moments if column is not None)]
         case Today():
             return "today", []
         case Recursive(result=result):
             return f"recursive {result}", _recursive(node, inputs)
     raise TypeError(f"{type(node).__name__} cannot be shown")
+
+
+def _kept(most: int | None) -> list[str]:
+    """What a node keeps of its input's rows, if these only come and never go."""
+    if most is None:
+        return []
+    return [f"keeps {f'{most} rows' if most != 1 else 'one row'} a group: no row is ever deleted"]
 
 
 def _recursive(node: Recursive, inputs: tuple[str, ...]) -> list[str]:

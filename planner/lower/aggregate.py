@@ -77,7 +77,7 @@ def _part(input: Lowered, keys: tuple[int, ...], items: list[AggregateItem]) -> 
         case GeneralAggregate():
             node = _general(input, keys, items)
         case _:
-            node = _reduce(input, keys, items)
+            node = reduced(input, keys, items)
     ids = (*keys, *(item.attribute.id for item in items))
     if not keys:
         return _always(node, ids, items)
@@ -86,7 +86,7 @@ def _part(input: Lowered, keys: tuple[int, ...], items: list[AggregateItem]) -> 
     return Lowered(node, ids, nullable, frozenset(range(len(keys))))
 
 
-def _reduce(input: Lowered, keys: tuple[int, ...], items: list[AggregateItem]) -> Node:
+def reduced(input: Lowered, keys: tuple[int, ...], items: list[AggregateItem]) -> Node:
     """Accumulated functions over all rows, or over the distinct values of one column."""
     arguments = {a for item in items if _reads(item, input) for a in item.arguments}
     others = [id for id in input.ids if id in arguments and id not in keys]

@@ -9,13 +9,11 @@ from __future__ import annotations
 from decimal import Decimal
 from math import ceil, floor, isfinite
 
-from engine.codec.durations import interval_of
 from engine.schema import DATE, DOUBLE, TIMESTAMP, TIMESTAMPTZ, Type
 from planner.ir import Edge, Frame, FrameSide
 from planner.ir.window_items import CURRENT
-from planner.native.reference import constant, interval_constant
+from planner.native.reference import DAY, constant, fixed_length
 
-_DAY = 24 * 60 * 60 * 10**6
 _MOST = 2**60
 
 Distances = tuple[int, int] | tuple[float, float]
@@ -56,9 +54,5 @@ def _number(offset: str, by: Type) -> Decimal | float | None:
 
 
 def _moment(offset: str, by: Type) -> Decimal | None:
-    text = interval_constant(offset)
-    if text is None:
-        return None
-    months, days, microseconds = interval_of(text)
-    length = Decimal(days * _DAY + microseconds)
-    return None if months else length / _DAY if by == DATE else length
+    length = fixed_length(offset)
+    return None if length is None else Decimal(length) / (DAY if by == DATE else 1)

@@ -15,9 +15,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from engine.plan import expressions as scalar
-from engine.plan.clocked import Temporal, Today
+from engine.plan.clocked import CLOCK, Temporal, Today
 from engine.plan.expressions import Call, Case, Cast, ColumnRef, Literal, Op
-from engine.plan.nodes import Concat, Join
+from engine.plan.nodes import Concat, Join, Node
 from engine.schema import BOOLEAN, DATE, TIMESTAMP
 from planner.ir import Expression, Now, Reached, children
 from planner.ir.scalars import call, conjoin, conjuncts, negate, rewrite
@@ -35,7 +35,7 @@ def filtered_over_time(input: Lowered, predicates: Iterable[Expression]) -> Lowe
     since = [part.moment for part in parts if isinstance(part, Reached) and not _has_time(part.moment)]
     until = [moment for part in parts if (moment := _ended(part)) is not None]
     while since or until:
-        input = _during(input, since.pop() if since else None, until.pop() if until else None)
+        input = during(input, since.pop() if since else None, until.pop() if until else None)
     rest = [p for p in parts if _has_time(p) and not _is_moment(p)]
     if not rest:
         return input
@@ -77,14 +77,16 @@ def _is_moment(part: Expression) -> bool:
     return _ended(part) is not None or (isinstance(part, Reached) and not _has_time(part.moment))
 
 
-def _during(input: Lowered, since: Expression | None, until: Expression | None) -> Lowered:
-    """The rows from one moment until another; no rows where either is NULL."""
+def during(
+    input: Lowered, since: Expression | None, until: Expression | None, clock: Node = CLOCK
+) -> Lowered:
+    """The rows from one moment of a clock until another; no rows where either is NULL."""
     moments = [moment for moment in (since, until) if moment is not None]
     side, positions = plain.with_keys(input, moments)
     side = not_null(side, positions)
     places = iter(positions)
     first, last = (None if moment is None else next(places) for moment in (since, until))
-    return taken(replace(side, node=Temporal(side.node, first, last)), range(len(input.ids)))
+    return taken(replace(side, node=Temporal(side.node, first, last, clock)), range(len(input.ids)))
 
 
 def _spread(input: Lowered, expressions: Sequence[Expression]) -> tuple[Lowered, list[scalar.Expression]]:

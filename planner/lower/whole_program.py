@@ -38,6 +38,7 @@ from planner.ir import (
     Values,
 )
 from planner.ir.scalars import conjuncts
+from planner.ir.waiting import waiting
 from planner.limits import check_time
 from planner.lower.aggregate import lower_aggregate
 from planner.lower.equi_joins import lower_join
@@ -49,13 +50,16 @@ from planner.lower.many_joins import lower_relations, relations
 from planner.lower.plan_sources import PlanSources
 from planner.lower.setops import lower_set_operation
 from planner.lower.time_filters import filtered_over_time, mapped_over_time
+from planner.lower.waiting_rows import lower_waiting
 from planner.lower.window_plans import lower_window
 
 
-def lower(program: RelationalProgram, sources: PlanSources | None = None) -> tuple[Node, Schema]:
+def lower(
+    program: RelationalProgram, sources: PlanSources | None = None, depth: int = 0
+) -> tuple[Node, Schema]:
     """The engine plan of the program, and the schema of its rows under the user's names. `sources` are told
-    which nodes each operator becomes."""
-    lowering = _Lowering(program, sources or PlanSources())
+    which nodes each operator becomes. The plan is to stand in `depth` scopes."""
+    lowering = _Lowering(program, sources or PlanSources(), depth)
     result = projected(lowering.lower(program.root), [c.id for c in program.outputs])
     columns = tuple(
         Column(c.name, c.type, null) for c, null in zip(program.outputs, result.nullable, strict=True)
@@ -101,8 +105,9 @@ _Use = tuple[int, bool]
 
 
 class _Lowering:
-    def __init__(self, program: RelationalProgram, sources: PlanSources) -> None:
+    def __init__(self, program: RelationalProgram, sources: PlanSources, depth: int) -> None:
         self.program = program
+        self.depth = depth
         self.sources = sources
         self.variables: dict[int, _Bound] = {}
         self.shared: dict[tuple[int, frozenset[Node]], Lowered] = {}
@@ -128,6 +133,10 @@ class _Lowering:
                 return filtered_over_time(self.lower(input), conjuncts(predicate))
             case ThetaJoin(kind=JoinKind.INNER):
                 return self._inner(operator)
+            case ThetaJoin(kind=JoinKind.SEMI, left=left) if (rows := waiting(operator)) is not None:
+                left_rows, times = self.lower(left), self.lower(rows.newest.input)
+                found = lower_waiting(rows, left_rows, times)
+                return found or lower_join(operator, left_rows, self.lower(operator.right))
             case ThetaJoin(left=left, right=right):
                 return lower_join(operator, self.lower(left), self.lower(right))
             case Aggregate(input=input):
@@ -194,7 +203,7 @@ class _Lowering:
 
     def _fixpoint(self, fixpoint: Fixpoint) -> Lowered:
         depths = {bound.name: bound.depth for bound in self.variables.values()}
-        depth = 1 + max((depths[name] for name in self._free(fixpoint)), default=-1)
+        depth = 1 + max((depths[name] for name in self._free(fixpoint)), default=self.depth - 1)
         entries: dict[str, Entry] = {}
         for i, binding in enumerate(fixpoint.bindings):
             columns = tuple(binding.value.attribute(id) for id in binding.outputs)

@@ -30,6 +30,9 @@ from planner.limits import check_time
 from planner.native.duck_refusals import refusal
 from planner.sql_types import UNTYPED, duckdb_type, from_duckdb
 
+DAY = 24 * 60 * 60 * 10**6
+"""In microseconds."""
+
 _LOCK = threading.Lock()
 _CAST = re.compile(r"(TRY_)?CAST\((-?\d+(\.\d+)?|'[^']*') AS [A-Z ]+(\(\d+,\d+\))?\)")
 """Casts of literals: frequent in long lists, and harmless."""
@@ -190,6 +193,15 @@ def interval_constant(text: str) -> str | None:
             return None if not value.is_valid else duration(interval_of(value.as_py()))
         except (duckdb.Error, InvalidValue):
             return None
+
+
+def fixed_length(text: str) -> int | None:
+    """The microseconds of a constant interval; None if it has months, is NULL or cannot be computed."""
+    constant = interval_constant(text)
+    if constant is None:
+        return None
+    months, days, microseconds = interval_of(constant)
+    return None if months else days * DAY + microseconds
 
 
 _SAMPLES = {

@@ -42,6 +42,15 @@ class _OwnClauses(Generator):
         )
         return f"WITH MUTUALLY RECURSIVE {limit}{', '.join(bindings)}"
 
+    def version_sql(self, expression: exp.Version) -> str:
+        """A version with two ends has words between them, not a tuple."""
+        ends = expression.expression
+        if not isinstance(ends, exp.Tuple):
+            return super().version_sql(expression).rstrip()
+        first, last = (self.sql(end) for end in ends.expressions)
+        middle = "TO" if expression.args["kind"] == "FROM" else "AND"
+        return f"FOR {expression.name} {expression.args['kind']} {first} {middle} {last}"
+
     def tomap_sql(self, expression: exp.ToMap) -> str:
         """A map by its keys and values: a key that is no text cannot be the name of a field."""
         entries = expression.this.expressions if isinstance(expression.this, exp.Struct) else []

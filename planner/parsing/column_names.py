@@ -113,7 +113,7 @@ def _named_values(values: exp.Values) -> exp.Expression:
     row = values.expressions[0]
     width = len(row.expressions) if isinstance(row, exp.Tuple) else 1
     names = [exp.to_identifier(f"column{place}") for place in range(1, width + 1)]
-    alias = _alias_of(values)
+    alias = alias_of(values)
     if alias is not None:
         alias.set("columns", [*alias.columns, *names[len(alias.columns) :]])
         return values
@@ -131,7 +131,7 @@ def _named_values(values: exp.Values) -> exp.Expression:
     return query
 
 
-def _alias_of(values: exp.Values) -> exp.TableAlias | None:
+def alias_of(values: exp.Values) -> exp.TableAlias | None:
     """The alias under which a FROM clause or a WITH has VALUES."""
     owner: exp.Expr | None = values
     while isinstance(owner, exp.Values | exp.Subquery | exp.Table):

@@ -29,6 +29,7 @@ from planner.parsing.generated_columns import GeneratedColumns
 from planner.parsing.hints import PriorityHints
 from planner.parsing.interval_texts import is_of_months, read_interval
 from planner.parsing.json_columns import JsonColumns
+from planner.parsing.ksql_windows import WindowClauses
 from planner.parsing.limit_by import LimitBy
 from planner.parsing.materialize_words import MaterializeWords
 from planner.parsing.mutually import MutualRecursion
@@ -40,6 +41,7 @@ from planner.parsing.risingwave_words import RisingWaveWords
 from planner.parsing.tuple_places import TuplePlaces
 from planner.parsing.variadic import without_variadic
 from planner.parsing.version_clauses import VersionClauses
+from planner.parsing.watermarks import Watermarks
 from planner.parsing.window_calls import WindowCalls
 from planner.rewriting import rewritten
 
@@ -89,6 +91,8 @@ def _parser_class(dialect: str) -> type[Parser]:
         own["FUNCTION_PARSERS"] = {**parsers, "JSON_QUERY": JsonColumns._parse_document_query}
     ours = (
         TuplePlaces,
+        Watermarks,
+        WindowClauses,
         LimitBy,
         WindowCalls,
         JsonColumns,

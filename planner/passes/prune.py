@@ -38,7 +38,7 @@ from planner.ir import (
 )
 from planner.ir.rewrite import identity
 from planner.ir.unique import is_unique, unique_keys
-from planner.passes.unneeded_joins import is_unneeded
+from planner.passes.unneeded_joins import as_test, is_unneeded
 
 Ids = frozenset[int]
 
@@ -121,7 +121,7 @@ class _Pruning:
         used = needed | join.used
         left = self.exactly(join.left, used & join.left.ids)
         right = self.exactly(join.right, used & join.right.ids)
-        return replace(join, left=left, right=right)
+        return as_test(replace(join, left=left, right=right), needed)
 
     def _nearest(self, join: Nearest, needed: Ids) -> Relational:
         if join.kind is JoinKind.LEFT and not needed & join.right.ids:

@@ -31,6 +31,11 @@ NEW, NUMBER = "is new#", "session#"
 """Columns of a session's inner queries, which its answer leaves out."""
 
 
+def is_window_call(node: object) -> bool:
+    """Whether an item of FROM is one of the calls."""
+    return isinstance(node, exp.Anonymous) and node.name.upper() in _FORMS and bool(node.expressions)
+
+
 def window_table(node: exp.Expression, dialect: str) -> exp.Expression | None:
     """The query of the call; None for any other item of FROM. Raises InvalidQuery for other arguments."""
     call = node.this if isinstance(node, exp.Table) else None

@@ -27,6 +27,7 @@ from planner.statements.alterations import (
 )
 from planner.statements.declarations import Declarations, sequence_of
 from planner.statements.owner_statements import set_owner
+from planner.statements.replacement_statements import applied_to_view
 from planner.statements.schema_statements import rename_schema
 from planner.statements.statements import AlterTable, RenameView, Statement
 from planner.statements.table_rules import Text
@@ -44,7 +45,7 @@ _RENAMED = ("COLUMN", "CONSTRAINT", "TO", "AS", "INDEX", "KEY")
 
 
 def alter(piece: Piece) -> Statement:
-    found = set_owner(piece) or _moved(piece)
+    found = set_owner(piece) or _moved(piece) or applied_to_view(piece)
     if found is not None:
         return found
     if piece.words(2)[1:] == ("TYPE",):

@@ -18,6 +18,7 @@ from planner.parsing.namespace import makes_temporary
 from planner.parsing.qualified_texts import qualified_text
 from planner.parsing.script import Piece
 from planner.relation_names import is_temporary
+from planner.rewriting.valid_times import VALID_TIME
 from planner.statements.declarations import HINT as DECLARATIONS
 from planner.statements.declarations import Declarations, check_columns
 from planner.statements.statements import (
@@ -29,9 +30,10 @@ from planner.statements.statements import (
     DropView,
     Statement,
 )
+from planner.statements.view_budgets import ANY, ViewBudget, without_budget
 
 _SELECT_1 = tuple(Dialect().tokenize("SELECT 1"))
-_VIEW_FORM = "CREATE [OR REPLACE] [MATERIALIZED] VIEW name [(column, ...)] AS query"
+_VIEW_FORM = "CREATE [OR REPLACE] [MATERIALIZED] VIEW name [(column, ...)] [WITH (budget_... = ...)] AS query"
 _NO_COLUMN = ("a table needs at least one column", "CREATE TABLE name (column type, ...)")
 _OPTION_HINTS = {
     "AS SELECT": "create the table with its columns, then fill it with INSERT INTO ... SELECT",
@@ -41,6 +43,7 @@ _TEMPORARY = ("TEMP", "TEMPORARY")
 
 def create_table(piece: Piece) -> Statement:
     piece, append_only = _append_only(_without_scope(piece))
+    piece, valid_time = _valid_time(piece)
     tree = piece.parse()
     if not isinstance(tree, exp.Create) or tree.kind != "TABLE":
         kind = tree.kind if isinstance(tree, exp.Create) else " ".join(piece.words(2)[1:])
@@ -62,6 +65,8 @@ def create_table(piece: Piece) -> Statement:
         _check_temporary(name, piece)
     if append_only and (like is not None or tree.expression is not None):
         raise piece.unsupported("APPEND ONLY without columns is not supported", "declare the columns")
+    if valid_time and (like is not None or tree.expression is not None):
+        raise piece.unsupported("PERIOD VALID_TIME without columns is not supported", "declare the columns")
     if like is not None:
         return CreateTableLike(piece, name, relation_name(like.this), _takes_rules(like, piece), exists)
     parts = tree.this.expressions if named else []
@@ -73,9 +78,17 @@ def create_table(piece: Piece) -> Statement:
         names = tuple(map(column_name, parts))
         return CreateTableAs(piece, name, names, tree.expression, _with_data(tree), exists, replaces)
     declared = _declared(name, parts, piece)
+    if valid_time:
+        declared.add_period()
     rules = declared.rules
     if append_only:
         rules = replace(rules, append_only=True)
+    elif rules.watermark is not None:
+        raise piece.unsupported(
+            "WATERMARK of a table that is not APPEND ONLY is not supported",
+            "write APPEND ONLY behind the columns",
+            piece.find("WATERMARK"),
+        )
     columns = declared.schema()
     return CreateTable(piece, name, columns, declared.key, exists, rules, declared.comments, replaces)
 
@@ -85,6 +98,20 @@ def _append_only(piece: Piece) -> tuple[Piece, bool]:
     if [token.text.upper() for token in piece.tokens[-2:]] != ["APPEND", "ONLY"]:
         return piece, False
     return replace(piece, tokens=piece.tokens[:-2]), True
+
+
+def _valid_time(piece: Piece) -> tuple[Piece, bool]:
+    """The statement without PERIOD VALID_TIME among its columns, or WITH (valid_time) at its end, which
+    sqlglot does not parse, and whether it had one of them."""
+    words = [token.text.upper() for token in piece.tokens]
+    if words[-4:] == ["WITH", "(", VALID_TIME, ")"]:
+        return replace(piece, tokens=piece.tokens[:-4]), True
+    for at in range(1, len(words) - 2):
+        before, *period, behind = words[at - 1 : at + 3]
+        if period == ["PERIOD", VALID_TIME] and before in (",", "(") and behind in (",", ")"):
+            first, end = (at - 1, at + 2) if before == "," else (at, at + 2 + (behind == ","))
+            return replace(piece, tokens=(*piece.tokens[:first], *piece.tokens[end:])), True
+    return piece, False
 
 
 def _without_scope(piece: Piece) -> Piece:
@@ -152,7 +179,8 @@ def _with_data(create: exp.Create) -> bool:
 
 @dataclass(frozen=True)
 class ViewHead:
-    """A CREATE VIEW up to its AS; `query` is the index of the token where its query begins."""
+    """A CREATE VIEW up to its AS; `query` is the index of the token where its query begins, and `budget` what
+    the view may cost."""
 
     name: str
     column_names: tuple[str, ...]
@@ -161,9 +189,12 @@ class ViewHead:
     materialized: bool
     query: int
     recursive: bool = False
+    budget: ViewBudget = ANY
 
 
 def view_head(piece: Piece) -> ViewHead:
+    length = len(piece.tokens)
+    piece, budget = without_budget(piece, _query_token(piece))
     recursive = "RECURSIVE" in piece.words(5)
     if recursive:  # sqlglot does not parse the word
         at = piece.find("RECURSIVE")
@@ -190,8 +221,9 @@ def view_head(piece: Piece) -> ViewHead:
         or_replace=bool(tree.args.get("replace")),
         if_not_exists=bool(tree.args.get("exists")),
         materialized=materialized,
-        query=query + recursive,
+        query=query + length - len(piece.tokens),
         recursive=recursive,
+        budget=budget,
     )
 
 
@@ -206,6 +238,7 @@ def create_view(piece: Piece) -> CreateView:
         head.if_not_exists,
         head.materialized,
         head.recursive,
+        head.budget,
     )
 
 

@@ -12,14 +12,18 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from engine.schema import BIGINT, INTEGER, SMALLINT, Column, Schema, Type
+from engine.schema import BIGINT, INTEGER, SMALLINT, TIMESTAMP, TIMESTAMPTZ, Column, Schema, Type
 from planner.dialects.traits import Trait, has
-from planner.errors import InvalidQuery, PlannerError
+from planner.errors import InvalidQuery, PlannerError, Unsupported
 from planner.identifiers import column_name, fold, relation_name
+from planner.native.reference import fixed_length
 from planner.parsing.namespace import Namespace
 from planner.parsing.script import Piece
+from planner.parsing.watermarks import WatermarkConstraint
 from planner.positions import fail
+from planner.relation import Watermark
 from planner.relation_names import own_name
+from planner.rewriting.valid_times import FROM, PERIODS, TO
 from planner.sql_types import UNTYPED, data_type
 from planner.statements.table_rules import (
     Action,
@@ -69,10 +73,19 @@ class Declarations:
     _generated: dict[str, Text] = field(default_factory=dict)
     _identities: dict[str, Identity] = field(default_factory=dict)
     _constraints: list[Constraint] = field(default_factory=list)
+    _watermark: Watermark | None = None
+    _has_valid_time: bool = False
 
     @property
     def rules(self) -> TableRules:
-        return TableRules(self._defaults, self._generated, self._identities, tuple(self._constraints))
+        return TableRules(
+            self._defaults,
+            self._generated,
+            self._identities,
+            tuple(self._constraints),
+            watermark=self._watermark,
+            valid_time=self._has_valid_time,
+        )
 
     def schema(self) -> Schema:
         """The columns; those of the key are NOT NULL. Raises Unsupported for a column that takes the numbers
@@ -105,13 +118,57 @@ class Declarations:
         for constraint in constraints:
             self._of_column(name, constraint, definition)
 
+    def add_period(self) -> None:
+        """Add the columns of the period during which a row is valid; the key is then unique at each time.
+
+        Raises InvalidQuery for a column of that name, and Unsupported for a constraint between rows.
+        """
+        for name, nullable in ((FROM, False), (TO, True)):
+            if any(column.name.lower() == name for column in self.columns):
+                raise InvalidQuery(
+                    f"column {name} is defined twice: PERIOD VALID_TIME adds it", "leave the column out"
+                )
+            self.columns.append(Column(name, TIMESTAMPTZ, nullable))
+        between = next((c for c in self._constraints if isinstance(c, Unique | ForeignKey)), None)
+        if between is not None:
+            raise self.piece.unsupported(
+                f"constraint {between.name} of a table with valid time is not supported",
+                "its PRIMARY KEY is unique at each valid time; assert anything else of a view over it",
+            )
+        self._defaults[FROM] = Text("now()")
+        self._add(Check(self._named((), "valid_time"), Text(PERIODS)))
+        self.key = None if self.key is None else (*self.key, FROM)
+        self._has_valid_time = True
+
     def constraint(self, part: exp.Expression) -> None:
         """Add a constraint of the table."""
         if isinstance(part, exp.Identifier):
             fail(InvalidQuery(f"column {column_name(part)} has no type"), part)
+        if isinstance(part, WatermarkConstraint):
+            self._mark(part)
+            return
         name = fold(part.this) if isinstance(part, exp.Constraint) else ""
         for kind in part.expressions if isinstance(part, exp.Constraint) else [part]:
             self._of_table(name, kind)
+
+    def _mark(self, part: WatermarkConstraint) -> None:
+        """Set the watermark. Raises Unsupported unless it is a column's time less a fixed span."""
+        at, expression = part.this, part.expression
+        delay = 0 if at == expression else None
+        if isinstance(expression, exp.Sub) and expression.this == at:
+            delay = fixed_length(expression.expression.sql("duckdb"))
+        if not isinstance(at, exp.Column) or at.table or delay is None or delay < 0:
+            form = "WATERMARK FOR ts AS ts - INTERVAL '5 minutes'"
+            fail(Unsupported("this watermark is not supported", f"write {form}, with a fixed span"), part)
+        name = column_name(at.this)
+        found = next((column for column in self.columns if column.name == name), None)
+        if found is None:
+            fail(InvalidQuery(f"the watermark names column {name}, which the table does not have"), at)
+        if found.type != TIMESTAMP:
+            fail(InvalidQuery(f"the watermark is of column {name}, which is {found.type}, not TIMESTAMP"), at)
+        if self._watermark is not None:
+            fail(InvalidQuery("a table has at most one watermark"), part)
+        self._watermark = Watermark(name, delay)
 
     def _may_be_null(self, type: exp.DataType | None) -> bool:
         """Whether a column of the type may be NULL if nothing else is said."""

@@ -9,6 +9,7 @@ from sqlglot import exp
 from engine.schema import Column, Schema
 from planner.native.reference import quoted
 from planner.relation_names import PUBLIC, split_name
+from planner.rewriting.valid_times import FROM, TO
 from planner.statements.breach import Breach
 from planner.statements.table_rules import (
     Check,
@@ -18,6 +19,7 @@ from planner.statements.table_rules import (
     TableRules,
     Text,
     Unique,
+    is_of_period,
 )
 
 
@@ -25,10 +27,16 @@ def table_text(
     name: str, schema: Schema, key: Sequence[str] | None, rules: TableRules, comments: Mapping[str, str]
 ) -> str:
     """CREATE TABLE, and COMMENT ON for each comment (the table's own has the empty name)."""
-    parts = [_column(column, rules) for column in schema.columns]
+    implied = (FROM, TO) if rules.valid_time else ()
+    parts = [_column(column, rules) for column in schema.columns if column.name not in implied]
     if key is not None:
-        parts.append(f"PRIMARY KEY ({identifiers(key)})")
-    parts += [f"CONSTRAINT {identifier(c.name)} {constraint_text(c)}" for c in rules.constraints]
+        parts.append(f"PRIMARY KEY ({identifiers([name for name in key if name not in implied])})")
+    shown = (c for c in rules.constraints if not (rules.valid_time and is_of_period(c)))
+    parts += [f"CONSTRAINT {identifier(c.name)} {constraint_text(c)}" for c in shown]
+    if rules.watermark is not None:
+        at, span = identifier(rules.watermark.column), f"{rules.watermark.delay / 1_000_000:f}".rstrip("0")
+        parts.append(f"WATERMARK FOR {at} AS {at} - INTERVAL '{span.rstrip('.')} seconds'")
+    parts += ["PERIOD VALID_TIME"] if rules.valid_time else []
     body = ",\n  ".join(parts)
     more = " APPEND ONLY" if rules.append_only else ""
     return f"CREATE TABLE {relation_text(name)} (\n  {body}\n){more}" + _comments("TABLE", name, comments)

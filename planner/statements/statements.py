@@ -23,13 +23,15 @@ from planner.statements.alterations import Action
 from planner.statements.breach import Breach
 from planner.statements.sequences import Counting
 from planner.statements.table_rules import NO_RULES, TableRules
+from planner.statements.view_budgets import ANY, ViewBudget
 
 STAGES = ("logical", "optimized", "dataflow")
 """The stages of EXPLAIN."""
 ANALYZE = "analyze"
 ANSWER = "answer"
 WHY = "why"
-NAMED_STAGES = (ANSWER, *STAGES, "supersteps", ANALYZE, WHY)
+COST = "cost"
+NAMED_STAGES = (ANSWER, *STAGES, "supersteps", ANALYZE, COST, WHY)
 """The stages that EXPLAIN shows if the statement names them. `answer` is of an ad-hoc query alone: how it
 would be answered; so is `why`: what its first row follows from."""
 
@@ -123,6 +125,7 @@ class CreateView(Statement):
         return self.piece.notices if notice is None else (*self.piece.notices, notice)
 
     recursive: bool = False
+    budget: ViewBudget = ANY
 
     @property
     def definition(self) -> Excerpt:
@@ -320,6 +323,14 @@ class Comment(Statement):
 
 
 @dataclass(frozen=True)
+class CommentOnSchema(Statement):
+    """Without a `text`, the comment is removed."""
+
+    name: str
+    text: str | None
+
+
+@dataclass(frozen=True)
 class Truncate(Statement):
     names: tuple[str, ...]
 
@@ -398,11 +409,13 @@ class ShowSchemas(Statement):
 
 @dataclass(frozen=True)
 class CreateBranch(Statement):
-    """A branch of `parent`, by default of the session's, as of an epoch or a time, by default now."""
+    """A branch of `parent`, by default of the session's, as of an epoch or a time, by default now. It follows
+    its parent if it is `live`."""
 
     name: str
     parent: str | None
     as_of: int | datetime | None
+    live: bool
     if_not_exists: bool
 
 
@@ -459,10 +472,12 @@ class ShowColumns(Statement):
 
 @dataclass(frozen=True)
 class ShowCreate(Statement):
-    """SHOW CREATE of a table or view; `view` is None if it may be either."""
+    """SHOW CREATE of a table or view; `view` is None if it may be either. With `assertion`, the view has to
+    be one."""
 
     name: str
     view: bool | None
+    assertion: bool = False
 
 
 @dataclass(frozen=True)

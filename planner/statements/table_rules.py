@@ -12,8 +12,11 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from engine.schema import Schema
 from planner.identifiers import fold, parts_of
 from planner.parsing.dialect_parsers import trees
+from planner.relation import Watermark
+from planner.rewriting.valid_times import FROM, PERIODS, TO
 
 
 @dataclass(frozen=True)
@@ -92,6 +95,11 @@ class ForeignKey:
 Constraint = Check | Unique | ForeignKey
 
 
+def is_of_period(constraint: Constraint) -> bool:
+    """Whether the constraint is the one that PERIOD VALID_TIME brings."""
+    return isinstance(constraint, Check) and constraint.condition.sql == PERIODS
+
+
 @dataclass(frozen=True)
 class Identity:
     """An identity column, with counter `number` of its table, or with a `sequence`, by its full name.
@@ -111,7 +119,8 @@ class TableRules:
     """The rules of one table. `defaults`, `generated` and `identities` are by column.
 
     `required` are columns that became NOT NULL after the table was made: past rows may have NULLs there.
-    Rows of a table that is `append_only` stay as they were inserted.
+    Rows of a table that is `append_only` stay as they were inserted. One with a `watermark` takes no late
+    rows. Those of a table with `valid_time` hold during periods.
     """
 
     defaults: Mapping[str, Text] = field(default_factory=dict)
@@ -120,11 +129,13 @@ class TableRules:
     constraints: tuple[Constraint, ...] = ()
     required: tuple[str, ...] = ()
     append_only: bool = False
+    watermark: Watermark | None = None
+    valid_time: bool = False
 
     @property
     def judges(self) -> bool:
         """Whether rows have rules beyond the types of their columns and NOT NULL."""
-        return bool(self.generated or self.identities or self.constraints or self.required)
+        return bool(self.generated or self.identities or self.constraints or self.required or self.watermark)
 
     def of(self, kind: type) -> tuple:
         """The constraints of a kind."""
@@ -136,7 +147,8 @@ class TableRules:
     def readers(self, column: str) -> list[str]:
         """The names of the constraints and generated columns that read a column."""
         found = [c.name for c in self.constraints if column in c.columns]
-        return found + [name for name, text in self.generated.items() if column in text.columns()]
+        found += [name for name, text in self.generated.items() if column in text.columns()]
+        return [*found, *(["WATERMARK"] if self.watermark and self.watermark.column == column else [])]
 
     def without_column(self, name: str) -> TableRules:
         """The rules without those of this column alone."""
@@ -169,6 +181,8 @@ class TableRules:
             constraints=tuple(map(constraint, self.constraints)),
             required=names(self.required),
             append_only=self.append_only,
+            watermark=self.watermark and replace(self.watermark, column=names([self.watermark.column])[0]),
+            valid_time=self.valid_time,
         )
 
     def with_sequences(self, change: Callable[[str], str]) -> TableRules:
@@ -188,6 +202,8 @@ class TableRules:
             (*self.constraints, *more.constraints),
             (*self.required, *more.required),
             self.append_only or more.append_only,
+            more.watermark or self.watermark,
+            self.valid_time or more.valid_time,
         )
 
     def with_texts(self, change: Callable[[Text], Text]) -> TableRules:
@@ -211,6 +227,11 @@ class TableRules:
 
 
 NO_RULES = TableRules()
+
+
+def period_of(rules: TableRules, schema: Schema) -> tuple[int, int] | None:
+    """The places of the period's columns in a table with valid time; None for any other."""
+    return (schema.index(FROM), schema.index(TO)) if rules.valid_time else None
 
 
 def _without(named: Mapping, name: str) -> dict:

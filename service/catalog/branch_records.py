@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
@@ -21,6 +21,7 @@ branches = sa.Table(
     sa.Column("beginning", Number, nullable=False),
     sa.Column("created_at", sa.BigInteger, nullable=False),
     sa.Column("newest_relation", Number, nullable=False),
+    sa.Column("live", sa.Integer, nullable=False),
     sqlite_autoincrement=True,
 )
 branch_log = sa.Table(
@@ -32,7 +33,9 @@ branch_log = sa.Table(
     sa.Column("first", Number, nullable=False),
     sa.Column("committed_at", sa.BigInteger, nullable=False),
     sa.Column("payload", sa.LargeBinary, nullable=False),
+    sa.Column("followed", Number),
 )
+"""`followed` is the newest epoch of the parent that a commit has, NULL for one of the branch's own."""
 merges = sa.Table(
     "branch_merges",
     metadata,
@@ -46,7 +49,8 @@ merges = sa.Table(
 class BranchRecord:
     """A branch that has parted from its `parent`, MAIN or another branch, at the parent's `epoch`.
 
-    `beginning` is its own number for that epoch. It has the relations up to number `newest_relation`.
+    `beginning` is its own number for that epoch. It has the relations up to number `newest_relation`. `live`
+    is 1 for a branch that follows its parent, 0 for one that stays at that epoch.
     """
 
     id: int
@@ -56,6 +60,7 @@ class BranchRecord:
     beginning: int
     created_at: int
     newest_relation: int
+    live: int
 
 
 @dataclass(frozen=True)
@@ -66,16 +71,19 @@ class MergedEpochs:
     epoch: int
 
 
-def add_branch(connection: sa.Connection, record: BranchRecord) -> int:
-    """Stores a new branch and returns its id, whatever the record says of that."""
+def add_branch(connection: sa.Connection, record: BranchRecord, epochs: int) -> BranchRecord:
+    """Stores a new branch, and returns it with an id that no branch has ever had. It begins with a multiple
+    of `epochs` that is as new as its id, whatever the record says of both."""
     values = {name: value for name, value in vars(record).items() if name != "id"}
     statement = sa.insert(branches).values(**values).returning(branches.c.id)
     (id,) = connection.execute(statement).one()
-    return id
+    made = replace(record, id=id, beginning=id * epochs)
+    connection.execute(sa.update(branches).where(branches.c.id == id).values(beginning=made.beginning))
+    return made
 
 
 def remove_branch(connection: sa.Connection, id: int) -> None:
-    """Removes a branch with its log."""
+    """Removes a branch with its log. Its id stays taken."""
     connection.execute(sa.delete(branches).where(branches.c.id == id))
     connection.execute(sa.delete(branch_log).where(branch_log.c.branch == id))
     connection.execute(sa.delete(merges).where(merges.c.branch == id))

@@ -24,11 +24,10 @@ from engine.schema import Schema
 from engine.state.dictionary import Dictionary
 from planner.relation import Relation
 from planner.statements.table_rules import Action, ForeignKey, TableRules, Unique
+from service.changes.index_names import index_name
+from service.changes.periods_apart import PeriodsApart, overlap
 from service.changes.resolve import Net, named_row
 from service.errors import Conflict, NamingConflict
-
-_INDEX = "\0"
-"""Begins the name of an index in the engine, and divides it. No relation has such a name."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +73,7 @@ class KeyReference:
     on_update: Action = Action.NOTHING
 
 
-Bond = Single | KeyReference
+Bond = Single | KeyReference | PeriodsApart
 
 
 @dataclass(frozen=True)
@@ -132,6 +131,10 @@ class Bonds:
 def bonds_of(relation: Relation, rules: TableRules, relations: Mapping[str, Relation]) -> list[Bond]:
     """The bonds that a table declares. `relations` has the tables that it refers to."""
     found: list[Bond] = [Single(u.name, side(relation, u.columns)) for u in rules.of(Unique)]
+    if relation.period is not None and relation.key is not None:
+        since, until = relation.period
+        own = tuple(i for i in relation.key if i != since)
+        found.append(PeriodsApart("its primary key", relation.name, own, since, until, relation.schema))
     for foreign in rules.of(ForeignKey):
         target = relation if foreign.table == relation.name else relations[foreign.table]
         pairs = _in_order(foreign, target)
@@ -176,12 +179,7 @@ def side(relation: Relation, names: Iterable[str], *, ordered: bool = False) -> 
     if columns == key or (not ordered and set(columns) == set(key)):
         return KeySide(relation.name, key, relation.name, relation.schema)
     listed = ",".join(map(str, columns))
-    return KeySide(relation.name, columns, f"{_INDEX}{relation.name}{_INDEX}{listed}", relation.schema)
-
-
-def table_of_index(name: str) -> str | None:
-    """The table of the index that the engine knows by this name; None if it is no index."""
-    return name.split(_INDEX)[1] if name.startswith(_INDEX) else None
+    return KeySide(relation.name, columns, index_name(relation.name, listed), relation.schema)
 
 
 def _in_order(foreign: ForeignKey, target: Relation) -> list[tuple[str, str]]:
@@ -205,12 +203,17 @@ def count_rows(snapshot: Snapshot | None, side: KeySide, keys: np.ndarray) -> np
 def _tables(bond: Bond) -> tuple[str, ...]:
     if isinstance(bond, Single):
         return (bond.side.table,)
+    if isinstance(bond, PeriodsApart):
+        return (bond.table,)
     return bond.child.table, bond.parent.table
 
 
 def _broken(
     bond: Bond, nets: Mapping[str, Net], snapshot: Snapshot | None, dictionary: Dictionary
 ) -> Broken | None:
+    if isinstance(bond, PeriodsApart):
+        found = overlap(bond, nets[bond.table], snapshot, dictionary)
+        return None if found is None else Broken(*found)
     if isinstance(bond, Single):
         counts = _Counts.of([_events(bond.side, nets)], snapshot, [bond.side])
         bad = counts.after(0) > 1
@@ -283,7 +286,9 @@ class _Counts:
         return self.before[side][self.group] + self.added[side]
 
 
-def _error(bond: Bond, key: np.ndarray, counts: _Counts, place: int, dictionary: Dictionary) -> Conflict:
+def _error(
+    bond: Single | KeyReference, key: np.ndarray, counts: _Counts, place: int, dictionary: Dictionary
+) -> Conflict:
     if isinstance(bond, Single):
         return Conflict(
             f"two rows of table {bond.side.table} have {named_row(bond.side.key_schema, key, dictionary)}, "

@@ -23,6 +23,7 @@ from engine.codec import decode_rows
 from engine.schema import Schema
 from engine.state.dictionary import Dictionary
 from engine.state.distinct import differs, grouped
+from service.changes.lateness import Lateness
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.errors import Conflict
 
@@ -59,9 +60,12 @@ class TableBatch:
         key: tuple[int, ...] | None,
         lookup: Lookup,
         append_only: bool = False,
+        lateness: Lateness | None = None,
     ) -> None:
-        """In a table that is `append_only`, a change that takes a row away conflicts with it."""
+        """In a table that is `append_only`, a change that takes a row away conflicts with it. Rows that are
+        late are left out."""
         self._append_only = append_only
+        self._lateness = lateness
         self._changes = changes
         self._request = request
         self._keyed = key is not None
@@ -95,6 +99,26 @@ class TableBatch:
         first = int(chain.order[bad].min())
         return int(self._request[first]), first, ChangeOp(self._changes.ops[first])
 
+    def late(self, alive: np.ndarray) -> np.ndarray:
+        """The places of the changes that are left out, because their rows are late."""
+        if self._lateness is None:
+            return np.zeros(0, np.int64)
+        brings = alive[self._request] & _leaves(self._changes.ops)
+        return np.flatnonzero(self._lateness.late(self._changes.words, self._request, brings))
+
+    def of(self, places: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The words int64[W, m] and the requests int64[m] of changes."""
+        return self._changes.words[:, places], self._request[places]
+
+    def _taken(self, alive: np.ndarray) -> np.ndarray | None:
+        """Which changes are taken, bool[n]; None for all."""
+        late = self.late(alive)
+        if alive.all() and not len(late):
+            return None
+        taken = alive[self._request]
+        taken[late] = False
+        return taken
+
     def row(self, place: int) -> np.ndarray:
         """The words int64[W] of a change."""
         return self._changes.words[:, place]
@@ -106,10 +130,10 @@ class TableBatch:
         return self._net_rows(alive) if self._keyed else self._net_counts(alive)
 
     def _chain(self, alive: np.ndarray) -> _Chain:
-        whole = self._whole
-        if alive.all():
+        whole, taken = self._whole, self._taken(alive)
+        if taken is None:
             return whole
-        kept = alive[whole.request]
+        kept = taken[whole.order]
         return _Chain(whole.order[kept], whole.group[kept], whole.request[kept])
 
     def _exists(self, chain: _Chain, ops: np.ndarray) -> np.ndarray:
@@ -153,7 +177,8 @@ class TableBatch:
 
     def _net_inserts(self, alive: np.ndarray) -> Net:
         """No row has the key of another, or there is no key: each one is new."""
-        kept = slice(None) if alive.all() else alive[self._request]
+        taken = self._taken(alive)
+        kept = slice(None) if taken is None else taken
         request = self._request[kept]
         return Net(self._changes.words[:, kept], request, np.ones(len(request), np.int64))
 

@@ -100,10 +100,12 @@ _OWNED = "\n"
 
 @dataclass(frozen=True)
 class Applied:
-    """The epoch of a request's changes, and how many changes its author sent."""
+    """The epoch of a request's changes, how many of these there are, and how many rows more its author sent
+    that came too late."""
 
     epoch: int
     changes: int
+    late: int = 0
 
 
 @dataclass(frozen=True)

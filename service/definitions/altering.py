@@ -1,4 +1,4 @@
-"""Alterations: ALTER TABLE, ALTER VIEW, CREATE OR REPLACE VIEW and COMMENT.
+"""Alterations: ALTER TABLE, ALTER VIEW and COMMENT.
 
 An alteration is drafted whole, then made in the engine, then stored in the catalog; if either refuses,
 nothing has changed. Views that read the altered relation are planned again and must keep their columns.
@@ -20,17 +20,18 @@ from planner.relation import Relation
 from planner.statements.alterations import Action
 from planner.statements.table_rules import ForeignKey
 from planner.suggestions import did_you_mean
-from service.accounts.principals import MayRead
+from service.catalog.details import Seen
 from service.catalog.records import Definer, Layout
 from service.changes.constraints import Bonds, KeyReference, bonds_of
 from service.changes.resolve import Net, Rows, sum_rows
 from service.changes.table_changes import ChangeOp, TableChanges
-from service.definitions.assertions import check_installed, must_stay
+from service.definitions.assertions import check_installed
 from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
 from service.definitions.draft import Draft, columns_lost
 from service.definitions.key_history import repeats
 from service.definitions.layouts import History, Shift
+from service.definitions.same_columns import check_columns_stay
 from service.errors import Conflict, Invalid
 from service.names import check_columns
 
@@ -154,43 +155,18 @@ class Alterations:
 
     def _renamed(self, view: Definition, new: Definition, draft: Draft) -> Definition:
         """A view with the current names of the altered table and its columns."""
-        sees = dict(view.details.sees)
-        for name, seen in sees.items():
-            if seen.relation == draft.old.name:
-                for before, after in draft.renamed.items():
-                    seen = seen.renamed_column(before, after)
-                kept = {a: b for a, b in seen.columns.items() if b in new.schema.names}
-                sees[name] = replace(seen, relation=new.name, columns=kept)
-        return replace(view, details=replace(view.details, sees=sees))
+
+        def change(seen: Seen) -> Seen:
+            if seen.relation != draft.old.name:
+                return seen
+            for before, after in draft.renamed.items():
+                seen = seen.renamed_column(before, after)
+            kept = {a: b for a, b in seen.columns.items() if b in new.schema.names}
+            return replace(seen, relation=new.name, columns=kept)
+
+        return replace(view, details=view.details.seeing(change))
 
     # Views
-
-    def replace_view(self, name: str, sql: str, dialect: str, readable: MayRead = None) -> Definition:
-        """Gives a view another query, over what is `readable`. Its dependants go on if its columns stay the
-        same."""
-        of = self._of
-        old = of.known.get(name, view=True)
-        must_stay(old)
-        dependants = of.known.dependants(name)
-        others = {n: r for n, r in of.relations.items() if n != name and (readable is None or readable(n))}
-        planned = of.view(old.id, name, sql, dialect, of.engine.snapshot.upper - 1, relations=others)
-        for definition in dependants:
-            if definition.name in planned.reads:
-                raise Conflict(
-                    f"view {name} would read itself, through {definition.name}",
-                    "use WITH RECURSIVE in one view",
-                )
-        new = replace(planned, details=planned.details.following(old.details, planned.schema.names))
-        if dependants:
-            _check_columns(old, old.schema, new, dependants[0])
-        _, again = self._dependants(old, new, None)
-
-        def write(changing: Definer) -> Sequence[Definition]:
-            changing.change(new.record())
-            return []
-
-        self.exchange([old, *dependants], [new, *again], {}, write)
-        return of.known.get(name)
 
     def rename_view(self, name: str, to: str, missing_ok: bool = False) -> None:
         of = self._of
@@ -299,7 +275,7 @@ class Alterations:
                 f"drop {view.name} first",
                 code="in_use",
             ) from None
-        _check_columns(view, columns, made, view)
+        check_columns_stay(columns, made, altered)
         relations[made.name] = made.relation
         return made
 
@@ -310,17 +286,3 @@ def retired(changing: Definer, old: Definition, new: Definition, shift: Shift) -
     numbered = replace(new, layout=changing.retire(layout))
     changing.change(numbered.record())
     return numbered
-
-
-def _check_columns(old: Definition, columns: Schema, new: Definition, dependant: Definition) -> None:
-    """Raises Conflict unless these columns come first, in order; new ones may follow them."""
-    for place, column in enumerate(columns.columns):
-        now = new.schema.columns[place] if place < len(new.schema) else None
-        if now is None or now.name != column.name or now.type != column.type:
-            became = "gone" if now is None else f"{now.name} {now.type}"
-            raise Conflict(
-                f"column {column.name} {column.type} of view {old.name} would be {became}, and view "
-                f"{dependant.name} reads it",
-                f"keep the columns, add new ones after them, or drop {dependant.name} first",
-                code="in_use",
-            )

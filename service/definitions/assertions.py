@@ -21,9 +21,10 @@ from engine.state.dictionary import Dictionary
 from engine.state.reading import Rows
 from planner.errors import InvalidQuery
 from planner.statements.breach import Breach
+from planner.suggestions import did_you_mean
 from service.changes.resolve import named_row
 from service.definitions.definition import Definition
-from service.errors import Conflict, NamingConflict
+from service.errors import Conflict, NamingConflict, NotFound
 
 _SHOWN = 3
 
@@ -71,6 +72,35 @@ def check_installed(definitions: Iterable[Definition], engine: Engine) -> None:
             _require_none(definition, engine.snapshot.rows(definition.name), engine.dictionary)
 
 
+def check_replaced(assertion: Definition, hidden: str, engine: Engine) -> None:
+    """Raises NamingConflict if an assertion that refuses epochs would be broken by what the engine maintains
+    as `hidden`, or cannot be checked there."""
+    if assertion.details.breach is not Breach.REFUSE:
+        return
+    _require_none(assertion, engine.snapshot.rows(hidden), engine.dictionary)
+    if errors := engine.snapshot.errors(hidden, most=1):
+        raise _unchecked(assertion.name, errors[0][0])
+
+
+def must_assert(name: str, definitions: Mapping[str, Definition], missing_ok: bool = False) -> None:
+    """Raises NotFound unless there is an assertion of the name; with `missing_ok`, nothing may be there."""
+    there = definitions.get(name)
+    if (there is None and not missing_ok) or (there is not None and there.details.breach is None):
+        hint = did_you_mean(name, (it.name for it in definitions.values() if it.details.breach is not None))
+        if there is not None:
+            hint = f"{name} is a {'view' if there.is_view else 'table'}"
+        raise NotFound(f"there is no assertion called {name}", hint)
+
+
+def must_be_view(name: str, definitions: Mapping[str, Definition]) -> None:
+    """Raises NotFound if there is an assertion of the name, which is no view to whoever drops views."""
+    there = definitions.get(name)
+    if there is not None and there.details.breach is not None:
+        raise NotFound(
+            f"there is no view called {name}", f"{name} is an assertion: write DROP ASSERTION {name}"
+        )
+
+
 def must_stay(view: Definition | None) -> None:
     """Raises Conflict if the view that is to be replaced is an assertion."""
     if view is not None and view.details.breach is not None:
@@ -86,7 +116,7 @@ def asserting(view: Definition, breach: Breach) -> Definition:
     if breach is Breach.REFUSE and CLOCK in sources_of(view.relation.plan):
         raise InvalidQuery(
             f"assertion {view.name} reads the time, which passes although it is broken",
-            "write WITH (WARN) behind it",
+            'let it warn: WITH (WARN) behind CREATE ASSERTION, or "breach": "warn" over HTTP',
         )
     return replace(view, details=replace(view.details, breach=breach))
 

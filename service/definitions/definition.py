@@ -9,15 +9,24 @@ from functools import cached_property
 import numpy as np
 
 from engine.kernels.words import NULL
+from engine.plan.nodes import Node, Source
+from engine.plan.successor import Successor
 from engine.schema import Schema
 from planner import PlannedQuery
-from planner.relation import Relation
+from planner.relation import Relation, Watermark
+from planner.statements.table_rules import TableRules
 from service.catalog.details import NO_DETAILS, Details
 from service.catalog.records import DefinitionRecord
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.access_paths import AccessPath, paths_of
 from service.definitions.filling import Fault, Filling, null_fault
 from service.errors import Invalid
+
+
+def table_relation(name: str, schema: Schema, key: tuple[int, ...] | None, rules: TableRules) -> Relation:
+    """A table as the planner knows it."""
+    source = Source(name, schema, rules.append_only)
+    return Relation(name, schema, source, key, watermark=rules.watermark)
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,23 @@ class Definition:
     @property
     def name(self) -> str:
         return self.relation.name
+
+    @property
+    def maintained(self) -> Node:
+        """What the engine maintains for a view: its plan, from the epoch on at which it was replaced."""
+        plan, former = self.relation.plan, self.details.former
+        return Successor(plan, former[-1].until) if former else plan
+
+    def goes_on_from(self, old: Definition) -> bool:
+        """Whether it is the same view, maybe under another query, with the same columns and one history."""
+        if (self.id, self.schema) != (old.id, old.schema) or not self.is_view:
+            return False
+        if self.maintained == old.maintained:
+            return True
+        before = old.details.former[-1].until if old.details.former else 0
+        since = [query for query in self.details.former if query.until > before]
+        texts = (old.sql, old.dialect, old.details.sees)
+        return bool(since) and (since[0].sql, since[0].dialect, since[0].sees) == texts
 
     @property
     def logged(self) -> int:
@@ -85,10 +111,19 @@ class Definition:
     def schema(self) -> Schema:
         return self.relation.schema
 
+    @property
+    def watermark(self) -> Watermark | None:
+        return self.relation.watermark
+
     @cached_property
     def paths(self) -> tuple[AccessPath, ...]:
         """The access paths to its rows, its own order first."""
         return paths_of(self.relation, self.details.rules, self.details.indexes)
+
+    @property
+    def period(self) -> tuple[int, int] | None:
+        """The places of the columns of its rows' periods of valid time, if they have any."""
+        return self.relation.period
 
     @property
     def key_schema(self) -> Schema:

@@ -17,27 +17,32 @@ from functools import partial
 
 from engine.errors import NameInUse
 from engine.operators.allowance import Allowance, Spending
-from engine.plan.nodes import Node, Source
+from engine.plan.nodes import Node
+from engine.plan.successor import Successor
 from engine.runtime.engine import Engine
+from engine.runtime.succession import Past
 from engine.schema import Schema
+from engine.state.snapshot import RelationSnapshot
 from planner.adhoc.rowwise import with_types
 from planner.errors import InvalidQuery
 from planner.limits import UNLIMITED
 from planner.long_texts import plan_text
 from planner.relation import Relation
 from planner.relation_names import is_temporary, schema_of
-from planner.statements.table_rules import Identity
+from planner.statements.table_rules import Identity, period_of
 from service.catalog.catalog import Catalog
-from service.catalog.details import NO_DETAILS, Details
+from service.catalog.details import NO_DETAILS, Details, FormerQuery
 from service.catalog.identity_counters import IdentityCounter
 from service.catalog.records import Definer
 from service.changes.constraints import index_side, indexes_of, plans_of
+from service.changes.lateness import newest_index
 from service.clock import Clock
-from service.definitions.definition import Definition
+from service.definitions.definition import Definition, table_relation
 from service.definitions.filling import Counter, Filling
+from service.definitions.former import FormerPlan, former_plans, with_nulls
 from service.definitions.known_relations import KnownRelations, in_order
 from service.definitions.layouts import History
-from service.definitions.maintained_queries import MaintainedQueries
+from service.definitions.maintained_queries import MaintainedQueries, new_query_name
 from service.definitions.named_schemas import NamedSchemas
 from service.definitions.named_sequences import NamedSequences
 from service.definitions.referring import resolved
@@ -104,7 +109,7 @@ class Definitions:
         if not replaced:
             self.must_be_new(name)
         schema = with_types(_with_key(schema, key), details.rules.generated)
-        relation = Relation(name, schema, Source(name, schema), key)
+        relation = table_relation(name, schema, key, details.rules)
         rules = resolved(details.rules, relation, self.all)
         details = replace(details, rules=rules)
         definition = self.table(0, relation, self.engine.snapshot.upper - 1, details)
@@ -147,7 +152,7 @@ class Definitions:
                         code="in_use",
                     )
                 going[reader.name] = reader
-        changed = self._released(going, cascade)
+        changed = [*self._released(going, cascade), *self._without_past(going)]
         self.check_held(*going.values(), *changed)
         with self.catalog.changing() as changing:
             for definition in going.values():
@@ -156,6 +161,8 @@ class Definitions:
                 changing.change(definition.record())
             also(changing)
         for definition in changed:
+            if definition.is_view:
+                continue
             needed = self.all_indexes(definition)
             self.drop_indexes(set(self.all_indexes(self.all[definition.name])) - needed.keys())
         self.withdraw(in_order(going.values()))
@@ -182,13 +189,25 @@ class Definitions:
             changed.append(self.table_like(definition, details=details))
         return changed
 
+    def _without_past(self, going: Mapping[str, Definition]) -> list[Definition]:
+        """The views that have read dropped relations, without what they were then."""
+        changed = []
+        for view in self.all.values():
+            details = view.details.without_past_in(going)
+            if view.name not in going and details != view.details:
+                changed.append(replace(view, details=details))
+        return changed
+
     # Making definitions, without storing them
 
     def table(
         self, id: int, relation: Relation, created: int, details: Details = NO_DETAILS, layout: int = 0
     ) -> Definition:
         """A table. Raises a PlannerError if an expression of its rules cannot be compiled."""
-        filling = Filling(relation, details.rules, self.engine.dictionary, partial(self._counter, id))
+        relation = replace(relation, period=period_of(details.rules, relation.schema))
+        filling = Filling(
+            replace(relation, period=None), details.rules, self.engine.dictionary, partial(self._counter, id)
+        )
         return Definition(id, relation, created, details=details, layout=layout, filling=filling)
 
     def _counter(self, id: int, identity: Identity, largest: int) -> Counter:
@@ -234,7 +253,8 @@ class Definitions:
             scope = relations_of(details.sees, among)
             planned = plan_text(sql, scope, dialect, UNLIMITED, details.named)
         check_columns(planned.schema.names)
-        relation = Relation(name, planned.schema, planned.plan, None, True)
+        schema = with_nulls(planned.schema, details.once_null)
+        relation = Relation(name, schema, planned.plan, None, True, period=planned.period)
         return Definition(id, relation, created, sql, dialect, planned, None, details)
 
     # The engine
@@ -272,13 +292,17 @@ class Definitions:
     def indexes(self, definition: Definition) -> dict[str, Node]:
         """The indexes of a table, by their names in the engine."""
         among = {**self.relations, definition.name: definition.relation}
-        return indexes_of(definition.relation, definition.details.rules, among)
+        own = indexes_of(definition.relation, definition.details.rules, among)
+        return own | newest_index(definition.relation)
 
     def lookups(self, definition: Definition) -> dict[str, Node]:
         """The indexes of a table or view that only serve to find rows, by their names in the engine."""
         relation, made = definition.relation, definition.details.indexes
         sides = [index_side(relation, index.columns, index.included) for index in made]
-        return plans_of(relation, sides)
+        plans, former = plans_of(relation, sides), definition.details.former
+        if not former:
+            return plans
+        return {name: Successor(plan, former[-1].until) for name, plan in plans.items()}
 
     def all_indexes(self, definition: Definition) -> dict[str, Node]:
         """All indexes of a table or view."""
@@ -292,9 +316,31 @@ class Definitions:
                 self.engine.drop_view(index)
 
     def compute_view(self, view: Definition) -> None:
-        """Creates a view in the engine. Raises OverBudget if it takes too long: then `compute_later` may."""
-        rows = self.engine.input_rows(view.relation.plan)
-        self.compute(view.name, view.relation.plan, self._settings.view_allowance.for_changes(rows))
+        """Creates a view in the engine, with what it was before it was replaced. Raises OverBudget if it
+        takes too long: then `compute_later` may."""
+        plan = view.maintained
+        allowance = self._settings.view_allowance.for_changes(self.engine.input_rows(plan))
+        formers = self.former_plans(view)
+        pasts = [former.past(self._computed(former.plan, Spending(allowance))) for former in formers]
+        self.compute(view.name, plan, allowance, pasts)
+
+    def former_plans(self, view: Definition) -> list[FormerPlan]:
+        """The plans that a view had before it was replaced, as far as they can be told."""
+
+        def planned(name: str, query: FormerQuery, among: Mapping[str, Relation]) -> Relation:
+            details = Details(sees=query.sees, named=query.named)
+            return self.view(0, name, query.sql, query.dialect, 0, details, among).relation
+
+        return former_plans(self.all, view, planned)
+
+    def _computed(self, plan: Node, meter: Spending) -> RelationSnapshot:
+        """What a view of this plan has, computed beside the others."""
+        building = self.engine.begin_view(new_query_name(), plan)
+        try:
+            building.compute(meter)
+            return building.relation()
+        finally:
+            self.engine.discard(building)
 
     def compute_later(self, view: Definition, reason: str) -> Definition:
         """Sets a view aside, to be built beside the writer. Until then it cannot be read."""
@@ -305,12 +351,16 @@ class Definitions:
         """Whether a view reads more than the writer may compute for it."""
         return self.engine.input_rows(view.relation.plan) > self._settings.build_rows_here
 
-    def compute(self, name: str, plan: Node, allowance: Allowance | None = None) -> None:
-        """Creates a view or an index in the engine, computed where the number of its input rows suggests."""
+    def compute(
+        self, name: str, plan: Node, allowance: Allowance | None = None, pasts: Sequence[Past] = ()
+    ) -> None:
+        """Creates a view or an index in the engine, computed where the number of its input rows suggests.
+        `pasts` are what the view was before."""
         self.clock.start_for(plan)
         placement = self._placement
         executor = None if placement is None else placement.executor(self.engine.input_rows(plan))
-        self.engine.create_view(name, plan, executor, None if allowance is None else Spending(allowance))
+        meter = None if allowance is None else Spending(allowance)
+        self.engine.create_view(name, plan, executor, meter, pasts)
         self.clock.note_reader()
 
     @contextmanager

@@ -10,12 +10,12 @@ import numpy as np
 from sqlglot import exp
 
 from engine.codec.numerals import explained
-from engine.plan.nodes import Source
 from engine.schema import Column, Schema
 from planner.adhoc.rowwise import with_types
-from planner.errors import UnknownColumn
+from planner.errors import UnknownColumn, Unsupported
 from planner.parsing.parse import parse_query
 from planner.relation import Relation
+from planner.rewriting.valid_times import FROM, TO
 from planner.statements.alterations import (
     Action,
     AddColumn,
@@ -30,9 +30,9 @@ from planner.statements.alterations import (
     SetSequence,
 )
 from planner.statements.indexes import SecondaryIndex
-from planner.statements.table_rules import ForeignKey, Identity, TableRules, Text, Unique
+from planner.statements.table_rules import Check, ForeignKey, Identity, TableRules, Text, Unique, is_of_period
 from planner.suggestions import did_you_mean
-from service.definitions.definition import Definition
+from service.definitions.definition import Definition, table_relation
 from service.definitions.layouts import Shift
 from service.definitions.referring import resolved
 from service.errors import Conflict, Invalid, NotFound
@@ -143,11 +143,14 @@ class Draft:
 
     def _drop_column(self, name: str) -> None:
         place = self._place(name)
+        self._check_period(name)
         if self.key is not None and name in self.key:
             raise Conflict(f"column {name} is in the primary key of table {self.name}", code="in_use")
         for other, text in self.rules.generated.items():
             if name in text.columns():
                 raise Conflict(f"column {other} is computed from column {name}", code="in_use")
+        if self.rules.watermark is not None and self.rules.watermark.column == name:
+            raise Conflict(f"column {name} has the WATERMARK of table {self.name}", code="in_use")
         gone = [c for c in self.rules.constraints if name in c.columns]
         for constraint in gone:
             self._check_free(constraint)
@@ -162,6 +165,7 @@ class Draft:
 
     def _rename_column(self, name: str, to: str) -> None:
         place = self._place(name)
+        self._check_period(name)
         if to in self._names:
             raise Conflict(f"table {self.name} has a column {to} already", code="duplicate_column")
         self.columns[place] = replace(self.columns[place], name=to)
@@ -181,6 +185,11 @@ class Draft:
         return replace(foreign, target=tuple(to if n == name else n for n in foreign.target))
 
     def _add_key(self, columns: tuple[str, ...]) -> None:
+        if self.rules.valid_time:
+            raise Unsupported(
+                f"table {self.name} has valid time, and gets no primary key later",
+                "make another table with the key and insert the rows there",
+            )
         if self.key is not None:
             raise Conflict(f"table {self.name} has a primary key already", code="name_in_use")
         for name in columns:
@@ -218,6 +227,11 @@ class Draft:
 
     def _add_rules(self, rules: TableRules) -> None:
         for constraint in rules.constraints:
+            if self.rules.valid_time and not isinstance(constraint, Check):
+                raise Unsupported(
+                    f"constraint {constraint.name} of a table with valid time is not supported",
+                    "its PRIMARY KEY is unique at each valid time; assert anything else of a view over it",
+                )
             if self.rules.find(constraint.name) is not None:
                 raise Conflict(
                     f"table {self.name} has a constraint {constraint.name} already",
@@ -240,6 +254,8 @@ class Draft:
                 code="unknown_constraint",
             )
         self._check_free(found)
+        if self.rules.valid_time and is_of_period(found):
+            self._check_period(FROM)
         kept = tuple(c for c in self.rules.constraints if c is not found)
         self.rules = replace(self.rules, constraints=kept)
 
@@ -257,8 +273,18 @@ class Draft:
                         code="in_use",
                     )
 
+    def _check_period(self, name: str) -> None:
+        """Raises Conflict for a column that belongs to the period of a table with valid time."""
+        if self.rules.valid_time and name in (FROM, TO):
+            raise Conflict(
+                f"column {name} belongs to the period of table {self.name}",
+                "a table with valid time keeps it; make another table and insert the rows there",
+                code="in_use",
+            )
+
     def _set_nullable(self, name: str, nullable: bool) -> None:
         place = self._place(name)
+        self._check_period(name)
         required = tuple(n for n in self.rules.required if n != name)
         if not nullable:
             required = (*required, name) if self.columns[place].nullable else required
@@ -286,8 +312,8 @@ class Draft:
     def _relation(self) -> Relation:
         schema = Schema(tuple(self.columns))
         key = None if self.key is None else tuple(schema.index(name) for name in self.key)
-        plan = Source(self.name, schema) if self.moves else self.old.relation.plan
-        return Relation(self.name, schema, plan, key)
+        made = table_relation(self.name, schema, key, self.rules)
+        return made if self.moves else replace(made, plan=self.old.relation.plan)
 
     def _others(self) -> dict[str, Definition]:
         return {n: d for n, d in self.among.all.items() if n != self.old.name}

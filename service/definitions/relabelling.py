@@ -11,15 +11,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from engine.errors import NameInUse
-from engine.plan.nodes import Source
 from engine.schema import Schema, Type, enumeration, relabelled
 from planner.parsing.type_names import respelled
-from planner.relation import Relation
 from planner.statements.table_rules import Text
 from planner.suggestions import did_you_mean
 from service.catalog.records import Definer
 from service.definitions.altering import Alterations, retired
-from service.definitions.definition import Definition
+from service.definitions.definition import Definition, table_relation
 from service.definitions.definitions import Definitions
 from service.definitions.known_relations import in_order
 from service.definitions.layouts import History, Shift
@@ -141,7 +139,7 @@ def _changed(
         if old.is_view:
             news.append(alterations.again(change.view(old), columns, relations, f"type {name}"))
             continue
-        relation = Relation(old.name, columns, Source(old.name, columns), old.relation.key)
+        relation = table_relation(old.name, columns, old.relation.key, old.details.rules)
         relations[old.name] = relation
         details = replace(old.details, rules=old.details.rules.with_texts(change.text))
         new = of.table_like(old, relation, details)

@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from engine.plan.nodes import Source
 from planner.parsing.sql_functions import SqlFunction
 from planner.relation_names import PUBLIC, full_name, own_name, schema_of
 from planner.statements.table_rules import ForeignKey, TableRules
 from service.catalog.records import Definer
 from service.definitions.altering import Alterations, retired
-from service.definitions.definition import Definition
+from service.definitions.definition import Definition, table_relation
 from service.definitions.known_relations import in_order
 from service.definitions.layouts import History, Shift
 from service.definitions.named_functions import NamedFunctions
@@ -88,14 +87,14 @@ def _changed(
         called = names.get(old.name, old.name)
         relation = replace(old.relation, name=called)
         if old.is_view:
-            sees = {
-                name: replace(seen, relation=names.get(seen.relation, seen.relation))
-                for name, seen in old.details.sees.items()
-            }
-            view = replace(old, relation=relation, details=replace(old.details, sees=sees))
+            details = old.details.seeing(
+                lambda seen: replace(seen, relation=names.get(seen.relation, seen.relation))
+            )
+            view = replace(old, relation=relation, details=details)
             news.append(alterations.again(view, view.schema, relations, f"schema {schema}"))
             continue
-        relations[called] = relation = replace(relation, plan=Source(called, old.schema))
+        relation = table_relation(called, old.schema, old.relation.key, old.details.rules)
+        relations[called] = relation
         details = replace(old.details, rules=follow(old.details.rules))
         news.append(of.table_like(old, relation, details))
         histories[called] = of.engine.history_of(old.name)

@@ -19,7 +19,7 @@ from engine.schema import Schema
 from planner import PlannerError
 from planner.relation import Relation
 from service.catalog.records import DefinitionRecord
-from service.definitions.definition import Definition
+from service.definitions.definition import Definition, table_relation
 from service.definitions.definitions import Definitions
 from service.definitions.layouts import History, Layouts
 
@@ -43,7 +43,7 @@ class Restoring:
         histories = self.layouts.histories(records, state, is_saved)
         for record in records:
             schema = record.schema or Schema(())
-            relation = Relation(record.name, schema, Source(record.name, schema), record.key)
+            relation = table_relation(record.name, schema, record.key, record.details.rules)
             self._of.put(self._of.table(record.id, relation, record.created, record.details, record.layout))
         rest = []
         for definition in list(self._of.all.values()):
@@ -87,7 +87,7 @@ class Restoring:
             definition = self._of.put(self._restored(record))
             if definition.planned is None:
                 continue
-            plan = definition.planned.plan
+            plan = definition.maintained
             self._of.clock.start_for(plan, state)
             if state is None or not is_saved(record.id) or not self._map(record.name, plan, state):
                 rest.append(definition)

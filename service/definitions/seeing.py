@@ -12,8 +12,10 @@ from math import log10
 
 from engine.plan.nodes import project
 from engine.schema import Schema
+from planner.parsing.renamed_relations import Renamed, renamed_text
 from planner.relation import Relation
 from service.catalog.details import Seen
+from service.definitions.definition import Definition
 
 FEW = 100
 """A relation with fewer rows counts as one that is not filled yet."""
@@ -47,6 +49,18 @@ def relations_of(sees: Mapping[str, Seen], relations: Mapping[str, Relation]) ->
     }
 
 
+def text_now(view: Definition) -> str:
+    """The query of a view in the names that relations and columns have now."""
+    renamed = {name: it for name, seen in view.details.sees.items() if (it := _renamed(name, seen))}
+    return renamed_text(view.sql, view.dialect, renamed) if renamed else view.sql
+
+
+def _renamed(name: str, seen: Seen) -> Renamed | None:
+    """How a relation is called now, if anything of it is called otherwise."""
+    columns = seen.columns if any(old != now for old, now in seen.columns.items()) else {}
+    return (seen.relation, columns) if columns or seen.relation != name else None
+
+
 def _seen(name: str, seen: Seen, relation: Relation) -> Relation:
     now = relation.schema
     shown = [(old, now.index(new)) for old, new in seen.columns.items() if new in now.names]
@@ -60,4 +74,13 @@ def _seen(name: str, seen: Seen, relation: Relation) -> Relation:
     key = None
     if relation.key is not None and set(relation.key) <= set(places):
         key = tuple(places.index(i) for i in relation.key)
-    return Relation(name, Schema(columns), project(relation.plan, places), key, relation.is_view, seen.rows)
+    mark = relation.watermark
+    shown_as = {new: old for old, new in seen.columns.items()}
+    if mark is not None:
+        mark = replace(mark, column=shown_as[mark.column]) if mark.column in shown_as else None
+    period = None
+    if relation.period is not None and set(relation.period) <= set(places):
+        since, until = (places.index(i) for i in relation.period)
+        period = (since, until)
+    plan = project(relation.plan, places)
+    return Relation(name, Schema(columns), plan, key, relation.is_view, seen.rows, mark, period)

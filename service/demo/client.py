@@ -115,7 +115,9 @@ def _lines(value: dict, indent: str = "") -> Iterator[str]:
     last = len(value) - 1
     for number, (name, member) in enumerate(value.items()):
         start, end = ("{" if number == 0 else " "), ("}" if number == last else ",")
-        if name not in ("rows", "results") or not member:
+        if name not in ("rows", "results", "differences", "epochs") or not (
+            member and isinstance(member, list)
+        ):
             yield f"{indent}{start}{json.dumps(name)}: {json.dumps(member)}{end}"
             continue
         yield f"{indent}{start}{json.dumps(name)}: ["

@@ -7,6 +7,7 @@ and their rows stay, and the views and the advisory of the earlier run make room
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
@@ -21,6 +22,7 @@ from service.demo.client import CurlAnswer, CurlCall
 HERE = Path(__file__).resolve().parent
 TABLES = ("packages", "depends", "advisories")
 ADVISORY = {"id": "DSA-5497-1", "package": "libwebp7", "severity": "high"}
+REACHED, DROPPED, BRANCH = "firefox-esr", "libtiff6", "what_if"
 STATEMENT = re.compile(r"^CREATE (TABLE|VIEW) (\w+)(?: AS)?\s+(.*?);$", re.DOTALL | re.MULTILINE)
 
 
@@ -44,6 +46,8 @@ class Demo:
         before = self._publish()
         self._retract(before)
         self._views_over_views()
+        self._why()
+        self._what_if()
         self._cycles()
 
     def _load(self) -> None:
@@ -93,6 +97,30 @@ class Demo:
         self._get("/v1/views/reinstall/rows", {"order_by": "kib DESC", "limit": "5"})
         self._get("/v1/views/distance/rows", {"where": "package = 'gimp' OR package = 'libreoffice-writer'"})
 
+    def _why(self) -> None:
+        headline(f"Why does it reach {REACHED}? Nothing was kept for the question: rows of tables answer it")
+        row = json.dumps({"package": REACHED})
+        self._get("/v1/views/affected/why", {"row": row, "format": "text"})
+
+    def _what_if(self) -> None:
+        headline(f"What if {DROPPED} were dropped? A branch has all rows and views, and copies none of them")
+        self._post("/v1/branches", {"name": BRANCH})
+        drop = f"DELETE FROM depends WHERE package = '{DROPPED}'"
+        self._post("/v1/sql", {"branch": BRANCH, "sql": drop})
+        headline("How the answers differ; the cost follows the difference")
+        self._get(f"/v1/branches/{BRANCH}/diff", {"view": "reinstall", "limit": "5"})
+        spared = f"SELECT count(*) AS spared FROM diff(affected, 'main', '{BRANCH}') WHERE _diff < 0"
+        self._post("/v1/sql", {"sql": spared})
+        headline("Merge the branch: its changes are one epoch")
+        epoch = self._post(f"/v1/branches/{BRANCH}/merge", {"on_conflict": "fail"}).json["epoch"]
+        headline(f"What moved {REACHED}, and when")
+        row = json.dumps({"advisory": ADVISORY["id"], "package": REACHED})
+        self._get("/v1/views/affected/why-changed", {"row": row, "since": str(epoch - 1)})
+        headline("Take it back: the rows that were there in the epoch before")
+        before = f"SELECT * FROM depends FOR SYSTEM_TIME AS OF {epoch - 1}"
+        back = f"INSERT INTO depends {before} EXCEPT ALL SELECT * FROM depends"
+        self._post("/v1/sql", {"sql": f"{back}; DROP BRANCH {BRANCH}"})
+
     def _cycles(self) -> None:
         headline(
             "The packages that need themselves, by recursions in a recursion (line by line in views.sql)"
@@ -102,7 +130,9 @@ class Demo:
         self._get("/v1/views/cycles/rows", {"where": "component = 'libc6'"})
 
     def _make_room(self) -> None:
-        """Drops the views of an earlier run, the ones that read others first, and takes its advisory back."""
+        """Drops the branch and the views of an earlier run, the ones that read others first, and takes its
+        advisory back."""
+        self._ask("/v1/sql", "POST", {"sql": f"DROP BRANCH IF EXISTS {BRANCH}"})
         there = {view["name"] for view in self._ask("/v1/views").json["views"]}
         for name in reversed(statements("views.sql")):
             if name in there:

@@ -214,9 +214,19 @@ class Absence:
         row = self.queries.shown(columns, wish)
         view = self.view_of(name)
         if view is None:
+            never = self._never_null(name, [c.name for c in columns if wish.get(c.id) == NULL])
+            if never is not None:
+                return Reason(f"column {never} of table {name} is never NULL", row)
             return Reason(f"table {name} has no such row", row, relation=name)
         wished = {column.name: wish[column.id] for column in columns if column.id in wish}
         return Reason(f"view {name} has no such row", row, (view.reason(wished),))
+
+    def _never_null(self, table: str, names: Sequence[str]) -> str | None:
+        """The first of the columns in which no row of a table can be NULL."""
+        definition = self.queries.rows.definitions.get(table)
+        strict = () if definition is None else definition.strict.columns
+        required = {column.name for column in strict if not column.nullable}
+        return next((name for name in names if name in required), None)
 
     def _among(
         self,

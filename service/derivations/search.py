@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.kernels.words import NULL
+from engine.plan.nodes import Function
 from engine.schema import Column, Schema
 from planner.evidence.goal_plans import source_of
 from planner.evidence.witnesses import Leaf, Witness, witness
@@ -37,6 +38,8 @@ from service.derivations.program_queries import Goal, ProgramQueries, RoundState
 from service.derivations.reason import NO_ROW, ExplainedRow, Reason
 from service.derivations.unrolled import Unrolled
 
+_EXTREMES = (Function.MIN, Function.MAX)
+
 
 @dataclass(frozen=True)
 class SearchLimits:
@@ -57,7 +60,7 @@ class Search:
 
     def reason(self, words: tuple[int, ...]) -> Reason:
         """Why the query has a row; the facts that it cites are explained later."""
-        return self._reason(self.queries.program.root, self._asked(words), {})
+        return self._some(self.queries.program.root, self._asked(words), {})
 
     def _asked(self, words: tuple[int, ...]) -> Goal:
         return {c.id: word for c, word in zip(self.queries.program.outputs, words, strict=True)}
@@ -131,8 +134,13 @@ class Search:
 
     def _group(self, group: Aggregate, goal: Goal, scope: Scope) -> Reason:
         keys = {key: goal[key] for key in group.keys if key in goal}
-        causes, more = self._members(group.input, keys, scope)
-        return Reason("group", self.queries.shown(group.columns, goal), causes, more=more)
+        found, row = witness(group.input, self.queries.numbers), self.queries.shown(group.columns, goal)
+        words, _ = self.queries.answer(found.query, keys, scope)
+        decisive = _decisive(group, goal, found.query, words)
+        rule = "group" if decisive.all() else f"extreme rows of {len(decisive)}"
+        shown = self.queries.shown(group.input.columns, keys)
+        causes, more = self._ways(found, words[:, decisive], shown, scope)
+        return Reason(rule, row, causes, more=more)
 
     def _members(self, input: Relational, keys: Goal, scope: Scope) -> tuple[tuple[Reason, ...], int]:
         """Why an input has its rows with some keys, and how many of them are left out."""
@@ -252,6 +260,21 @@ class Search:
         )
         shown = ExplainedRow(Schema(columns), tuple(row.tolist()))
         return Reason(f"{binding.name}, round {came}", shown, (found,))
+
+
+def _decisive(group: Aggregate, goal: Goal, query: Relational, words: np.ndarray) -> np.ndarray:
+    """Which rows int64[W, n] of a group decide its values, bool[n]: where each value is a MIN or a MAX, those
+    that have it, and otherwise all."""
+    places = {column.id: place for place, column in enumerate(query.columns)}
+    decisive = np.zeros(words.shape[1], bool)
+    for item in group.items:
+        of_extreme = np.zeros(words.shape[1], bool)
+        if item.function in _EXTREMES and goal.get(item.attribute.id, NULL) != NULL:
+            of_extreme = words[places[item.arguments[0]]] == goal[item.attribute.id]
+        if not of_extreme.any():
+            return np.ones(words.shape[1], bool)
+        decisive |= of_extreme
+    return decisive if group.items else ~decisive
 
 
 def _has(leaf: Leaf, made: Goal) -> bool:

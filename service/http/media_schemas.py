@@ -70,10 +70,12 @@ class TableChangeList(ChangeListing):
 
 
 class ChangesMade(BaseModel):
-    """The number of changes that were made, and the epoch at which all views show them."""
+    """The number of changes that were made, and the epoch at which all views show them; `late` counts rows
+    that were left out because they came too late, if there are any."""
 
     epoch: int
     changes: int
+    late: int | None = None
 
 
 class StateOfService(BaseModel):

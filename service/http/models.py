@@ -20,6 +20,7 @@ from service.definitions.definition import Definition
 from service.definitions.readable import Readable
 from service.errors import Invalid
 from service.http.search_paths import MEANING, GivenPath
+from service.http.watermark_model import WatermarkModel
 from service.names import fold_name
 from service.pipeline.jobs import Job
 
@@ -72,6 +73,18 @@ IN_SCHEMA = Field(
 )
 
 
+class BudgetModel(BaseModel):
+    """What a view may cost. It is refused before it is built if its estimate says that it would cost more."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    memory_bytes: float | None = Field(default=None, gt=0)
+    build_seconds: float | None = Field(default=None, gt=0)
+    change_milliseconds: float | None = Field(
+        default=None, gt=0, description="For a change of one row of a table, on a bad day."
+    )
+
+
 class NewView(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
@@ -84,6 +97,7 @@ class NewView(BaseModel):
         description="Makes the view an assertion: a view that is to have no rows. An epoch that would give "
         "it one is refused, or made if the assertion only warns.",
     )
+    budget: BudgetModel | None = None
 
 
 class IndexModel(BaseModel):
@@ -96,8 +110,8 @@ class IndexModel(BaseModel):
 
 
 class TableModel(BaseModel):
-    """A table. `name` is its full name. `primary_key` is empty for a bag; empty `constraints`, `indexes` and
-    `comment` are left out. The index of a UNIQUE constraint is among the constraints."""
+    """A table. `name` is its full name. `primary_key` is empty for a bag; empty `constraints`, `indexes`,
+    `watermark` and `comment` are left out. The index of a UNIQUE constraint is among the constraints."""
 
     name: str
     in_schema: str = IN_SCHEMA
@@ -105,6 +119,7 @@ class TableModel(BaseModel):
     primary_key: list[str]
     constraints: list[ConstraintModel] | None = Field(default=None, exclude_if=_is_missing)
     indexes: list[IndexModel] | None = Field(default=None, exclude_if=_is_missing)
+    watermark: WatermarkModel | None = Field(default=None, exclude_if=_is_missing)
     comment: str | None = Field(default=None, exclude_if=_is_missing)
 
 
@@ -249,7 +264,9 @@ def index_models(definition: Definition, readable: Readable) -> list[IndexModel]
     ] or None
 
 
-def table_model(definition: Definition, readable: Readable) -> TableModel:
+def table_model(
+    definition: Definition, readable: Readable, watermark: WatermarkModel | None = None
+) -> TableModel:
     key = definition.relation.key or ()
     names = definition.schema.names
     return TableModel(
@@ -259,6 +276,7 @@ def table_model(definition: Definition, readable: Readable) -> TableModel:
         primary_key=[names[i] for i in key],
         constraints=[_constraint(c) for c in definition.details.rules.constraints] or None,
         indexes=index_models(definition, readable),
+        watermark=watermark,
         comment=definition.details.comments.get(""),
     )
 

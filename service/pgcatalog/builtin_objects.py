@@ -85,6 +85,11 @@ class SystemRelation:
         return f"{self.schema_name}.{self.name}"
 
     @property
+    def period(self) -> None:
+        """Its rows have no periods of valid time."""
+        return None
+
+    @property
     def schema(self) -> Schema:
         return Schema(tuple(Column(c.name, c.planned, not c.always) for c in self.columns))
 

@@ -58,6 +58,11 @@ class CatalogLookup:
     rows: Callable[[CatalogDescription], Rows]
 
     @property
+    def period(self) -> None:
+        """Its rows have no periods of valid time."""
+        return None
+
+    @property
     def schema(self) -> Schema:
         return Schema(tuple(Column(name, type) for name, type in self.columns.items()))
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from zoneinfo import ZoneInfo, available_timezones
 
+from service.definitions.seeing import text_now
 from service.pgcatalog.builtin_objects import Row
 from service.pgcatalog.catalog_description import OWNING_ROLE, CatalogDescription, DescribedRelation
 from service.pgcatalog.server_settings import OF_CLIENT, SERVER_SETTINGS
@@ -84,7 +85,7 @@ def _maintained_views(catalog: CatalogDescription) -> Iterator[Row]:
 
 def view_text(relation: DescribedRelation) -> str:
     """The query of a view, as `pg_get_viewdef` ends it."""
-    return f"{relation.definition.sql.strip().rstrip(';')};"
+    return f"{text_now(relation.definition).strip().rstrip(';')};"
 
 
 def _sequences(catalog: CatalogDescription) -> Iterator[Row]:

@@ -227,6 +227,7 @@ class Sinks:
         with self._lock:
             if definition.name in self._all:
                 raise Conflict(f"there is a sink called {definition.name} already", code="name_in_use")
+            self._check_alone(definition)
             sink = Sink(self._runtime, uuid.uuid4().hex, view.id, definition, SinkProgress(done))
             insert = sa.insert(sinks).values(
                 id=sink.id,
@@ -238,6 +239,18 @@ class Sinks:
             self._runtime.record(lambda connection: connection.execute(insert))
             self._start(sink)
         return sink
+
+    def _check_alone(self, definition: SinkDefinition) -> None:
+        """Raises Conflict if another sink writes to the directory: whoever adds up its files would add up
+        both."""
+        directory = Path(definition.path).resolve()
+        for name, sink in self._all.items():
+            if Path(sink.definition.path).resolve() == directory:
+                raise Conflict(
+                    f"sink {name} writes to {definition.path} already",
+                    f"write to another directory, or drop sink {name}",
+                    code="in_use",
+                )
 
     def drop(self, name: str) -> None:
         """Drops a sink. Its files stay. Raises NotFound."""

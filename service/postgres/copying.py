@@ -84,17 +84,15 @@ async def _copy_in(session: ClientSession, copy: Copy, piece: Piece, inlet: Copy
             session.settings.zone,
         )
         caller.check()
-        await _apply(session, definition, changes, len(body))
-    return len(changes)
+        return await _apply(session, definition, changes, len(body))
 
 
-async def _apply(session: ClientSession, definition: Definition, changes: TableChanges, size: int) -> None:
-    """Makes the changes an epoch, or a part of the block."""
+async def _apply(session: ClientSession, definition: Definition, changes: TableChanges, size: int) -> int:
+    """Makes the changes an epoch, or a part of the block. Returns how many there are, without late ones."""
     runs = session.runs
     if runs.block is None:
-        await runs.timeline.apply({definition.name: changes}, size=size)
-    else:
-        await session.hall.lanes.planning.run(runs.block.apply, {definition.name: changes})
+        return (await runs.timeline.apply({definition.name: changes}, size=size)).changes
+    return await session.hall.lanes.planning.run(runs.block.apply, {definition.name: changes})
 
 
 async def _received(session: ClientSession, inlet: CopyInlet) -> bytes:

@@ -27,6 +27,7 @@ class Cursor:
     order_by: str | None
     skip_errors: bool
     first: tuple[int, ...] | None = None
+    valid_at: str | None = None
 
     def encode(self) -> str:
         return encoded(asdict(self))
@@ -42,7 +43,8 @@ class Cursor:
             raise invalid_cursor() from None
         if not are_counts(cursor.relation, cursor.epoch, cursor.offset):
             raise invalid_cursor()
-        if not all(t is None or isinstance(t, str) for t in (cursor.as_of, cursor.where, cursor.order_by)):
+        texts = (cursor.as_of, cursor.where, cursor.order_by, cursor.valid_at)
+        if not all(text is None or isinstance(text, str) for text in texts):
             raise invalid_cursor()
         if not all(isinstance(word, int) and -(2**63) <= word < 2**63 for word in cursor.first or ()):
             raise invalid_cursor()

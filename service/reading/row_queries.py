@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from dataclasses import replace
 
 from sqlglot import exp
 
@@ -54,8 +55,9 @@ class RowQueries:
         name = exp.to_identifier(definition.name, quoted=True).sql(_DIALECT)
         order = f" ORDER BY {order_by}" if order_by else ""
         try:
+            every = replace(definition.relation, period=None)
             (piece,) = split(f"SELECT * FROM {name} WHERE ({where}\n){order}", _DIALECT)
-            query = point_query(piece.template(), {definition.name: definition}, _DIALECT, {})
+            query = point_query(piece.template(), {definition.name: every}, _DIALECT, {})
             return None if query is None else PointRead(query, definition, self._dictionary)
         except (PlannerError, EngineError, RecursionError, UnicodeError, ValueError):
             return None

@@ -43,8 +43,10 @@ class Position:
         relation = snapshot.relations.get(name)
         if is_query_name(name):
             _check_query(relation)
-        elif readable.known.all.get(name) is not definition:
-            raise NotFound(f"{name} was dropped or altered", "follow it anew")
+        elif (there := readable.known.all.get(name)) is not definition:
+            if there is None or not there.goes_on_from(definition):
+                raise NotFound(f"{name} was dropped or altered", "follow it anew")
+            definition = self.definition = there
         if snapshot.is_aside(name):
             return None  # it comes back with all of its changes
         newest = snapshot.upper - 1 if until is None else min(snapshot.upper - 1, until)

@@ -16,6 +16,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
+from engine.costs.view_cost import ViewCost
 from engine.kernels.parallel import threads
 from engine.runtime.execution import Scanned
 from engine.runtime.observation import Held, Observed
@@ -23,6 +24,7 @@ from engine.runtime.upkeep import Upkeep
 from engine.schema import Schema, Type
 from engine.spark.sessions import Sessions
 from planner.errors import PlannerError
+from planner.lower.planned_query import PlannedQuery
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.sql_functions import SqlFunction
 from planner.parsing.vocabulary import kept_text
@@ -30,18 +32,26 @@ from planner.relation_names import TEMPORARY, schema_of
 from planner.statements.alterations import Action
 from planner.statements.breach import Breach
 from planner.statements.sequences import Counting
-from service.accounts.principals import MayRead
+from planner.statements.view_budgets import ANY, ViewBudget
+from service.accounts.principals import MayRead, readable_by
 from service.catalog.catalog import Receipt
 from service.catalog.details import NO_DETAILS, Details
 from service.catalog.leadership import Leader
-from service.changes.constraints import table_of_index
+from service.catalog.replacement_records import NewQuery
+from service.changes.index_names import table_of_index
 from service.changes.table_changes import Applied, TableChanges
 from service.clock import Time, system_time
 from service.definitions.counters import counter_called, has_counter
 from service.definitions.definition import Definition
 from service.definitions.dropping_schemas import drop_schemas
 from service.definitions.indexing import NewIndex, create_index, drop_index
-from service.definitions.intended_view import intend, intend_again, same_view
+from service.definitions.intended_view import (
+    IntendedView,
+    as_it_would_be,
+    intend,
+    intend_again,
+    same_view,
+)
 from service.definitions.maintained_queries import is_query_name
 from service.definitions.readable import Readable
 from service.definitions.relabelling import NewLabel, add_label
@@ -58,10 +68,12 @@ from service.running.leading import Leading
 from service.running.log_follower import LogFollower
 from service.running.pinned_state import PinnedState, pinned
 from service.running.process_memory import MemoryMark
+from service.running.replacements import Replacement, Replacements, kept_queries
 from service.running.state import State, recover
 from service.running.timeline import Timeline
 from service.running.view_build import ViewBuild
 from service.running.view_comparison import ViewComparison
+from service.running.view_costs import ViewCosts
 from service.settings.settings import Settings
 from service.writing.epochs import Drafted
 from service.writing.large_changes import Check
@@ -79,6 +91,7 @@ class Runtime(Timeline):
     ) -> None:
         super().__init__(state, Lane("past", 2), Lane("judging", 2))
         self.memory = memory
+        self.costs = ViewCosts(memory)
         self._on_lead = on_lead
         self._led: Leading | None = None
         self._following: LogFollower | None = None
@@ -125,6 +138,7 @@ class Runtime(Timeline):
         self.stop_following()
         self._past.close()
         self._judging.close()
+        self.costs.close()
         if self._led is not None:
             self._branches.close()
             self._led.close()
@@ -140,6 +154,7 @@ class Runtime(Timeline):
         self._branches.restore()
         self._show()
         self._led.writer.start()
+        self._led.replacements.restore()
         left = [name for name in self.schemas() if name.startswith(TEMPORARY)]
         if left:  # their sessions have ended with the last leader
             self._led.writer.call(
@@ -314,6 +329,10 @@ class Runtime(Timeline):
     async def create_schema(self, name: str, *, exists_ok: bool = False) -> None:
         await self._leading.writer.run(partial(self._state.definitions.schemas.create, name, exists_ok))
 
+    async def comment_on_schema(self, name: str, text: str | None) -> None:
+        """Sets the comment on a schema. Removes it if there is no text."""
+        await self._leading.writer.run(partial(self._state.definitions.schemas.comment, name, text))
+
     async def rename_schema(self, name: str, to: str) -> None:
         """Renames a schema with all that is in it; large views are built again before this returns."""
         leading, state = self._leading, self._state
@@ -337,7 +356,7 @@ class Runtime(Timeline):
             cascade,
         )
         await leading.writer.run(drop)
-        leading.builds.cancel_dropped(self._readable.known.all)
+        leading.cancel_dropped(self._readable.known.all)
 
     async def create_index(self, wanted: NewIndex) -> None:
         """Creates an index, and returns when it can be used. If it cannot be built, there is none.
@@ -373,7 +392,7 @@ class Runtime(Timeline):
 
         def add() -> list[str]:
             intended = [build.intended for build in leading.builds.all.values()]
-            building = [each.definition for each in intended if not each.rebuilt]
+            building = [each.definition for each in intended if each.rebuilt is None]
             parts = (leading.alterations, state.types, state.functions)
             return add_label(*parts, name, added, exists_ok, building)
 
@@ -450,19 +469,21 @@ class Runtime(Timeline):
         readable: MayRead = None,
         names: Namespace = DEFAULT,
         breach: Breach | None = None,
+        budget: ViewBudget = ANY,
     ) -> Definition:
         """Creates a view of the query `sql`, with its tables' history, and returns when it can be read. It
         may read what is `readable`, by default everything. `names` tells what its names mean. With a `breach`
-        it is an assertion, of whose rows there may be none.
+        it is an assertion, of whose rows there may be none. Raises Invalid, before it is begun, if it would
+        not fit into its budget or that of all views.
 
-        It is built beside the writer (`service/running/builds.py`). Other views that read a view which is
-        replaced are computed anew, large ones beside the writer too. A view that has this query already
-        stays as it is, with its history.
+        It is built beside the writer (`service/running/builds.py`). With `or_replace`, a view of the name is
+        replaced (`service/running/replacements.py`), with all views that read it, at one epoch. One that has
+        this query already stays as it is.
         """
         self.memory.check("a view")
         text = await self._judging.run(kept_text, sql, dialect, self.vocabulary(), names)
         try:
-            return await self._made_view(name, text.text, dialect, or_replace, readable, breach)
+            return await self._made_view(name, text.text, dialect, or_replace, readable, breach, budget)
         except PlannerError as error:
             text.relocate(error)
             raise
@@ -475,18 +496,64 @@ class Runtime(Timeline):
         or_replace: bool,
         readable: MayRead,
         breach: Breach | None,
+        budget: ViewBudget,
     ) -> Definition:
         leading, of = self._leading, self._state.definitions
-        if or_replace and (same := await self._judging.run(same_view, of, name, sql, dialect, readable)):
-            return same
-        views = [view.name for view in self._readable.known.dependants(name)]
-        if or_replace and views:
-            replacing = partial(leading.alterations.replace_view, name, sql, dialect, readable)
-            definition = await leading.writer.run(replacing)
-            await leading.builds.returned([name, *views])
-            return definition
-        plan = partial(intend, of, name, sql, dialect, or_replace, readable, breach)
+        budget = budget.within(self.settings.view_budget)
+        if or_replace and (there := of.all.get(name)) is not None and there.is_view:
+            if same := await self._judging.run(same_view, of, name, sql, dialect, readable):
+                return same
+            query = NewQuery(name, sql, dialect)
+            if budget.is_limited:
+                await self.costs.lane.run(self._check_costs, query, readable, budget)
+            await leading.replacements.replace([query], readable)
+            return self.definition(name)
+
+        def plan() -> IntendedView:
+            intended = intend(of, name, sql, dialect, readable, breach)
+            if intended.definition.planned is not None:
+                self.costs.check(self, name, intended.definition.planned, sql, budget)
+            return intended
+
         return await leading.builds.make(name, plan)
+
+    def _check_costs(self, query: NewQuery, readable: MayRead, budget: ViewBudget) -> None:
+        """Raises an error if a view would cost more under its new query than it may."""
+        made = as_it_would_be(self._state.definitions, query.view, query.sql, query.dialect, readable)
+        if made.planned is not None:
+            self.costs.check(self, query.view, made.planned, query.sql, budget)
+
+    async def create_replacement(
+        self,
+        name: str,
+        queries: Sequence[NewQuery],
+        readable: MayRead = None,
+        *,
+        names: Namespace = DEFAULT,
+        exists_ok: bool = False,
+    ) -> Replacement:
+        """Builds views under new queries beside the old ones, and returns when that is done."""
+        self.memory.check("a replacement")
+        kept = await self._judging.run(kept_queries, queries, self.vocabulary(), names)
+        return await self._leading.replacements.create(name, kept, readable, exists_ok=exists_ok)
+
+    async def estimate_view(
+        self, name: str, sql: str, dialect: str, caller: Caller, names: Namespace = DEFAULT
+    ) -> tuple[PlannedQuery, ViewCost]:
+        """What `create_view` would plan for a caller, and what the view would cost. Nothing is made."""
+        text = await self._judging.run(kept_text, sql, dialect, self.vocabulary(), names)
+        readable = readable_by(caller.principal)
+
+        def estimate() -> tuple[PlannedQuery, ViewCost]:
+            planned = as_it_would_be(self._state.definitions, name, text.text, dialect, readable).planned
+            assert planned is not None
+            return planned, self.costs.estimate(self, planned.plan, caller, name)
+
+        try:
+            return await self.costs.lane.run(estimate)
+        except PlannerError as error:
+            text.relocate(error)
+            raise
 
     async def rebuild_view(self, name: str) -> Definition:
         """Builds a view that has failed again; a view that has not failed stays as it is."""
@@ -510,6 +577,11 @@ class Runtime(Timeline):
         return {name: b for name, b in all.items() if b.is_wanted and not is_query_name(name)}
 
     @property
+    def replacements(self) -> Replacements:
+        """The replacements of views. Raises NotLeader in a standby, which has none."""
+        return self._leading.replacements
+
+    @property
     def queries(self) -> FollowedQueries:
         """The queries that clients follow. Raises NotLeader in a standby, which can only maintain views."""
         if self._led is None:
@@ -525,7 +597,7 @@ class Runtime(Timeline):
     async def _drop(self, names: Sequence[str], *, view: bool, missing_ok: bool, cascade: bool) -> None:
         drop = partial(self._state.definitions.drop, names, view=view, missing_ok=missing_ok)
         await self._leading.writer.run(partial(drop, cascade=cascade))
-        self._leading.builds.cancel_dropped(self._readable.known.all)
+        self._leading.cancel_dropped(self._readable.known.all)
 
     async def rename_view(self, name: str, to: str, *, missing_ok: bool = False) -> None:
         """Renames a view. Large views that have to be built again for it are there when this returns."""

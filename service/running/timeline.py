@@ -7,10 +7,12 @@ writer, and is durable before it is visible.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Protocol, TypeVar
+
+from sqlalchemy import Connection
 
 from engine.runtime.engine import Snapshot
 from engine.runtime.observation import Observed
@@ -126,6 +128,10 @@ class Timeline:
         """The numbers of the schemas by name. Immutable; each statement about schemas replaces it."""
         return self._state.definitions.schemas.all
 
+    def schema_comments(self) -> Mapping[int, str]:
+        """The comments on schemas by their numbers. Immutable, and replaced in the same way."""
+        return self._state.definitions.schemas.comments
+
     def definition(self, name: str, *, view: bool | None = None) -> Definition:
         """The table or view called `name`: see `Readable.definition`."""
         return self._readable.definition(name, view=view)
@@ -145,6 +151,10 @@ class Timeline:
         """What each operator of a view holds and has done, taken between two epochs. Blocks."""
         return self._writer.call(partial(self._state.engine.observe, view))
 
+    def sharing(self, keys: Collection[Hashable]) -> Mapping[Hashable, tuple[str, ...]]:
+        """Of these keys, those of running operators, each with the views that need it."""
+        return self._state.engine.sharing(keys)
+
     @property
     def builds(self) -> Mapping[str, ViewBuild]:
         """The views that are being built."""
@@ -163,6 +173,14 @@ class Timeline:
         """The first epochs of the commits from `since` to `until`, in order, with their times in microseconds
         since 1970, UTC. Times of epochs that cannot be read any more may be missing."""
         return await self._past.run(self._times.times_between, since, until)
+
+    async def asked_catalog(self, ask: Callable[[Connection], T]) -> T:
+        """What a reader of the catalog's database says, beside the writer."""
+        return await self._past.run(self._asked_catalog, ask)
+
+    def _asked_catalog(self, ask: Callable[[Connection], T]) -> T:
+        with self._state.catalog.connections.reading_aside() as connection:
+            return ask(connection)
 
     # Changing rows: awaited; runs on the writer's thread in the order of the calls.
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from engine.kernels.parallel.threads import available
 from engine.operators.allowance import Allowance
 from engine.processes.job_process import ProcessLimits
+from planner.statements.view_budgets import ViewBudget
 from service.settings.doors import setting
 
 
@@ -27,6 +28,9 @@ class BuildSettings:
     builds_waiting: int = setting(
         100, "FRESHET_BUILDS_WAITING", "views that may be in building; more get 429"
     )
+    replacements: int = setting(
+        16, "FRESHET_REPLACEMENTS", "replacements of views that there may be; one more gets 429"
+    )
     build_rows_here: int = setting(
         20_000,
         "FRESHET_BUILD_ROWS_HERE",
@@ -35,6 +39,19 @@ class BuildSettings:
     build_seconds: int = setting(3_600, "FRESHET_BUILD_SECONDS", "seconds that building a view may take")
     build_memory: int = setting(
         4 << 30, "FRESHET_BUILD_MEMORY", "most bytes of memory for the process that builds a view; 0: any"
+    )
+    budget_memory: int = setting(
+        0, "FRESHET_BUDGET_MEMORY", "bytes that a new view may keep, by its estimate; 0: any number"
+    )
+    budget_seconds: int = setting(
+        0,
+        "FRESHET_BUDGET_SECONDS",
+        "seconds that building a new view may take, by its estimate; 0: any number",
+    )
+    budget_milliseconds: int = setting(
+        0,
+        "FRESHET_BUDGET_MILLISECONDS",
+        "milliseconds that a bad change of one row may take for a new view, by its estimate; 0: any number",
     )
     view_milliseconds: int = setting(
         400,
@@ -60,6 +77,13 @@ class BuildSettings:
         """What an operator may use for an epoch in the writer's turn. All together may take a third more."""
         seconds = self.view_milliseconds / 1000
         return Allowance(seconds, self.view_rows, self.view_bytes, seconds * 4 / 3)
+
+    @property
+    def view_budget(self) -> ViewBudget:
+        """What every new view may cost."""
+        return ViewBudget(
+            self.budget_memory or None, self.budget_seconds or None, self.budget_milliseconds or None
+        )
 
     @property
     def build_allowance(self) -> Allowance:

@@ -12,17 +12,20 @@ from dataclasses import replace
 
 from sqlglot import exp
 
+from engine.costs.view_cost import ViewCost
 from engine.runtime.observation import Observed
 from planner.adhoc.adhoc_query import AdhocQuery
 from planner.catalog_queries import CATALOG, is_system
 from planner.identifiers import fold, relation_name
 from planner.relation_names import PUBLIC, schema_of
 from planner.statements.alterations import AddColumn, AddConstraint, RenameTable, SetSequence
+from planner.statements.replacement_forms import REPLACING
 from planner.statements.statements import (
     AddLabel,
     AlterSequence,
     AlterTable,
     Comment,
+    CommentOnSchema,
     CreateAssertion,
     CreateBranch,
     CreateFunction,
@@ -84,8 +87,12 @@ def allow(statement: Statement, principal: Principal) -> None:
             principal.require_admin()
         case CreateBranch() | DropBranch() | MergeBranch():
             principal.require_defining_all()
+        case _ if isinstance(statement, REPLACING):
+            principal.require_defining_all()
         case CreateSchema() | RenameSchema() | DropSchema() | AddLabel():  # a label reaches all schemas
             principal.require_defining_all()
+        case CommentOnSchema(name=name):
+            principal.require_defining(name)
         case SetOwner(kind="SCHEMA"):
             principal.require_defining_all()
         case _ if isinstance(statement, DEFINING):
@@ -193,6 +200,22 @@ def observed_by(principal: Principal, operators: Sequence[Observed]) -> Sequence
     if principal.reads_all:
         return operators
     return [replace(one, shared=tuple(filter(principal.sees, one.shared))) for one in operators]
+
+
+def cost_seen_by(principal: Principal, cost: ViewCost) -> ViewCost:
+    """The cost of a view without the names of views that a principal does not see, nor what changes of tables
+    take that it does not see."""
+    if principal.reads_all:
+        return cost
+    operators = observed_by(principal, [each.operator for each in cost.operators])
+    return replace(
+        cost,
+        operators=tuple(
+            replace(each, operator=shown) for each, shown in zip(cost.operators, operators, strict=True)
+        ),
+        changes={name: change for name, change in cost.changes.items() if principal.sees(name)},
+        parts={name: part for name, part in cost.parts.items() if principal.sees(name)},
+    )
 
 
 def schemas_seen(

@@ -5,24 +5,37 @@ from __future__ import annotations
 from datetime import datetime
 
 from planner.errors import Unsupported
-from planner.statements.statements import CreateBranch, DropBranch, MergeBranch
+from planner.statements.outside import OUTSIDE
+from planner.statements.replacement_forms import REPLACING
+from planner.statements.statements import CreateBranch, DropBranch, MergeBranch, Statement
 from service.errors import Conflict
 from service.running.branches.branch_merging import ConflictChoice
 from service.running.branches.open_branches import MAIN_NAME, OpenBranches
 from service.running.runtime import Runtime
+from service.sql.defining import DEFINING
 from service.sql.script_session import ScriptSession
+from service.sql.tasks import name_of
 
 BRANCHING = CreateBranch | DropBranch | MergeBranch
 """Statements that make, merge and drop branches."""
+_DEFINES = "SET branch = main: a branch has the tables and views that its parent had, and no others"
+_OUTSIDE = (
+    "SET branch = main: files, sources and sinks are main's; SELECT reads a branch, and so does rows?branch="
+)
 
 
-def check_on_main(session: ScriptSession, what: str) -> None:
+def check_on_main(session: ScriptSession, what: str, hint: str = _DEFINES) -> None:
     """Raises Unsupported if the session is on a branch, where this cannot be."""
     if session.branch is not None:
-        raise Unsupported(
-            f"{what} on a branch is not supported",
-            "SET branch = main: a branch has the tables and views that its parent had, and no others",
-        )
+        raise Unsupported(f"{what} on a branch is not supported", hint)
+
+
+def check_place(statement: Statement, session: ScriptSession) -> None:
+    """Raises Unsupported for a statement that cannot be on the branch of its session."""
+    if isinstance(statement, DEFINING | REPLACING):
+        check_on_main(session, name_of(statement))
+    if isinstance(statement, OUTSIDE):
+        check_on_main(session, name_of(statement), _OUTSIDE)
 
 
 def set_branch(name: str | None, session: ScriptSession, runtime: Runtime) -> None:
@@ -42,7 +55,8 @@ async def change_branches(
             of = parent or session.branch or MAIN_NAME
             timeline = branches.timeline(of)
             epoch = await timeline.epoch_at(as_of) if isinstance(as_of, datetime) else as_of
-            made = await branches.create(name, of, epoch, exists_ok=statement.if_not_exists)
+            options = {"live": statement.live, "exists_ok": statement.if_not_exists}
+            made = await branches.create(name, of, epoch, **options)
             return made.readable.newest, None
         case DropBranch(names=names):
             if session.branch in names:

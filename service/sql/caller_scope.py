@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from engine.costs.view_cost import ViewCost
+from engine.plan.nodes import Node
 from planner.adhoc.adhoc_query import AdhocQuery
 from planner.catalog_queries import is_system
 from planner.limits import PlanningLimits, within
@@ -25,11 +27,11 @@ from service.reading.callers import Caller
 from service.reading.duck import Answer, QueryEvaluator
 from service.reading.lanes import Lane
 from service.reading.queries import Queries
-from service.running.branches.branch_diff import Difference
 from service.running.runtime import Runtime
 from service.running.timeline import Timeline
-from service.sql.allowing import allow_queries, observed_by, schemas_seen, seen, seen_of
+from service.sql.allowing import allow_queries, cost_seen_by, observed_by, schemas_seen, seen, seen_of
 from service.sql.outside_running import Outside
+from service.sql.relation_calls import RelationCalls
 from service.sql.script_session import ScriptSession
 from service.sql.sequence_calls import SequenceCalls, counts, used_sequences
 from service.sql.sight import Sight
@@ -84,23 +86,26 @@ class CallerScope:
             timeline.readable if transaction is None else Readable(transaction.snapshot, transaction.known)
         )
         known = seen_of(readable.known, self.caller.principal, statement)
+        calls = RelationCalls(runtime, timeline, self.caller)
         return Sight(
             replace(readable, known=known),
             times,
             duck,
             timeline.dictionary,
             lambda view: observed_by(self.caller.principal, timeline.observe(view)),
+            self._cost,
             timeline.size,
             self._limits,
             transaction,
             self.as_of,
             schemas=schemas_seen(runtime.schemas(), known.all, self.caller.principal),
-            differ=self._difference if transaction is None or isinstance(statement, Select) else None,
+            calls=calls if transaction is None or isinstance(statement, Select) else None,
         )
 
-    def _difference(self, name: str, before: str, after: str) -> Difference:
-        """How a relation differs between two branches."""
-        return self.runtime.branches.difference(name, before, after)
+    def _cost(self, plan: Node, besides: str | None) -> ViewCost:
+        """What a view with this plan would cost, if the view `besides` were not there."""
+        cost = self.runtime.costs.estimate(self.timeline, plan, self.caller, besides)
+        return cost_seen_by(self.caller.principal, cost)
 
     async def _times(self, queries: Sequence[AdhocQuery]) -> dict[datetime, int]:
         """The epochs of the times that the queries refer to."""

@@ -20,6 +20,7 @@ from planner.statements.statements import (
     AlterSequence,
     AlterTable,
     Comment,
+    CommentOnSchema,
     CreateAssertion,
     CreateFunction,
     CreateIndex,
@@ -47,6 +48,7 @@ from planner.suggestions import did_you_mean
 from service.accounts.principals import MayRead
 from service.catalog.details import Details
 from service.changes.table_changes import ChangeOp, TableChanges
+from service.definitions.assertions import must_assert, must_be_view
 from service.definitions.indexing import NewIndex
 from service.definitions.named_schemas import require_schema
 from service.definitions.relabelling import NewLabel
@@ -83,6 +85,7 @@ DEFINING = (
     | RenameView
     | SetOwner
     | Comment
+    | CommentOnSchema
 )
 Ask = Callable[[AdhocQuery], Awaitable[Answer]]
 
@@ -117,10 +120,12 @@ async def _define(statement: Statement, runtime: Runtime) -> None:
         case DropTable(names=names):
             await runtime.drop_table(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
         case DropView(names=names):
+            for name in names:
+                must_be_view(name, runtime.definitions())
             await runtime.drop_view(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
         case DropAssertion(names=names):
             for name in names:
-                _must_assert(name, statement.if_exists, runtime)
+                must_assert(name, runtime.definitions(), statement.if_exists)
             await runtime.drop_view(*names, missing_ok=statement.if_exists)
         case CreateSchema(name=name):
             await runtime.create_schema(name, exists_ok=statement.if_not_exists)
@@ -163,6 +168,8 @@ async def _define(statement: Statement, runtime: Runtime) -> None:
                 _must_exist(kind, name, runtime)
         case Comment(name=name, of_column=column, text=text, view=view):
             await runtime.comment(name, column, text, view)
+        case CommentOnSchema(name=name, text=text):
+            await runtime.comment_on_schema(name, text)
 
 
 def _must_exist(kind: str, name: str, runtime: Runtime) -> None:
@@ -189,7 +196,12 @@ async def _create_view(statement: CreateView, runtime: Runtime, readable: MayRea
     query, dialect = statement.definition, statement.piece.dialect
     with _placed_in(query):
         made = await runtime.create_view(
-            statement.name, query.text, dialect, or_replace=statement.or_replace, readable=readable
+            statement.name,
+            query.text,
+            dialect,
+            or_replace=statement.or_replace,
+            readable=readable,
+            budget=statement.budget,
         )
     return made.created
 
@@ -214,17 +226,6 @@ def _placed_in(query: Excerpt) -> Iterator[None]:
     except PlannerError as error:
         query.relocate(error)
         raise
-
-
-def _must_assert(name: str, missing_ok: bool, runtime: Runtime) -> None:
-    """Raises NotFound unless there is an assertion of the name."""
-    there = runtime.definitions().get(name)
-    if (there is None and not missing_ok) or (there is not None and there.details.breach is None):
-        assertions = (other for other, it in runtime.definitions().items() if it.details.breach is not None)
-        hint = did_you_mean(name, assertions)
-        if there is not None:
-            hint = f"{name} is a {'view' if there.is_view else 'table'}"
-        raise NotFound(f"there is no assertion called {name}", hint)
 
 
 async def _create_as(

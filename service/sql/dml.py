@@ -24,7 +24,7 @@ from service.definitions.definition import Definition
 from service.errors import Conflict
 from service.sql.inserting import new_rows
 from service.sql.sight import Sight
-from service.sql.updating import assigned, check_assigned, delete_rows, update_rows
+from service.sql.updating import assigned, change_portions, check_assigned, delete_rows, update_rows
 from service.sql.upserting import Upsert, arbiters_of, inserted
 from service.writing.transaction import Meaning
 
@@ -116,24 +116,35 @@ def _update(statement: Update, definition: Definition, definitions: Mapping[str,
         before, counts = words[:, rows], counts[rows]
         after = before.copy()
         after[list(assignments.columns)] = values
-        return update_rows(
-            definition, np.repeat(before, counts, axis=1), np.repeat(after, counts, axis=1), sight
-        )
+        before, after = np.repeat(before, counts, axis=1), np.repeat(after, counts, axis=1)
+        if assignments.in_portion:
+            return change_portions(definition, before, after, after, sight)
+        return update_rows(definition, before, after, sight)
 
     return Change(definition, (assignments.query,), act)
 
 
 def _delete(statement: Delete, definition: Definition, definitions: Mapping[str, Definition]) -> Change:
-    query = delete_query(statement, definition.schema, definitions)
+    found = delete_query(statement, definition.schema, definitions)
 
     def act(sight: Sight) -> np.ndarray:
-        rows = np.unique(sight.ask(query).table.column(0).to_numpy())
-        words, counts = sight.target(query)
-        gone = np.repeat(words[:, rows], counts[rows], axis=1)
-        delete_rows(definition, gone, sight)
-        return gone
+        if not found.in_portion:
+            gone, _ = _targets(np.unique(sight.ask(found.query).table.column(0).to_numpy()), sight)
+            delete_rows(definition, gone, sight)
+            return gone
+        rows, ends = assigned(found, definition, sight)
+        rows, firsts = np.unique(rows, return_index=True)
+        gone, counts = _targets(rows, sight)
+        within = gone.copy()
+        within[list(found.columns)] = np.repeat(ends[:, firsts], counts, axis=1)
+        change_portions(definition, gone, within, within[:, :0], sight)
+        return within
 
-    return Change(definition, (query,), act)
+    def _targets(rows: np.ndarray, sight: Sight) -> tuple[np.ndarray, np.ndarray]:
+        words, counts = sight.target(found.query)
+        return np.repeat(words[:, rows], counts[rows], axis=1), counts[rows]
+
+    return Change(definition, (found.query,), act)
 
 
 def delete_all_rows(definition: Definition, sight: Sight) -> int:

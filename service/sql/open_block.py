@@ -28,6 +28,7 @@ from engine.state.watched_snapshot import WatchedSnapshot
 from planner.errors import PlannerError
 from planner.limits import within
 from planner.parsing.script import Piece
+from planner.statements.replacement_forms import REPLACING
 from planner.statements.statements import (
     Comment,
     CreateIndex,
@@ -174,10 +175,11 @@ class OpenBlock:
             self._done = [None]
         self._done.append((task, result) if is_small and task.is_repeatable else None)
 
-    def apply(self, changes: Mapping[str, TableChanges]) -> None:
-        """Changes tables."""
-        self.transaction().apply(changes)
+    def apply(self, changes: Mapping[str, TableChanges]) -> int:
+        """Changes tables. Returns the number of changes."""
+        applied = self.transaction().apply(changes)
         self._done.append(None)
+        return sum(map(len, applied.values()))
 
     # Savepoints
 
@@ -244,7 +246,7 @@ class BlockRun(ScriptRun):
                 return found
             statement = await self._lane(piece.length).run(self._parsed, piece)
             await self._check_allowed(statement)
-            if isinstance(statement, DEFINING | ACCOUNTS | BRANCHING):
+            if isinstance(statement, DEFINING | ACCOUNTS | BRANCHING | REPLACING):
                 return noticed(await self._defined(statement), statement)
             if isinstance(statement, _CHANGES):
                 self._open.must_write()

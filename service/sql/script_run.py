@@ -19,9 +19,11 @@ from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece
 from planner.statements.outside import OUTSIDE, CopyFiles, ShowStreams
 from planner.statements.prepare_statements import Deallocate, Prepare
+from planner.statements.replacement_forms import REPLACING, PreviewReplacement, ShowReplacements
 from planner.statements.row_statements import returns_rows
 from planner.statements.show_create import identifier
 from planner.statements.statements import (
+    COST,
     Begin,
     Commit,
     CreateTable,
@@ -51,15 +53,16 @@ from service.accounts.principals import readable_by
 from service.reading.duck import Answer, QueryEvaluator
 from service.running.branches.open_branches import MAIN_NAME
 from service.sql.allowing import ACCOUNTS, allow
-from service.sql.branching import BRANCHING, change_branches, check_on_main, set_branch
+from service.sql.branching import BRANCHING, change_branches, check_place, set_branch
 from service.sql.caller_scope import CallerScope
 from service.sql.defining import DEFINING, answered, define
 from service.sql.granting import change_accounts
 from service.sql.outside_running import run_outside
 from service.sql.preparing import executed, keep, kept_statement
 from service.sql.recorded import recorded
+from service.sql.replacing_views import replace_views
 from service.sql.script_failures import ScriptFailed, numbered, restless
-from service.sql.tasks import Result, StatementTask, name_of, texts
+from service.sql.tasks import Result, StatementTask, late_notices, name_of, texts
 from service.writing.transaction import Transaction
 
 _DRAFTS = 5
@@ -126,6 +129,11 @@ class ScriptRun(CallerScope):
             async with self._recorded(statement):
                 made = await change_branches(statement, self.session, self.runtime.branches)
                 return Result(name_of(statement), made[0], count=made[1])
+        if isinstance(statement, REPLACING):
+            is_asking = isinstance(statement, PreviewReplacement | ShowReplacements)
+            async with self._recorded(statement, not is_asking):
+                readable = readable_by(self.caller.principal)
+                return await replace_views(statement, self.runtime, readable)
         if isinstance(statement, DEFINING | ACCOUNTS):
             async with self._recorded(statement):
                 return Result(name_of(statement), await self._define(statement))
@@ -136,7 +144,8 @@ class ScriptRun(CallerScope):
             task = await self._lane(statement.piece.length).run(self._task, statement)
             if task.plain is not None:
                 applied = await self.timeline.apply(task.plain)
-                return Result(name_of(statement), applied.epoch, count=applied.changes)
+                notices = late_notices(applied.late)
+                return Result(name_of(statement), applied.epoch, applied.changes, notices=notices)
             if isinstance(statement, Insert | Update | Delete | Merge | Truncate):
                 _, (result,) = await self._transact([task])
                 return result
@@ -155,8 +164,16 @@ class ScriptRun(CallerScope):
                 return texts(name, epoch, ("branch",), [[session.branch or MAIN_NAME]])
             case ShowBranches():
                 branches = self.runtime.branches.all.values()
-                rows = [[it.name, it.parent.name or MAIN_NAME, str(it.record.epoch)] for it in branches]
-                return texts(name, epoch, ("branch", "parent", "parted"), rows)
+                rows = [
+                    [
+                        it.name,
+                        it.parent.name or MAIN_NAME,
+                        str(it.record.epoch),
+                        it.follows and str(it.follows),
+                    ]
+                    for it in branches
+                ]
+                return texts(name, epoch, ("branch", "parent", "parted", "follows"), rows)
             case ShowSearchPath():
                 shown = ", ".join(map(identifier, session.search_path))
                 return texts(name, epoch, ("search_path",), [[shown]])
@@ -199,9 +216,8 @@ class ScriptRun(CallerScope):
     async def _check_allowed(self, statement: Statement) -> None:
         """Raises Forbidden if the caller may not run the statement, Unauthenticated if its key is gone."""
         principal = self.caller.principal = self.runtime.accounts.renewed(self.caller.principal)
-        if isinstance(statement, DEFINING | OUTSIDE):
-            check_on_main(self.session, name_of(statement))
-        if isinstance(statement, DEFINING | ACCOUNTS | BRANCHING) and not principal.is_admin:
+        check_place(statement, self.session)
+        if isinstance(statement, DEFINING | ACCOUNTS | BRANCHING | REPLACING) and not principal.is_admin:
             async with self._recorded(statement, changes=False):
                 allow(statement, principal)
         else:
@@ -269,7 +285,8 @@ class ScriptRun(CallerScope):
 
         if task.queries:
             return await self.queries.readers.in_turn(self.caller, work)
-        lane = self._lane(task.statement.piece.length)
+        is_estimate = isinstance(task.statement, Explain) and task.statement.stage == COST
+        lane = self.runtime.costs.lane if is_estimate else self._lane(task.statement.piece.length)
         return await lane.run(work, self.queries.of_writer(self.caller))
 
 

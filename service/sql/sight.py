@@ -14,11 +14,14 @@ from datetime import datetime
 import numpy as np
 import pyarrow as pa
 
+from engine.costs.view_cost import ViewCost
+from engine.plan.nodes import Node
 from engine.runtime.engine import Snapshot
 from engine.runtime.observation import Observed
 from engine.state.dictionary import Dictionary
 from engine.state.reading import Rows
 from planner.adhoc.adhoc_query import AdhocQuery, SnapshotReference
+from planner.adhoc.relation_functions import RelationCall
 from planner.catalog_queries import is_system
 from planner.errors import UnknownColumn
 from planner.limits import PlanningLimits
@@ -30,26 +33,25 @@ from service.reading.duck import Answer, Carried, QueryEvaluator, anything
 from service.reading.given_tables import arrow_table
 from service.reading.picked_rows import PickedRows
 from service.reading.reads import check_health
-from service.running.branches.branch_diff import Difference
+from service.sql.relation_calls import RelationCalls
 from service.writing.transaction import Transaction
-
-Differ = Callable[[str, str, str], Difference]
-"""How a relation differs between two branches, given by their names."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sight:
     """`times` has the epoch of every time that a statement refers to, 0 for a time before all epochs;
-    `observe` measures a view's running operators; `size` is the approximate row count of a relation;
-    `limits` are those of planning; `as_of` is the epoch of references without a version, if it is not the
-    newest; `schemas` are those that the author sees. With `is_empty`, no relation has rows: statements are
-    described, not run. `system` has the system catalogs, for a query that reads them."""
+    `observe` measures a view's running operators, and `cost` estimates those of a view that is not there;
+    `size` is the approximate row count of a relation; `limits` are those of planning; `as_of` is the epoch of
+    references without a version, if it is not the newest; `schemas` are those that the author sees. With
+    `is_empty`, no relation has rows: statements are described, not run. `system` has the system catalogs, for
+    a query that reads them."""
 
     readable: Readable
     times: Mapping[datetime, int]
     duck: QueryEvaluator
     dictionary: Dictionary
     observe: Callable[[str], Sequence[Observed]]
+    cost: Callable[[Node, str | None], ViewCost]
     size: Callable[[str], int]
     limits: PlanningLimits
     transaction: Transaction | None = None
@@ -57,8 +59,8 @@ class Sight:
     is_empty: bool = False
     schemas: Collection[str] = ()
     system: SystemTables | None = None
-    differ: Differ | None = None
-    """Tells how a relation differs between two branches."""
+    calls: RelationCalls | None = None
+    """Gives the rows of functions of relations."""
 
     @property
     def snapshot(self) -> Snapshot:
@@ -121,8 +123,8 @@ class Sight:
         for reference in query.references:
             if given is not None and reference.row is not None:
                 tables[reference.alias] = given
-            elif reference.between is not None:
-                tables[reference.alias] = self._difference(reference, query.columns)
+            elif reference.call is not None:
+                tables[reference.alias] = self._called(reference, reference.call, query.columns)
             elif self.system is not None and is_system(reference.relation):
                 tables[reference.alias] = self.system.table(reference.relation, query.columns)
             else:
@@ -139,20 +141,21 @@ class Sight:
             tables[reference.alias] = made[key]
         return tables
 
-    def _difference(self, reference: SnapshotReference, columns: Collection[str] | None) -> pa.Table:
-        """How a relation differs between two branches, with a last column that says by how many copies."""
-        if self.differ is None:
+    def _called(
+        self, reference: SnapshotReference, call: RelationCall, columns: Collection[str] | None
+    ) -> pa.Table:
+        """The rows that a function of a relation gives."""
+        if self.calls is None:
             raise Conflict(
-                "diff is read by a statement that changes rows, or in the same epoch",
+                f"{call.function} is read by a statement that changes rows, or in the same epoch",
                 "send the query by itself",
                 code="diff_in_block",
             )
-        ours, theirs = reference.between or ("", "")
-        found = self.differ(reference.relation, ours, theirs)
+        found = self.calls.rows(reference, call, self._epoch(reference))
         words, counts = found.rows
         if self.is_empty:
             words, counts = words[:, :0], counts[:0]
-        return arrow_table((words, counts), found.whole, self.dictionary, columns)
+        return arrow_table((words, counts), found.schema, self.dictionary, columns)
 
     def _check(self, reference: SnapshotReference) -> None:
         """Raises an error if the reference cannot be read."""

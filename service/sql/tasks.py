@@ -24,12 +24,21 @@ from planner.adhoc.returning import returning_query
 from planner.catalog_queries import is_system, take_signals, with_catalog
 from planner.errors import PlannerError, Unsupported
 from planner.explain import analyze, explain
+from planner.explain.cost_report import cost_text
 from planner.long_texts import long_query, plan_text
 from planner.statements.outside import CopyFiles, CreateSink, CreateSource, DropStream, ShowStreams
+from planner.statements.replacement_forms import (
+    ApplyReplacement,
+    CreateReplacement,
+    DropReplacement,
+    PreviewReplacement,
+    ShowReplacements,
+)
 from planner.statements.show_create import assertion_text, table_text, view_text
 from planner.statements.statements import (
     ANALYZE,
     ANSWER,
+    COST,
     STAGES,
     WHY,
     AddLabel,
@@ -37,6 +46,7 @@ from planner.statements.statements import (
     AlterTable,
     Begin,
     Comment,
+    CommentOnSchema,
     Commit,
     CreateAssertion,
     CreateBranch,
@@ -91,8 +101,9 @@ from planner.statements.statements import (
 )
 from planner.suggestions import did_you_mean
 from service.changes.table_changes import TableChanges
+from service.definitions.assertions import must_assert
 from service.definitions.definition import Definition
-from service.definitions.seeing import sized
+from service.definitions.seeing import sized, text_now
 from service.errors import Conflict, NotFound
 from service.pgcatalog.system_tables import SystemTables
 from service.reading.duck import Answer
@@ -135,6 +146,11 @@ _NAMES: dict[type[Statement], str] = {
     CreateBranch: "CREATE BRANCH",
     DropBranch: "DROP BRANCH",
     MergeBranch: "MERGE BRANCH",
+    CreateReplacement: "CREATE REPLACEMENT",
+    ApplyReplacement: "APPLY REPLACEMENT",
+    DropReplacement: "DROP REPLACEMENT",
+    PreviewReplacement: "PREVIEW REPLACEMENT",
+    ShowReplacements: "SHOW REPLACEMENTS",
     ShowSearchPath: "SHOW",
     CreateType: "CREATE TYPE",
     AddLabel: "ALTER TYPE",
@@ -153,6 +169,7 @@ _NAMES: dict[type[Statement], str] = {
     Update: "UPDATE",
     AlterTable: "ALTER TABLE",
     Comment: "COMMENT",
+    CommentOnSchema: "COMMENT",
     CreateTableAs: "CREATE TABLE",
     CreateTableLike: "CREATE TABLE",
     Merge: "MERGE",
@@ -294,13 +311,21 @@ def task_of(
 
 
 def _change(statement: Statement, change: Change, returning: AdhocQuery | None, sight: Sight) -> Result:
+    transaction = sight.changing()
+    before = transaction.late_rows
     rows = change.apply(sight)
-    count = rows.shape[1]
+    count, notices = rows.shape[1], late_notices(transaction.late_rows - before)
     if returning is None:
-        return Result(name_of(statement), sight.epoch, count=count)
+        return Result(name_of(statement), sight.epoch, count, notices=notices)
     schema = change.definition.schema
     given = arrow_table((rows, np.ones(count, np.int64)), schema, sight.dictionary, None, row_column(schema))
-    return Result(name_of(statement), sight.epoch, count, sight.ask(returning, is_written, given))
+    return Result(name_of(statement), sight.epoch, count, sight.ask(returning, is_written, given), notices)
+
+
+def late_notices(late: int) -> tuple[str, ...]:
+    """What the author of rows should know of those that were left out."""
+    rows, are = ("1 row", "is") if late == 1 else (f"{late} rows", "are")
+    return (f"{rows} came too late for the watermark of the table, and {are} left out",) if late else ()
 
 
 def _truncate(statement: Statement, tables: Sequence[Definition], sight: Sight) -> Result:
@@ -376,6 +401,9 @@ def _explain(statement: Explain, system: Callable[[], SystemTables], sight: Sigh
     if statement.stage == ANSWER:
         return _texts(statement, sight, ("plan",), [[line] for line in answer or _NO_ANSWER])
     planned = _planned(statement, sight)
+    if statement.stage == COST:
+        text = _cost(statement, planned, sight)
+        return _texts(statement, sight, ("plan",), [[line] for line in text.rstrip("\n").split("\n")])
     if statement.stage == ANALYZE:
         view, planned = _running(statement, planned, sight)
         text = analyze(planned, sight.observe(view))
@@ -386,6 +414,14 @@ def _explain(statement: Explain, system: Callable[[], SystemTables], sight: Sigh
             lines.append(f"-- {stage}")
         lines += explain(planned, stage, "text").rstrip("\n").split("\n")
     return _texts(statement, sight, ("plan",), [[line] for line in lines])
+
+
+def _cost(statement: Explain, planned: PlannedQuery, sight: Sight) -> str:
+    if sight.transaction is not None:
+        raise Unsupported("EXPLAIN COST in a block is not supported", "COMMIT first")
+    view = statement.view
+    sql = sight.definitions[view or ""].sql if statement.query is None else statement.query.text
+    return cost_text(planned, sight.cost(planned.plan, view), sql)
 
 
 def _running(statement: Explain, planned: PlannedQuery, sight: Sight) -> tuple[str, PlannedQuery]:
@@ -439,7 +475,7 @@ def _show_tables(statement: Statement, sight: Sight) -> Result:
 
 def _show_views(statement: Statement, sight: Sight) -> Result:
     rows = [
-        [name, _columns_text(view), sight.readable.state_of(view)[0], view.sql]
+        [name, _columns_text(view), sight.readable.state_of(view)[0], text_now(view)]
         for name, view in sorted(sight.definitions.items())
         if view.is_view
     ]
@@ -448,7 +484,7 @@ def _show_views(statement: Statement, sight: Sight) -> Result:
 
 def _show_assertions(statement: Statement, sight: Sight) -> Result:
     rows = [
-        [name, it.details.breach.value, sight.readable.state_of(it)[0], it.sql]
+        [name, it.details.breach.value, sight.readable.state_of(it)[0], text_now(it)]
         for name, it in sorted(sight.definitions.items())
         if it.details.breach is not None
     ]
@@ -483,11 +519,13 @@ def _show_columns(statement: ShowColumns, sight: Sight) -> Result:
 
 def _show_create(statement: ShowCreate, sight: Sight) -> Result:
     definition = _relation(statement.name, sight, statement.view)
+    if statement.assertion:
+        must_assert(statement.name, sight.definitions)
     name, comments = definition.name, definition.details.comments
     if definition.details.breach is not None:
-        text = assertion_text(name, definition.sql, definition.details.breach, comments)
+        text = assertion_text(name, text_now(definition), definition.details.breach, comments)
     elif definition.is_view:
-        text = view_text(name, None, definition.sql, comments)
+        text = view_text(name, None, text_now(definition), comments)
     else:
         names = definition.schema.names
         key = None if definition.relation.key is None else [names[i] for i in definition.relation.key]

@@ -12,6 +12,7 @@ from sqlglot import exp
 
 from engine.codec.arrow import encode_arrow
 from engine.errors import InvalidValue
+from engine.kernels.words import NULL
 from engine.schema import Schema
 from planner.adhoc.dml_queries import Assignments
 from planner.errors import InvalidQuery
@@ -69,6 +70,24 @@ def update_rows(definition: Definition, before: np.ndarray, after: np.ndarray, s
             f"the update gives two rows of table {name} one primary key", code="key_exists"
         ) from None
     return applied[name].words[:, before.shape[1] :]
+
+
+def change_portions(
+    definition: Definition, before: np.ndarray, within: np.ndarray, new: np.ndarray, sight: Sight
+) -> np.ndarray:
+    """Replaces rows int64[W, n] by `new` ones during the periods of `within`, and by themselves before and
+    after. Returns the new rows as the table stores them."""
+    since, until = definition.period or (0, 0)
+    first, last = before.copy(), before.copy()
+    first[until] = within[since]
+    last[since] = within[until]
+    is_earlier = before[since] < within[since]
+    is_later = (within[until] != NULL) & ((before[until] == NULL) | (before[until] > within[until]))
+    rest = np.concatenate((first[:, is_earlier], last[:, is_later]), axis=1)
+    name, schema = definition.name, definition.schema
+    changes = replacing(schema, before, np.concatenate((new, rest), axis=1))
+    applied = sight.changing().apply({name: changes}, Meaning.CHANGES)[name].words
+    return applied[:, before.shape[1] : before.shape[1] + new.shape[1]]
 
 
 def delete_rows(definition: Definition, gone: np.ndarray, sight: Sight) -> None:

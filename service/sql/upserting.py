@@ -70,7 +70,8 @@ def arbiters_of(
 def inserted(upsert: Upsert, words: np.ndarray, sight: Sight) -> np.ndarray:
     """Inserts rows int64[W, n], or handles those that conflict. Returns the rows that changed."""
     definition = upsert.definition
-    words = definition.admitted(TableChanges.of(ChangeOp.INSERT, definition.schema, words)).words
+    admitted = definition.admitted(TableChanges.of(ChangeOp.INSERT, definition.schema, words))
+    words = sight.changing().in_time(definition, admitted).words
     if upsert.conflict is not None and upsert.conflict.update is None:
         kept = words[:, ~_meet(words, upsert.arbiters, sight)]
         sight.changing().apply({definition.name: TableChanges.of(ChangeOp.INSERT, definition.schema, kept)})

@@ -57,6 +57,8 @@ def judge(name: str, readable: Readable, dictionary: Dictionary, duck: QueryEval
 def _check_judgeable(view: Definition, readable: Readable) -> None:
     """Raises Invalid for a view whose rows DuckDB may give otherwise."""
     reason = ""
+    if view.period is not None:
+        reason = "its rows have periods of valid time, and DuckDB answers for one time"
     if any(map(_is_inexact, view.schema.types)):
         reason = "its floating-point numbers depend on the order of additions"
     elif CLOCK in sources_of(view.relation.plan):

@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -105,7 +105,7 @@ class Epochs:
         """Commits a group. Requests whose keys were answered before get their first answers again."""
         answers = self._commits.answers([it.idempotency for it in requests if it.idempotency is not None])
         repeats = {
-            place: answers[request.idempotency.key]
+            place: _again(answers[request.idempotency.key], request)
             for place, request in enumerate(requests)
             if request.idempotency is not None and request.idempotency.key in answers
         }
@@ -125,7 +125,7 @@ class Epochs:
         epochs = first - 1 + np.cumsum(alive)
         accepted = int(alive.sum())
         outcomes: list[Outcome] = [
-            refused[i] if i in refused else Applied(int(epochs[i]), request.changes)
+            refused[i] if i in refused else _applied(int(epochs[i]), request, resolution.late_of(i))
             for i, request in enumerate(requests)
         ]
         if not accepted:
@@ -152,6 +152,7 @@ class Epochs:
                 return [error if alive[i] else outcomes[i] for i in range(len(requests))]
             _log.warning("a group of %d requests failed; taking them one by one", accepted, exc_info=True)
             return self._commit_parts(requests, 1)
+        self._note_late({table: part.words for table, part in resolution.late.items()})
         return outcomes
 
     def _commit_parts(self, requests: Sequence[Request], size: int) -> list[Outcome]:
@@ -165,22 +166,30 @@ class Epochs:
             return known
         snapshot = self._engine.snapshot
         transaction = Transaction(snapshot, self._definitions.known, self._engine.dictionary)
-        applied = Applied(snapshot.upper, request.changes)
         try:
             transaction.apply({definition.name: part for definition, part in request.parts})
             transaction.check_references()
+            applied = _applied(snapshot.upper, request, transaction.late_rows)
             made = Made.of([(applied, request.idempotency, request.receipt)])
             self._commits.install(pending(transaction, applied.epoch), applied.epoch, applied.epoch, made)
         except Exception as failure:
             if isinstance(failure, ServiceError):
                 self._refused(failure)
             return failure
+        self._note_late(transaction.late)
         return applied
 
     def _answered(self, request: Request) -> Outcome | None:
         """The outcome of a request that was answered before."""
         key = request.idempotency
         return None if key is None else self._commits.answers([key]).get(key.key)
+
+    def _note_late(self, late: Mapping[str, np.ndarray]) -> None:
+        """Report rows int64[W, n], by table, that were left out because they came too late."""
+        for table, words in late.items():
+            self._metrics.late.add(words.shape[1])
+            schema = self._definitions.all[table].schema
+            self._metrics.late_rows.add(table, schema, words, self._engine.dictionary)
 
     def _refused(self, error: ServiceError) -> None:
         self._metrics.refused.add(1, error.code)
@@ -218,10 +227,12 @@ class Epochs:
     def _make(self, transaction: Transaction, receipt: Receipt | None = None) -> Applied:
         """Makes the changes of a transaction one epoch."""
         if not transaction.changes:
-            return Applied(transaction.snapshot.upper - 1, 0)
+            self._note_late(transaction.late)
+            return Applied(transaction.snapshot.upper - 1, 0, transaction.late_rows)
         epoch = self._engine.snapshot.upper
-        applied = Applied(epoch, transaction.changes)
+        applied = Applied(epoch, transaction.changes, transaction.late_rows)
         self._commits.install(pending(transaction, epoch), epoch, epoch, Made.of([(applied, None, receipt)]))
+        self._note_late(transaction.late)
         return applied
 
     # Epochs of the clock
@@ -353,3 +364,14 @@ def pending(transaction: Transaction, epoch: int) -> Deltas:
 
 def _delta(words: np.ndarray, epochs: np.ndarray, diffs: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(np.vstack((words, epochs, diffs)))
+
+
+def _applied(epoch: int, request: Request, late: int) -> Applied:
+    return Applied(epoch, request.changes - late, late)
+
+
+def _again(answer: Outcome, request: Request) -> Outcome:
+    """The first answer to a request: what it did not change was late."""
+    if not isinstance(answer, Applied):
+        return answer
+    return replace(answer, late=request.changes - answer.changes)

@@ -12,6 +12,7 @@ import numpy as np
 
 from engine.runtime.engine import Engine, Snapshot
 from service.changes.constraints import Broken
+from service.changes.lateness import Lateness
 from service.changes.resolve import Net, TableBatch, conflict_of, key_conflict, named_key
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.definition import Definition
@@ -23,12 +24,25 @@ from service.writing.request import Request, replaced
 @dataclass(frozen=True, eq=False)
 class Resolution:
     """Which requests `alive` bool[R] can be made, the errors of the others by place, and by table the net
-    effect of those that can.
+    effect of those that can. `late` has the places of the changes of each table that came too late.
     """
 
     alive: np.ndarray
     refused: dict[int, ServiceError]
     nets: dict[str, Net]
+    late: dict[str, LateChanges]
+
+    def late_of(self, place: int) -> int:
+        """How many rows of a request are left out, because they came too late."""
+        return sum(int((part.request == place).sum()) for part in self.late.values())
+
+
+@dataclass(frozen=True, eq=False)
+class LateChanges:
+    """Rows int64[W, n] of a table that came too late, with the places int64[n] of their requests."""
+
+    words: np.ndarray
+    request: np.ndarray
 
 
 class Resolver:
@@ -71,7 +85,7 @@ class Resolver:
                     alive[broken.request] = False
                     continue
             if not conflicts:
-                return Resolution(alive, refused, _nets(batches, alive))
+                return Resolution(alive, refused, _nets(batches, alive), _late(batches, alive))
             start = sum(len(changes) for other, changes in parts[table] if other < place)
             row = self._named(table, batches[table].row(at))
             refused[place] = conflict_of(table, op, at - start, row, self._is_append_only(table))
@@ -115,7 +129,9 @@ class Resolver:
         )
 
     def stands_alone(self, request: Request) -> bool:
-        """Whether no constraint compares the request's rows with others."""
+        """Whether no constraint or watermark compares the request's rows with others."""
+        if any(definition.watermark is not None for definition, _ in request.parts):
+            return False
         return not self._definitions.known.bonds.of(definition.name for definition, _ in request.parts)
 
     def key_taken(self, definition: Definition, key: tuple[int, ...]) -> Conflict:
@@ -137,11 +153,16 @@ class Resolver:
         table, key = definition.name, definition.relation.key
         request = np.repeat([place for place, _ in parts], [len(changes) for _, changes in parts])
         changes = TableChanges.concat([changes for _, changes in parts])
-        grows = definition.details.rules.append_only
-        return TableBatch(changes, request, key, lambda keys: snapshot.lookup(table, keys), grows)
+        grows, late = definition.details.rules.append_only, Lateness.of(definition.relation, snapshot)
+        return TableBatch(changes, request, key, lambda keys: snapshot.lookup(table, keys), grows, late)
 
     def _is_append_only(self, table: str) -> bool:
         return self._definitions.all[table].details.rules.append_only
+
+
+def _late(batches: Mapping[str, TableBatch], alive: np.ndarray) -> dict[str, LateChanges]:
+    found = {table: (batch, batch.late(alive)) for table, batch in batches.items()}
+    return {table: LateChanges(*batch.of(places)) for table, (batch, places) in found.items() if len(places)}
 
 
 def _nets(batches: Mapping[str, TableBatch], alive: np.ndarray) -> dict[str, Net]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping, Sequence
+from types import UnionType
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from engine.state.dictionary import Dictionary
 from engine.state.distinct import distinct, numbered
 from planner.statements.table_rules import Action
 from service.changes.constraints import Bonds, KeyReference, KeySide, Single
+from service.changes.lateness import Lateness
+from service.changes.periods_apart import PeriodsApart
 from service.changes.resolve import Net, Rows, TableBatch, conflict_of, named_key, sum_rows
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.definition import Definition
@@ -29,8 +32,8 @@ from service.definitions.known_relations import KnownRelations
 
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Words int64[W, j], counts [j], and for each row the position [j] of its key among those asked for."""
-Mark = tuple[dict[str, Rows], int]
-"""The changes of a transaction at one moment, and their number."""
+Mark = tuple[dict[str, Rows], int, dict[str, np.ndarray]]
+"""The changes of a transaction at one moment, their number, and the rows that came too late for them."""
 _ALIVE = np.ones(1, np.bool_)
 
 
@@ -57,6 +60,12 @@ class Transaction:
         """The tables and views as they were when the snapshot was published."""
         self._dictionary = dictionary
         self._pending: dict[str, Rows] = {}
+        self.late: dict[str, np.ndarray] = {}
+        """By table, the rows int64[W, n] that are left out, because they come too late."""
+
+    @property
+    def late_rows(self) -> int:
+        return sum(words.shape[1] for words in self.late.values())
 
     @property
     def definitions(self) -> Mapping[str, Definition]:
@@ -79,30 +88,30 @@ class Transaction:
         self, changes: Mapping[str, TableChanges], meaning: Meaning = Meaning.CHANGES
     ) -> dict[str, TableChanges]:
         """Adds changes to the transaction; none if it raises Conflict or Invalid. Returns them completed."""
-        before = dict(self._pending)
+        before, late = dict(self._pending), dict(self.late)
         try:
             applied = {table: self._apply(table, part, meaning) for table, part in changes.items()}
-            broken = self._broken(Single)
+            broken = self._broken(Single | PeriodsApart)
             if broken is not None:
                 raise broken
         except BaseException:
-            self._pending = before
+            self._pending, self.late = before, late
             raise
-        self.changes += sum(len(part) for part in changes.values())
+        self.changes += sum(len(part) for part in applied.values())
         return applied
 
     def forget(self) -> None:
         """Discards all changes."""
-        self._pending = {}
+        self._pending, self.late = {}, {}
         self.changes = 0
 
     def mark(self) -> Mark:
         """What has been changed so far, for `return_to`."""
-        return dict(self._pending), self.changes
+        return dict(self._pending), self.changes, dict(self.late)
 
     def return_to(self, mark: Mark) -> None:
         """Discards the changes since `mark`."""
-        self._pending, self.changes = dict(mark[0]), mark[1]
+        self._pending, self.changes, self.late = dict(mark[0]), mark[1], dict(mark[2])
 
     def check_references(self) -> None:
         """Raises Conflict if a foreign key is broken."""
@@ -148,7 +157,7 @@ class Transaction:
 
     def _apply(self, table: str, part: TableChanges, meaning: Meaning) -> TableChanges:
         definition = self.known.get(table, view=False)
-        part = definition.admitted(part)
+        part = self.in_time(definition, definition.admitted(part))
         if not len(part):
             return part
         key = definition.relation.key
@@ -172,6 +181,21 @@ class Transaction:
         for reference in self.known.bonds.on_update(table):
             self._follow_moved(reference, *_replaced(part, net, key, meaning))
         return part
+
+    def in_time(self, definition: Definition, part: TableChanges) -> TableChanges:
+        """The changes without rows that come too late. All are judged by what the table had before the
+        transaction."""
+        lateness = Lateness.of(definition.relation, self.snapshot)
+        if lateness is None:
+            return part
+        late = lateness.late(part.words, np.zeros(len(part), np.int64), ~part.removes)
+        if not late.any():
+            return part
+        rows = [part.words[:, late]]
+        if definition.name in self.late:
+            rows.insert(0, self.late[definition.name])
+        self.late[definition.name] = np.concatenate(rows, axis=1)
+        return TableChanges(part.schema, part.ops[~late], np.ascontiguousarray(part.words[:, ~late]))
 
     def _follow_deleted(self, reference: KeyReference, net: Net) -> None:
         """Applies ON DELETE to the rows that refer to deleted ones."""
@@ -217,7 +241,7 @@ class Transaction:
         changed[list(reference.child.columns)] = keys
         self._apply(child.name, replacing(child.schema, rows, changed), Meaning.UPDATE)
 
-    def _broken(self, kind: type) -> Exception | None:
+    def _broken(self, kind: type | UnionType) -> Exception | None:
         """The error of a bond of this kind that the pending changes break; None if all hold."""
         bonds = Bonds(tuple(b for b in self.known.bonds.of(self._pending) if isinstance(b, kind)))
         if not bonds.all:

@@ -8,6 +8,7 @@ import pytest
 
 import freshet
 from tests.service.client import Process
+from tests.service.waiting import wait_until
 
 
 def test_a_connection_on_a_branch(service: Process) -> None:
@@ -22,6 +23,9 @@ def test_a_connection_on_a_branch(service: Process) -> None:
         assert db.view("br_total").rows().dicts() == [{"n": 10}]
         assert there.sql("SELECT count(*) AS c FROM br").dicts() == [{"c": 2}]
         assert [c.diff for c in there.view("br_total").changes()] == [-1, 1]
+        assert len(there.view("br_total").why(n=16)["tables"]["br"]) == 2
+        assert there.view("br_total").why_not(n=10)["because"]["rule"] == "the group has other values"
+        assert [it["diff"] for it in there.view("br_total").why_changed(n=16)] == [1]
         assert there.table("br").rows(as_of=made.begins).dicts() == [{"id": 1, "n": 10}]
         with there.changing() as changing:
             changing.table("br").insert({"id": 3, "n": 1})
@@ -44,6 +48,12 @@ def test_a_connection_on_a_branch(service: Process) -> None:
         merged = db.merge_branch("branch_a", on_conflict="theirs")
         assert (merged.changes, merged.conflicts, merged.into) == (2, 1, "main")
         db.drop_branch("branch_a")
+        made = db.create_branch("branch_live", live=True)
+        assert (made.live, made.follows, made.waits) == (True, made.parted, None)
+        newest = table.upsert([{"id": 9, "n": 1}])
+        wait_until(lambda: db.branch("branch_live").follows == newest)
+        assert len(db.on_branch("branch_live").table("br").rows(where="id = 9")) == 1
+        db.drop_branch("branch_live")
         assert db.branches() == []
         with pytest.raises(freshet.NotFoundError):
             there.table("br").rows()

@@ -22,6 +22,11 @@ NAMED: dict[str, tuple[Callable[[Connection, str], object], type[freshet.Error],
         freshet.InvalidRequestError,
         400,
     ),
+    "invalid_valid_at": (
+        lambda db, name: db.table(name).rows(valid_at="2026-01-01T00:00:00Z"),
+        freshet.InvalidRequestError,
+        400,
+    ),
     "invalid_request": (lambda db, name: db.view("v").plan("none"), freshet.InvalidRequestError, 422),
 }
 

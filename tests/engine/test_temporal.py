@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 
 import pytest
 
@@ -87,6 +88,34 @@ def test_rows_come_and_go_by_the_clock(name: str, seed: int) -> None:
     history, states = random_history(rng, (TABLE,), 5)
     random_times(rng, history, states)
     assert check_history(PLANS[name], (TABLE, CLOCK), history, states, rng, seed)
+
+
+TICKS = Source("ticks", Schema((Column("at", TIMESTAMP, nullable=False),)), append_only=True)
+NEWEST = Reduce(TICKS, (), (AggregateSpec(Function.MAX, 0, TIMESTAMP),))
+WAITING = {
+    "comes": Temporal(TABLE, 0, None, NEWEST),
+    "comes and goes": Temporal(TABLE, 0, 1, NEWEST),
+    "counted first": Temporal(
+        Reduce(TABLE, (0,), (AggregateSpec(Function.COUNT, None, BIGINT),)), 0, None, NEWEST
+    ),
+    "its own rows": Temporal(TICKS, 0, None, NEWEST),
+    "in a recursion": _loop(Concat((Temporal(TABLE, None, 1, NEWEST), _first_three(_swapped(VARIABLE))))),
+}
+
+
+@pytest.mark.parametrize("name", WAITING)
+@each_seed(SEEDS)
+def test_the_greatest_time_of_a_table_is_a_clock(name: str, seed: int) -> None:
+    """As long as it has no row, nothing has come; it has several new ones in an epoch, and older ones."""
+    rng = random.Random(f"{name} {seed}")
+    history, states = random_history(rng, (TABLE,), 5)
+    told: Bag = Counter()
+    for epoch, (changes, state) in enumerate(zip(history, states, strict=True), 1):
+        new = [(rng.randrange(epoch + 1),) for _ in range(rng.choice((0, 0, 1, 2)))]
+        told.update(new)
+        changes[TICKS.name] = [(row, epoch, 1) for row in new]
+        state[TICKS.name] = Counter(told)
+    assert check_history(WAITING[name], (TABLE, TICKS), history, states, rng, seed)
 
 
 @each_seed(SEEDS)

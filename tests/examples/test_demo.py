@@ -18,7 +18,14 @@ from tests.ports import free_port
 
 HOST = "127.0.0.1"
 CALL = re.compile(r"^\$ (curl .*?)^# (\d+), [\d,]+ ms$", re.DOTALL | re.MULTILINE)
-EDGES = [("gimp", "libwebp7"), ("photos", "gimp"), ("libc6", "libgcc-s1"), ("libgcc-s1", "libc6")]
+EDGES = [
+    ("gimp", "libwebp7"),
+    ("photos", "gimp"),
+    ("libtiff6", "libwebp7"),
+    ("firefox-esr", "libtiff6"),
+    ("libc6", "libgcc-s1"),
+    ("libgcc-s1", "libc6"),
+]
 
 
 @pytest.fixture
@@ -35,20 +42,20 @@ def background(tmp_path: Path) -> Iterator[Background]:
 
 @pytest.fixture
 def few(tmp_path: Path) -> Path:
-    """A directory with the two files of data, of six packages."""
-    names = ["gimp", "libc6", "libgcc-s1", "libwebp7", "photos", "vim"]
+    """A directory with the two files of data, of eight packages."""
+    names = ["gimp", "libc6", "libgcc-s1", "libwebp7", "photos", "vim", "libtiff6", "firefox-esr"]
     packages = {
         "name": names,
-        "version": ["1"] * 6,
-        "section": ["graphics", "libs", "libs", "libs", "graphics", "editors"],
-        "size": [10, 20, 30, 40, 50, 60],
+        "version": ["1"] * 8,
+        "section": ["graphics", "libs", "libs", "libs", "graphics", "editors", "libs", "web"],
+        "size": [10, 20, 30, 40, 50, 60, 70, 80],
         "source": names,
     }
     depends = {
         "package": [edge[0] for edge in EDGES],
         "depends_on": [edge[1] for edge in EDGES],
-        "kind": ["Depends"] * 4,
-        "alt": pa.array([0] * 4, pa.int16()),
+        "kind": ["Depends"] * len(EDGES),
+        "alt": pa.array([0] * len(EDGES), pa.int16()),
     }
     parquet.write_table(pa.table(packages), tmp_path / "packages.parquet")
     parquet.write_table(pa.table(depends), tmp_path / "depends.parquet")
@@ -86,13 +93,20 @@ def assert_it_is_the_story(answers: list[str]) -> None:
     assert '"name": "affected"' in affected
     epoch = int(re.search(r"\d+", posted)[0])
     reached = set(re.findall(r'"package": "([\w-]+)"', read))
-    assert reached == {"libwebp7", "gimp", "photos"}
-    assert "[3]" in counted
+    assert reached == {"libwebp7", "gimp", "photos", "libtiff6", "firefox-esr"}
+    assert "[5]" in counted
     assert f'"epoch": {epoch + 1}' in retracted
     assert '"rows": []' in empty
     assert f'"epoch": {epoch},' in before
     assert set(re.findall(r'"package": "([\w-]+)"', before)) == reached
-    assert changes.count('"diff":-1') == 3
+    assert changes.count('"diff":-1') == 5
+    why, branch, dropped, differs, spared, merged, moved, back = answers[14:22]
+    assert "row of table depends (package = firefox-esr, depends_on = libtiff6" in why
+    assert '"of": "main"' in branch and '"count": 1' in dropped
+    assert '"section": "web"' in differs and '"diff": -1' in differs
+    assert "[2]" in spared and '"changes": 1' in merged
+    assert '"diff": -1, "changes": {"depends"' in moved
+    assert '"count": 1' in back
     reinstall, distance, cycles = answers[12], answers[13], answers[-1]
     assert '{"section": "graphics", "packages": 2, "kib": 60}' in reinstall
     assert '{"package": "gimp", "hops": 1}' in distance

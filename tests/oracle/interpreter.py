@@ -43,6 +43,7 @@ from engine.plan.nodes import (
     Threshold,
     TopK,
     Variable,
+    WithRound,
 )
 from engine.plan.row_ids import Intern
 from engine.plan.window_functions import Window, Windowed, WindowFunction
@@ -193,8 +194,7 @@ class Oracle:
         rounds = {e.name: {row: self._round(e, row) for row in rows} for e, rows in entering}
         last = max((r for of_rows in rounds.values() for r in of_rows.values()), default=0)
         if node.limit is None and not node.reads_itself:
-            inside = {entry.name: rows for entry, rows in entering}
-            return self._values(node, {**variables, **inside})[node.result]
+            return self._without_feedback(node, variables, rounds, entering)
 
         def entered(current: int) -> dict[str, Bag]:
             return {
@@ -211,6 +211,31 @@ class Oracle:
         if node.limit is not None and node.on_limit is OnLimit.RETURN:
             return now[node.result]
         raise OracleError("a recursion did not reach its fixed point")
+
+    def _without_feedback(
+        self,
+        node: Recursive,
+        variables: _Round,
+        rounds: dict[str, dict[Row, int]],
+        entering: list[tuple[Entry, Bag]],
+    ) -> Bag:
+        """The result over all that enters; with rounds, what each round changes."""
+        value = next(binding.value for binding in node.bindings if binding.name == node.result)
+        if not isinstance(value, WithRound):
+            inside = {entry.name: rows for entry, rows in entering}
+            return self._values(node, {**variables, **inside})[node.result]
+        result: Bag = Counter()
+        before: Bag = Counter()
+        for current in sorted({0, *(r for of_rows in rounds.values() for r in of_rows.values())}):
+            inside = {
+                entry.name: Counter({row: n for row, n in rows.items() if rounds[entry.name][row] <= current})
+                for entry, rows in entering
+            }
+            now = self._value(value.input, _Round({**variables, **inside}))
+            for row, count in _sum([now, Counter({row: -n for row, n in before.items()})]).items():
+                result[(*row, current)] += count
+            before = now
+        return _clean(result)
 
     def _values(self, node: Recursive, variables: Mapping[str, Bag]) -> dict[str, Bag]:
         inside = _Round(variables)

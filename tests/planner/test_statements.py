@@ -206,7 +206,11 @@ def test_every_query_is_a_select(sql: str):
     ("sql", "message", "column"),
     [
         ("SELECT a INTO u FROM t", "SELECT ... INTO is not supported", 10),
-        ("CREATE TABLE t (a INT, WATERMARK FOR a AS a - 1)", "WATERMARK is not supported", 24),
+        (
+            "CREATE TABLE t (a TIMESTAMP, WATERMARK FOR a AS a)",
+            "WATERMARK of a table that is not APPEND ONLY is not supported",
+            30,
+        ),
         ("SELECT a FROM t FOR UPDATE", "SELECT ... FOR UPDATE is not supported", 17),
         ("INSERT INTO t (a, A) VALUES (1, 2)", "column a is named twice", 19),
         (

@@ -104,7 +104,7 @@ def test_statements_about_assertions(client: Client) -> None:
     assert ask(client, STOCK) == (200, "")
     (shown,) = client.post("/v1/sql", {"sql": "SHOW ASSERTIONS"}).json()["results"]
     assert [row[:3] for row in shown["rows"]] == [["enough", "refuse", "ready"]]
-    (shown,) = client.post("/v1/sql", {"sql": "SHOW CREATE VIEW enough"}).json()["results"]
+    (shown,) = client.post("/v1/sql", {"sql": "SHOW CREATE ASSERTION enough"}).json()["results"]
     text = shown["rows"][0][1]
     assert text.startswith("CREATE ASSERTION enough CHECK (NOT EXISTS (")
     again = "CREATE OR REPLACE VIEW enough AS SELECT 1 AS item, 2 AS stock"
@@ -116,6 +116,59 @@ def test_statements_about_assertions(client: Client) -> None:
     assert ask(client, "INSERT INTO moves VALUES (1, -5)") == (200, "")
     assert ask(client, text) == (409, "assertion_broken")
     assert ask(client, "DELETE FROM moves; " + text) == (200, "")
+
+
+def test_an_assertion_is_dropped_as_one(client: Client) -> None:
+    assert ask(client, STOCK + "CREATE VIEW plain AS SELECT item FROM moves") == (200, "")
+    for sql in ("DROP VIEW enough", "DROP VIEW IF EXISTS plain, enough"):
+        answer = client.post("/v1/sql", {"sql": sql})
+        assert code(answer) == (404, "unknown_name")
+        assert "DROP ASSERTION enough" in answer.json()["hint"]
+    assert "plain" in client.runtime.definitions()
+    refusal(client, "INSERT INTO moves VALUES (1, -5)")
+    assert ask(client, "SHOW CREATE ASSERTION plain") == (404, "unknown_name")
+    assert client.delete("/v1/views/enough").status_code == 204  # over HTTP it is a view with a breach
+
+
+def test_its_text_has_the_names_of_today(client: Client) -> None:
+    """After tables and columns were renamed, the text that is shown makes the same assertion again."""
+    made = (
+        STOCK
+        + """
+        CREATE SCHEMA other;
+        CREATE TABLE items (id BIGINT, name TEXT);
+        CREATE VIEW named AS SELECT items.name, m.n FROM moves m JOIN items ON items.id = m.item;
+        CREATE ASSERTION known CHECK (NOT EXISTS (
+            WITH moves AS (SELECT items.id AS item FROM items) SELECT m.item FROM public.moves m
+            WHERE m.item NOT IN (SELECT item FROM moves)));
+        ALTER TABLE moves RENAME TO "Moves of it";
+        ALTER TABLE "Moves of it" RENAME COLUMN n TO number;
+        ALTER TABLE "Moves of it" ADD COLUMN more BIGINT;
+        ALTER TABLE items RENAME TO goods"""
+    )
+    assert ask(client, made) == (200, "")
+    shown = client.post("/v1/sql", {"sql": "SHOW ASSERTIONS"}).json()["results"][0]["rows"]
+    assert all('"Moves of it"' in text for *_, text in shown)
+    texts = []
+    for name in ("ASSERTION enough", "ASSERTION known", "VIEW named"):
+        (found,) = client.post("/v1/sql", {"sql": f"SHOW CREATE {name}"}).json()["results"]
+        texts.append(found["rows"][0][1])
+    assert "FROM goods AS items" in texts[1] and "FROM goods AS items" not in texts[0]
+    assert ask(client, "DROP VIEW named; DROP ASSERTION enough, known; " + "; ".join(texts)) == (200, "")
+    refusal(client, """INSERT INTO "Moves of it" VALUES (1, 5, 0)""")
+    moves = """INSERT INTO goods VALUES (1, 'one'); INSERT INTO "Moves of it" VALUES (1, 5, 0)"""
+    assert ask(client, moves) == (200, "")
+    assert client.rows("named") == [("one", 5)]
+    refusal(client, """INSERT INTO "Moves of it" VALUES (1, -6, 0)""")
+
+
+def test_what_reads_the_time_can_warn(client: Client) -> None:
+    client.table("t", {"at": "TIMESTAMP"})
+    view = {"name": "late", "sql": "SELECT at FROM t WHERE at < now()", "breach": "refuse"}
+    answer = client.post("/v1/views", view)
+    assert code(answer) == (422, "invalid_query")
+    assert '"breach": "warn"' in answer.json()["hint"]
+    assert client.post("/v1/views", {**view, "breach": "warn"}).status_code == 201
 
 
 @pytest.mark.parametrize(

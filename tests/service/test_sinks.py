@@ -67,6 +67,19 @@ def counts(rows: dict[int, str]) -> Counter:
     return Counter(Counter(rows.values()).items())
 
 
+def test_a_directory_has_one_sink(client: Client) -> None:
+    define(client)
+    client.view("w", "SELECT id FROM t")
+    create(client)
+    for path in ("out", "./out", "out/"):
+        answer = client.post("/v1/sinks", {"name": "other", "view": "w", "path": path})
+        assert code(answer) == (409, "in_use"), path
+        assert "sink s writes to" in answer.json()["detail"]
+    create(client, "beside", "w", path="out/w")
+    assert client.delete("/v1/sinks/s").status_code == 204
+    create(client, "other", "w")
+
+
 def test_a_history_with_restarts(settings: Settings, out: Path) -> None:
     chance = random.Random(SEED)
     rows: dict[int, str] = {}

@@ -7,7 +7,9 @@ import json
 import httpx
 import pytest
 
+from service.settings.settings import Settings
 from tests.service.client import Client, code
+from tests.service.test_authorization import bearer, make_key
 
 GRAPH = """
 CREATE TABLE edges (a BIGINT, b BIGINT, PRIMARY KEY (a, b));
@@ -49,6 +51,45 @@ def test_a_group_over_a_view_over_a_recursion(client: Client) -> None:
     assert text.startswith("group (a = 1, count = 4)\n  row of view paths (a = 1, b = 1), see [1]\n")
 
 
+def test_a_group_of_extremes_follows_from_the_rows_that_have_them(client: Client) -> None:
+    """The rows with the least and the greatest value make the row again, and without them it is another."""
+    sql(
+        client,
+        "CREATE TABLE t (id BIGINT PRIMARY KEY, k TEXT, v BIGINT);"
+        "INSERT INTO t SELECT i, 'a', 10 + i % 5 FROM range(50) AS r(i);"
+        "INSERT INTO t VALUES (90, 'b', NULL);"
+        "CREATE VIEW ends AS SELECT k, min(v) AS low, max(v + 1) AS high FROM t GROUP BY k;"
+        "CREATE VIEW lows AS SELECT min(v) AS low FROM t GROUP BY k;"
+        "CREATE VIEW counted AS SELECT k, min(v) AS low, count(*) AS n FROM t GROUP BY k",
+    )
+    found = why(client, "ends", {"k": "a"}, causes=100).json()
+    assert found["because"]["rule"] == "extreme rows of 50"
+    rows = found["tables"]["t"]
+    assert {row["v"] for row in rows} == {10, 14} and len(rows) == 20
+    listed = ", ".join(str(row["id"]) for row in rows)
+    sql(client, f"DELETE FROM t WHERE id NOT IN ({listed}) AND k = 'a'")
+    assert ("a", 10, 15) in client.rows("ends")
+    assert len(why(client, "lows", {"low": 10}).json()["tables"]["t"]) == 10
+    assert len(why(client, "counted", {"k": "a"}, causes=100).json()["tables"]["t"]) == 20
+    nothing = why(client, "ends", {"k": "b"}).json()
+    assert nothing["because"]["rule"] == "group" and nothing["tables"] == {
+        "t": [{"id": 90, "k": "b", "v": None}]
+    }
+    sql(client, "DELETE FROM t WHERE v = 10")
+    assert ("a", 14, 15) in client.rows("ends")
+
+
+def test_columns_of_values_have_their_names(client: Client) -> None:
+    sql(
+        client,
+        "CREATE VIEW plain AS SELECT id, name FROM (VALUES (1, 'one'), (2, 'two')) AS v (id, name);"
+        "CREATE VIEW named AS WITH v (id, name) AS (VALUES (1, 'one')) SELECT * FROM v",
+    )
+    for view in ("plain", "named"):
+        text = why(client, view, {"id": 1}, format="text").text
+        assert text == "a constant row (id = 1, name = one)\n"
+
+
 def test_past_epochs_and_changes(client: Client) -> None:
     first = sql(client, GRAPH)
     gone = sql(client, "DELETE FROM edges WHERE a = 2")
@@ -61,6 +102,84 @@ def test_past_epochs_and_changes(client: Client) -> None:
     assert changed["epochs"][2]["changes"] == {"edges": [{"diff": 1, "row": {"a": 2, "b": 4}}]}
     only = client.get("/v1/views/paths/why-changed", row='{"a": 1, "b": 4}', since=gone).json()
     assert [it["epoch"] for it in only["epochs"]] == [back]
+
+
+def test_the_request_that_changed_a_row_is_named(settings: Settings) -> None:
+    """To whoever may change the tables: by its idempotency key, or as a merge."""
+    with Client(settings) as client:
+        sql(client, GRAPH)
+        sql(client, "CREATE BRANCH b")
+        gone = [{"delete": {"a": 2, "b": 3}}]
+        client.post("/v1/tables/edges/deltas", gone, headers={"Idempotency-Key": "closing-7"})
+        sql(client, "SET branch = b; INSERT INTO edges VALUES (2, 4); SET branch = main; MERGE BRANCH b")
+
+        def by(**more: object) -> list[dict | None]:
+            answer = client.get("/v1/views/paths/why-changed", row='{"a": 1, "b": 4}', **more)
+            assert answer.status_code == 200, answer.text
+            return [it["by"] for it in answer.json()["epochs"]]
+
+        nothing = dict.fromkeys(("idempotency_key", "load", "source", "merged"))
+        expected = [None, {**nothing, "idempotency_key": "closing-7"}, {**nothing, "merged": "b"}]
+        assert by() == expected
+        posted = [{"delete": {"a": 3, "b": 4}}, {"delete": {"a": 2, "b": 4}}]
+        answer = client.post(
+            "/v1/tables/edges/deltas?branch=b", posted, headers={"Idempotency-Key": "closing-7"}
+        )
+        assert answer.status_code == 200
+        assert by(branch="b") == [{**nothing, "idempotency_key": "closing-7"}]
+        admin = make_key(client, "boss", "admin")["key"]
+        reads = make_key(client, "reads", "read", None, admin)["key"]
+        request = client.http.get(
+            "/v1/views/paths/why-changed", params={"row": '{"a": 1, "b": 4}'}, headers=bearer(reads)
+        )
+        assert [it["by"] for it in client.run(request).json()["epochs"]] == [None] * 3
+
+
+def test_on_a_branch(client: Client) -> None:
+    """All questions about rows are answered over the branch's tables and epochs."""
+    sql(client, GRAPH)
+    sql(
+        client,
+        "CREATE BRANCH b; SET branch = b; DELETE FROM edges WHERE a = 2; INSERT INTO edges VALUES (2, 9)",
+    )
+    on = {"branch": "b"}
+    begins = client.get("/v1/branches/b").json()["begins"]
+    assert code(why(client, "paths", {"a": 1, "b": 4}, **on)) == (404, "unknown_row")
+    assert code(why(client, "paths", {"a": 1, "b": 9})) == (404, "unknown_row")
+    found = why(client, "paths", {"a": 1, "b": 9}, **on).json()
+    assert found["tables"] == {"edges": [{"a": 2, "b": 9}, {"a": 1, "b": 2}]}
+    assert len(why(client, "paths", {"a": 1, "b": 4}, as_of=begins, **on).json()["tables"]["edges"]) == 3
+    assert code(why(client, "paths", {"a": 1, "b": 4}, as_of=1, **on)) == (410, "history_gone")
+    missing = client.get("/v1/views/paths/why-not", row='{"a": 1, "b": 4}', **on)
+    assert missing.status_code == 200 and missing.json()["missing"]["edges"]
+    changed = client.get("/v1/views/paths/why-changed", row='{"a": 1, "b": 4}', **on).json()["epochs"]
+    assert [(it["epoch"], it["diff"]) for it in changed] == [(begins + 1, -1)]
+    rounds = client.get("/v1/views/paths/rounds", **on).json()
+    assert {"round": 2, "diff": 1, "row": {"a": 1, "b": 9}} in rounds["rows"]
+    for script, expected in (
+        ("EXPLAIN WHY SELECT * FROM paths WHERE a = 1 AND b = 9", "b = 9"),
+        ("SELECT _round FROM rounds(paths) WHERE a = 1 AND b = 9", "[[2]]"),
+    ):
+        answer = client.post("/v1/sql", {"sql": script, **on})
+        assert answer.status_code == 200 and expected in str(answer.json()["results"][0]["rows"]), answer.text
+    assert code(why(client, "paths", {"a": 1, "b": 4}, branch="none")) == (404, "unknown_name")
+
+
+def test_time_on_a_branch(settings: Settings) -> None:
+    """A view that reads the time is explained with that of the epoch, the first one of a branch too."""
+    now = [1_700_000_000_000_000]
+    with Client(settings, time=lambda: now[0]) as client:
+        client.table("events", {"id": "BIGINT", "at": "TIMESTAMP"}, key=["id"])
+        client.view("recent", "SELECT id FROM events WHERE at > now() - INTERVAL '1 hour'")
+        client.insert("events", {"id": 1, "at": "2023-11-14T22:00:00"})
+        begins = client.post("/v1/branches", {"name": "b"}).json()["begins"]
+        now[0] += 7_200_000_000
+        client.post("/v1/tables/events/deltas?branch=b", [{"insert": {"id": 2, "at": "2023-11-15T00:00:00"}}])
+        on = {"branch": "b"}
+        assert code(why(client, "recent", {"id": 1}, **on)) == (404, "unknown_row")
+        assert why(client, "recent", {"id": 2}, **on).json()["tables"]["events"][0]["id"] == 2
+        first = why(client, "recent", {"id": 1}, as_of=begins, **on).json()
+        assert [row["id"] for row in first["tables"]["events"]] == [1]
 
 
 def test_joins_windows_and_what_is_not_there(client: Client) -> None:
@@ -173,7 +292,7 @@ def test_a_cause_that_a_later_round_takes_away(client: Client) -> None:
         "CREATE TABLE roads (a BIGINT, b BIGINT, length BIGINT);"
         "CREATE VIEW far AS WITH RECURSIVE d (n, m) AS (SELECT n, min(m) FROM ("
         " SELECT 0 AS n, 0 AS m UNION ALL SELECT r.b, d.m + r.length FROM d JOIN roads r ON r.a = d.n) q"
-        " GROUP BY n) SELECT n, m FROM d;"
+        " GROUP BY n HAVING count(*) > 0) SELECT n, m FROM d;"
         "INSERT INTO roads VALUES (0, 1, 10), (0, 2, 1), (2, 1, 1), (0, 5, 1), (5, 4, 1), (1, 4, 1)",
     )
     found = why(client, "far", {"n": 4}).json()
@@ -182,3 +301,43 @@ def test_a_cause_that_a_later_round_takes_away(client: Client) -> None:
     assert facts == {("d, round 3", 4, 2), ("d, round 2", 5, 1), ("d, round 2", 1, 10), ("d, round 1", 0, 0)}
     far = {(it["rule"], *it["row"].values()) for it in why(client, "far", {"n": 1}).json()["facts"]}
     assert ("d, round 3", 1, 2) in far
+
+
+def rows(client: Client, query: str, **body: object) -> list[list]:
+    answer = client.post("/v1/sql", {"sql": query, **body})
+    assert answer.status_code == 200, answer.text
+    return answer.json()["results"][-1]["rows"]
+
+
+def test_rounds_are_a_relation(client: Client) -> None:
+    first = sql(client, GRAPH)
+    query = "SELECT a, b, _round, _diff FROM rounds(paths) WHERE a = 1 ORDER BY b"
+    assert rows(client, query) == [[1, 1, 3, 1], [1, 2, 1, 1], [1, 3, 2, 1], [1, 4, 3, 1]]
+    sql(client, "DELETE FROM edges WHERE a = 2")
+    assert rows(client, query) == [[1, 2, 1, 1]]
+    past = f"rounds(public.paths, 'p') FOR SYSTEM_TIME AS OF {first}"
+    counted = f"SELECT _round, count(*) FROM {past} GROUP BY 1 ORDER BY 1"
+    assert rows(client, counted) == [[1, 4], [2, 4], [3, 4]]
+    joined = "SELECT count(*) FROM rounds(paths) r JOIN edges e ON e.a = r.a AND e.b = r.b WHERE r._round = 1"
+    assert rows(client, joined) == [[3]]
+    sql(client, "CREATE BRANCH b")
+    sql(client, "SET branch = b; INSERT INTO edges VALUES (7, 8)")
+    assert rows(client, "SELECT count(*) FROM rounds(paths)", branch="b") == [[5]]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("SELECT * FROM rounds(edges)", (404, "unknown_name")),
+        ("SELECT * FROM rounds(counts)", (422, "invalid_request")),
+        ("SELECT * FROM rounds(paths, 'q')", (404, "unknown_name")),
+        ("SELECT * FROM rounds(paths, p)", (422, "invalid_query")),
+        ("SELECT * FROM rounds(paths, 'p', 'p')", (422, "invalid_query")),
+        ("SELECT * FROM rounds()", (422, "invalid_query")),
+        ("SELECT * FROM rounds(nothing)", (422, "unknown_table")),
+        ("INSERT INTO edges SELECT a, b FROM rounds(paths)", (409, "diff_in_block")),
+    ],
+)
+def test_rounds_that_cannot_be_listed(client: Client, query: str, expected: tuple[int, str]) -> None:
+    sql(client, GRAPH)
+    assert code(client.post("/v1/sql", {"sql": query})) == expected

@@ -53,6 +53,15 @@ def test_a_table_lacks_a_row(shop: Client) -> None:
     assert both["missing"] == {"customers": [{"name": "eve"}], "orders": [{"id": 99}]}
 
 
+def test_no_row_with_a_null_is_missing_where_none_can_be(shop: Client) -> None:
+    shop.view("both", "SELECT o.id, c.id AS customer FROM customers c JOIN orders o ON o.customer = c.id")
+    for view, row in (("both", {"id": None}), ("both", {"id": 99, "customer": None})):
+        found = why_not(shop, view, **row)
+        assert "NULL" in str(found["because"]) and "never" in str(found["because"]), found
+        assert all(None not in row.values() for rows in found["missing"].values() for row in rows)
+    assert why_not(shop, "either", name=None)["missing"] == {"customers": [{"name": None}]}
+
+
 def test_a_join_has_no_pair(shop: Client) -> None:
     found = why_not(shop, "big", name="cid")
     assert found["because"]["rule"] == "no rows meet customers.id = orders.customer"

@@ -3,8 +3,8 @@
 A trace (`engine.state.trace`) shares its table and a few numbers with compiled code, which inserts small
 batches as the trace does: it merges them at once with the last batches, as long as these are small. The
 results lie in a nursery, one after the other, where nothing is overwritten; the trace takes them out when
-somebody asks for its layers. Everything else is left to the trace: large batches, neighbours of similar size,
-and merges in progress that are due.
+somebody asks for its layers. Everything else is left to the trace: large batches, large neighbours of similar
+size, and merges in progress that are due.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ PINNED = np.iinfo(np.int64).max
 ALL = -1
 AT_ONCE = 128
 """Merges of up to this many rows are done at once."""
+IN_A_CALL = 2048
+"""Neighbours of similar size are merged by compiled code if they have up to this many rows together."""
 
 
 @njit
@@ -34,6 +36,13 @@ def _room(nursery, cursor, words):
     if cursor[0] + words > nursery.shape[0]:
         return 0
     return nursery.ctypes.data + 8 * cursor[0]
+
+
+@njit(inline="always")
+def _joins(last, size):
+    """Whether a batch of a size is merged with the last one at once."""
+    together = last + size
+    return together <= AT_ONCE or (last <= 2 * size and together <= IN_A_CALL)
 
 
 @njit
@@ -47,14 +56,14 @@ def insert(numbers, batch, nursery, cursor):
         return False
     table = rows_at(numbers[TABLE], numbers[ROOM], COLUMNS)
     rows = batch
-    if last == loose or table[last - 1, ROWS] + size > AT_ONCE:
+    if last == loose or not _joins(table[last - 1, ROWS], size):
         address = _room(nursery, cursor, size * columns)
         if address == 0:
             return False
         rows = rows_at(address, size, columns)
         rows[:] = batch
         cursor[0] += size * columns
-    while last > loose and table[last - 1, ROWS] + size <= AT_ONCE:
+    while last > loose and _joins(table[last - 1, ROWS], size):
         most = table[last - 1, ROWS] + size
         address = _room(nursery, cursor, most * columns)
         if address == 0 or table[last - 1, FORMAT] != 0:

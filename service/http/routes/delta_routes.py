@@ -129,7 +129,8 @@ def _idempotency_key(request: Request) -> str | None:
 
 
 def _answer(applied: Applied) -> Response:
-    body = b'{"epoch":%d,"changes":%d}' % (applied.epoch, applied.changes)
+    late = b',"late":%d' % applied.late if applied.late else b""
+    body = b'{"epoch":%d,"changes":%d%b}' % (applied.epoch, applied.changes, late)
     return Response(body, media_type=JSON)
 
 

@@ -37,6 +37,7 @@ from service.reading.reads import Query as RowQuery
 from service.reading.reads import check_health
 from service.reading.row_formats import OFFERED, STREAMS, json_rows
 from service.reading.row_readings import Reading
+from service.reading.valid_rows import valid_rows
 from service.running.timeline import Timeline
 
 _EPOCH = re.compile("[0-9]{1,1000}")
@@ -46,6 +47,9 @@ _OF_VIEW = answered_as(*OFFERED, model=ViewRows)
 _OF_TABLE = answered_as(*OFFERED, model=TableRows)
 
 AsOf = Annotated[str | None, Query(description="An epoch, or an RFC 3339 time; by default the newest epoch.")]
+ValidAt = Annotated[
+    str | None, Query(description="An RFC 3339 time: the rows that hold then, without their periods.")
+]
 Where = Annotated[str | None, Query(description="An SQL predicate over the columns.")]
 OrderBy = Annotated[str | None, Query(description="Sort keys, as SQL's ORDER BY takes them.")]
 Limit = Annotated[int | None, Query(ge=0, description="The most rows to return.")]
@@ -62,6 +66,7 @@ class _Wish:
     """The parameters of a request; None for those that it leaves out."""
 
     as_of: str | None
+    valid_at: str | None
     where: str | None
     order_by: str | None
     limit: int | None
@@ -82,6 +87,7 @@ async def view_rows(
     request: Request,
     view: str,
     as_of: AsOf = None,
+    valid_at: ValidAt = None,
     where: Where = None,
     order_by: OrderBy = None,
     limit: Limit = None,
@@ -90,11 +96,12 @@ async def view_rows(
     format: Format = None,
     branch: OnBranch = None,
 ) -> Response:
-    """The view's rows at any epoch that is kept. 409 while some of its rows fail."""
+    """The view's rows at any epoch that is kept, with their periods or at one valid time if the view has
+    any. 409 while some of its rows fail."""
     timeline = timeline_of(request, branch)
     readable = timeline.readable
     definition = readable.definition(fold_relation(view), view=True)
-    wish = _wish(definition, as_of, where, order_by, limit, cursor, errors == "skip", format)
+    wish = _wish(definition, as_of, valid_at, where, order_by, limit, cursor, errors == "skip", format)
     return await _rows(request, timeline, readable.snapshot, definition, "view", wish)
 
 
@@ -105,6 +112,7 @@ async def table_rows(
     request: Request,
     table: str,
     as_of: AsOf = None,
+    valid_at: ValidAt = None,
     where: Where = None,
     order_by: OrderBy = None,
     limit: Limit = None,
@@ -112,11 +120,12 @@ async def table_rows(
     format: Format = None,
     branch: OnBranch = None,
 ) -> Response:
-    """The table's rows at any epoch that is kept."""
+    """The table's rows at any epoch that is kept, with their periods or at one valid time if the table has
+    any."""
     timeline = timeline_of(request, branch)
     readable = timeline.readable
     definition = readable.definition(fold_relation(table), view=False)
-    wish = _wish(definition, as_of, where, order_by, limit, cursor, False, format)
+    wish = _wish(definition, as_of, valid_at, where, order_by, limit, cursor, False, format)
     return await _rows(request, timeline, readable.snapshot, definition, "table", wish)
 
 
@@ -171,16 +180,19 @@ async def _reading(
         )
     query = RowQuery(where, order_by)
 
+    at = None if wish.valid_at is None else _valid_time(wish.valid_at)
+
     def read(duck: QueryEvaluator | None = None) -> Reading:
         check_health(definition, snapshot, epoch, wish.skip_errors)
-        return reader.read(definition, snapshot, epoch, query, duck)
+        rows = reader.read(definition, snapshot, epoch, query, duck)
+        return rows if at is None or definition.period is None else valid_rows(rows, definition.period, at)
 
     def page() -> Reading:
         check_health(definition, snapshot, epoch, wish.skip_errors)
         return reader.page(definition, snapshot, epoch, wish.first, most or 0)
 
     if query == RowQuery():
-        return await lanes.reads.run(read if most is None else page)
+        return await lanes.reads.run(read if most is None or at is not None else page)
     try:
         return await lanes.lookups.run(read)
     except NeedsQuery:
@@ -209,14 +221,16 @@ def _page(timeline: Timeline, definition: Definition, kind: str, wish: _Wish, re
 
 def _following(definition: Definition, wish: _Wish, reading: Reading, stop: int) -> Cursor:
     """The cursor of the page that begins at row `stop` of the reading."""
-    first, offset = (None, stop) if wish.where or wish.order_by else reading.place(stop)
+    chosen = wish.where or wish.order_by or wish.valid_at
+    first, offset = (None, stop) if chosen else reading.place(stop)
     query = (wish.as_of, wish.where, wish.order_by)
-    return Cursor(definition.id, reading.epoch, offset, *query, wish.skip_errors, first)
+    return Cursor(definition.id, reading.epoch, offset, *query, wish.skip_errors, first, wish.valid_at)
 
 
 def _wish(
     definition: Definition,
     as_of: str | None,
+    valid_at: str | None,
     where: str | None,
     order_by: str | None,
     limit: int | None,
@@ -226,11 +240,15 @@ def _wish(
 ) -> _Wish:
     """The request's parameters; with a cursor the cursor's, which the others may only repeat."""
     where, order_by = where or None, order_by or None
+    if valid_at is not None and definition.period is None:
+        raise BadRequest(
+            f"{definition.name} has no valid time", "leave valid_at out", code="invalid_valid_at"
+        )
     if cursor is None:
-        return _Wish(as_of, where, order_by, limit, None, skip_errors, format)
+        return _Wish(as_of, valid_at, where, order_by, limit, None, skip_errors, format)
     found = Cursor.decode(cursor)
-    kept = (found.as_of, found.where, found.order_by)
-    given = (as_of, where, order_by)
+    kept = (found.as_of, found.valid_at, found.where, found.order_by)
+    given = (as_of, valid_at, where, order_by)
     fits = found.first is None or len(found.first) == len(definition.schema)
     same = all(g in (None, k) for g, k in zip(given, kept, strict=True))
     if found.relation != definition.id or not fits or not same:
@@ -259,12 +277,27 @@ async def epoch_of(timeline: Timeline, as_of: str | None, newest: int) -> int:
 
 def parse_time(text: str) -> datetime:
     """An RFC 3339 time; BadRequest for anything else. A space that was a `+` in the URL counts as one."""
-    try:
-        time = datetime.fromisoformat(re.sub(r" (?=\d\d:\d\d$)", "+", text))
-    except ValueError:
-        time = None
-    if time is None or time.tzinfo is None:
+    time = _time(text)
+    if time is None:
         raise BadRequest(
             f"as_of is {text!r}", "use an epoch, or a time like 2026-01-01T00:00:00Z", code="invalid_as_of"
         )
     return time
+
+
+def _valid_time(text: str) -> datetime:
+    """The same for a valid time, which no epoch is."""
+    time = _time(text)
+    if time is None:
+        raise BadRequest(
+            f"valid_at is {text!r}", "use a time like 2026-01-01T00:00:00Z", code="invalid_valid_at"
+        )
+    return time
+
+
+def _time(text: str) -> datetime | None:
+    try:
+        time = datetime.fromisoformat(re.sub(r" (?=\d\d:\d\d$)", "+", text))
+    except ValueError:
+        return None
+    return None if time.tzinfo is None else time

@@ -45,6 +45,7 @@ _OTHER_NAMES = {
     "timestamp": "as_of",
     "to": "until",
     "type": "format",
+    "valid_time": "valid_at",
     "version": "as_of",
 }
 """What other services call our parameters, where the spelling does not lead to ours."""

@@ -13,6 +13,7 @@ from planner.statements.statement_reader import parse_script
 from planner.statements.statements import CreateTable, Statement
 from service.accounts.audit import about
 from service.accounts.principals import Principal
+from service.accounts.privileges import Privilege
 from service.catalog.details import Details
 from service.definitions.definition import Definition
 from service.errors import Invalid
@@ -27,6 +28,7 @@ from service.http.models import (
     table_model,
 )
 from service.http.routes.strict import StrictRoute
+from service.http.watermark_model import watermark_model
 from service.names import fold_relation, in_path
 from service.reading.lanes import Lane
 from service.running.runtime import Runtime
@@ -92,8 +94,11 @@ async def list_tables(request: Request) -> Tables:
 @router.get("/{table}")
 async def describe_table(request: Request, table: str) -> TableModel:
     """Describe a table."""
-    runtime = runtime_of(request)
-    return table_model(runtime.definition(fold_relation(table), view=False), runtime.readable)
+    runtime, name = runtime_of(request), fold_relation(table)
+    definition, readable = runtime.definition(name, view=False), runtime.readable
+    reads = principal_of(request).may(Privilege.SELECT, name)
+    watermark = watermark_model(definition, readable, runtime.metrics.late_rows, reads)
+    return table_model(definition, readable, watermark)
 
 
 @router.delete("/{table}", status_code=204)

@@ -15,7 +15,8 @@ from service.decoding.parsing import JSON
 from service.definitions.definition import Definition
 from service.errors import Conflict
 from service.http.access import door_of, lanes_of, principal_of, runtime_of
-from service.http.attending import caller_of
+from service.http.attending import attended, caller_of
+from service.http.cost_models import ESTIMATE_ANSWER, budget_of, view_estimate
 from service.http.media_schemas import answered_as
 from service.http.models import (
     BuildProgress,
@@ -31,7 +32,7 @@ from service.http.search_paths import path_of
 from service.names import fold_relation, in_path
 from service.running.runtime import Runtime
 from service.running.view_build import ViewBuild
-from service.sql.allowing import observed_by
+from service.sql.allowing import cost_seen_by, observed_by
 from service.sql.caller_scope import CallerScope
 from service.sql.script_session import ScriptSession
 
@@ -39,22 +40,37 @@ Stage = Annotated[
     Literal["logical", "optimized", "dataflow", "supersteps", "analyze"],
     Query(description="How far the plan has come; `analyze` has measurements too."),
 ]
+DryRun = Annotated[bool, Query(description="Estimate the view instead of creating it.")]
 Format = Annotated[Literal["text", "json", "mermaid"], Query(description="How the plan is written.")]
 router = APIRouter(route_class=StrictRoute, prefix="/v1/views", tags=["views"])
 
 
-@router.post("", status_code=201)
-async def create_view(request: Request, new: NewView, response: Response) -> CreatedView:
-    """Create a view. Its rows and history can be read when the response arrives."""
-    runtime = runtime_of(request)
-    about(f"create view {new.name}")
+@router.post("", status_code=201, response_model=CreatedView, responses={200: ESTIMATE_ANSWER})
+async def create_view(
+    request: Request, new: NewView, response: Response, dry_run: DryRun = False
+) -> CreatedView | Response:
+    """Create a view, if it fits its budget. Its rows and history can be read when the response arrives. A dry
+    run says what the view would cost, and makes nothing."""
+    runtime, caller = runtime_of(request), caller_of(request)
+    about(f"{'estimate' if dry_run else 'create'} view {new.name}")
     name, principal = fold_relation(new.name), principal_of(request)
     principal.require_defining(schema_of(name))
     session = ScriptSession(path_of(new.search_path))
-    names = CallerScope(*door_of(request).parts, caller_of(request), session).names()
-    may_read = readable_by(principal)
+    names = CallerScope(*door_of(request).parts, caller, session).names()
+    budget = budget_of(new.budget)
+    if dry_run:
+        estimating = runtime.estimate_view(name, new.sql, new.dialect, caller, names)
+        planned, cost = await attended(request, caller, estimating)
+        estimate = view_estimate(planned, cost_seen_by(principal, cost), new.sql, budget)
+        return Response(estimate.model_dump_json(), media_type=JSON)
     definition = await runtime.create_view(
-        name, new.sql, new.dialect, readable=may_read, names=names, breach=new.breach
+        name,
+        new.sql,
+        new.dialect,
+        readable=readable_by(principal),
+        names=names,
+        breach=new.breach,
+        budget=budget,
     )
     response.headers["Location"] = f"/v1/views/{in_path(definition.name)}"
     return CreatedView(**view_model(runtime, definition).model_dump(), epoch=definition.created)

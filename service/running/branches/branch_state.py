@@ -33,8 +33,8 @@ from service.writing.commits import Commits
 from service.writing.epochs import Epochs
 
 EPOCHS = 10**12
-"""The epochs of a branch begin with a multiple of it, so that no other timeline has them as long as it is
-there."""
+"""The epochs of a branch begin with a multiple of it that no branch has ever begun with, so that they mean
+epochs of no other timeline, also of none that was dropped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ def _plans(of: Definitions, kept: dict[str, Definition]) -> dict[str, Node]:
     plans: dict[str, Node] = {}
     for name, definition in kept.items():
         if definition.is_view:
-            plans[name] = definition.relation.plan
+            plans[name] = definition.maintained
         plans |= of.all_indexes(definition)
     there = of.engine.snapshot.relations
     return {name: plan for name, plan in plans.items() if name in there}

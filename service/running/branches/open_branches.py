@@ -75,13 +75,21 @@ class OpenBranches:
     # Making and dropping
 
     async def create(
-        self, name: str, parent: str = MAIN_NAME, epoch: int | None = None, *, exists_ok: bool = False
+        self,
+        name: str,
+        parent: str = MAIN_NAME,
+        epoch: int | None = None,
+        *,
+        live: bool = False,
+        exists_ok: bool = False,
     ) -> BranchTimeline:
-        """Makes a branch that parts from another timeline at an epoch, by default the newest. Raises
-        HistoryGone or Invalid for an epoch that cannot be read."""
-        return await self._lane.run(self._create, name, parent, epoch, exists_ok)
+        """Makes a branch that parts from another timeline at an epoch, by default the newest, and with `live`
+        follows it from there. Raises HistoryGone or Invalid for an epoch that cannot be read."""
+        return await self._lane.run(self._create, name, parent, epoch, live, exists_ok)
 
-    def _create(self, name: str, parent: str, epoch: int | None, exists_ok: bool) -> BranchTimeline:
+    def _create(
+        self, name: str, parent: str, epoch: int | None, live: bool, exists_ok: bool
+    ) -> BranchTimeline:
         if name in self.all and exists_ok:
             return self.all[name]
         check_name(name)
@@ -103,10 +111,9 @@ class OpenBranches:
         except EpochError as error:
             raise HistoryGone(error.message, "make the branch of an epoch that can be read") from error
         try:
-            record = self._record(name, timeline, parting)
+            record = self._record(name, timeline, parting, live)
             with self._state.catalog.transaction() as connection:
-                id = add_branch(connection, record)
-            record = BranchRecord(**{**vars(record), "id": id})
+                record = add_branch(connection, record, EPOCHS)
             return self._open(record, parting, timeline)
         except BaseException:
             self._end(timeline, name, parting)
@@ -118,13 +125,10 @@ class OpenBranches:
         self._state.definitions.holders[name] = parting.known.newest
         return parting
 
-    def _record(self, name: str, timeline: Timeline, parting: Parting) -> BranchRecord:
-        taken = [parting.fork.snapshot.upper, *(it.record.beginning for it in self.all.values())]
-        taken += [record.beginning for record, _ in self.lost.values()]
-        beginning = (max(taken) // EPOCHS + 1) * EPOCHS
+    def _record(self, name: str, timeline: Timeline, parting: Parting, live: bool) -> BranchRecord:
         parent = timeline.record.id if isinstance(timeline, BranchTimeline) else MAIN
-        now = time.time_ns() // 1000
-        return BranchRecord(0, name, parent, parting.fork.epoch, beginning, now, parting.known.newest)
+        now = self._state.instance.time()
+        return BranchRecord(0, name, parent, parting.fork.epoch, 0, now, parting.known.newest, int(live))
 
     def _open(self, record: BranchRecord, parting: Parting, parent: Timeline) -> BranchTimeline:
         with self._state.catalog.connections.reading_aside() as connection:
@@ -150,28 +154,29 @@ class OpenBranches:
                     f"drop {children[0]} first",
                     code="in_use",
                 )
-        for record, _ in [self.lost[name] for name in set(names) & self.lost.keys()]:
-            self._remove(record)
-            self.lost = {other: it for other, it in self.lost.items() if other != record.name}
-        for branch in sorted(there, key=lambda it: it.record.id, reverse=True):  # each before its parent
-            name = branch.record.name
+        there.sort(key=lambda it: it.record.id, reverse=True)  # each before its parent
+        for branch in there:
             branch.close()
-            self._remove(branch.record)
-            self.all = {other: it for other, it in self.all.items() if other != name}
-            self._end(branch.parent, name, branch.parting)
-
-    def _remove(self, record: BranchRecord) -> None:
+        lost = [self.lost[name][0] for name in set(names) & self.lost.keys()]
         with self._state.catalog.transaction() as connection:
-            remove_branch(connection, record.id)
+            for record in (*lost, *(branch.record for branch in there)):
+                remove_branch(connection, record.id)
+        self.lost = {name: it for name, it in self.lost.items() if name not in names}
+        self.all = {name: it for name, it in self.all.items() if name not in names}
+        for branch in there:
+            self._end(branch.parent, branch.record.name, branch.parting)
 
     def _end(self, parent: Timeline, name: str, parting: Parting) -> None:
-        """Lets the parent change its definitions and forget epochs again."""
+        """Lets the parent change its definitions and forget epochs again, in its turn unless it has ended."""
 
         def end() -> None:
             parting.end()
             self._state.definitions.holders.pop(name, None)
 
-        parent.call(end)
+        if parent.closing:
+            end()
+        else:
+            parent.call(end)
 
     async def merge(self, name: str, on_conflict: ConflictChoice) -> Merged:
         """Makes the changes of a branch one epoch of its parent; see `branch_merging.merge`."""

@@ -19,7 +19,7 @@ import pytest
 import engine
 from engine.kernels import compiled
 from engine.kernels.build import file_of, load_modules
-from engine.kernels.compiled import KERNELS, SHIPPED, Kernel
+from engine.kernels.compiled import KERNELS, SHIPPED, Kernel, _source
 
 MIX = "0x9E3779B97F4A7C15"
 """What `index.hash_key` mixes with, which the kernel of `shards` calls."""
@@ -88,6 +88,11 @@ def test_an_edited_helper_of_another_module_is_seen(tmp_path: Path) -> None:
     assert MIX in text
     helper.write_text(text.replace(MIX, "0x3"))
     assert split_by(tmp_path) != before
+
+
+def test_a_module_that_is_imported_as_a_name_is_a_source() -> None:
+    source = _source("engine.kernels.stepping.outermost_step")
+    assert source is not None and "engine.kernels.stepping.spine" in source[1]
 
 
 def split_by(directory: Path) -> str:

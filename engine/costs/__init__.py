@@ -1,0 +1,1 @@
+"""What a view would cost: its plan, run over samples of its sources beside the running dataflow."""

@@ -1,0 +1,84 @@
+"""Small epochs that compiled code inserts: what readers are shown stays, whatever comes after it."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+
+from engine.operators.history import History
+from engine.plan.nodes import AggregateSpec, Function, Reduce
+from engine.runtime.engine import Engine, Snapshot
+from engine.schema import BIGINT
+from engine.state.trace import Trace
+from tests.engine.harness import apply, source
+from tests.seeds import each_seed
+
+EDGES = source("edges", 2)
+KEYS = 400
+SIZES = (1, 1, 1, 2, 3, 5, 8, 60, 700)
+DEGREES = Reduce(EDGES, (0,), (AggregateSpec(Function.COUNT, None, BIGINT),))
+
+
+def shown(snapshot: Snapshot, name: str) -> Counter:
+    words, counts = snapshot.rows(name)
+    return Counter(dict(zip(map(tuple, words.T.tolist()), counts.tolist(), strict=True)))
+
+
+def traces(engine: Engine) -> list[Trace]:
+    return [each.trace for each in engine._dataflow.operators.values() if isinstance(each, History)]
+
+
+@each_seed(4)
+def test_snapshots_stay_what_they_were(seed: int) -> None:
+    chance = random.Random(seed)
+    engine = Engine()
+    engine.create_source(EDGES.name, EDGES.schema)
+    engine.create_view("degrees", DEGREES)
+    edges: Counter = Counter()
+    held: list[tuple[Snapshot, Counter]] = []
+    for _ in range(1500):
+        changes = []
+        for _ in range(chance.choice(SIZES)):
+            row, diff = (chance.randrange(KEYS), chance.randrange(50)), 1
+            if edges and chance.random() < 0.45:
+                row, diff = chance.choice(list(edges)[:64]), -1
+            edges[row] += diff
+            if not edges[row]:
+                del edges[row]
+            changes.append((row, diff))
+        apply(engine, {"edges": changes})
+        if chance.random() < 0.02:
+            held.append((engine.snapshot, Counter(edges)))
+        if len(held) > 8:
+            check(*held.pop(chance.randrange(len(held))))
+        if chance.random() < 0.01:
+            for trace in traces(engine):
+                trace.layers()
+    for snapshot, then in held:
+        check(snapshot, then)
+    for trace in traces(engine):
+        assert sum(map(len, trace.shown())) == trace.rows
+        assert len(trace.shown()) <= 4 + 2 * trace.rows.bit_length()
+
+
+def check(snapshot: Snapshot, edges: Counter) -> None:
+    assert shown(snapshot, "edges") == edges
+    degrees: Counter = Counter()
+    for (node, _), count in edges.items():
+        degrees[node] += count
+    assert shown(snapshot, "degrees") == Counter(dict.fromkeys(degrees.items(), 1))
+
+
+def test_a_batch_is_the_same_layer_as_long_as_it_is_there() -> None:
+    engine = Engine()
+    engine.create_source(EDGES.name, EDGES.schema)
+    engine.create_view("degrees", DEGREES)
+    apply(engine, {"edges": [((number, 0), 1) for number in range(1000)]})
+    for number in range(200):
+        apply(engine, {"edges": [((number, 1), 1)]})
+    (first, *_), (again, *_) = (trace.shown() for trace in traces(engine)[:1] * 2)
+    assert first is again
+    before = engine.snapshot.relations["edges"].layers
+    apply(engine, {"edges": [((0, 2), 1)]})
+    after = engine.snapshot.relations["edges"].layers
+    assert any(layer is other for layer in before for other in after)
