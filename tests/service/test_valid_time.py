@@ -189,7 +189,8 @@ REFUSED = [
     ("EXPLAIN WHY SELECT dept FROM totals FOR VALID_TIME AS OF '2020-03-01'", "unsupported_sql"),
     ("CREATE VIEW v AS SELECT id FROM salaries WHERE valid_from < now()", "unknown_column"),
     (
-        "CREATE VIEW v AS SELECT id FROM salaries WHERE now() < '2020-01-01'::timestamptz + pay * INTERVAL '1 day'",
+        "CREATE VIEW v AS SELECT id FROM salaries "
+        "WHERE now() < '2020-01-01'::timestamptz + pay * INTERVAL '1 day'",
         "unsupported_sql",
     ),
     ("CREATE VIEW v AS SELECT id AS valid_from FROM salaries", "invalid_query"),
