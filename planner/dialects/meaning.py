@@ -15,11 +15,13 @@ from planner.dialects.postgres_values import float_text_in_query, subscript_in_q
 from planner.dialects.renamed_functions import function
 from planner.dialects.row_comparisons import expanded_comparison
 from planner.dialects.text_lengths import cast_to_length
+from planner.dialects.traits import Trait, has
 from planner.dialects.variants import variant_in_query
 from planner.dialects.whole_numbers import whole_in_query
 from planner.formats import formatted
 from planner.native import templates
 from planner.native.document_paths import path_in_query
+from planner.native.joined_documents import joined_in_query
 from planner.native.subscripts import is_counted_from_zero, set_place
 from planner.native.templates import is_native
 
@@ -65,6 +67,7 @@ def in_duckdb(query: exp.Expression, told: Told | None = None) -> exp.Expression
             found = whole_in_query(variant_in_query(found, dialect), dialect)
             found = float_text_in_query(subscript_in_query(found, dialect), dialect)
             found = path_in_query(found)
+            found = joined_in_query(found) if has(dialect, Trait.EDITS_DOCUMENTS) else found
         if found is not node and told is not None:
             told(node, found)
         if node is query:

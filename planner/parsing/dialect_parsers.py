@@ -87,6 +87,9 @@ def _parser_class(dialect: str) -> type[Parser]:
     if has(dialect, Trait.WRAPS_DOCUMENTS):
         parsers = own.get("FUNCTION_PARSERS", base.FUNCTION_PARSERS)
         own["FUNCTION_PARSERS"] = {**parsers, "JSON_QUERY": JsonColumns._parse_document_query}
+    if dialect == "postgres":
+        parsers = own.get("FUNCTION_PARSERS", base.FUNCTION_PARSERS)
+        own["FUNCTION_PARSERS"] = {**parsers, "JSON_OBJECT": JsonColumns._parse_object_of_texts}
     ours = (
         TuplePlaces,
         Watermarks,

@@ -139,7 +139,9 @@ TRINO: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     ),
     # TYPEOF(123) is integer
     "TYPEOF(value)": f"CASE typeof({{0}}) {_NAMED} ELSE lower(typeof({{0}})) END",
-    "WIDTH_BUCKET(value, bounds)": "CAST(len(list_filter({1}, lambda bound: bound <= {0})) AS BIGINT)",
+    "WIDTH_BUCKET(value, bounds)": (
+        "CASE WHEN {0} IS NOT NULL THEN CAST(len(list_filter({1}, lambda bound: bound <= {0})) AS BIGINT) END"
+    ),
     "WITH_TIMEZONE(moment, zone)": "timezone({1}, CAST({0} AS TIMESTAMP))",
 }
 
