@@ -236,6 +236,7 @@ FORMS: Mapping[str, Forms] = {
         **_kept(_CEILED),
         "TIME": f"CAST({_CEILED.replace('{0}', _OF_CLOCK)} AS TIME)",
     },
+    "iso_day": {"DATE": "CAST({0} AS VARCHAR)"},
     "truth_of_clickhouse": {"TRUTH": "{0}", "NUMBER": "{0} <> 0", "TEXT": _TRUTH},
     "day_of_clickhouse": {"DATE": "{0}", **_of_moments("CAST({0} AS DATE)"), "NUMBER": _DAY_OF_CLICKHOUSE},
     "moment_of_clickhouse": {
@@ -254,10 +255,14 @@ FORMS: Mapping[str, Forms] = {
         "ARRAY": "len({0})",
         "MAP": "CAST(cardinality({0}) AS BIGINT)",
     },
-    "rounded_of_clickhouse": {
-        "WHOLE": "round({0}, {1})",
-        "DECIMAL": "round({0}, {1})",
-        "NUMBER": "round_even({0}, {1})",
+    "rounded_of_clickhouse": {"FLOAT": "round_even({0}, {1})", "NUMBER": "round({0}, {1})"},
+    "member_of_clickhouse": {
+        "ARRAY": "CASE WHEN abs({1}) NOT BETWEEN 1 AND len({0}) THEN {DEFAULT} ELSE {0}[{1}] END",
+        "ANY": (
+            "CASE WHEN (typeof({0}) LIKE '%]' OR typeof({0}) LIKE 'MAP(%') AND {0}[{1}] IS NULL"
+            " THEN error('a member is absent, and its default is not known here:"
+            " write if(mapContains(...), ...), or arrayElementOrNull') ELSE {0}[{1}] END"
+        ),
     },
     "hex_of_clickhouse": {"TEXT": "hex({0})", "BYTES": "hex({0})", "WHOLE": _HEX_OF_CLICKHOUSE},
     "bin_of_clickhouse": {"TEXT": "bin({0})", "WHOLE": _BIN_OF_CLICKHOUSE},

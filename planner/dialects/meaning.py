@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from planner.dialects.absent_members import member_in_query
 from planner.dialects.as_written import dialect_of
 from planner.dialects.byte_strings import byte_meaning
 from planner.dialects.dates import date_call, interval_sum
@@ -66,6 +67,7 @@ def in_duckdb(query: exp.Expression, told: Told | None = None) -> exp.Expression
             found = translated(found, dialect) if found is node else found
             found = whole_in_query(variant_in_query(found, dialect), dialect)
             found = float_text_in_query(subscript_in_query(found, dialect), dialect)
+            found = member_in_query(found, dialect)
             found = path_in_query(found)
             found = joined_in_query(found) if has(dialect, Trait.EDITS_DOCUMENTS) else found
         if found is not node and told is not None:

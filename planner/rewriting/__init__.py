@@ -94,6 +94,7 @@ _CHANGED = (
         exp.With,
         exp.Values,
         exp.DataType,
+        exp.Group,
     ),
     *(
         exp.Pivot,

@@ -19,14 +19,28 @@ from service.reading.duck import Duck
 from tests.dialects.bar_cells import says
 from tests.dialects.bar_file import Decision, Entry, bar
 
-PROVEN = ("bigquery", "databricks", "mysql", "oracle", "postgres", "redshift", "snowflake", "sqlite", "tsql")
+PROVEN = (
+    "bigquery",
+    "clickhouse",
+    "databricks",
+    "flink",
+    "mysql",
+    "oracle",
+    "postgres",
+    "redshift",
+    "snowflake",
+    "sqlite",
+    "trino",
+    "tsql",
+)
 FORMS = {
     "bigquery": {"JSON_QUERY_ARRAY('[1, 2, 3]')"},
     "mysql": {"JSON_EXTRACT('[10, 20, [30, 40]]', '$[2][*]')"},
     "postgres": {"0.00001234::real"},
+    "trino": {"REAL '10.3'", "DECIMAL '1.0' / 3", "DECIMAL '2.0' / 3"},
 }
-"""Expressions whose answer has another type in a query: an array of JSON, where a view has JSON; a DOUBLE of
-Python for a REAL."""
+"""Expressions whose answer has another type in a query: an array of JSON, where a view has JSON; more digits
+of a REAL in Python; and a DOUBLE for a quotient of decimals, whose types only a view knows."""
 APART = {
     "postgres": {
         "NULL || ARRAY['a']",
