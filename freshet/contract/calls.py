@@ -204,7 +204,7 @@ def _change(path: str, content_type: str, body: bytes, key: str | None) -> ApiCa
 
 def _acknowledgement(answer: ApiAnswer) -> Acknowledgement:
     found = answer.json()
-    return Acknowledgement(found["epoch"], found["changes"])
+    return Acknowledgement(found["epoch"], found["changes"], found.get("late", 0))
 
 
 # Reads
