@@ -50,7 +50,7 @@ def test_a_connection_on_a_branch(service: Process) -> None:
         db.drop_branch("branch_a")
         made = db.create_branch("branch_live", live=True)
         assert (made.live, made.follows, made.waits) == (True, made.parted, None)
-        newest = table.upsert([{"id": 9, "n": 1}])
+        newest = table.upsert([{"id": 9, "n": 1}]).epoch
         wait_until(lambda: db.branch("branch_live").follows == newest)
         assert len(db.on_branch("branch_live").table("br").rows(where="id = 9")) == 1
         db.drop_branch("branch_live")
