@@ -531,6 +531,17 @@ class Runtime(Timeline):
         kept = await self._judging.run(kept_queries, queries, self.vocabulary(), names)
         return await self._leading.replacements.create(name, kept, readable, exists_ok=exists_ok)
 
+    async def replace_views(
+        self, queries: Sequence[NewQuery], readable: MayRead = None, *, names: Namespace = DEFAULT
+    ) -> int:
+        """Gives views new queries at one epoch, which is returned."""
+        self.memory.check("a replacement")
+        kept = await self._judging.run(kept_queries, queries, self.vocabulary(), names)
+        for query in kept if self.settings.view_budget.is_limited else ():
+            budget = ANY.within(self.settings.view_budget)
+            await self.costs.lane.run(self._check_costs, query, readable, budget)
+        return await self._leading.replacements.replace(kept, readable)
+
     async def estimate_view(
         self, name: str, sql: str, dialect: str, caller: Caller, names: Namespace = DEFAULT
     ) -> tuple[PlannedQuery, ViewCost]:

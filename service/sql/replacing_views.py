@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from planner.parsing.script import Excerpt
 from planner.statements.replacement_forms import (
     REPLACING,
@@ -10,6 +12,7 @@ from planner.statements.replacement_forms import (
     DropReplacement,
     PreviewReplacement,
 )
+from planner.statements.statements import Commit, CreateView, Statement
 from service.accounts.principals import MayRead
 from service.catalog.replacement_records import NewQuery
 from service.errors import Conflict
@@ -54,6 +57,17 @@ async def replace_views(statement: REPLACING, runtime: Runtime, readable: MayRea
             ]
             return texts(name, runtime.readable.newest, ("replacement", "views", "state", "reason"), rows)
     return Result(name, runtime.readable.newest)
+
+
+def views_of(block: Sequence[Statement]) -> list[CreateView]:
+    """The statements of a block, from BEGIN to COMMIT, that only replaces views; none for any other."""
+    inner = [it for it in block[1:-1] if isinstance(it, CreateView) and it.or_replace]
+    return inner if len(inner) == len(block) - 2 and isinstance(block[-1], Commit) else []
+
+
+def query_of(statement: CreateView) -> NewQuery:
+    """The query that CREATE OR REPLACE VIEW gives a view."""
+    return _query(statement.name, statement.definition, statement.piece.dialect)
 
 
 def _query(view: str, text: Excerpt, dialect: str) -> NewQuery:

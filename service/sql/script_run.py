@@ -9,7 +9,7 @@ Definitions (CREATE, ALTER, DROP) take effect at once, so they cannot be in a bl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -27,6 +27,7 @@ from planner.statements.statements import (
     Begin,
     Commit,
     CreateTable,
+    CreateView,
     Delete,
     Explain,
     Insert,
@@ -60,7 +61,7 @@ from service.sql.granting import change_accounts
 from service.sql.outside_running import run_outside
 from service.sql.preparing import executed, keep, kept_statement
 from service.sql.recorded import recorded
-from service.sql.replacing_views import replace_views
+from service.sql.replacing_views import query_of, replace_views, views_of
 from service.sql.script_failures import ScriptFailed, numbered, restless
 from service.sql.tasks import Result, StatementTask, late_notices, name_of, texts
 from service.writing.transaction import Transaction
@@ -228,6 +229,11 @@ class ScriptRun(CallerScope):
 
     async def _together(self, block: Sequence[Statement]) -> list[Result]:
         """The results of a block, from BEGIN to COMMIT: one epoch or none."""
+        views = views_of(block)
+        if views:
+            with numbered(block[-1].piece):
+                epoch = await self._replaced_together(views)
+            return [Result(name_of(statement), epoch) for statement in block]
         tasks = []
         with self.runtime.dictionary.holding():
             for statement in block[1:-1]:
@@ -238,6 +244,14 @@ class ScriptRun(CallerScope):
             with numbered(end.piece):
                 epoch, results = await self._transact(tasks, isinstance(end, Rollback))
         return [Result("BEGIN", epoch), *results, Result(name_of(end), epoch)]
+
+    async def _replaced_together(self, views: Sequence[CreateView]) -> int:
+        """Gives views new queries at one epoch, which is returned."""
+        async with AsyncExitStack() as stack:
+            for statement in views:
+                await stack.enter_async_context(self._recorded(statement))
+            readable = readable_by(self.caller.principal)
+            return await self.runtime.replace_views([query_of(it) for it in views], readable)
 
     async def _transact(
         self, tasks: Sequence[StatementTask], undone: bool = False

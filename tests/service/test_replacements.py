@@ -100,6 +100,26 @@ def test_several_views_change_at_one_epoch(shop: Shop) -> None:
     assert shop.rows("top", as_of=epoch) == [(30,)]
 
 
+def test_a_block_replaces_several_views_at_one_epoch(shop: Shop) -> None:
+    script = """
+        BEGIN;
+        CREATE OR REPLACE VIEW sums AS SELECT g, sum(amount) AS s FROM base GROUP BY g;
+        CREATE OR REPLACE VIEW base AS SELECT k, g, x * 2 AS amount FROM t;
+        COMMIT
+    """
+    epoch = shop.runtime.snapshot.upper
+    assert [result["epoch"] for result in shop.results(script)] == [epoch] * 4
+    assert shop.rows("sums") == [(1, 60), (2, 10)] and shop.rows("top") == [(60,)]
+    broken = script.replace("sum(amount)", "sum(nope)")
+    assert shop.problem(broken)[:2] == (422, "unknown_column")
+    assert shop.problem("BEGIN; CREATE OR REPLACE VIEW nope AS SELECT 1 AS a; COMMIT")[0] == 404
+    assert (
+        shop.problem("BEGIN; CREATE OR REPLACE VIEW base AS SELECT 1 AS k; DELETE FROM t; COMMIT")[0] == 422
+    )
+    assert shop.rows("top") == [(60,)]
+    assert shop.runtime.snapshot.upper == epoch + 1
+
+
 def test_pages_of_one_epoch_fit_together(shop: Shop) -> None:
     shop.results(LARGE)
     first = preview(shop, limit=2)
