@@ -54,6 +54,7 @@ bench: $(VENV)/.development ## the benchmarks
 	$(RUN) -m bench
 	$(RUN) -m bench bulk
 	$(RUN) -m bench postgres
+	$(RUN) -m bench costs
 
 kernels: $(VENV)/.development ## compile the kernels that the package brings, anew where their sources have changed
 	$(RUN) -m engine.kernels.build --ship

@@ -27,6 +27,10 @@ from bench import (
 from bench.apart import apart
 from bench.beside_reference import HEADER as BESIDE
 from bench.beside_reference import beside_row
+from bench.costs import page as costs_page
+from bench.costs import run as costs
+from bench.costs import subjects
+from bench.costs.run import Foretold
 from bench.curves import page
 from bench.curves.base import Curve
 from bench.curves.run import CURVES
@@ -57,11 +61,12 @@ NEW_VIEW = "new-view"
 POINTS = "points"
 BRANCHES = "branches"
 POSTGRES = "postgres"
-BY_NAME = (BULK, SIZING, LEVEL, MEMORY, NEW_VIEW, POINTS, BRANCHES, POSTGRES)
+COSTS = "costs"
+BY_NAME = (BULK, SIZING, LEVEL, MEMORY, NEW_VIEW, POINTS, BRANCHES, POSTGRES, COSTS)
 """Only if they are named: TPC-H in bulk, a quarter of an hour; what rows and views need; what requests cost
 beside them; what a service holds while rows are replaced again and again; how long posts wait while a
-large view is built; point reads beside DuckDB's; what branches cost; and the PostgreSQL door beside
-PostgreSQL."""
+large view is built; point reads beside DuckDB's; what branches cost; the PostgreSQL door beside
+PostgreSQL; and estimates of views beside what they cost."""
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
@@ -104,6 +109,8 @@ def main(arguments: list[str] | None = None) -> None:
         print(branches.text(branches.run(*(branches.QUICK if options.quick else branches.FULL))))
     if POSTGRES in chosen:
         _postgres(options.quick, options.output)
+    if COSTS in chosen:
+        _costs(options.quick, options.output, options.suites, options.texts)
 
 
 def _table(chosen: list[str], quick: bool, output: Path | None, threads: int) -> None:
@@ -154,6 +161,17 @@ def _postgres(quick: bool, output: Path | None) -> None:
         (output or DOCUMENT).with_name(wire_page.NAME).write_text(text)
 
 
+def _costs(quick: bool, output: Path | None, suites: Sequence[str], texts: Path | None) -> None:
+    start, sizes = Share.now(), subjects.QUICK if quick else subjects.FULL
+    found: list[Foretold] = []
+    for name in suites or subjects.SUBJECTS:
+        subject = subjects.SUBJECTS[name](sizes[name], texts)
+        found += costs.run(subject, lambda one: print(costs_page.line(one), flush=True))
+    print(costs_page.text(found))
+    if output or not (quick or suites):
+        costs_page.write((output or DOCUMENT).with_name(costs_page.NAME), facts(start.others()), found)
+
+
 def _sizing(quick: bool, output: Path | None) -> None:
     start = Share.now()
     rows = sizing.QUICK if quick else sizing.ROWS
@@ -193,6 +211,16 @@ def _parser() -> argparse.ArgumentParser:
         default=bulk.SIZES,
         metavar="N",
         help=f"the lines of {BULK} (default: {' and '.join(map(str, bulk.SIZES))})",
+    )
+    parser.add_argument(
+        "--suites",
+        nargs="+",
+        choices=tuple(subjects.SUBJECTS),
+        default=(),
+        help=f"only these suites of {COSTS}",
+    )
+    parser.add_argument(
+        "--texts", type=Path, help="directory with sqlglot's source distribution, or for it: TPC-DS is in it"
     )
     parser.add_argument(
         "--threads", type=int, default=1, help="threads on which the engine runs kernels (default: 1)"

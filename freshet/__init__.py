@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         SourceDescription,
     )
     from freshet.contract.plan import Plan
+    from freshet.contract.replacement_calls import ReplacementDescription
     from freshet.errors import (
         ConflictError,
         Error,
@@ -69,6 +70,7 @@ __all__ = [
     "NotFoundError",
     "OverloadedError",
     "Plan",
+    "ReplacementDescription",
     "RoleDescription",
     "Rows",
     "SinkDescription",
@@ -98,6 +100,7 @@ _MODULES = {
         "SinkDescription SourceDescription"
     ),
     "freshet.contract.plan": "Plan",
+    "freshet.contract.replacement_calls": "ReplacementDescription",
     "freshet.errors": (
         "ConflictError Error HistoryGoneError InvalidRequestError NotFoundError OverloadedError "
         "UnauthorizedError UnavailableError UnexpectedAnswerError UnreachableError"

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from freshet.contract import branch_calls, operation_calls
+from freshet.contract import branch_calls, operation_calls, replacement_calls
 from freshet.contract.api_call import ApiCall
 from freshet.contract.branch_calls import BranchDescription, MergeDescription
 from freshet.contract.operation_descriptions import (
@@ -21,6 +21,7 @@ from freshet.contract.operation_descriptions import (
     SourceDescription,
     TranslationDescription,
 )
+from freshet.contract.replacement_calls import ReplacementDescription
 from freshet.operations import NamedRelation
 from freshet.values.rows import Rows
 
@@ -96,9 +97,9 @@ class AsyncOperations:
         return await self.run(operation_calls.cancel_backup(id))
 
     async def create_branch(
-        self, name: str, of: str = branch_calls.MAIN, as_of: int | str | None = None
+        self, name: str, of: str = branch_calls.MAIN, as_of: int | str | None = None, *, live: bool = False
     ) -> BranchDescription:
-        return await self.run(branch_calls.create_branch(name, of, as_of))
+        return await self.run(branch_calls.create_branch(name, of, as_of, live))
 
     async def branch(self, name: str) -> BranchDescription:
         return await self.run(branch_calls.branch(name))
@@ -111,6 +112,26 @@ class AsyncOperations:
 
     async def merge_branch(self, name: str, on_conflict: str = "fail") -> MergeDescription:
         return await self.run(branch_calls.merge_branch(name, on_conflict))
+
+    async def create_replacement(
+        self, name: str, views: Mapping[str, str], dialect: str = "postgres"
+    ) -> ReplacementDescription:
+        return await self.run(replacement_calls.create_replacement(name, views, dialect))
+
+    async def replacement(self, name: str) -> ReplacementDescription:
+        return await self.run(replacement_calls.replacement(name))
+
+    async def replacements(self) -> list[ReplacementDescription]:
+        return await self.run(replacement_calls.replacements())
+
+    async def preview_replacement(self, name: str, view: str | None = None, as_of: int | None = None) -> Rows:
+        return await self.run(replacement_calls.preview_replacement(name, view, as_of))
+
+    async def apply_replacement(self, name: str) -> int:
+        return await self.run(replacement_calls.apply_replacement(name))
+
+    async def drop_replacement(self, name: str) -> None:
+        return await self.run(replacement_calls.drop_replacement(name))
 
     async def diff(self, relation: str, branch: str, against: str = branch_calls.MAIN) -> Rows:
         return await self.run(branch_calls.diff(relation, branch, against))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol, TypeVar
 
-from freshet.contract import branch_calls, operation_calls
+from freshet.contract import branch_calls, operation_calls, replacement_calls
 from freshet.contract.api_call import ApiCall
 from freshet.contract.branch_calls import BranchDescription, MergeDescription
 from freshet.contract.operation_descriptions import (
@@ -21,6 +21,7 @@ from freshet.contract.operation_descriptions import (
     SourceDescription,
     TranslationDescription,
 )
+from freshet.contract.replacement_calls import ReplacementDescription
 from freshet.values.rows import Rows
 
 T = TypeVar("T")
@@ -116,10 +117,11 @@ class Operations:
         return self.run(operation_calls.cancel_backup(id))
 
     def create_branch(
-        self, name: str, of: str = branch_calls.MAIN, as_of: int | str | None = None
+        self, name: str, of: str = branch_calls.MAIN, as_of: int | str | None = None, *, live: bool = False
     ) -> BranchDescription:
-        """Makes a branch of main or of another branch, as of an epoch or a time, by default as of now."""
-        return self.run(branch_calls.create_branch(name, of, as_of))
+        """Makes a branch of main or of another branch, as of an epoch or a time, by default as of now. A
+        `live` one follows its parent from there."""
+        return self.run(branch_calls.create_branch(name, of, as_of, live))
 
     def branch(self, name: str) -> BranchDescription:
         """A branch: where it parted, and what it holds. `on_branch` reads and changes it."""
@@ -137,6 +139,32 @@ class Operations:
         """Makes the changes of a branch one epoch of its parent. Where both have changed a row, `fail` merges
         nothing, `ours` leaves the parent's and `theirs` takes the branch's."""
         return self.run(branch_calls.merge_branch(name, on_conflict))
+
+    def create_replacement(
+        self, name: str, views: Mapping[str, str], dialect: str = "postgres"
+    ) -> ReplacementDescription:
+        """Builds views under new queries, by their names, beside the old ones. Returns when that is done."""
+        return self.run(replacement_calls.create_replacement(name, views, dialect))
+
+    def replacement(self, name: str) -> ReplacementDescription:
+        """A replacement: how far it is, and what it concerns."""
+        return self.run(replacement_calls.replacement(name))
+
+    def replacements(self) -> list[ReplacementDescription]:
+        """All replacements, the oldest first."""
+        return self.run(replacement_calls.replacements())
+
+    def preview_replacement(self, name: str, view: str | None = None, as_of: int | None = None) -> Rows:
+        """The rows that a view would have more or less; the column `_diff` says by how many."""
+        return self.run(replacement_calls.preview_replacement(name, view, as_of))
+
+    def apply_replacement(self, name: str) -> int:
+        """Lets the views go on under their new queries. Returns the epoch at which they do."""
+        return self.run(replacement_calls.apply_replacement(name))
+
+    def drop_replacement(self, name: str) -> None:
+        """Drops a replacement; the views stay as they are."""
+        return self.run(replacement_calls.drop_replacement(name))
 
     def diff(self, relation: str, branch: str, against: str = branch_calls.MAIN) -> Rows:
         """The rows that a view or table has more or less on a branch; the column `_diff` says by how many."""

@@ -54,6 +54,7 @@ from service.http.routes import insight_routes as insight
 from service.http.routes import load_routes as loads
 from service.http.routes import operation_routes as operations
 from service.http.routes import page_routes as pages
+from service.http.routes import replacement_routes as replacements
 from service.http.routes import replay_routes as replays
 from service.http.routes import row_routes as rows
 from service.http.routes import sink_routes as sinks
@@ -102,6 +103,7 @@ ROUTERS = (
     accounts.router,
     backups.router,
     branches.router,
+    replacements.router,
     insight.router,
     operations.router,
     pages.router,

@@ -6,6 +6,7 @@ which starts, reads all texts and the rows of the sources, and writes files.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from time import perf_counter
 
 import numpy as np
@@ -22,17 +23,21 @@ _ROWS = 200_000
 
 
 def build_time(
-    relations: list[RelationSnapshot], operators: float, states: int, dictionary: Dictionary, here: bool
+    relations: Iterable[RelationSnapshot],
+    operators: float,
+    states: int,
+    dictionary: Dictionary,
+    process: Callable[[], float] | None,
 ) -> BuildTime:
     """The time of building a view over these sources, whose operators take so many seconds and of which so
-    many keep something; in this process if it is built `here`."""
+    many keep something; `process` tells what its process takes anyhow, if it is built in one."""
     reading = sum(map(_reading, relations))
-    if here:
+    if process is None:
         return BuildTime(0.0, reading, operators, 0.0)
     constants = machine_constants()
     slow = constants.slowness
-    process = constants.process + _a_text(dictionary) * len(dictionary) * slow
-    return BuildTime(process, reading * slow, operators * slow, constants.flush * states)
+    begin = process() + _a_text(dictionary) * len(dictionary) * slow
+    return BuildTime(begin, reading * slow, operators * slow, constants.flush * states)
 
 
 def _reading(relation: RelationSnapshot) -> float:

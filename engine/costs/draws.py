@@ -66,7 +66,7 @@ class Draw:
             drawn |= np.isin(values, self.heavy)
         if self.single.size:
             (places,) = np.nonzero(np.isin(values, self.single))
-            drawn[places] = hashes(batch[start + places, list(range(hashed))].T) < limit
+            drawn[places] = hashes(batch[start + places][:, :hashed].T) < limit
         return drawn
 
 

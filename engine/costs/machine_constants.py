@@ -15,8 +15,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 from time import monotonic, perf_counter
 
-from engine.errors import EngineError
-from engine.operators.allowance import UNLIMITED
+from engine.operators.allowance import Allowance
 from engine.plan.expressions import Call, ColumnRef, Literal, Op
 from engine.plan.nodes import (
     AggregateSpec,
@@ -47,7 +46,8 @@ from engine.state.store.manifest import Manifest
 
 _OLD = 300.0
 """Seconds after which the constants are measured again."""
-_FLUSHES, _STARTS, _PATIENCE = 5, 2, 60.0
+_FLUSHES, _PATIENCE = 5, 60.0
+_ALLOWANCE = Allowance(seconds=5.0, rows=5_000_000, bytes=256 << 20)
 _FEW, _MANY = 64, 20_000
 """Rows of the views that are computed."""
 _SLOWEST = 4.0
@@ -77,13 +77,24 @@ def machine_constants() -> MachineConstants:
         return _known[1]
 
 
-def _measured() -> MachineConstants:
+def job_seconds(plan: Node) -> float:
+    """The seconds of computing a plan without sources in a process of its own. Raises EngineError."""
+    job = job_over(Manifest(1, {}, {}, ()), Dictionary(), DEFAULTS, _NAME, (), {_NAME: plan})
     with TemporaryDirectory(prefix="freshet-constants-") as place:
-        path = Path(place)
-        directory = StateDirectory(path / "state")
-        little = min(_process(directory, _FEW) for _ in range(_STARTS))
-        more, here = _process(directory, _MANY) - little, min(_here(_MANY), _here(_MANY))
-        return MachineConstants(little, min(max(more / here, 1.0), _SLOWEST), _flush(path))
+        executor = ProcessExecutor(StateDirectory(Path(place)), 1, ProcessLimits(0, _ALLOWANCE), _PATIENCE)
+        start = perf_counter()
+        try:
+            executor.run(replace(job, fresh=True))
+        except ViewsFailed as failure:
+            raise failure.cause from failure
+        return perf_counter() - start
+
+
+def _measured() -> MachineConstants:
+    job_seconds(_view(_FEW))  # the first process may have to wait for the server of processes
+    process = job_seconds(_view(_FEW))
+    more, here = job_seconds(_view(_MANY)) - process, min(_here(_MANY), _here(_MANY))
+    return MachineConstants(process, min(max(more / here, 1.0), _SLOWEST), _flush())
 
 
 def _here(rows: int) -> float:
@@ -94,28 +105,16 @@ def _here(rows: int) -> float:
     return perf_counter() - start
 
 
-def _process(directory: StateDirectory, rows: int) -> float:
-    """The seconds of the view with so many rows in a process."""
-    views = {_NAME: _view(rows)}
-    job = job_over(Manifest(1, {}, {}, ()), Dictionary(), DEFAULTS, _NAME, (), views)
-    executor = ProcessExecutor(directory, 1, ProcessLimits(0, UNLIMITED), _PATIENCE)
-    start = perf_counter()
-    try:
-        executor.run(replace(job, fresh=True))
-    except ViewsFailed as failure:
-        raise EngineError(f"the machine could not be measured: {failure.cause}") from failure
-    return perf_counter() - start
-
-
-def _flush(path: Path) -> float:
+def _flush() -> float:
     took = []
-    for number in range(_FLUSHES):
-        start = perf_counter()
-        with (path / str(number)).open("wb") as file:
-            file.write(bytes(4096))
-            file.flush()
-            os.fsync(file.fileno())
-        took.append(perf_counter() - start)
+    with TemporaryDirectory(prefix="freshet-constants-") as place:
+        for number in range(_FLUSHES):
+            start = perf_counter()
+            with (Path(place) / str(number)).open("wb") as file:
+                file.write(bytes(4096))
+                file.flush()
+                os.fsync(file.fileno())
+            took.append(perf_counter() - start)
     return median(took)
 
 

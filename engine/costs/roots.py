@@ -8,9 +8,9 @@ a loop from outside: initial collections, and the parts of a binding's sum that 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 
+from engine.costs.rebuilding import rebuilt
 from engine.plan.expressions import Call, ColumnRef, Literal, Op
 from engine.plan.node import Node
 from engine.plan.nodes import Concat, Consolidate, Filter, Map, Recursive, Threshold
@@ -62,38 +62,18 @@ class _Thinning:
     def _of(self, node: Node, is_root: bool) -> Node:
         if is_root:
             return self._sampled(self.of(node))
-        if isinstance(node, Recursive):
-            roots = set(_roots(node))
-            return self._rebuilt(node, roots)
-        return self._rebuilt(node, set())
-
-    def _rebuilt(self, node: Any, roots: set[Node]) -> Any:
-        """The node, binding or entry over thinned inputs; `roots` are those of the loops around it."""
-        changes = {}
-        for each in fields(node):
-            value = getattr(node, each.name)
-            changed = self._changed(value, roots)
-            if changed is not value:
-                changes[each.name] = changed
-        return replace(node, **changes) if changes else node
-
-    def _changed(self, value: Any, roots: set[Node]) -> Any:
-        if isinstance(value, Node):
-            made = self._inside(value, roots)
-            return value if made == value else made
-        if isinstance(value, tuple) and any(map(_has_nodes, value)):
-            parts = tuple(self._changed(each, roots) for each in value)
-            return value if parts == value else parts
-        if _has_nodes(value):
-            return self._rebuilt(value, roots)
-        return value
+        roots = set(_roots(node)) if isinstance(node, Recursive) else set[Node]()
+        made: Node = rebuilt(node, lambda inner: self._inside(inner, roots))
+        return made
 
     def _inside(self, node: Node, roots: set[Node]) -> Node:
+        """A node inside a loop with these roots, or inside another node without any."""
         if node in roots:
             return self.of(node, True)
         if not roots or not node.free:
             return self.of(node)
-        made: Node = self._rebuilt(node, roots | set(_roots(node) if isinstance(node, Recursive) else ()))
+        own = roots | set(_roots(node) if isinstance(node, Recursive) else ())
+        made: Node = rebuilt(node, lambda inner: self._inside(inner, own))
         if made != node:
             self.originals[made] = node
         return made
@@ -106,13 +86,6 @@ class _Thinning:
         type = types[whole[0]]
         part = Call(Op.MOD, (ColumnRef(whole[0], type), Literal(_PARTS, type)), type)
         return Filter(node, Call(Op.LT, (part, Literal(self._most, type)), BOOLEAN))
-
-
-def _has_nodes(value: object) -> bool:
-    """Whether a part of a node's description is a node or has some: a binding, or an entry."""
-    if isinstance(value, Node):
-        return True
-    return is_dataclass(value) and any(isinstance(getattr(value, f.name), Node) for f in fields(value))
 
 
 def _roots(loop: Recursive) -> Iterator[Node]:

@@ -46,7 +46,7 @@ from engine.runtime.registry import KnownSource, Registry
 from engine.runtime.rewriting import Captured
 from engine.runtime.spill import Capture, SavedState, Spill, TextPart
 from engine.runtime.stage import Stage
-from engine.runtime.succession import Succession
+from engine.runtime.succession import Past, Succession
 from engine.runtime.upkeep import Upkeep, sharing, upkeep
 from engine.schema import Schema
 from engine.state.collecting import TextCollection
@@ -90,7 +90,7 @@ class Engine:
 
         An engine in the place of another may share its `dictionary`: snapshots of both then stay readable.
         """
-        self.dictionary = dictionary or Dictionary()
+        self.dictionary = Dictionary() if dictionary is None else dictionary
         """The texts of all words, shared by sources, views and snapshots."""
         self._options = options
         self._order = order
@@ -208,18 +208,24 @@ class Engine:
     # Views
 
     def create_view(
-        self, name: str, plan: Node, executor: Executor | None = None, meter: Meter | None = None
+        self,
+        name: str,
+        plan: Node,
+        executor: Executor | None = None,
+        meter: Meter | None = None,
+        pasts: Sequence[Past] = (),
     ) -> None:
         """Maintain `plan` as view `name`, from the oldest epoch that all its sources keep.
 
         `executor` computes it, or this process, as far as the meter lets it, if there is none or it declines.
-        Raises EngineError if the plan does not fit the sources or cannot be computed; the engine is then as
-        before.
+        `pasts` are what a successor was before. Raises EngineError if the plan does not fit the sources or
+        cannot be computed; the engine is then as before.
         """
         building = self.begin_view(name, plan)
         try:
             if executor is None or not building.compute_on(executor):
                 building.compute(meter)
+            building.precede(pasts)
             self.adopt(building)
         finally:
             self.discard(building)

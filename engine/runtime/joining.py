@@ -21,7 +21,7 @@ from engine.state.trace import Trace
 
 
 @dataclass(eq=False)
-class Replacement:
+class ReplacedTrace:
     """A staged change of an arrangement: another trace takes the place of its own."""
 
     arrangement: Arrangement
@@ -70,7 +70,7 @@ def stage(
                 mine.receive(layers, step)
                 saved[name] = (*saved[name], *_files(layers))
         elif isinstance(mine, Arrangement):
-            step.touch(Replacement(mine, state.trace))
+            step.touch(ReplacedTrace(mine, state.trace))
             saved[name] = tuple(_files(state.trace.layers()))
     return replace(manifest, upper=upper, arrangements=saved, since=_since(manifest.since, branch))
 

@@ -92,6 +92,8 @@ def preceding(pasts: Sequence[Past], epoch: int, width: int) -> tuple[np.ndarray
     that they tell. `pasts` are in order. What was before one that had errors, or is not kept, is not told."""
     parts = [np.empty((width + 2, 0), np.int64)]
     begins = epoch
+    if pasts and pasts[-1].until != epoch:
+        return parts[0], epoch
     for place in reversed(range(len(pasts))):
         past = pasts[place]
         before = pasts[place - 1].until if place else 0

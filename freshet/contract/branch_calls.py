@@ -25,7 +25,8 @@ MAIN = "main"
 class BranchDescription:
     """A branch that has parted from `of` at epoch `parted`. Its own epochs begin with `begins`; `epoch` is
     the newest. It holds `bytes` of its own; `merged` are the epochs of its parent that have its changes.
-    `lost` says why the service could not restore it."""
+    A `live` one `follows` its parent up to that epoch, and `waits` says why it does not go on. `lost` says
+    why the service could not restore it."""
 
     name: str
     of: str
@@ -34,6 +35,9 @@ class BranchDescription:
     epoch: int | None
     bytes: int | None
     merged: list[int]
+    live: bool = False
+    follows: int | None = None
+    waits: str | None = None
     lost: str | None = None
 
 
@@ -52,8 +56,9 @@ def _branch(answer: ApiAnswer) -> BranchDescription:
     return read_as(BranchDescription, answer.json())
 
 
-def create_branch(name: str, of: str, as_of: int | str | None) -> ApiCall[BranchDescription]:
-    body: Mapping[str, object] = {"name": name, "of": of} | ({} if as_of is None else {"as_of": as_of})
+def create_branch(name: str, of: str, as_of: int | str | None, live: bool) -> ApiCall[BranchDescription]:
+    body: Mapping[str, object] = {"name": name, "of": of, "live": live}
+    body = body if as_of is None else {**body, "as_of": as_of}
     return post_call(path_of("branches"), body, _branch)
 
 

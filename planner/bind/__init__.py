@@ -16,6 +16,7 @@ from planner.ir.column_numbers import Numbers
 from planner.positions import Place, fail
 from planner.relation import Catalog, Relation
 from planner.rewriting.closed_windows import with_delays
+from planner.rewriting.window_clauses import with_times
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ def bind(tree: exp.Expression, catalog: Catalog, dialect: str) -> BoundStatement
     """The program of a query. Raises a PlannerError with the place of the fault."""
     if not isinstance(tree, exp.Query | exp.Values | exp.Pivot):
         fail(Unsupported(f"{tree.key.upper()} is not a query"), tree)
+    with_times(tree, catalog)
     with_delays(tree, lambda name: catalog[name].watermark if name in catalog else None)
     session = Session(catalog, dialect)
     bound = bind_query(session, tree, Environment())

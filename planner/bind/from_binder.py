@@ -28,7 +28,7 @@ from planner.parsing.dialect_parsers import is_comma
 from planner.parsing.table_references import recurring_name
 from planner.positions import fail
 from planner.relation import Relation
-from planner.relation_names import full_name, is_catalog, schema_of
+from planner.relation_names import full_name, is_catalog, schema_of, shown_name
 from planner.rewriting.valid_times import at_valid_time, has_no_valid_time, reads_all, valid_clause
 from planner.suggestions import did_you_mean
 
@@ -194,10 +194,11 @@ class FromBinder:
         relation = self._known(node)
         self.session.reads.add(relation.name)
         self.session.provenance.table(relation.name, node)
-        plan, key = relation.plan, relation.key
+        plan, key, schema = relation.plan, relation.key, relation.schema
         if relation.period is not None and not is_plain:
             plan, key = self.session.at_one_time(relation)
-        columns = tuple(self.session.attribute(c.name, c.type, c.nullable) for c in plan.schema.columns)
+            schema = plan.schema
+        columns = tuple(self.session.attribute(c.name, c.type, c.nullable) for c in schema.columns)
         positions = tuple(range(len(columns)))
         scan = TableScan(relation.name, plan, columns, positions, key, relation.rows)
         return Bound(scan, columns)
@@ -235,7 +236,7 @@ class FromBinder:
             known = ", ".join(sorted(catalog)[:12])
             hint = f"known are {known}" if known else ""
             hint = did_you_mean(name, [*catalog, *self.environment.ctes], hint)
-            shown = name if node.args.get("db") else node.name
+            shown = shown_name(name) if node.args.get("db") else node.name
             if is_catalog(name):
                 fail(Unsupported(f"a view cannot read the catalog {shown}", _OF_CATALOGS), node)
             fail(UnknownTable(f'unknown table "{shown}"', hint), node)

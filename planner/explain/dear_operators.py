@@ -21,7 +21,7 @@ _MANY_PAIRS = 4.0
 """So many rows out for each one in are many."""
 _FEW = 1_000
 """Fewer rows are not worth a cure."""
-_OF_TABLES = "every row of the table is kept for a join: a condition on the table's columns keeps fewer"
+_OF_TABLES = "every row of the table is kept for a join: a condition on it keeps fewer"
 _OF_PRODUCTS = "no columns are equated here, so every row meets every other: add a condition a.x = b.y"
 _OF_LOOPS = "begin the recursion with fewer rows: put conditions of the query into its first part"
 

@@ -12,11 +12,6 @@ from sqlglot.tokens import Token, TokenType
 
 from planner.errors import Unsupported
 
-_WINDOWS = {
-    "TUMBLING": "FROM TUMBLE(table, time, INTERVAL '1 hour')",
-    "HOPPING": "FROM HOP(table, time, INTERVAL '5 minutes', INTERVAL '1 hour')",
-    "SESSION": "FROM TABLE(SESSION(TABLE t PARTITION BY k, DESCRIPTOR(time), INTERVAL '1' HOUR))",
-}
 _EMITTED = {
     ("EMIT", "CHANGES"): "leave it out: a view is up to date at every epoch, and a feed has its changes",
     ("EMIT", "FINAL"): "leave it out: a late row changes its window",
@@ -28,15 +23,12 @@ _BEFORE_NAMES = frozenset(
 
 
 def check_streams(tokens: Sequence[Token]) -> None:
-    """Raise Unsupported, with its place, for ksqlDB's WINDOW and EMIT."""
+    """Raise Unsupported, with its place, for ksqlDB's EMIT."""
     for place, token in enumerate(tokens):
         word = token.text.upper()
-        if word not in ("WINDOW", "EMIT"):
+        if word != "EMIT":
             continue
-        follows = [other.text.upper() for other in tokens[place + 1 : place + 4]]
-        if word == "WINDOW" and follows[1:2] == ["("] and follows[0] in _WINDOWS:
-            hint = f"a row has the time of a column: write {_WINDOWS[follows[0]]}, and group by window_start"
-            _refuse(f"WINDOW {follows[0]}", hint, token)
+        follows = [other.text.upper() for other in tokens[place + 1 : place + 3]]
         hint = _EMITTED.get((word, *follows[:1]), "")  # type: ignore[arg-type]
         is_name = place > 0 and tokens[place - 1].token_type in _BEFORE_NAMES
         if hint and not is_name and follows[1:2] in ([], [";"], [")"]):

@@ -85,8 +85,7 @@ def watermark_of(relation: object) -> Watermark | None:
 
 def _windows(query: exp.Select) -> Iterator[tuple[str, exp.Anonymous]]:
     """The calls in FROM that make windows, each with the name of its rows."""
-    first = query.args.get("from_") or query.args.get("from")
-    for item in (first, *(query.args.get("joins") or ())):
+    for item in (query.args.get("from_"), *(query.args.get("joins") or ())):
         table = item.this if item is not None else None
         if isinstance(table, exp.Table) and is_window_call(table.this):
             yield table.alias or table.this.expressions[0].name, table.this
@@ -113,7 +112,7 @@ def _local_names(node: exp.Expression) -> set[str]:
     found: set[str] = set()
     above = node.parent
     while above is not None:
-        ctes = above.args.get("with_") or above.args.get("with")
+        ctes = above.args.get("with_")
         found |= {cte.alias.lower() for cte in ctes.expressions} if ctes is not None else set()
         above = above.parent
     return found

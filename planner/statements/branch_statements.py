@@ -10,7 +10,7 @@ from planner.parsing.script import Piece
 from planner.statements.statements import CreateBranch, DropBranch, MergeBranch, SetBranch
 from planner.statements.word_reader import WordReader
 
-_CREATE = "write CREATE BRANCH [IF NOT EXISTS] name [FROM branch] [AS OF epoch]"
+_CREATE = "write CREATE BRANCH [IF NOT EXISTS] name [LIVE] [FROM branch] [AS OF epoch]"
 _DROP = "write DROP BRANCH [IF EXISTS] name, ..."
 _MERGE = "write MERGE BRANCH name [INTO branch] [ON CONFLICT FAIL | OURS | THEIRS]"
 _SET = "write SET branch = name"
@@ -21,12 +21,7 @@ def create_branch(piece: Piece) -> CreateBranch:
     reader = WordReader(piece, 2, _CREATE)
     if_not_exists = reader.skip("IF", "NOT", "EXISTS")
     name = reader.name()
-    if reader.word == "LIVE":
-        raise piece.unsupported(
-            "a LIVE branch, which follows its parent, is not supported",
-            "leave LIVE out: make another branch, or merge this one, when the parent has gone on",
-            reader.at,
-        )
+    live = reader.skip("LIVE")
     parent = reader.name() if reader.skip("FROM") else None
     as_of = None
     if not reader.is_done:
@@ -34,7 +29,7 @@ def create_branch(piece: Piece) -> CreateBranch:
         reader.skip("EPOCH")
         as_of = _moment(reader)
     reader.end()
-    return CreateBranch(piece, name, parent, as_of, if_not_exists)
+    return CreateBranch(piece, name, parent, as_of, live, if_not_exists)
 
 
 def _moment(reader: WordReader) -> int | datetime:

@@ -6,6 +6,7 @@ from planner.parsing.qualified_texts import qualified_text
 from planner.parsing.script import Piece
 from planner.statements.create_statements import create_view
 from planner.statements.outside import ShowStreams
+from planner.statements.replacement_forms import ShowReplacements
 from planner.statements.statements import (
     NAMED_STAGES,
     Explain,
@@ -23,8 +24,8 @@ from planner.statements.statements import (
 from planner.statements.word_reader import WordReader
 
 _SHOWN = (
-    "write SHOW TABLES, VIEWS, ASSERTIONS, SCHEMAS, BRANCHES, SOURCES, SINKS, COLUMNS FROM name, "
-    "CREATE TABLE, VIEW or ASSERTION name, or DESCRIBE name"
+    "write SHOW TABLES, VIEWS, ASSERTIONS, SCHEMAS, BRANCHES, REPLACEMENTS, SOURCES, SINKS, "
+    "COLUMNS FROM name, CREATE TABLE, VIEW or ASSERTION name, or DESCRIBE name"
 )
 _QUERIES = ("SELECT", "WITH", "VALUES", "TABLE", "FROM", "PIVOT", "UNPIVOT", "(")
 _EXPLAINED = f"write EXPLAIN [{' | '.join(NAMED_STAGES).upper()}] query, or VIEW name"
@@ -72,6 +73,8 @@ def show(piece: Piece) -> Statement:
             return ShowSchemas(piece)
         case ("BRANCHES",):
             return ShowBranches(piece)
+        case ("REPLACEMENTS",):
+            return ShowReplacements(piece)
         case ("BRANCH",):
             return ShowBranch(piece)
         case ("SOURCES",) | ("SINKS",):

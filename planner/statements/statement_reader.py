@@ -32,6 +32,12 @@ from planner.statements.create_statements import create_table, create_view, drop
 from planner.statements.function_statements import create_function, drop_function
 from planner.statements.index_statements import create_index, drop_index
 from planner.statements.refresh_statements import refresh
+from planner.statements.replacement_statements import (
+    apply_replacement,
+    create_replacement,
+    drop_replacement,
+    preview_replacement,
+)
 from planner.statements.role_statements import create_role, drop_role, grant, revoke
 from planner.statements.schema_statements import create_schema, drop_schema, set_search_path
 from planner.statements.sequence_statements import alter_sequence, create_sequence, drop_sequence
@@ -232,6 +238,9 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("CREATE", "ROLE"): create_role,
     ("CREATE", "SCHEMA"): create_schema,
     ("CREATE", "BRANCH"): create_branch,
+    ("CREATE", "REPLACEMENT"): create_replacement,
+    ("APPLY", "REPLACEMENT"): apply_replacement,
+    ("PREVIEW", "REPLACEMENT"): preview_replacement,
     ("CREATE", "INDEX"): create_index,
     ("CREATE", "UNIQUE", "INDEX"): create_index,
     ("CREATE", "SOURCE"): create_source,
@@ -251,6 +260,7 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("DROP", "ROLE"): drop_role,
     ("DROP", "SCHEMA"): drop_schema,
     ("DROP", "BRANCH"): drop_branch,
+    ("DROP", "REPLACEMENT"): drop_replacement,
     ("DROP", "INDEX"): drop_index,
     ("DROP", "FUNCTION"): drop_function,
     ("DROP", "MACRO"): drop_function,

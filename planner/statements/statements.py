@@ -323,6 +323,14 @@ class Comment(Statement):
 
 
 @dataclass(frozen=True)
+class CommentOnSchema(Statement):
+    """Without a `text`, the comment is removed."""
+
+    name: str
+    text: str | None
+
+
+@dataclass(frozen=True)
 class Truncate(Statement):
     names: tuple[str, ...]
 
@@ -401,11 +409,13 @@ class ShowSchemas(Statement):
 
 @dataclass(frozen=True)
 class CreateBranch(Statement):
-    """A branch of `parent`, by default of the session's, as of an epoch or a time, by default now."""
+    """A branch of `parent`, by default of the session's, as of an epoch or a time, by default now. It follows
+    its parent if it is `live`."""
 
     name: str
     parent: str | None
     as_of: int | datetime | None
+    live: bool
     if_not_exists: bool
 
 

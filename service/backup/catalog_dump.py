@@ -20,6 +20,7 @@ from service.catalog.catalog import commits, idempotency_keys, log
 from service.catalog.identity_counters import counters
 from service.catalog.manifests import arrangements, batch_files, manifests, text_files
 from service.catalog.records import layouts, relations
+from service.catalog.replacement_records import replacements
 from service.definitions.named_functions import functions
 from service.definitions.named_schemas import schemas
 from service.definitions.named_sequences import sequences
@@ -32,7 +33,7 @@ TABLES: Mapping[str, sa.Table] = {
     for table in (
         *(relations, layouts, schemas, types, functions, sequences, counters),
         *(commits, log, idempotency_keys),
-        *(branches, branch_log, merges),
+        *(branches, branch_log, merges, replacements),
         *(manifests, arrangements, batch_files, text_files),
         *(jobs, sources, sinks),
         *(keys, roles, audit),

@@ -59,6 +59,25 @@ class BranchLog:
         """A key of the branch among those of all: no client's key has this beginning."""
         return f"\n{self._branch}\n{key}"
 
+    def following(self, last: int, until: int) -> Receipt:
+        """Records that the commit up to epoch `last` has epochs of the parent up to its epoch `until`."""
+
+        def write(connection: sa.Connection, applied: Applied) -> None:
+            commit = sa.update(branch_log).where(self._own, branch_log.c.last == last)
+            connection.execute(commit.values(followed=until))
+
+        return write
+
+    def followed(self) -> list[tuple[int, int, int]]:
+        """The first and the last epoch of each commit of epochs of the parent, in order, with the parent's
+        epoch that the last one is."""
+        columns = branch_log.c.first, branch_log.c.last, branch_log.c.followed
+        query = sa.select(*columns).where(
+            self._own, branch_log.c.part == 0, branch_log.c.followed.is_not(None)
+        )
+        with self._catalog.connections.reading_aside() as connection:
+            return [(*row,) for row in connection.execute(query.order_by(branch_log.c.last))]
+
     def newest_of_mine(self) -> CommittedEpochs | None:
         """The last commit."""
         query = sa.select(branch_log.c.first, branch_log.c.last, branch_log.c.committed_at).where(self._own)

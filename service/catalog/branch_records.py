@@ -21,6 +21,7 @@ branches = sa.Table(
     sa.Column("beginning", Number, nullable=False),
     sa.Column("created_at", sa.BigInteger, nullable=False),
     sa.Column("newest_relation", Number, nullable=False),
+    sa.Column("live", sa.Integer, nullable=False),
     sqlite_autoincrement=True,
 )
 branch_log = sa.Table(
@@ -32,7 +33,9 @@ branch_log = sa.Table(
     sa.Column("first", Number, nullable=False),
     sa.Column("committed_at", sa.BigInteger, nullable=False),
     sa.Column("payload", sa.LargeBinary, nullable=False),
+    sa.Column("followed", Number),
 )
+"""`followed` is the newest epoch of the parent that a commit has, NULL for one of the branch's own."""
 merges = sa.Table(
     "branch_merges",
     metadata,
@@ -46,7 +49,8 @@ merges = sa.Table(
 class BranchRecord:
     """A branch that has parted from its `parent`, MAIN or another branch, at the parent's `epoch`.
 
-    `beginning` is its own number for that epoch. It has the relations up to number `newest_relation`.
+    `beginning` is its own number for that epoch. It has the relations up to number `newest_relation`. `live`
+    is 1 for a branch that follows its parent, 0 for one that stays at that epoch.
     """
 
     id: int
@@ -56,6 +60,7 @@ class BranchRecord:
     beginning: int
     created_at: int
     newest_relation: int
+    live: int
 
 
 @dataclass(frozen=True)

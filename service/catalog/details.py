@@ -5,7 +5,7 @@ A table has rules, a view has the relations as it sees them, and both have comme
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -45,11 +45,23 @@ class Seen:
 
 
 @dataclass(frozen=True)
+class FormerQuery:
+    """The query that a view had before epoch `until`; no text if it cannot be told any more."""
+
+    until: int
+    sql: str = ""
+    dialect: str = ""
+    sees: Mapping[str, Seen] = field(default_factory=dict)
+    named: bool = False
+
+
+@dataclass(frozen=True)
 class Details:
     """`comments` by column, the relation's own under the empty name; `sees` by the name in the query.
 
     `named` says that columns of a view without a name have PostgreSQL's; older views keep theirs. `breach` is
-    that of a view which is an assertion.
+    that of a view which is an assertion. `former` has the queries of before a view was replaced, in order,
+    and `once_null` the columns that may be NULL in their rows.
     """
 
     rules: TableRules = NO_RULES
@@ -58,6 +70,21 @@ class Details:
     named: bool = False
     indexes: tuple[SecondaryIndex, ...] = ()
     breach: Breach | None = None
+    former: tuple[FormerQuery, ...] = ()
+    once_null: tuple[str, ...] = ()
+
+    def seeing(self, change: Callable[[Seen], Seen]) -> Details:
+        """The details of a view that sees changed relations, and did so before."""
+        former = tuple(replace(query, sees=_changed(query.sees, change)) for query in self.former)
+        return replace(self, sees=_changed(self.sees, change), former=former)
+
+    def without_past_in(self, relations: Collection[str]) -> Details:
+        """The details of a view whose former queries cannot read these relations any more."""
+        former = tuple(
+            FormerQuery(query.until) if any(it.relation in relations for it in query.sees.values()) else query
+            for query in self.former
+        )
+        return replace(self, former=former)
 
     def commented(self, column: str, text: str | None) -> Details:
         """Sets the comment on a column, or on the relation (the empty name). None removes it."""
@@ -69,6 +96,10 @@ class Details:
         indexes as far as they have their columns."""
         indexes = tuple(index for index in old.indexes if set(index.all) <= set(names))
         return replace(self, comments=old.comments, indexes=indexes)
+
+
+def _changed(sees: Mapping[str, Seen], change: Callable[[Seen], Seen]) -> dict[str, Seen]:
+    return {name: change(seen) for name, seen in sees.items()}
 
 
 NO_DETAILS = Details()
@@ -89,10 +120,12 @@ def dump_details(details: Details) -> str | None:
         "watermark": rules.watermark and [rules.watermark.column, rules.watermark.delay],
         "valid_time": rules.valid_time,
         "comments": dict(details.comments),
-        "sees": {name: [seen.relation, dict(seen.columns), seen.rows] for name, seen in details.sees.items()},
+        "sees": _dump_sees(details.sees),
         "named": details.named,
         "breach": details.breach,
         "indexes": [[index.name, index.columns, index.included] for index in details.indexes],
+        "former": [[it.until, it.sql, it.dialect, _dump_sees(it.sees), it.named] for it in details.former],
+        "once_null": details.once_null,
     }
     return orjson.dumps({name: value for name, value in document.items() if value}).decode()
 
@@ -111,11 +144,24 @@ def load_details(text: str | None) -> Details:
         Watermark(*document["watermark"]) if "watermark" in document else None,
         document.get("valid_time", False),
     )
-    sees = {name: Seen(*seen) for name, seen in document.get("sees", {}).items()}
+    sees = _load_sees(document.get("sees", {}))
+    former = (
+        FormerQuery(until, sql, dialect, _load_sees(seen), named)
+        for until, sql, dialect, seen, named in document.get("former", ())
+    )
     indexes = (SecondaryIndex(name, tuple(of), tuple(more)) for name, of, more in document.get("indexes", ()))
     breach = Breach(document["breach"]) if "breach" in document else None
     comments, named = document.get("comments", {}), document.get("named", False)
-    return Details(rules, comments, sees, named, tuple(indexes), breach)
+    once_null = tuple(document.get("once_null", ()))
+    return Details(rules, comments, sees, named, tuple(indexes), breach, tuple(former), once_null)
+
+
+def _dump_sees(sees: Mapping[str, Seen]) -> dict[str, list[object]]:
+    return {name: [seen.relation, dict(seen.columns), seen.rows] for name, seen in sees.items()}
+
+
+def _load_sees(document: Mapping[str, list[Any]]) -> dict[str, Seen]:
+    return {name: Seen(*seen) for name, seen in document.items()}
 
 
 def _identity(identity: Identity) -> list[object]:

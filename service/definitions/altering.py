@@ -1,4 +1,4 @@
-"""Alterations: ALTER TABLE, ALTER VIEW, CREATE OR REPLACE VIEW and COMMENT.
+"""Alterations: ALTER TABLE, ALTER VIEW and COMMENT.
 
 An alteration is drafted whole, then made in the engine, then stored in the catalog; if either refuses,
 nothing has changed. Views that read the altered relation are planned again and must keep their columns.
@@ -20,17 +20,18 @@ from planner.relation import Relation
 from planner.statements.alterations import Action
 from planner.statements.table_rules import ForeignKey
 from planner.suggestions import did_you_mean
-from service.accounts.principals import MayRead
+from service.catalog.details import Seen
 from service.catalog.records import Definer, Layout
 from service.changes.constraints import Bonds, KeyReference, bonds_of
 from service.changes.resolve import Net, Rows, sum_rows
 from service.changes.table_changes import ChangeOp, TableChanges
-from service.definitions.assertions import check_installed, must_stay
+from service.definitions.assertions import check_installed
 from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
 from service.definitions.draft import Draft, columns_lost
 from service.definitions.key_history import repeats
 from service.definitions.layouts import History, Shift
+from service.definitions.same_columns import check_columns_stay
 from service.errors import Conflict, Invalid
 from service.names import check_columns
 
@@ -154,43 +155,18 @@ class Alterations:
 
     def _renamed(self, view: Definition, new: Definition, draft: Draft) -> Definition:
         """A view with the current names of the altered table and its columns."""
-        sees = dict(view.details.sees)
-        for name, seen in sees.items():
-            if seen.relation == draft.old.name:
-                for before, after in draft.renamed.items():
-                    seen = seen.renamed_column(before, after)
-                kept = {a: b for a, b in seen.columns.items() if b in new.schema.names}
-                sees[name] = replace(seen, relation=new.name, columns=kept)
-        return replace(view, details=replace(view.details, sees=sees))
+
+        def change(seen: Seen) -> Seen:
+            if seen.relation != draft.old.name:
+                return seen
+            for before, after in draft.renamed.items():
+                seen = seen.renamed_column(before, after)
+            kept = {a: b for a, b in seen.columns.items() if b in new.schema.names}
+            return replace(seen, relation=new.name, columns=kept)
+
+        return replace(view, details=view.details.seeing(change))
 
     # Views
-
-    def replace_view(self, name: str, sql: str, dialect: str, readable: MayRead = None) -> Definition:
-        """Gives a view another query, over what is `readable`. Its dependants go on if its columns stay the
-        same."""
-        of = self._of
-        old = of.known.get(name, view=True)
-        must_stay(old)
-        dependants = of.known.dependants(name)
-        others = {n: r for n, r in of.relations.items() if n != name and (readable is None or readable(n))}
-        planned = of.view(old.id, name, sql, dialect, of.engine.snapshot.upper - 1, relations=others)
-        for definition in dependants:
-            if definition.name in planned.reads:
-                raise Conflict(
-                    f"view {name} would read itself, through {definition.name}",
-                    "use WITH RECURSIVE in one view",
-                )
-        new = replace(planned, details=planned.details.following(old.details, planned.schema.names))
-        if dependants:
-            _check_columns(old, old.schema, new, dependants[0])
-        _, again = self._dependants(old, new, None)
-
-        def write(changing: Definer) -> Sequence[Definition]:
-            changing.change(new.record())
-            return []
-
-        self.exchange([old, *dependants], [new, *again], {}, write)
-        return of.known.get(name)
 
     def rename_view(self, name: str, to: str, missing_ok: bool = False) -> None:
         of = self._of
@@ -240,15 +216,18 @@ class Alterations:
         of.withdraw(olds)
         installed: list[Definition] = []
         try:
+            among = {n: d for n, d in of.all.items() if n not in {old.name for old in olds}}
+            among |= {definition.name: definition for definition in news}
             for definition in news:
-                installed.append(self._installed(definition, histories, definition.name in failing))
+                may_fail = definition.name in failing
+                installed.append(self._installed(definition, histories, may_fail, among))
             check_installed(installed, of.engine)
             with of.catalog.changing() as changing:
                 written = write(changing)
         except BaseException:
             of.withdraw(news)
             for definition in olds:
-                of.put(self._installed(definition, before, definition.is_view))
+                of.put(self._installed(definition, before, definition.is_view, of.all))
             raise
         gone = {old.name for old in olds}
         kept = {n: d for n, d in of.all.items() if n not in gone}
@@ -268,13 +247,17 @@ class Alterations:
         return view.failure is not None or self._of.engine.snapshot.failure(view.name) is not None
 
     def _installed(
-        self, definition: Definition, histories: Mapping[str, History], may_fail: bool
+        self,
+        definition: Definition,
+        histories: Mapping[str, History],
+        may_fail: bool,
+        among: Mapping[str, Definition],
     ) -> Definition:
         of = self._of
         if definition.is_view and definition.failure is None and of.is_large(definition):
             return of.compute_later(definition, "it is computed anew, because what it reads was altered")
         try:
-            of.install([definition], histories)
+            of.install([definition], histories, among)
         except OverBudget as error:
             return of.compute_later(definition, error.message)
         except EngineError as error:
@@ -299,7 +282,7 @@ class Alterations:
                 f"drop {view.name} first",
                 code="in_use",
             ) from None
-        _check_columns(view, columns, made, view)
+        check_columns_stay(columns, made, altered)
         relations[made.name] = made.relation
         return made
 
@@ -310,17 +293,3 @@ def retired(changing: Definer, old: Definition, new: Definition, shift: Shift) -
     numbered = replace(new, layout=changing.retire(layout))
     changing.change(numbered.record())
     return numbered
-
-
-def _check_columns(old: Definition, columns: Schema, new: Definition, dependant: Definition) -> None:
-    """Raises Conflict unless these columns come first, in order; new ones may follow them."""
-    for place, column in enumerate(columns.columns):
-        now = new.schema.columns[place] if place < len(new.schema) else None
-        if now is None or now.name != column.name or now.type != column.type:
-            became = "gone" if now is None else f"{now.name} {now.type}"
-            raise Conflict(
-                f"column {column.name} {column.type} of view {old.name} would be {became}, and view "
-                f"{dependant.name} reads it",
-                f"keep the columns, add new ones after them, or drop {dependant.name} first",
-                code="in_use",
-            )

@@ -72,6 +72,16 @@ def check_installed(definitions: Iterable[Definition], engine: Engine) -> None:
             _require_none(definition, engine.snapshot.rows(definition.name), engine.dictionary)
 
 
+def check_replaced(assertion: Definition, hidden: str, engine: Engine) -> None:
+    """Raises NamingConflict if an assertion that refuses epochs would be broken by what the engine maintains
+    as `hidden`, or cannot be checked there."""
+    if assertion.details.breach is not Breach.REFUSE:
+        return
+    _require_none(assertion, engine.snapshot.rows(hidden), engine.dictionary)
+    if errors := engine.snapshot.errors(hidden, most=1):
+        raise _unchecked(assertion.name, errors[0][0])
+
+
 def must_assert(name: str, definitions: Mapping[str, Definition], missing_ok: bool = False) -> None:
     """Raises NotFound unless there is an assertion of the name; with `missing_ok`, nothing may be there."""
     there = definitions.get(name)

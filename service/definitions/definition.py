@@ -9,7 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from engine.kernels.words import NULL
-from engine.plan.nodes import Source
+from engine.plan.nodes import Node, Source
+from engine.plan.successor import Successor
 from engine.schema import Schema
 from planner import PlannedQuery
 from planner.relation import Relation, Watermark
@@ -58,6 +59,28 @@ class Definition:
     @property
     def name(self) -> str:
         return self.relation.name
+
+    @property
+    def maintained(self) -> Node:
+        """What the engine maintains for a view: its plan, from the epoch on at which it was replaced."""
+        plan = self.relation.plan
+        return Successor(plan, self.planned_since) if self.planned_since else plan
+
+    @property
+    def planned_since(self) -> int:
+        """The epoch from which on its rows are those of its plan; before, it had another query."""
+        former = self.details.former
+        return former[-1].until if former else 0
+
+    def goes_on_from(self, old: Definition) -> bool:
+        """Whether it is the same view, maybe under another query, with the same columns and one history."""
+        if (self.id, self.schema) != (old.id, old.schema) or not self.is_view:
+            return False
+        if self.maintained == old.maintained:
+            return True
+        since = [query for query in self.details.former if query.until > old.planned_since]
+        texts = (old.sql, old.dialect, old.details.sees)
+        return bool(since) and (since[0].sql, since[0].dialect, since[0].sees) == texts
 
     @property
     def logged(self) -> int:

@@ -15,11 +15,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from engine.errors import NameInUse
+from engine.errors import EngineError, NameInUse, OverBudget
 from engine.operators.allowance import Allowance, Spending
 from engine.plan.nodes import Node
+from engine.plan.successor import Successor
 from engine.runtime.engine import Engine
+from engine.runtime.succession import Past
 from engine.schema import Schema
+from engine.state.snapshot import RelationSnapshot
 from planner.adhoc.rowwise import with_types
 from planner.errors import InvalidQuery
 from planner.limits import UNLIMITED
@@ -28,7 +31,7 @@ from planner.relation import Relation
 from planner.relation_names import is_temporary, schema_of
 from planner.statements.table_rules import Identity, period_of
 from service.catalog.catalog import Catalog
-from service.catalog.details import NO_DETAILS, Details
+from service.catalog.details import NO_DETAILS, Details, FormerQuery
 from service.catalog.identity_counters import IdentityCounter
 from service.catalog.records import Definer
 from service.changes.constraints import index_side, indexes_of, plans_of
@@ -36,9 +39,10 @@ from service.changes.lateness import newest_index
 from service.clock import Clock
 from service.definitions.definition import Definition, table_relation
 from service.definitions.filling import Counter, Filling
+from service.definitions.former import FormerPlan, former_plans, with_nulls
 from service.definitions.known_relations import KnownRelations, in_order
 from service.definitions.layouts import History
-from service.definitions.maintained_queries import MaintainedQueries
+from service.definitions.maintained_queries import MaintainedQueries, new_query_name
 from service.definitions.named_schemas import NamedSchemas
 from service.definitions.named_sequences import NamedSequences
 from service.definitions.referring import resolved
@@ -148,7 +152,7 @@ class Definitions:
                         code="in_use",
                     )
                 going[reader.name] = reader
-        changed = self._released(going, cascade)
+        changed = [*self._released(going, cascade), *self._without_past(going)]
         self.check_held(*going.values(), *changed)
         with self.catalog.changing() as changing:
             for definition in going.values():
@@ -157,6 +161,8 @@ class Definitions:
                 changing.change(definition.record())
             also(changing)
         for definition in changed:
+            if definition.is_view:
+                continue
             needed = self.all_indexes(definition)
             self.drop_indexes(set(self.all_indexes(self.all[definition.name])) - needed.keys())
         self.withdraw(in_order(going.values()))
@@ -181,6 +187,15 @@ class Definitions:
             kept = tuple(c for c in rules.constraints if c not in lost)
             details = replace(definition.details, rules=replace(rules, constraints=kept))
             changed.append(self.table_like(definition, details=details))
+        return changed
+
+    def _without_past(self, going: Mapping[str, Definition]) -> list[Definition]:
+        """The views that have read dropped relations, without what they were then."""
+        changed = []
+        for view in self.all.values():
+            details = view.details.without_past_in(going)
+            if view.name not in going and details != view.details:
+                changed.append(replace(view, details=details))
         return changed
 
     # Making definitions, without storing them
@@ -227,24 +242,34 @@ class Definitions:
         relations: Mapping[str, Relation] | None = None,
     ) -> Definition:
         """A view planned over `relations`, by default the current ones. `details` are those of a view that
-        was planned before: it sees what it saw then, and is planned without limits."""
+        was planned before: it sees what it saw then, and is planned without limits. A new one over a view
+        that was replaced begins with that, because its plan is not one over the rows of before."""
         among = self.relations if relations is None else relations
         if details is None:
             scope = sized(among, self.engine.rows)
             planned = plan_text(sql, scope, dialect, self.limits, named=True)
             _check_permanent(name, planned.reads)
-            details = Details(sees=seen_now(planned.reads, scope), named=True)
+            since = max((self.all[it].planned_since for it in planned.reads if it in self.all), default=0)
+            former = (FormerQuery(since),) if since else ()
+            details = Details(sees=seen_now(planned.reads, scope), named=True, former=former)
         else:
             scope = relations_of(details.sees, among)
             planned = plan_text(sql, scope, dialect, UNLIMITED, details.named)
         check_columns(planned.schema.names)
-        relation = Relation(name, planned.schema, planned.plan, None, True, period=planned.period)
+        schema = with_nulls(planned.schema, details.once_null)
+        relation = Relation(name, schema, planned.plan, None, True, period=planned.period)
         return Definition(id, relation, created, sql, dialect, planned, None, details)
 
     # The engine
 
-    def install(self, definitions: Sequence[Definition], histories: Mapping[str, History]) -> None:
+    def install(
+        self,
+        definitions: Sequence[Definition],
+        histories: Mapping[str, History],
+        among: Mapping[str, Definition] | None = None,
+    ) -> None:
         """Creates tables, with their histories, and views in the engine. Views come after what they read.
+        `among` has the definitions that they will be among, by default the current ones.
 
         Raises EngineError for one that the engine cannot create; those before it stay.
         """
@@ -252,7 +277,7 @@ class Definitions:
             if definition.failure is not None:
                 continue
             if definition.is_view:
-                self.compute_view(definition)
+                self.compute_view(definition, among)
                 continue
             name, relation = definition.name, definition.relation
             self.engine.create_source(name, relation.schema, relation.key, kept=histories.get(name))
@@ -283,7 +308,8 @@ class Definitions:
         """The indexes of a table or view that only serve to find rows, by their names in the engine."""
         relation, made = definition.relation, definition.details.indexes
         sides = [index_side(relation, index.columns, index.included) for index in made]
-        return plans_of(relation, sides)
+        plans, since = plans_of(relation, sides), definition.planned_since
+        return {name: Successor(plan, since) for name, plan in plans.items()} if since else plans
 
     def all_indexes(self, definition: Definition) -> dict[str, Node]:
         """All indexes of a table or view."""
@@ -296,10 +322,41 @@ class Definitions:
             if index in self.engine.snapshot.relations:
                 self.engine.drop_view(index)
 
-    def compute_view(self, view: Definition) -> None:
-        """Creates a view in the engine. Raises OverBudget if it takes too long: then `compute_later` may."""
-        rows = self.engine.input_rows(view.relation.plan)
-        self.compute(view.name, view.relation.plan, self._settings.view_allowance.for_changes(rows))
+    def compute_view(self, view: Definition, among: Mapping[str, Definition] | None = None) -> None:
+        """Creates a view in the engine, with what it was before it was replaced, as far as that can be told.
+        Raises OverBudget if it takes too long: then `compute_later` may."""
+        plan = view.maintained
+        allowance = self._settings.view_allowance.for_changes(self.engine.input_rows(plan))
+        pasts: list[Past] = []
+        for former in self.former_plans(view, among):
+            try:
+                pasts.append(former.past(self._computed(former.plan, Spending(allowance))))
+            except OverBudget:
+                raise
+            except EngineError:
+                pasts.clear()
+        self.compute(view.name, plan, allowance, pasts)
+
+    def former_plans(
+        self, view: Definition, among: Mapping[str, Definition] | None = None
+    ) -> list[FormerPlan]:
+        """The plans that a view had before it was replaced, as far as they can be told; over what they have
+        read among these definitions, by default the current ones."""
+
+        def planned(name: str, query: FormerQuery, among: Mapping[str, Relation]) -> Relation:
+            details = Details(sees=query.sees, named=query.named)
+            return self.view(0, name, query.sql, query.dialect, 0, details, among).relation
+
+        return former_plans(self.all if among is None else among, view, planned)
+
+    def _computed(self, plan: Node, meter: Spending) -> RelationSnapshot:
+        """What a view of this plan has, computed beside the others."""
+        building = self.engine.begin_view(new_query_name(), plan)
+        try:
+            building.compute(meter)
+            return building.relation()
+        finally:
+            self.engine.discard(building)
 
     def compute_later(self, view: Definition, reason: str) -> Definition:
         """Sets a view aside, to be built beside the writer. Until then it cannot be read."""
@@ -310,12 +367,16 @@ class Definitions:
         """Whether a view reads more than the writer may compute for it."""
         return self.engine.input_rows(view.relation.plan) > self._settings.build_rows_here
 
-    def compute(self, name: str, plan: Node, allowance: Allowance | None = None) -> None:
-        """Creates a view or an index in the engine, computed where the number of its input rows suggests."""
+    def compute(
+        self, name: str, plan: Node, allowance: Allowance | None = None, pasts: Sequence[Past] = ()
+    ) -> None:
+        """Creates a view or an index in the engine, computed where the number of its input rows suggests.
+        `pasts` are what the view was before."""
         self.clock.start_for(plan)
         placement = self._placement
         executor = None if placement is None else placement.executor(self.engine.input_rows(plan))
-        self.engine.create_view(name, plan, executor, None if allowance is None else Spending(allowance))
+        meter = None if allowance is None else Spending(allowance)
+        self.engine.create_view(name, plan, executor, meter, pasts)
         self.clock.note_reader()
 
     @contextmanager

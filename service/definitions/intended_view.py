@@ -15,7 +15,7 @@ from planner.relation import Relation
 from planner.relation_names import schema_of
 from planner.statements.breach import Breach
 from service.accounts.principals import MayRead
-from service.definitions.assertions import asserting, check_built, must_stay
+from service.definitions.assertions import asserting, check_built
 from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
 from service.names import check_relation_name
@@ -23,43 +23,38 @@ from service.names import check_relation_name
 
 @dataclass(frozen=True, eq=False)
 class IntendedView:
-    """`definition` is to be the view's, in place of `replaced` if there is one. If other views read that, the
-    view has to be `rebuilt` as it was. `read` has the relations that the plan was made over. The view begins
-    with its relations' history, or `with_past` false with the newest epoch.
+    """`definition` is to be the view's; it is that of `rebuilt`, a view that is built again, if there is one.
+    `read` has the relations that the plan was made over. The view begins with its relations' history, or
+    `with_past` false with the newest epoch.
     """
 
     definition: Definition
-    replaced: Definition | None
+    rebuilt: Definition | None
     read: Mapping[str, Relation]
-    rebuilt: bool = False
     with_past: bool = True
 
     def is_current(self, of: Definitions) -> bool:
-        """Whether all that the view reads, and what it replaces, is still as it was planned."""
+        """Whether all that the view reads is still as it was planned."""
         if schema_of(self.definition.name) not in of.schemas.all:
             return False
-        if self.replaced is not None:
-            there = of.all.get(self.definition.name)
-            if there is not self.replaced or (of.known.readers(there.name) and not self.rebuilt):
-                return False
+        if self.rebuilt is not None and of.all.get(self.definition.name) is not self.rebuilt:
+            return False
         return all(of.relations.get(name) is relation for name, relation in self.read.items())
 
     def make(self, building: Building, of: Definitions) -> Definition:
-        """Store the view and maintain what was built. If the catalog refuses, the view is an assertion that
-        is broken, or a branch holds the view that it replaces, nothing is made."""
-        if self.replaced is not None and not self.rebuilt:
-            of.check_held(self.replaced)
+        """Store the view and maintain what was built. If the catalog refuses, or the view is an assertion
+        that is broken, nothing is made."""
         check_built(self.definition, building)
-        created = of.engine.snapshot.upper - 1
-        definition = self.definition if self.rebuilt else replace(self.definition, created=created)
+        definition = self.definition
         with of.catalog.changing() as changing:
-            if self.replaced is None:
+            if self.rebuilt is None:
+                definition = replace(definition, created=of.engine.snapshot.upper - 1)
                 definition = replace(definition, id=changing.add(definition.record()))
             else:
                 changing.change(definition.record())
-        if self.replaced is not None:
-            of.drop_indexes(of.lookups(self.replaced))  # they are built again, for what the view is now
-        of.engine.adopt(building, replacing=self.replaced is not None)
+        if self.rebuilt is not None:
+            of.drop_indexes(of.lookups(self.rebuilt))  # they are built again, for what the view is now
+        of.engine.adopt(building, replacing=self.rebuilt is not None)
         of.clock.note_reader()
         return of.put(definition)
 
@@ -69,7 +64,6 @@ def intend(
     name: str,
     sql: str,
     dialect: str,
-    or_replace: bool,
     readable: MayRead = None,
     breach: Breach | None = None,
 ) -> IntendedView:
@@ -77,22 +71,28 @@ def intend(
     PlannerError, NameInUse or Invalid."""
     check_relation_name(name)
     of.schemas.require(schema_of(name))
-    relations, there = (known := of.known).relations, known.all.get(name)
-    if readable is not None:
-        relations = {other: relation for other, relation in relations.items() if readable(other)}
-    replaced = there if or_replace and there is not None and there.is_view else None
-    if replaced is None:
-        of.must_be_new(name)
-        definition = of.view(0, name, sql, dialect, 0, relations=relations)
-        if breach is not None:
-            definition = asserting(definition, breach)
-    else:
-        must_stay(replaced)
-        others = {other: relation for other, relation in relations.items() if other != name}
-        definition = of.view(replaced.id, name, sql, dialect, 0, relations=others)
-        details = definition.details.following(replaced.details, definition.schema.names)
-        definition = replace(definition, details=details)
-    return IntendedView(definition, replaced, {name: relations[name] for name in definition.reads})
+    of.must_be_new(name)
+    relations = _readable(of, readable)
+    definition = of.view(0, name, sql, dialect, 0, relations=relations)
+    if breach is not None:
+        definition = asserting(definition, breach)
+    return IntendedView(definition, None, {name: relations[name] for name in definition.reads})
+
+
+def _readable(of: Definitions, readable: MayRead) -> Mapping[str, Relation]:
+    relations = of.known.relations
+    if readable is None:
+        return relations
+    return {name: relation for name, relation in relations.items() if readable(name)}
+
+
+def as_it_would_be(
+    of: Definitions, name: str, sql: str, dialect: str, readable: MayRead = None
+) -> Definition:
+    """A view under a query, in the place of the view of its name if there is one; for estimates. Raises a
+    PlannerError."""
+    others = {other: it for other, it in _readable(of, readable).items() if other != name}
+    return of.view(0, name, sql, dialect, 0, relations=others)
 
 
 def same_view(
@@ -105,7 +105,7 @@ def same_view(
     there = of.all.get(name)
     if there is None or (there.sql, there.dialect) != (sql, dialect) or not _runs(of, there):
         return None
-    planned = intend(of, name, sql, dialect, True, readable).definition
+    planned = as_it_would_be(of, name, sql, dialect, readable)
     return there if _meaning(planned) == _meaning(there) else None
 
 
@@ -127,4 +127,4 @@ def intend_again(of: Definitions, name: str, with_past: bool) -> IntendedView:
         texts = (there.sql, there.dialect)
         definition = of.view(there.id, name, *texts, there.created, there.details, relations)
     read = {name: relations[name] for name in there.reads}
-    return IntendedView(definition, there, read, rebuilt=True, with_past=with_past)
+    return IntendedView(definition, there, read, with_past)

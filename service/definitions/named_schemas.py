@@ -6,6 +6,7 @@ A schema is a name that relations and types may have before their own; nothing e
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 import sqlalchemy as sa
 
@@ -25,6 +26,12 @@ schemas = sa.Table(
     sa.Column("name", sa.Text, nullable=False, unique=True),
     sqlite_autoincrement=True,
 )
+schema_comments = sa.Table(
+    "schema_comments",
+    metadata,
+    sa.Column("schema", Number, primary_key=True, autoincrement=False),
+    sa.Column("comment", sa.Text, nullable=False),
+)
 _OF_PUBLIC = 0
 
 
@@ -33,10 +40,28 @@ class NamedSchemas(NamedThings[int]):
 
     def __init__(self, catalog: Catalog) -> None:
         super().__init__(catalog, "schema", schemas, {PUBLIC: _OF_PUBLIC})
+        self.comments: Mapping[int, str] = MappingProxyType({})
+        """By number. Replaced as a whole."""
 
     def read(self) -> None:
         """Reads the schemas that the catalog has."""
         self.put({row.name: row.id for row in self.rows()})
+        with self.catalog.connections.reading() as connection:
+            rows = connection.execute(sa.select(schema_comments)).all()
+        self.comments = MappingProxyType({row.schema: row.comment for row in rows})
+
+    def comment(self, name: str, text: str | None) -> None:
+        """Sets the comment on a schema, or removes it. Raises NotFound."""
+        self.require(name)
+        number = self.all[name]
+        with self.catalog.changing() as changing:
+            changing.has_changed = True
+            here = schema_comments.c.schema == number
+            changing.connection.execute(sa.delete(schema_comments).where(here))
+            if text is not None:
+                changing.connection.execute(sa.insert(schema_comments).values(schema=number, comment=text))
+        kept = {of: comment for of, comment in self.comments.items() if of != number}
+        self.comments = MappingProxyType(kept if text is None else {**kept, number: text})
 
     def create(self, name: str, exists_ok: bool = False, *, for_system: bool = False) -> None:
         """Makes a schema. Raises NameInUse and, unless it is `for_system`, Invalid for a name of the

@@ -87,11 +87,10 @@ def _changed(
         called = names.get(old.name, old.name)
         relation = replace(old.relation, name=called)
         if old.is_view:
-            sees = {
-                name: replace(seen, relation=names.get(seen.relation, seen.relation))
-                for name, seen in old.details.sees.items()
-            }
-            view = replace(old, relation=relation, details=replace(old.details, sees=sees))
+            details = old.details.seeing(
+                lambda seen: replace(seen, relation=names.get(seen.relation, seen.relation))
+            )
+            view = replace(old, relation=relation, details=details)
             news.append(alterations.again(view, view.schema, relations, f"schema {schema}"))
             continue
         relation = table_relation(called, old.schema, old.relation.key, old.details.rules)

@@ -87,7 +87,7 @@ class Restoring:
             definition = self._of.put(self._restored(record))
             if definition.planned is None:
                 continue
-            plan = definition.planned.plan
+            plan = definition.maintained
             self._of.clock.start_for(plan, state)
             if state is None or not is_saved(record.id) or not self._map(record.name, plan, state):
                 rest.append(definition)

@@ -10,12 +10,13 @@ from engine.costs.view_cost import ViewCost
 from planner.explain.cost_report import cost_document
 from planner.lower.planned_query import PlannedQuery
 from planner.statements.view_budgets import ViewBudget
+from service.decoding.parsing import JSON
 from service.http.models import BudgetModel
 from service.running.view_costs import excesses
 
 
 class BuildTimeModel(BaseModel):
-    """The seconds of building: of a process and the texts that it reads, of tables' rows, of the operators,
+    """The seconds of building: of a process and the texts that it reads, of the rows of tables, of operators,
     and of the files that are written."""
 
     process: float
@@ -78,3 +79,42 @@ def view_estimate(query: PlannedQuery, cost: ViewCost, sql: str, budget: ViewBud
 def budget_of(model: BudgetModel | None) -> ViewBudget:
     """The budget that a request names."""
     return ViewBudget() if model is None else ViewBudget(**model.model_dump())
+
+
+_EXAMPLE = {
+    "at_least": False,
+    "rows": 2,
+    "memory_bytes": 224,
+    "disk_bytes": 224,
+    "build_seconds": 0.000412,
+    "build": {"process": 0.0, "reading": 0.000031, "operators": 0.000381, "writing": 0.0},
+    "changes": [
+        {
+            "table": "orders",
+            "median_rows": 3.0,
+            "bad_rows": 4.0,
+            "median_milliseconds": 0.031,
+            "bad_milliseconds": 0.034,
+        }
+    ],
+    "shared_with": [],
+    "read": [{"table": "orders", "part": 1.0}],
+    "beginnings": 1.0,
+    "dear": [
+        {
+            "of": "memory",
+            "operator": "o1",
+            "part": 0.57,
+            "place": "o1, sums arrangement (r1), at line 1, column 18: sum(total)",
+            "cure": "every row of the table is kept for a join: a condition on it keeps fewer",
+        }
+    ],
+    "over_budget": [],
+    "plan": {"stage": "cost", "nodes": [], "result": "o3"},
+}
+ESTIMATE_ANSWER: dict[str, Any] = {
+    "model": ViewEstimate,
+    "description": "What the view would cost, of a dry run.",
+    "content": {JSON: {"example": _EXAMPLE}},
+}
+"""How the OpenAPI document describes the answer to a dry run."""

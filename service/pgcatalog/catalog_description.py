@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from zlib import crc32
 
 from engine.schema import Column, Kind, Type
 from planner.catalog_queries import CatalogSession
+from planner.dialects.reserved_words import RESERVED
 from planner.parsing.function_calls import Functions
 from planner.parsing.sql_functions import SqlFunction
 from planner.parsing.vocabulary import Vocabulary
@@ -27,7 +28,6 @@ from service.pgcatalog.object_numbers import (
     relation_number,
 )
 from service.pgcatalog.postgres_types import element_of, type_number
-from service.pgcatalog.reserved_words import RESERVED
 from service.pgcatalog.shown_sessions import ShownSession
 
 OWNING_ROLE = "admin"
@@ -158,6 +158,8 @@ class CatalogDescription:
     size: Callable[[str], int]
     sessions: Callable[[], Sequence[ShownSession]] = tuple
     functions: tuple[DescribedFunction, ...] = ()
+    comments: Mapping[str, str] = field(default_factory=dict)
+    """Those on schemas, by name."""
 
     @cached_property
     def by_name(self) -> Mapping[str, DescribedRelation]:
@@ -199,6 +201,7 @@ def described(
     size: Callable[[str], int],
     schemas: Iterable[str] = (),
     sessions: Callable[[], Sequence[ShownSession]] = tuple,
+    comments: Mapping[str, str] | None = None,
 ) -> CatalogDescription:
     """What a principal sees of the relations, the named types and functions, the schemas and the accounts."""
     seen = sorted((d for d in known.all.values() if principal.sees(d.name)), key=lambda d: d.id)
@@ -217,6 +220,7 @@ def described(
         size,
         sessions,
         _functions(named.functions, {*own, *OWN_SCHEMAS}, numbers),
+        comments or {},
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from engine.schema import Kind
+from planner.relation_names import PUBLIC
 from service.pgcatalog.builtin_objects import Row
 from service.pgcatalog.catalog_description import CatalogDescription, DescribedRelation
 from service.pgcatalog.object_numbers import DATABASE, OWN_SCHEMAS, OWNER
@@ -12,6 +13,8 @@ from service.pgcatalog.postgres_types import dimensions, element_of, modifier
 from service.pgcatalog.relation_layout import ENUMERATION, attribute, class_row
 
 _BTREE, _HEAP = 403, 2
+_NAMESPACES = 2615
+"""The OID of pg_namespace, as the catalog of what a comment is on."""
 _TEXT_COLLATION = 100
 _SYSTEM_COLUMNS = (
     ("tableoid", -6, 26),
@@ -193,7 +196,12 @@ def _dependency(catalog: int, object: int, on_catalog: int, on: int, column: int
 
 
 def descriptions(catalog: CatalogDescription) -> Iterator[Row]:
-    """The comments on relations and columns."""
+    """The comments on schemas, relations and columns."""
+    of_schemas = {PUBLIC: "standard public schema", **catalog.comments}
+    for schema, number in catalog.schemas.items():
+        if schema in of_schemas:
+            told = {"description": of_schemas[schema]}
+            yield {"objoid": number, "classoid": _NAMESPACES, "objsubid": 0, **told}
     for relation in catalog.relations:
         for place, name in enumerate(["", *(column.name for column in relation.columns)]):
             text = relation.comment(name)

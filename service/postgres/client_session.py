@@ -319,13 +319,12 @@ class ClientSession:
     async def subscription(self, piece: Piece) -> Subscription:
         """What a SUBSCRIBE follows; a query is maintained from now on until the subscription is closed."""
         hall, runs, options = self.hall, self.runs, subscribe_options(piece)
-        runs.must_be_on_main("SUBSCRIBE")
-        runtime, principal = runs.runtime, runs.principal
+        runtime, timeline, principal = runs.runtime, runs.timeline, runs.principal
         assert principal is not None
         if options.query is None:
             name = runs.relation(options.schema, options.relation)
             principal.require(Privilege.SELECT, name)
-            return Subscription(hall, runtime, options, runtime.definition(name), principal)
+            return Subscription(hall, timeline, options, timeline.definition(name), principal)
         query = await runs.follow(options.query)
         try:
             return Subscription(hall, runtime, options, query.definition, principal, query)

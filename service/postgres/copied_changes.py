@@ -121,7 +121,7 @@ class _Copying:
                 await self._sending.send(rows)
                 self.sent += rows.size
             else:
-                await session.hall.relay.carry(line, self, caller)
+                await session.hall.relay(subscription.timeline).carry(line, self, caller)
 
     def take(self, until: int, page: CopiedPage | None) -> bool:
         """Writes a page, or keeps it if it is too large for that."""

@@ -18,6 +18,7 @@ from service.reading.lanes import Lanes
 from service.reading.shared_work import SharedWork
 from service.running.relay import Relay
 from service.running.runtime import Runtime
+from service.running.timeline import Timeline
 from service.settings.settings import Settings
 from service.sql.open_sessions import OpenSessions
 from service.sql.script_door import SqlDoor
@@ -43,6 +44,7 @@ class Hall:
     open: int = 0
     """The number of connections."""
     _clearing: set[asyncio.Task[None]] = field(default_factory=set)
+    _relays: dict[Timeline, Relay] = field(default_factory=dict)
 
     @property
     def settings(self) -> Settings:
@@ -73,11 +75,12 @@ class Hall:
         """What subscriptions share."""
         return SharedWork(self.lanes.feeds)
 
-    @cached_property
-    def relay(self) -> Relay:
-        """By which the changes that are copied are sent."""
-        assert self.runtime is not None
-        return Relay(self.runtime)
+    def relay(self, timeline: Timeline) -> Relay:
+        """By which the changes of a timeline that are copied are sent."""
+        if timeline not in self._relays:
+            self._relays = {it: relay for it, relay in self._relays.items() if not it.closing}
+            self._relays[timeline] = Relay(timeline)
+        return self._relays[timeline]
 
     @property
     def feeds(self) -> OpenFeeds:

@@ -168,10 +168,6 @@ class StatementRuns:
         with self.calling() as caller:
             return await DescribingRun(*parts, caller, self._session()).answer(piece, types)
 
-    def must_be_on_main(self, what: str) -> None:
-        """Raises Unsupported if the session is on a branch, where this cannot be."""
-        check_on_main(self._session(), what)
-
     def relation(self, schema: str | None, name: str) -> str:
         """The full name of a relation, by the search path if no schema is written."""
         with self.calling() as caller:

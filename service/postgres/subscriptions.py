@@ -20,7 +20,6 @@ from engine.runtime.engine import Snapshot
 from service.accounts.principals import Principal
 from service.definitions.definition import Definition
 from service.definitions.maintained_queries import is_query_name
-from service.errors import Unavailable
 from service.pgformats.data_rows import columns_of
 from service.pgformats.wire_types import WireColumn
 from service.postgres.hall import Hall
@@ -30,8 +29,8 @@ from service.reading.callers import Caller
 from service.reading.duck import Answer
 from service.running.followed_queries import FollowedQuery
 from service.running.pulse import Beats
-from service.running.relation_following import Following
-from service.running.runtime import Runtime
+from service.running.relation_following import Following, check_going_on
+from service.running.timeline import Timeline
 
 _REST = 0.0005
 """Seconds of rest after it was woken: less than others, because it shares what it does."""
@@ -43,25 +42,27 @@ class Subscription(Following):
     def __init__(
         self,
         hall: Hall,
-        runtime: Runtime,
+        timeline: Timeline,
         options: SubscribeOptions,
         definition: Definition,
         principal: Principal,
         query: FollowedQuery | None = None,
     ) -> None:
-        """Follows a relation, or the definition of a `query`, which it leaves when it is closed."""
-        newest = runtime.snapshot.upper - 1
+        """Follows a relation of a timeline, or the definition of a `query`, which it leaves at its end."""
+        newest = timeline.snapshot.upper - 1
         begin = newest if options.as_of is None else options.as_of
-        super().__init__(runtime, definition, principal, begin - 1 if options.snapshot else begin)
+        super().__init__(timeline, definition, principal, begin - 1 if options.snapshot else begin)
         if options.as_of is not None:
-            runtime.snapshot.changes(definition.name, min(options.as_of, newest), newest)  # is it kept?
+            timeline.snapshot.changes(definition.name, min(options.as_of, newest), newest)  # is it kept?
         self._hall = hall
-        self._runtime = runtime
+        self.timeline = timeline
         self._query = query
         self.last = None if options.up_to is None else options.up_to - 1
         """The last epoch whose changes are wanted."""
         self._needs_snapshot = options.snapshot
-        self.form = SubscriptionForm(definition.name, definition.schema, options.progress, runtime.dictionary)
+        self.form = SubscriptionForm(
+            definition.name, definition.schema, options.progress, timeline.dictionary
+        )
         self._empty = self.form.answer(self.form.empty())
         self._buffer: list[Answer] = []
         self.columns: tuple[WireColumn, ...] = columns_of(self._empty)
@@ -77,8 +78,8 @@ class Subscription(Following):
         if self._is_open:
             self._is_open = False
             self._hall.feeds.leave(self)
-            if self._query is not None:
-                self._runtime.queries.leave(self._query)
+            if self._query is not None and self._hall.runtime is not None:
+                self._hall.runtime.queries.leave(self._query)
 
     @property
     def is_done(self) -> bool:
@@ -111,7 +112,7 @@ class Subscription(Following):
 
     async def _read(self, is_enough: Callable[[], bool], deadline: float | None, caller: Caller) -> None:
         """Reads what comes into the buffer until it is enough, or the loop's clock says that it is late."""
-        with Beats(self._runtime.pulse, _REST) as beats, caller.ending(beats.end_wait):
+        with Beats(self.timeline.pulse, _REST) as beats, caller.ending(beats.end_wait):
             while not is_enough():
                 await self._load()
                 if is_enough() or self.is_behind:
@@ -136,8 +137,7 @@ class Subscription(Following):
 
     async def _load(self) -> None:
         """Reads what is new into the buffer."""
-        if self._runtime.closing:
-            raise Unavailable("the service is shutting down", code="shutting_down")
+        check_going_on(self.timeline)
         before = self.since
         snapshot = self.look(self.last)
         if snapshot is not None:

@@ -20,16 +20,19 @@ from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
-from engine.errors import EngineError, NameInUse, OverBudget
+from engine.errors import BuildCancelled, EngineError, NameInUse, OverBudget
 from engine.operators.allowance import Spending
+from engine.runtime.succession import Past
 from service.definitions.definition import Definition
 from service.definitions.intended_view import IntendedView, intend_again
+from service.definitions.maintained_queries import new_query_name
 from service.errors import Conflict, Overloaded, Unavailable
 from service.running.state import State
-from service.running.view_build import ViewBuild
+from service.running.view_build import EngineBuild, ViewBuild
 
+T = TypeVar("T")
 _THREADS = 16
 _PLANS = _ADOPTIONS = 5
 """Times that a view is planned, and that the writer tries to adopt it, before its relations have to rest."""
@@ -51,22 +54,24 @@ class Builds:
         self._threads = ThreadPoolExecutor(_THREADS, "freshet-builds")
         self.turns = threading.Semaphore(state.settings.builds)
         """Taken by whoever computes a view in a process of its own."""
-        self._asked: set[Future[Definition]] = set()
+        self._asked: set[Future[Any]] = set()
 
     async def make(self, name: str, plan: Plan) -> Definition:
         """Builds a view; returns when it is visible. It is built to its end even if nobody waits any more."""
+        return await waited(self.start(partial(self.build, name, plan)))
+
+    def start(self, job: Callable[[], T]) -> Future[T]:
+        """Calls a job that builds views on a thread of the builds."""
         most = self._state.settings.builds_waiting
         if len(self._asked) >= most:
             raise Overloaded(f"{most} views are being built already", "try again later")
         try:
-            future = self._threads.submit(copy_context().run, self._build, name, plan)
+            future = self._threads.submit(copy_context().run, job)
         except RuntimeError:
             raise Unavailable("the service is shutting down", code="shutting_down") from None
         self._asked.add(future)
         future.add_done_callback(self._asked.discard)
-        built = asyncio.wrap_future(future)
-        built.add_done_callback(_retrieved)
-        return await asyncio.shield(built)
+        return future
 
     async def returned(self, names: Iterable[str]) -> None:
         """Waits until none of the views is being built again, whatever came of them."""
@@ -84,9 +89,9 @@ class Builds:
         return build is not None
 
     def cancel_dropped(self, known: Mapping[str, Definition]) -> None:
-        """Cancels the building of views in the place of others that are gone."""
+        """Cancels the building of views that are built again and are gone."""
         for name, build in self.all.items():
-            if build.intended.replaced is not None and name not in known:
+            if build.intended.rebuilt is not None and name not in known:
                 build.cancel()
 
     def close(self) -> None:
@@ -95,12 +100,14 @@ class Builds:
             build.cancel()
         self._threads.shutdown(cancel_futures=True)
 
-    def _build(self, name: str, plan: Plan) -> Definition:
+    def build(self, name: str, plan: Plan) -> Definition:
+        """Builds a view, on a thread of the builds."""
         build = self._begun(name, plan)
         state = self._state
         try:
             with state.directory.reserving(build.building.files()) as prefix:
                 build.compute(state.directory, prefix, self.turns)
+                self._precede(build)
                 return self._adopted(build)
         finally:
             self._call(lambda: self._end(build))
@@ -109,10 +116,32 @@ class Builds:
         """Builds a view again, however often what it reads is built again meanwhile."""
         while True:
             try:
-                return self._build(name, plan)
+                return self.build(name, plan)
             except Conflict as error:
                 if error.code != "table_changed":
                     raise
+
+    def _precede(self, build: ViewBuild) -> None:
+        """Gives a view that is built again what it was before it was replaced, as far as that can be told."""
+        state, intended = self._state, build.intended
+        pasts: list[Past] = []
+        for former in state.definitions.former_plans(intended.definition) if intended.with_past else ():
+            engine, name = state.engine, new_query_name()
+            building = self._call(partial(engine.begin_view, name, former.plan))
+            try:
+                with state.directory.reserving(building.files()) as prefix:
+                    EngineBuild(building, build.spark, state.settings).compute(
+                        state.directory, prefix, self.turns
+                    )
+                    pasts.append(former.past(building.relation()))
+            except BuildCancelled:
+                raise
+            except EngineError as error:
+                _log.info("what view %s was cannot be told: %s", intended.definition.name, error.message)
+                pasts.clear()
+            finally:
+                self._call(partial(engine.discard, building))
+        build.building.precede(pasts)
 
     def _begun(self, name: str, plan: Plan) -> ViewBuild:
         for _ in range(_PLANS):
@@ -168,15 +197,15 @@ class Builds:
     def _begin(self, intended: IntendedView) -> ViewBuild | None:
         """Begins to build a view; None if it has to be planned again."""
         definitions, engine, placement = self._state.definitions, self._state.engine, self._state.placement
-        name, plan = intended.definition.name, intended.definition.relation.plan
+        name, plan = intended.definition.name, intended.definition.maintained
         if name in self.all:
             raise NameInUse(f"view {name} is being built already", "wait until it is there, or drop it")
-        if intended.replaced is None:
+        if intended.rebuilt is None:
             definitions.must_be_new(name)
         if not intended.is_current(definitions):
             return None
         definitions.clock.start_for(plan)
-        replacing = intended.replaced is not None
+        replacing = intended.rebuilt is not None
         building = engine.begin_view(name, plan, replacing=replacing, with_past=intended.with_past)
         spark = None if placement is None else placement.executor(building.ground.rows)
         build = ViewBuild(building, spark, self._state.settings, intended=intended)
@@ -201,7 +230,14 @@ class Builds:
         self._state.definitions.clock.stop_unless_read()
 
 
-def _retrieved(built: asyncio.Future[Definition]) -> None:
+async def waited(future: Future[T]) -> T:
+    """The result of what is built to its end even if nobody waits any more."""
+    built = asyncio.wrap_future(future)
+    built.add_done_callback(_retrieved)
+    return await asyncio.shield(built)
+
+
+def _retrieved(built: asyncio.Future[Any]) -> None:
     """Look at the outcome, so that asyncio does not complain where nobody waits for it any more."""
     if not built.cancelled():
         built.exception()

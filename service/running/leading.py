@@ -4,15 +4,17 @@ A standby gets it when it takes over."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from service.definitions.altering import Alterations
+from service.definitions.definition import Definition
 from service.running.builds import Builds
 from service.running.checkpoints import Checkpoints
 from service.running.followed_queries import FollowedQueries
 from service.running.index_builds import IndexBuilds
 from service.running.large_requests import LargeRequests
+from service.running.replacements import Replacements
 from service.running.state import State
 from service.running.view_checks import ViewChecks
 from service.writing.writer import Writer, WriterLimits
@@ -28,6 +30,7 @@ class Leading:
     large: LargeRequests
     checks: ViewChecks
     queries: FollowedQueries
+    replacements: Replacements
 
     @classmethod
     def of(cls, state: State, show: Callable[[], None], after: Callable[[], None]) -> Leading:
@@ -45,11 +48,18 @@ class Leading:
             LargeRequests(state, writer.call),
             ViewChecks(state, writer.call, builds.turns),
             FollowedQueries(state, builds, writer),
+            Replacements(state, builds, writer),
         )
+
+    def cancel_dropped(self, known: Mapping[str, Definition]) -> None:
+        """Cancels the building of views that are gone."""
+        self.builds.cancel_dropped(known)
+        self.replacements.cancel_dropped(known)
 
     def close(self) -> None:
         """Finishes waiting requests and writes a checkpoint. Blocks."""
         self.queries.close()
+        self.replacements.close()
         self.checks.close()
         self.builds.close()
         self.indexes.close()

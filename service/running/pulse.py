@@ -23,6 +23,7 @@ class Pulse:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiters: dict[asyncio.Event, tuple[asyncio.AbstractEventLoop, float]] = {}
+        self._told: tuple[threading.Event, ...] = ()
         self._rested: WeakKeyDictionary[asyncio.AbstractEventLoop, float] = WeakKeyDictionary()
         """The time from which on each loop may wake its waiters again. Only the loop looks at its own."""
 
@@ -39,8 +40,19 @@ class Pulse:
         with self._lock:
             self._waiters.pop(event, None)
 
+    def tell(self, event: threading.Event) -> None:
+        """Lets each beat set an event for which a thread waits, until `tell_no_more`."""
+        with self._lock:
+            self._told = (*self._told, event)
+
+    def tell_no_more(self, event: threading.Event) -> None:
+        with self._lock:
+            self._told = tuple(told for told in self._told if told is not event)
+
     def beat(self) -> None:
         """Sets every event that was taken before, at once or after the rest. Any thread may call it."""
+        for told in self._told:
+            told.set()
         if not self._waiters:
             return
         with self._lock:

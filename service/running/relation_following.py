@@ -15,7 +15,7 @@ from engine.state.snapshot import RelationSnapshot
 from service.accounts.principals import Principal
 from service.definitions.definition import Definition
 from service.definitions.maintained_queries import is_query_name
-from service.errors import Conflict, NotFound, Unauthenticated
+from service.errors import Conflict, NotFound, Unauthenticated, Unavailable
 from service.reading.reads import check_health
 from service.running.timeline import Timeline
 
@@ -43,8 +43,10 @@ class Position:
         relation = snapshot.relations.get(name)
         if is_query_name(name):
             _check_query(relation)
-        elif readable.known.all.get(name) is not definition:
-            raise NotFound(f"{name} was dropped or altered", "follow it anew")
+        elif (there := readable.known.all.get(name)) is not definition:
+            if there is None or not there.goes_on_from(definition):
+                raise NotFound(f"{name} was dropped or altered", "follow it anew")
+            definition = self.definition = there
         if snapshot.is_aside(name):
             return None  # it comes back with all of its changes
         newest = snapshot.upper - 1 if until is None else min(snapshot.upper - 1, until)
@@ -89,6 +91,18 @@ class Following(Position):
         if not self._timeline.accounts.is_current(self.principal):
             raise rights_changed()
         return super().look(until)
+
+
+def check_going_on(timeline: Timeline) -> None:
+    """Raises Unavailable if the timeline is about to end, so that it can be followed no longer."""
+    if timeline.closing:
+        what, hint = "the service is shutting down", ""
+        if timeline.name:
+            what, hint = (
+                f"branch {timeline.name} has ended",
+                "it was dropped, or the service is shutting down",
+            )
+        raise Unavailable(what, hint, code="shutting_down")
 
 
 def rights_changed() -> Unauthenticated:

@@ -17,12 +17,11 @@ from typing import Generic, Protocol, TypeVar
 
 from engine.runtime.engine import Snapshot
 from service.definitions.definition import Definition
-from service.errors import Unavailable
 from service.reading.callers import Caller
 from service.reading.followers import Follower
 from service.running.pulse import Beats
-from service.running.relation_following import Position, rights_changed
-from service.running.runtime import Runtime
+from service.running.relation_following import Position, check_going_on, rights_changed
+from service.running.timeline import Timeline
 
 REST = 0.0004
 """Seconds of rest of a group, for its look and its page."""
@@ -93,11 +92,11 @@ _Groups = dict[Hashable, list["_Group[P]"]]
 class _Group(Generic[P]):
     """Followers of a line who are at the same position. It ends when it has none left."""
 
-    def __init__(self, runtime: Runtime, line: Line[P], since: int, groups: _Groups[P]) -> None:
+    def __init__(self, timeline: Timeline, line: Line[P], since: int, groups: _Groups[P]) -> None:
         """`groups` are those of all lines, to which this one belongs until it ends."""
-        self._runtime = runtime
+        self._timeline = timeline
         self._line = line
-        self._position = Position(runtime, line.definition, since)
+        self._position = Position(timeline, line.definition, since)
         self._groups = groups
         self._seats: set[_Seat[P]] = set()
         self._beats: Beats | None = None
@@ -119,7 +118,7 @@ class _Group(Generic[P]):
 
     async def _run(self) -> None:
         try:
-            with Beats(self._runtime.pulse, REST) as self._beats:
+            with Beats(self._timeline.pulse, REST) as self._beats:
                 while self._seats:
                     await self._move()
                     self._merge()
@@ -137,8 +136,7 @@ class _Group(Generic[P]):
 
     async def _move(self) -> None:
         """Looks at the newest state once, and hands on what it has."""
-        if self._runtime.closing:
-            raise Unavailable("the service is shutting down", code="shutting_down")
+        check_going_on(self._timeline)
         self._check_rights()
         position, line = self._position, self._line
         since = position.since
@@ -151,7 +149,7 @@ class _Group(Generic[P]):
             self._hand(line.silence(position.since))
 
     def _check_rights(self) -> None:
-        is_current = self._runtime.accounts.is_current
+        is_current = self._timeline.accounts.is_current
         for seat in list(self._seats):
             if not is_current(seat.follower.principal):
                 seat.leave(rights_changed())
@@ -175,10 +173,10 @@ class _Group(Generic[P]):
 
 
 class Relay(Generic[P]):
-    """Belongs to the event loop."""
+    """Of one timeline. Belongs to the event loop."""
 
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
+    def __init__(self, timeline: Timeline) -> None:
+        self._timeline = timeline
         self._groups: _Groups[P] = {}
 
     async def carry(self, line: Line[P], follower: Carried[P], caller: Caller) -> None:
@@ -203,5 +201,5 @@ class Relay(Generic[P]):
     def _group(self, line: Line[P], since: int) -> _Group[P]:
         peers = self._groups.get(line.key, ())
         return next((group for group in peers if group.is_at(since)), None) or _Group(
-            self._runtime, line, since, self._groups
+            self._timeline, line, since, self._groups
         )

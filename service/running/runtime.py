@@ -37,6 +37,7 @@ from service.accounts.principals import MayRead, readable_by
 from service.catalog.catalog import Receipt
 from service.catalog.details import NO_DETAILS, Details
 from service.catalog.leadership import Leader
+from service.catalog.replacement_records import NewQuery
 from service.changes.index_names import table_of_index
 from service.changes.table_changes import Applied, TableChanges
 from service.clock import Time, system_time
@@ -44,7 +45,12 @@ from service.definitions.counters import counter_called, has_counter
 from service.definitions.definition import Definition
 from service.definitions.dropping_schemas import drop_schemas
 from service.definitions.indexing import NewIndex, create_index, drop_index
-from service.definitions.intended_view import IntendedView, intend, intend_again, same_view
+from service.definitions.intended_view import (
+    as_it_would_be,
+    intend,
+    intend_again,
+    same_view,
+)
 from service.definitions.maintained_queries import is_query_name
 from service.definitions.readable import Readable
 from service.definitions.relabelling import NewLabel, add_label
@@ -61,6 +67,7 @@ from service.running.leading import Leading
 from service.running.log_follower import LogFollower
 from service.running.pinned_state import PinnedState, pinned
 from service.running.process_memory import MemoryMark
+from service.running.replacements import Replacement, Replacements, kept_queries
 from service.running.state import State, recover
 from service.running.timeline import Timeline
 from service.running.view_build import ViewBuild
@@ -146,6 +153,7 @@ class Runtime(Timeline):
         self._branches.restore()
         self._show()
         self._led.writer.start()
+        self._led.replacements.restore()
         left = [name for name in self.schemas() if name.startswith(TEMPORARY)]
         if left:  # their sessions have ended with the last leader
             self._led.writer.call(
@@ -320,6 +328,10 @@ class Runtime(Timeline):
     async def create_schema(self, name: str, *, exists_ok: bool = False) -> None:
         await self._leading.writer.run(partial(self._state.definitions.schemas.create, name, exists_ok))
 
+    async def comment_on_schema(self, name: str, text: str | None) -> None:
+        """Sets the comment on a schema. Removes it if there is no text."""
+        await self._leading.writer.run(partial(self._state.definitions.schemas.comment, name, text))
+
     async def rename_schema(self, name: str, to: str) -> None:
         """Renames a schema with all that is in it; large views are built again before this returns."""
         leading, state = self._leading, self._state
@@ -343,7 +355,7 @@ class Runtime(Timeline):
             cascade,
         )
         await leading.writer.run(drop)
-        leading.builds.cancel_dropped(self._readable.known.all)
+        leading.cancel_dropped(self._readable.known.all)
 
     async def create_index(self, wanted: NewIndex) -> None:
         """Creates an index, and returns when it can be used. If it cannot be built, there is none.
@@ -379,7 +391,7 @@ class Runtime(Timeline):
 
         def add() -> list[str]:
             intended = [build.intended for build in leading.builds.all.values()]
-            building = [each.definition for each in intended if not each.rebuilt]
+            building = [each.definition for each in intended if each.rebuilt is None]
             parts = (leading.alterations, state.types, state.functions)
             return add_label(*parts, name, added, exists_ok, building)
 
@@ -463,9 +475,9 @@ class Runtime(Timeline):
         it is an assertion, of whose rows there may be none. Raises Invalid, before it is begun, if it would
         not fit into its budget or that of all views.
 
-        It is built beside the writer (`service/running/builds.py`). Other views that read a view which is
-        replaced are computed anew, large ones beside the writer too. A view that has this query already
-        stays as it is, with its history.
+        It is built beside the writer (`service/running/builds.py`). With `or_replace`, a view of the name is
+        replaced (`service/running/replacements.py`), with all views that read it, at one epoch. One that has
+        this query already stays as it is.
         """
         self.memory.check("a view")
         text = await self._judging.run(kept_text, sql, dialect, self.vocabulary(), names)
@@ -486,25 +498,38 @@ class Runtime(Timeline):
         budget: ViewBudget,
     ) -> Definition:
         leading, of = self._leading, self._state.definitions
-        if or_replace and (same := await self._judging.run(same_view, of, name, sql, dialect, readable)):
+        there = of.all.get(name) if or_replace else None
+        replaces = there is not None and there.is_view
+        if replaces and (same := await self._judging.run(same_view, of, name, sql, dialect, readable)):
             return same
-        budget = budget.within(self.settings.view_budget)
-
-        def plan() -> IntendedView:
-            intended = intend(of, name, sql, dialect, or_replace, readable, breach)
-            if intended.definition.planned is not None:
-                self.costs.check(self, name, intended.definition.planned, sql, budget)
-            return intended
-
-        views = [view.name for view in self._readable.known.dependants(name)]
-        if or_replace and views:
-            if budget.is_limited:
-                await self.costs.lane.run(plan)
-            replacing = partial(leading.alterations.replace_view, name, sql, dialect, readable)
-            definition = await leading.writer.run(replacing)
-            await leading.builds.returned([name, *views])
-            return definition
+        query, budget = NewQuery(name, sql, dialect), budget.within(self.settings.view_budget)
+        if budget.is_limited:
+            await self.costs.lane.run(self._check_costs, query, readable, budget)
+        if replaces:
+            await leading.replacements.replace([query], readable)
+            return self.definition(name)
+        plan = partial(intend, of, name, sql, dialect, readable, breach)
         return await leading.builds.make(name, plan)
+
+    def _check_costs(self, query: NewQuery, readable: MayRead, budget: ViewBudget) -> None:
+        """Raises an error if a view would cost more under its new query than it may."""
+        made = as_it_would_be(self._state.definitions, query.view, query.sql, query.dialect, readable)
+        if made.planned is not None:
+            self.costs.check(self, query.view, made.planned, query.sql, budget)
+
+    async def create_replacement(
+        self,
+        name: str,
+        queries: Sequence[NewQuery],
+        readable: MayRead = None,
+        *,
+        names: Namespace = DEFAULT,
+        exists_ok: bool = False,
+    ) -> Replacement:
+        """Builds views under new queries beside the old ones, and returns when that is done."""
+        self.memory.check("a replacement")
+        kept = await self._judging.run(kept_queries, queries, self.vocabulary(), names)
+        return await self._leading.replacements.create(name, kept, readable, exists_ok=exists_ok)
 
     async def estimate_view(
         self, name: str, sql: str, dialect: str, caller: Caller, names: Namespace = DEFAULT
@@ -514,9 +539,7 @@ class Runtime(Timeline):
         readable = readable_by(caller.principal)
 
         def estimate() -> tuple[PlannedQuery, ViewCost]:
-            planned = intend(
-                self._state.definitions, name, text.text, dialect, True, readable
-            ).definition.planned
+            planned = as_it_would_be(self._state.definitions, name, text.text, dialect, readable).planned
             assert planned is not None
             return planned, self.costs.estimate(self, planned.plan, caller, name)
 
@@ -548,6 +571,11 @@ class Runtime(Timeline):
         return {name: b for name, b in all.items() if b.is_wanted and not is_query_name(name)}
 
     @property
+    def replacements(self) -> Replacements:
+        """The replacements of views. Raises NotLeader in a standby, which has none."""
+        return self._leading.replacements
+
+    @property
     def queries(self) -> FollowedQueries:
         """The queries that clients follow. Raises NotLeader in a standby, which can only maintain views."""
         if self._led is None:
@@ -563,7 +591,7 @@ class Runtime(Timeline):
     async def _drop(self, names: Sequence[str], *, view: bool, missing_ok: bool, cascade: bool) -> None:
         drop = partial(self._state.definitions.drop, names, view=view, missing_ok=missing_ok)
         await self._leading.writer.run(partial(drop, cascade=cascade))
-        self._leading.builds.cancel_dropped(self._readable.known.all)
+        self._leading.cancel_dropped(self._readable.known.all)
 
     async def rename_view(self, name: str, to: str, *, missing_ok: bool = False) -> None:
         """Renames a view. Large views that have to be built again for it are there when this returns."""

@@ -128,6 +128,10 @@ class Timeline:
         """The numbers of the schemas by name. Immutable; each statement about schemas replaces it."""
         return self._state.definitions.schemas.all
 
+    def schema_comments(self) -> Mapping[int, str]:
+        """The comments on schemas by their numbers. Immutable, and replaced in the same way."""
+        return self._state.definitions.schemas.comments
+
     def definition(self, name: str, *, view: bool | None = None) -> Definition:
         """The table or view called `name`: see `Readable.definition`."""
         return self._readable.definition(name, view=view)

@@ -75,7 +75,7 @@ class ViewChecks:
         building = state.engine.begin_view(name, view.relation.plan, replacing=True, with_past=False)
         placement = state.placement
         spark = None if placement is None else placement.executor(building.ground.rows)
-        intended = IntendedView(view, view, {}, rebuilt=True, with_past=False)
+        intended = IntendedView(view, view, {}, with_past=False)
         prefix = stack.enter_context(state.directory.reserving(building.files()))
         return ViewBuild(building, spark, state.settings, intended=intended), prefix
 

@@ -28,6 +28,9 @@ class BuildSettings:
     builds_waiting: int = setting(
         100, "FRESHET_BUILDS_WAITING", "views that may be in building; more get 429"
     )
+    replacements: int = setting(
+        16, "FRESHET_REPLACEMENTS", "replacements of views that there may be; one more gets 429"
+    )
     build_rows_here: int = setting(
         20_000,
         "FRESHET_BUILD_ROWS_HERE",

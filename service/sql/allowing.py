@@ -19,11 +19,13 @@ from planner.catalog_queries import CATALOG, is_system
 from planner.identifiers import fold, relation_name
 from planner.relation_names import PUBLIC, schema_of
 from planner.statements.alterations import AddColumn, AddConstraint, RenameTable, SetSequence
+from planner.statements.replacement_forms import REPLACING
 from planner.statements.statements import (
     AddLabel,
     AlterSequence,
     AlterTable,
     Comment,
+    CommentOnSchema,
     CreateAssertion,
     CreateBranch,
     CreateFunction,
@@ -85,8 +87,12 @@ def allow(statement: Statement, principal: Principal) -> None:
             principal.require_admin()
         case CreateBranch() | DropBranch() | MergeBranch():
             principal.require_defining_all()
+        case _ if isinstance(statement, REPLACING):
+            principal.require_defining_all()
         case CreateSchema() | RenameSchema() | DropSchema() | AddLabel():  # a label reaches all schemas
             principal.require_defining_all()
+        case CommentOnSchema(name=name):
+            principal.require_defining(name)
         case SetOwner(kind="SCHEMA"):
             principal.require_defining_all()
         case _ if isinstance(statement, DEFINING):

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from planner.errors import Unsupported
 from planner.statements.outside import OUTSIDE
+from planner.statements.replacement_forms import REPLACING
 from planner.statements.statements import CreateBranch, DropBranch, MergeBranch, Statement
 from service.errors import Conflict
 from service.running.branches.branch_merging import ConflictChoice
@@ -31,7 +32,7 @@ def check_on_main(session: ScriptSession, what: str, hint: str = _DEFINES) -> No
 
 def check_place(statement: Statement, session: ScriptSession) -> None:
     """Raises Unsupported for a statement that cannot be on the branch of its session."""
-    if isinstance(statement, DEFINING):
+    if isinstance(statement, DEFINING | REPLACING):
         check_on_main(session, name_of(statement))
     if isinstance(statement, OUTSIDE):
         check_on_main(session, name_of(statement), _OUTSIDE)
@@ -54,7 +55,8 @@ async def change_branches(
             of = parent or session.branch or MAIN_NAME
             timeline = branches.timeline(of)
             epoch = await timeline.epoch_at(as_of) if isinstance(as_of, datetime) else as_of
-            made = await branches.create(name, of, epoch, exists_ok=statement.if_not_exists)
+            options = {"live": statement.live, "exists_ok": statement.if_not_exists}
+            made = await branches.create(name, of, epoch, **options)
             return made.readable.newest, None
         case DropBranch(names=names):
             if session.branch in names:

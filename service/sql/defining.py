@@ -20,6 +20,7 @@ from planner.statements.statements import (
     AlterSequence,
     AlterTable,
     Comment,
+    CommentOnSchema,
     CreateAssertion,
     CreateFunction,
     CreateIndex,
@@ -84,6 +85,7 @@ DEFINING = (
     | RenameView
     | SetOwner
     | Comment
+    | CommentOnSchema
 )
 Ask = Callable[[AdhocQuery], Awaitable[Answer]]
 
@@ -166,6 +168,8 @@ async def _define(statement: Statement, runtime: Runtime) -> None:
                 _must_exist(kind, name, runtime)
         case Comment(name=name, of_column=column, text=text, view=view):
             await runtime.comment(name, column, text, view)
+        case CommentOnSchema(name=name, text=text):
+            await runtime.comment_on_schema(name, text)
 
 
 def _must_exist(kind: str, name: str, runtime: Runtime) -> None:

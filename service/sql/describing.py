@@ -26,7 +26,7 @@ from service.sql.dml import table_of
 from service.sql.script_failures import numbered
 from service.sql.script_run import ScriptRun
 
-_READS = "EXPLAIN", "SHOW", "DESCRIBE", "DESC"
+_READS = "EXPLAIN", "SHOW", "DESCRIBE", "DESC", "PREVIEW"
 """The first words of statements whose columns are known when they have run."""
 
 

@@ -16,6 +16,8 @@ from service.sql.branching import check_on_main
 from service.sql.caller_scope import CallerScope
 from service.sql.script_failures import numbered
 
+_HINT = "SUBSCRIBE to a view of the branch, or SET branch = main"
+
 
 @dataclass(frozen=True, eq=False)
 class FollowingRun(CallerScope):
@@ -30,7 +32,7 @@ class FollowingRun(CallerScope):
         """Maintains a query until the caller leaves it. Raises ScriptFailed."""
         runtime, principal = self.runtime, self.caller.principal
         with numbered(piece):
-            check_on_main(self.session, "a query that is followed")
+            check_on_main(self.session, "SUBSCRIBE to a query", _HINT)
             queries = runtime.queries
             runtime.memory.check("a query that is followed")
             excerpt = await self._lane(piece.length).run(self._text, piece)

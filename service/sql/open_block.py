@@ -28,6 +28,7 @@ from engine.state.watched_snapshot import WatchedSnapshot
 from planner.errors import PlannerError
 from planner.limits import within
 from planner.parsing.script import Piece
+from planner.statements.replacement_forms import REPLACING
 from planner.statements.statements import (
     Comment,
     CreateIndex,
@@ -245,7 +246,7 @@ class BlockRun(ScriptRun):
                 return found
             statement = await self._lane(piece.length).run(self._parsed, piece)
             await self._check_allowed(statement)
-            if isinstance(statement, DEFINING | ACCOUNTS | BRANCHING):
+            if isinstance(statement, DEFINING | ACCOUNTS | BRANCHING | REPLACING):
                 return noticed(await self._defined(statement), statement)
             if isinstance(statement, _CHANGES):
                 self._open.must_write()

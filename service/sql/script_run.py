@@ -19,6 +19,7 @@ from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece
 from planner.statements.outside import OUTSIDE, CopyFiles, ShowStreams
 from planner.statements.prepare_statements import Deallocate, Prepare
+from planner.statements.replacement_forms import REPLACING, PreviewReplacement, ShowReplacements
 from planner.statements.row_statements import returns_rows
 from planner.statements.show_create import identifier
 from planner.statements.statements import (
@@ -59,6 +60,7 @@ from service.sql.granting import change_accounts
 from service.sql.outside_running import run_outside
 from service.sql.preparing import executed, keep, kept_statement
 from service.sql.recorded import recorded
+from service.sql.replacing_views import replace_views
 from service.sql.script_failures import ScriptFailed, numbered, restless
 from service.sql.tasks import Result, StatementTask, late_notices, name_of, texts
 from service.writing.transaction import Transaction
@@ -127,6 +129,11 @@ class ScriptRun(CallerScope):
             async with self._recorded(statement):
                 made = await change_branches(statement, self.session, self.runtime.branches)
                 return Result(name_of(statement), made[0], count=made[1])
+        if isinstance(statement, REPLACING):
+            is_asking = isinstance(statement, PreviewReplacement | ShowReplacements)
+            async with self._recorded(statement, not is_asking):
+                readable = readable_by(self.caller.principal)
+                return await replace_views(statement, self.runtime, readable)
         if isinstance(statement, DEFINING | ACCOUNTS):
             async with self._recorded(statement):
                 return Result(name_of(statement), await self._define(statement))
@@ -157,8 +164,16 @@ class ScriptRun(CallerScope):
                 return texts(name, epoch, ("branch",), [[session.branch or MAIN_NAME]])
             case ShowBranches():
                 branches = self.runtime.branches.all.values()
-                rows = [[it.name, it.parent.name or MAIN_NAME, str(it.record.epoch)] for it in branches]
-                return texts(name, epoch, ("branch", "parent", "parted"), rows)
+                rows = [
+                    [
+                        it.name,
+                        it.parent.name or MAIN_NAME,
+                        str(it.record.epoch),
+                        it.follows and str(it.follows),
+                    ]
+                    for it in branches
+                ]
+                return texts(name, epoch, ("branch", "parent", "parted", "follows"), rows)
             case ShowSearchPath():
                 shown = ", ".join(map(identifier, session.search_path))
                 return texts(name, epoch, ("search_path",), [[shown]])
@@ -202,7 +217,7 @@ class ScriptRun(CallerScope):
         """Raises Forbidden if the caller may not run the statement, Unauthenticated if its key is gone."""
         principal = self.caller.principal = self.runtime.accounts.renewed(self.caller.principal)
         check_place(statement, self.session)
-        if isinstance(statement, DEFINING | ACCOUNTS | BRANCHING) and not principal.is_admin:
+        if isinstance(statement, DEFINING | ACCOUNTS | BRANCHING | REPLACING) and not principal.is_admin:
             async with self._recorded(statement, changes=False):
                 allow(statement, principal)
         else:

@@ -43,6 +43,7 @@ class _Source:
     vocabulary: Vocabulary
     accounts: KnownAccounts
     schemas: Mapping[str, int]
+    comments: Mapping[int, str]
     principal: Principal
 
     def is_same(self, other: _Source) -> bool:
@@ -51,6 +52,7 @@ class _Source:
             and self.vocabulary is other.vocabulary
             and self.accounts is other.accounts
             and self.schemas == other.schemas
+            and self.comments == other.comments
             and self.principal.has_rights_of(other.principal)
         )
 
@@ -73,7 +75,8 @@ class SystemCatalogs:
             user, DATABASE, _VERSION, path, caller.settings, self._started, caller.session
         )
         vocabulary, schemas = runtime.vocabulary(), runtime.schemas()
-        source = _Source(runtime.readable.known, vocabulary, runtime.accounts.known, schemas, principal)
+        known, accounts, comments = runtime.readable.known, runtime.accounts.known, runtime.schema_comments()
+        source = _Source(known, vocabulary, accounts, schemas, comments, principal)
         place = (principal.id, user, tuple(path))
         with self._lock:
             kept = self._kept.get(place)
@@ -90,6 +93,7 @@ class SystemCatalogs:
                 runtime.size,
                 schemas,
                 partial(self._sessions.seen_by, principal),
+                {name: comments[number] for name, number in schemas.items() if number in comments},
             ),
             partial(self._signal, principal),
         )

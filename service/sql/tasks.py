@@ -27,6 +27,13 @@ from planner.explain import analyze, explain
 from planner.explain.cost_report import cost_text
 from planner.long_texts import long_query, plan_text
 from planner.statements.outside import CopyFiles, CreateSink, CreateSource, DropStream, ShowStreams
+from planner.statements.replacement_forms import (
+    ApplyReplacement,
+    CreateReplacement,
+    DropReplacement,
+    PreviewReplacement,
+    ShowReplacements,
+)
 from planner.statements.show_create import assertion_text, table_text, view_text
 from planner.statements.statements import (
     ANALYZE,
@@ -39,6 +46,7 @@ from planner.statements.statements import (
     AlterTable,
     Begin,
     Comment,
+    CommentOnSchema,
     Commit,
     CreateAssertion,
     CreateBranch,
@@ -138,6 +146,11 @@ _NAMES: dict[type[Statement], str] = {
     CreateBranch: "CREATE BRANCH",
     DropBranch: "DROP BRANCH",
     MergeBranch: "MERGE BRANCH",
+    CreateReplacement: "CREATE REPLACEMENT",
+    ApplyReplacement: "APPLY REPLACEMENT",
+    DropReplacement: "DROP REPLACEMENT",
+    PreviewReplacement: "PREVIEW REPLACEMENT",
+    ShowReplacements: "SHOW REPLACEMENTS",
     ShowSearchPath: "SHOW",
     CreateType: "CREATE TYPE",
     AddLabel: "ALTER TYPE",
@@ -156,6 +169,7 @@ _NAMES: dict[type[Statement], str] = {
     Update: "UPDATE",
     AlterTable: "ALTER TABLE",
     Comment: "COMMENT",
+    CommentOnSchema: "COMMENT",
     CreateTableAs: "CREATE TABLE",
     CreateTableLike: "CREATE TABLE",
     Merge: "MERGE",

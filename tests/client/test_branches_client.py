@@ -8,6 +8,7 @@ import pytest
 
 import freshet
 from tests.service.client import Process
+from tests.service.waiting import wait_until
 
 
 def test_a_connection_on_a_branch(service: Process) -> None:
@@ -47,6 +48,12 @@ def test_a_connection_on_a_branch(service: Process) -> None:
         merged = db.merge_branch("branch_a", on_conflict="theirs")
         assert (merged.changes, merged.conflicts, merged.into) == (2, 1, "main")
         db.drop_branch("branch_a")
+        made = db.create_branch("branch_live", live=True)
+        assert (made.live, made.follows, made.waits) == (True, made.parted, None)
+        newest = table.upsert([{"id": 9, "n": 1}]).epoch
+        wait_until(lambda: db.branch("branch_live").follows == newest)
+        assert len(db.on_branch("branch_live").table("br").rows(where="id = 9")) == 1
+        db.drop_branch("branch_live")
         assert db.branches() == []
         with pytest.raises(freshet.NotFoundError):
             there.table("br").rows()

@@ -33,7 +33,7 @@ PROGRAMS = (
 TARGETS = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
 
 
-PAGES = ("tour", "http", "backups", "assertions", "why", "branches", "valid-time")
+PAGES = ("tour", "http", "backups", "assertions", "why", "branches", "valid-time", "costs", "replacing")
 PLAYED = ["README.md", *(f"docs/{it}.md" for it in PAGES)]
 
 

@@ -69,18 +69,18 @@ sql
 CREATE OR REPLACE VIEW everything AS SELECT id, cents AS price, colour FROM goods WHERE cents > 10;
 SELECT * FROM total
 --
-CREATE VIEW, epoch 2
+CREATE VIEW, epoch 3
 items | price
 ------+------
     2 |    50
-(1 row, epoch 2)
+(1 row, epoch 3)
 
 sql
 CREATE OR REPLACE VIEW everything AS SELECT id FROM goods
 --
-409 in_use: column price INTEGER of view everything would be gone, and view total reads it
+409 in_use: view total reads everything and would fail: unknown column "price"
 at statement 0
-hint: keep the columns, add new ones after them, or drop total first
+hint: replace total together with it, or drop total first
 
 sql
 ALTER TABLE goods DROP COLUMN cents
@@ -107,8 +107,8 @@ sql
 DROP TABLE goods CASCADE;
 SHOW VIEWS
 --
-DROP TABLE, epoch 2
+DROP TABLE, epoch 3
 name | columns | state | sql
 -----+---------+-------+----
-(0 rows, epoch 2)
+(0 rows, epoch 3)
 

@@ -80,12 +80,35 @@ def test_a_commit_stays_on_the_branch_where_it_began(door: PostgresDoor, tables:
     assert tables.execute("SELECT c FROM v").fetchone() == (1,)
 
 
+def test_following(door: PostgresDoor, tables: psycopg.Connection) -> None:
+    """A subscription follows the branch of its session, beside one that follows main, until it is dropped."""
+
+    def moved(rows: Iterator[tuple]) -> list[tuple]:
+        return sorted((row[1], row[2]) for row in (next(rows), next(rows)))
+
+    with door.connect() as there, door.connect(autocommit=False) as here, door.connect() as changing:
+        there.execute("SET branch = b")
+        changing.execute("SET branch = b")
+        here.execute("DECLARE c CURSOR FOR SUBSCRIBE TO v WITH (SNAPSHOT = FALSE)")
+        with there.cursor().copy("COPY (SUBSCRIBE TO v WITH (SNAPSHOT = FALSE)) TO STDOUT") as on_branch:
+            rows = iter(on_branch.rows())
+            changing.execute("INSERT INTO t VALUES (2, 20)")
+            assert moved(rows) == [("-1", "1"), ("1", "2")]
+            tables.execute("INSERT INTO t VALUES (3, 30), (4, 40)")
+            found = here.execute("FETCH 2 c WITH (TIMEOUT = '60s')").fetchall()
+            assert sorted(row[1:] for row in found) == [(-1, 1), (1, 3)]
+            changing.execute("SET branch = main")
+            tables.execute("DROP BRANCH b")
+            with pytest.raises(psycopg.Error, match="branch b has ended"):
+                next(rows)
+
+
 def test_refusals(door: PostgresDoor, tables: psycopg.Connection) -> None:
     with pytest.raises(psycopg.Error, match="no branch called none"):
         tables.execute("SET branch = none")
     assert tables.execute("SHOW branch").fetchone() == ("main",)
     tables.execute("SET branch = b")
-    follow = "COPY (SUBSCRIBE TO v) TO STDOUT"
+    follow = "COPY (SUBSCRIBE TO (SELECT c FROM v)) TO STDOUT"
     for sql in ("CREATE TEMP TABLE x (a BIGINT)", "CREATE TABLE x (a BIGINT)", follow):
         with pytest.raises(psycopg.Error, match="on a branch is not supported"):
             tables.execute(sql)

@@ -20,7 +20,7 @@ from service.settings.settings import Settings
 from tests.service.client import Client, code
 
 VALUES = {"table": "t", "view": "v", "source": "s", "sink": "s", "key": "k"}
-VALUES |= {"load": "1", "export": "1", "backup": "1", "branch": "b"}
+VALUES |= {"load": "1", "export": "1", "backup": "1", "branch": "b", "replacement": "r"}
 SHOWN = ("GET /", "GET /docs", "GET /openapi.json")
 WEAK = {"POST /v1/keys": "admin", "POST /v1/tables": "write", "GET /metrics": "SELECT on all tables"}
 

@@ -52,7 +52,7 @@ def test_a_session_is_on_a_branch(started: Client) -> None:
     begins = started.get("/v1/branches/b").json()["begins"]
     assert rows(started, "SELECT * FROM v ORDER BY n", as_of=begins, **on) == [[10, 2], [20, 1]]
     assert rows(started, f"SELECT count(*) FROM t VERSION AS OF {begins}", **on) == [[3]]
-    assert rows(started, "SHOW BRANCHES") == [["b", "main", str(made[0]["epoch"] * 0 + 1)]]
+    assert rows(started, "SHOW BRANCHES") == [["b", "main", "1", None]]
     assert rows(started, "SHOW branch; RESET branch; SHOW branch", **on) == [["main"]]
     assert [row[0] for row in rows(started, "SHOW TABLES", **on)] == ["bag", "t"]
 
@@ -108,7 +108,6 @@ def test_a_branch_of_a_time(started: Client) -> None:
         ("MERGE BRANCH b INTO c", (422, "unsupported_sql")),
         ("MERGE BRANCH b ON CONFLICT MINE", (400, "syntax_error")),
         ("CREATE BRANCH", (400, "syntax_error")),
-        ("CREATE BRANCH x LIVE", (422, "unsupported_sql")),
         ("CREATE BRANCH x AS OF yesterday", (400, "syntax_error")),
         ("BEGIN; CREATE BRANCH x; COMMIT", (422, "unsupported_sql")),
         ("BEGIN; SET branch = b; COMMIT", (422, "invalid_query")),

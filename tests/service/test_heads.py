@@ -36,6 +36,7 @@ def gets(client: Client) -> list[str]:
         "sink": "s",
         "backup": "x",
         "branch": "x",
+        "replacement": "x",
     }
     return [path.format(**values) for path, operations in paths.items() if "get" in operations]
 

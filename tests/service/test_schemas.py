@@ -58,6 +58,30 @@ def test_a_schema_is_made_once(client: Client) -> None:
     assert refused(client, "CREATE SCHEMA public")["code"] == "name_in_use"
 
 
+def test_a_schema_has_a_comment(settings: Settings) -> None:
+    def comments(client: Client) -> list:
+        return rows(
+            client,
+            "SELECT nspname, obj_description(oid, 'pg_namespace') FROM pg_namespace "
+            "WHERE nspname !~ '^(pg_|inf)' ORDER BY 1",
+        )
+
+    with Client(settings) as client:
+        run(client, "CREATE SCHEMA s; CREATE SCHEMA t; COMMENT ON SCHEMA s IS 'of sales'")
+        run(client, "COMMENT ON SCHEMA t IS 'soon gone'; COMMENT ON SCHEMA freshet.t IS NULL")
+        assert comments(client) == [["public", "standard public schema"], ["s", "of sales"], ["t", None]]
+        run(client, "COMMENT ON SCHEMA public IS 'the rest'; ALTER SCHEMA s RENAME TO sales")
+        assert refused(client, "COMMENT ON SCHEMA nope IS 'x'")["code"] == "unknown_schema"
+    with Client(settings) as client:
+        assert comments(client) == [["public", "the rest"], ["sales", "of sales"], ["t", None]]
+        run(client, "DROP SCHEMA sales; CREATE SCHEMA sales")
+        assert comments(client)[1] == ["sales", None]
+        found = rows(
+            client, "SELECT objsubid, description FROM pg_description WHERE classoid = 2615 AND objoid > 99"
+        )
+        assert found == [[0, "the rest"]]
+
+
 @pytest.mark.parametrize("name", ["pg_temp", "information_schema", '""', "main"])
 def test_names_that_no_schema_can_have(client: Client, name: str) -> None:
     assert refused(client, f"CREATE SCHEMA {name}")["code"] in (

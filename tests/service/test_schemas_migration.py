@@ -38,7 +38,8 @@ CREATE ROLE r
 def made_old(data: Path) -> None:
     """Writes the catalog as the first revision had it."""
     with sqlite3.connect(data / "freshet.db") as catalog:
-        for later in ("schemas", "functions", "sequences", "branches", "branch_log", "branch_merges"):
+        branches = ("branches", "branch_log", "branch_merges")
+        for later in ("schemas", "schema_comments", "functions", "sequences", *branches):
             catalog.execute(f"DROP TABLE {later}")
         catalog.execute("UPDATE alembic_version SET version_num = '0002'")
         for dotted in ("raw.orders", "raw.lines", "raw.v"):

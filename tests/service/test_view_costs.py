@@ -1,7 +1,8 @@
-"""Estimates of views: over HTTP and in SQL, against what the views then cost, and budgets that refuse them."""
+"""Estimates of views, over HTTP and in SQL, against what views then cost; and budgets that refuse them."""
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 
@@ -125,7 +126,8 @@ def test_a_budget_in_sql(shop: Client) -> None:
     assert "most of it for o" in answer.json()["detail"]
     run(
         shop,
-        f"CREATE VIEW pairs WITH (budget_memory = '1 GB', budget_build = 600, budget_change = '1 s') AS {PAIRS}",
+        "CREATE VIEW pairs WITH (budget_memory = '1 GB', budget_build = 600, budget_change = '1 s') "
+        f"AS {PAIRS}",
     )
     run(shop, "CREATE OR REPLACE VIEW pairs (a) WITH (budget_memory = '1 GB') AS SELECT id FROM lines")
     assert len(run(shop, "SELECT a FROM pairs")) == 400
@@ -134,7 +136,8 @@ def test_a_budget_in_sql(shop: Client) -> None:
 def test_a_view_that_replaces_another_has_a_budget_too(shop: Client) -> None:
     shop.view("few", "SELECT id FROM lines")
     shop.view("fewer", "SELECT id FROM few WHERE id < 10")
-    text = "CREATE OR REPLACE VIEW few WITH (budget_memory = '100 kB') AS SELECT a.id, b.id AS o FROM lines a, lines b"
+    pairs = "SELECT a.id, b.id AS o FROM lines a, lines b"
+    text = f"CREATE OR REPLACE VIEW few WITH (budget_memory = '100 kB') AS {pairs}"
     assert code(shop.post("/v1/sql", {"sql": text})) == (422, "over_view_budget")
     assert len(run(shop, "SELECT * FROM fewer")) == 10
 
@@ -165,6 +168,15 @@ def test_all_views_may_have_a_budget(tmp_path_factory: pytest.TempPathFactory) -
         assert code(answer) == (422, "over_view_budget")
 
 
+def test_a_view_of_the_time_is_estimated_before_the_clock_runs(shop: Client) -> None:
+    sql = "SELECT id FROM lines WHERE to_timestamp(id) <= now()"
+    before = estimate(shop, sql)
+    assert before["rows"] == 400
+    assert [change["table"] for change in before["changes"]] == ["lines"]
+    shop.view("timed", sql)
+    assert {part["table"] for part in estimate(shop, sql)["read"]} == {"lines"}
+
+
 def test_an_estimate_in_a_block_is_refused(shop: Client) -> None:
     answer = shop.post("/v1/sql", {"sql": f"BEGIN; EXPLAIN COST {JOINED}; COMMIT"})
     assert "in a block" in answer.json()["detail"]
@@ -185,6 +197,26 @@ def test_several_estimates_at_once(shop: Client) -> None:
     for thread in threads:
         thread.join()
     assert [each["rows"] for each in found] == [400] * 3
+
+
+def test_nobody_learns_of_views_and_tables_that_he_does_not_see(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with Client(Settings(data=tmp_path_factory.mktemp("data"))) as client:
+        fill(client)
+        client.view("by_customer", JOINED)
+        client.view("joined", BY_LINE)
+        boss = make_key(client, "boss", "admin")["key"]
+        key = make_key(client, "reader", "read", ["joined"], boss)["key"]
+        told = client.post(
+            "/v1/sql", {"sql": "EXPLAIN COST SELECT customer FROM joined"}, headers=bearer(key)
+        )
+        text = json.dumps(told.json()["results"][0]["rows"])
+        assert "rows: " in text
+        assert "by_customer" not in text
+        assert "a change of" not in text
+        refused = client.post("/v1/sql", {"sql": f"EXPLAIN COST {JOINED}"}, headers=bearer(key))
+        assert refused.status_code in (403, 404, 422)
 
 
 def test_an_estimate_leaves_nothing(shop: Client) -> None:

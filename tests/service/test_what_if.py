@@ -212,6 +212,17 @@ def test_a_request_is_made_once_on_each(filled: Client) -> None:
     assert read(filled, "visits", "b").count((9, "here")) == 1
 
 
+def test_a_branch_of_an_empty_service(client: Client) -> None:
+    """Both have one dictionary, also if it had no text when they parted."""
+    define(client)
+    branch(client, "b")
+    post(client, "people", upsert(1, "on the branch"), on="b")
+    post(client, "people", upsert(2, "on main"))
+    assert diff(client, "people", "b") == [(-1, 2, "on main", None), (1, 1, "on the branch", None)]
+    assert merged(client, "b")["changes"] == 1
+    assert [row[1] for row in read(client, "people")] == ["on the branch", "on main"]
+
+
 def test_a_branch_that_is_made_again_is_another_one(settings: Settings) -> None:
     """Its epochs have new numbers, so that what the first one has said means nothing on it."""
     with Client(settings) as client:

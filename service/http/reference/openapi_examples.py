@@ -79,7 +79,17 @@ _BRANCH = {
     "bytes": 4096,
     "created": 1_767_614_400_000_000,
     "merged": [],
+    "live": False,
+    "follows": None,
+    "waits": None,
     "lost": None,
+}
+_REPLACEMENT = {
+    "name": "cheaper",
+    "state": "ready",
+    "reason": None,
+    "created": 1_767_614_400_000_000,
+    "views": [{"name": "totals", "sql": _SELECT, "changes": True, "bytes": 4096}],
 }
 _BACKUP = _ENDED | {"rows": None, "path": "backups/monday"}
 _NEW_SOURCE = {"name": "arrivals", "table": "orders", "format": "json", "path": "arrivals"}
@@ -215,6 +225,7 @@ PATHS = {
     "key": _KEY["id"],
     "backup": _ENDED["id"],
     "branch": "prices",
+    "replacement": "cheaper",
 }
 """Values of the parameters in paths."""
 
@@ -241,6 +252,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "begin_backup": {JSON: {"path": "backups/monday"}},
     "create_branch": {JSON: {"name": "prices", "as_of": 13}},
     "merge_branch": {JSON: {"on_conflict": "theirs"}},
+    "create_replacement": {JSON: {"name": "cheaper", "views": [{"name": "totals", "sql": _SELECT}]}},
 }
 ANSWERS: dict[str, dict[str, Any]] = {
     "run_sql": {JSON: {"results": [_RESULT]}, NDJSON: '{"n":1}\n', CSV: "n\r\n1\r\n"},
@@ -396,6 +408,22 @@ ANSWERS: dict[str, dict[str, Any]] = {
             "from": "main",
             "to": "prices",
             "rows": 1,
+            "differences": [{"diff": 1, "row": {"n": 1}}],
+        },
+        NDJSON: '{"n":1,"_diff":1}\n',
+        CSV: "n,_diff\r\n1,1\r\n",
+    },
+    "list_replacements": {JSON: {"replacements": [_REPLACEMENT]}},
+    "create_replacement": {JSON: _REPLACEMENT},
+    "describe_replacement": {JSON: _REPLACEMENT},
+    "apply_replacement": {JSON: {"replacement": "cheaper", "epoch": 14}},
+    "preview_replacement": {
+        JSON: {
+            "replacement": "cheaper",
+            "view": "totals",
+            "epoch": 13,
+            "rows": 1,
+            "next": None,
             "differences": [{"diff": 1, "row": {"n": 1}}],
         },
         NDJSON: '{"n":1,"_diff":1}\n',

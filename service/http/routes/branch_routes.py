@@ -31,13 +31,15 @@ router = APIRouter(route_class=StrictRoute, prefix="/v1/branches", tags=["branch
 
 
 class NewBranch(BaseModel):
-    """`of` is the branch that it parts from, by default main, and `as_of` the epoch, or an RFC 3339 time."""
+    """`of` is the branch that it parts from, by default main, and `as_of` the epoch, or an RFC 3339 time. A
+    `live` branch follows it from there."""
 
     model_config = ConfigDict(extra="forbid")
 
     name: str
     of: str = MAIN_NAME
     as_of: int | str | None = None
+    live: bool = False
 
 
 class MergeWish(BaseModel):
@@ -63,7 +65,8 @@ class MergeResult(BaseModel):
 class BranchModel(BaseModel):
     """A branch of `of`, from which it has parted at epoch `parted`. Its own epochs begin with `begins`;
     `epoch` is the newest. It holds `bytes` besides what it shares. `merged` are the epochs of its parent that
-    have its changes. `lost` says why it could not be restored."""
+    have its changes. A `live` one `follows` its parent up to that epoch, and `waits` says why it does not go
+    on, if it does not. `lost` says why it could not be restored."""
 
     name: str
     of: str
@@ -73,6 +76,9 @@ class BranchModel(BaseModel):
     bytes: int | None
     created: int
     merged: list[int]
+    live: bool = False
+    follows: int | None = None
+    waits: str | None = None
     lost: str | None = None
 
 
@@ -118,7 +124,7 @@ async def create_branch(request: Request, new: NewBranch, response: Response) ->
     if new.as_of is not None:
         timeline = runtime.branches.timeline(parent)
         epoch = await epoch_of(timeline, str(new.as_of), timeline.readable.newest)
-    branch = await runtime.branches.create(name, parent, epoch)
+    branch = await runtime.branches.create(name, parent, epoch, live=new.live)
     response.headers["Location"] = f"/v1/branches/{name}"
     return _model(branch)
 
@@ -139,6 +145,7 @@ async def list_branches(request: Request) -> BranchList:
                 bytes=None,
                 created=record.created_at,
                 merged=[],
+                live=bool(record.live),
                 lost=reason,
             )
         )
@@ -225,4 +232,7 @@ def _model(branch: BranchTimeline) -> BranchModel:
         bytes=branch.departed,
         created=record.created_at,
         merged=[merged.into for merged in branch.merges],
+        live=branch.following is not None,
+        follows=branch.follows,
+        waits=None if branch.following is None else branch.following.waits,
     )

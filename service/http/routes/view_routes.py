@@ -16,7 +16,7 @@ from service.definitions.definition import Definition
 from service.errors import Conflict
 from service.http.access import door_of, lanes_of, principal_of, runtime_of
 from service.http.attending import attended, caller_of
-from service.http.cost_models import ViewEstimate, budget_of, view_estimate
+from service.http.cost_models import ESTIMATE_ANSWER, budget_of, view_estimate
 from service.http.media_schemas import answered_as
 from service.http.models import (
     BuildProgress,
@@ -45,10 +45,10 @@ Format = Annotated[Literal["text", "json", "mermaid"], Query(description="How th
 router = APIRouter(route_class=StrictRoute, prefix="/v1/views", tags=["views"])
 
 
-@router.post("", status_code=201, responses={200: {"model": ViewEstimate, "description": "An estimate."}})
+@router.post("", status_code=201, response_model=CreatedView, responses={200: ESTIMATE_ANSWER})
 async def create_view(
     request: Request, new: NewView, response: Response, dry_run: DryRun = False
-) -> CreatedView | ViewEstimate:
+) -> CreatedView | Response:
     """Create a view, if it fits its budget. Its rows and history can be read when the response arrives. A dry
     run says what the view would cost, and makes nothing."""
     runtime, caller = runtime_of(request), caller_of(request)
@@ -61,8 +61,8 @@ async def create_view(
     if dry_run:
         estimating = runtime.estimate_view(name, new.sql, new.dialect, caller, names)
         planned, cost = await attended(request, caller, estimating)
-        response.status_code = 200
-        return view_estimate(planned, cost_seen_by(principal, cost), new.sql, budget)
+        estimate = view_estimate(planned, cost_seen_by(principal, cost), new.sql, budget)
+        return Response(estimate.model_dump_json(), media_type=JSON)
     definition = await runtime.create_view(
         name,
         new.sql,

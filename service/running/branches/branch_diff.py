@@ -9,7 +9,7 @@ the other. Nothing else is read.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -90,6 +90,8 @@ def difference(name: str, before: Timeline, after: Timeline) -> Difference:
     Raises NotFound or Conflict if the relation is not in both, or cannot be read in one of them.
     """
     ours, theirs = lineage(before), lineage(after)
+    _in_step(ours, theirs)
+    _in_step(theirs, ours)
     schema = _common(name, ours[0], theirs[0]).schema
     for seen in (ours[0], theirs[0]):
         check_health(seen.readable.definition(name), seen.snapshot, seen.epoch)
@@ -102,6 +104,13 @@ def difference(name: str, before: Timeline, after: Timeline) -> Difference:
     counts = np.concatenate([np.empty(0, np.int64), *(rows[1] for rows in parts)])
     texts = ours[0].snapshot.texts, theirs[0].snapshot.texts
     return Difference(schema, *sum_rows(words, counts), theirs[0].epoch, texts)
+
+
+def _in_step(parent: list[SeenTimeline], child: list[SeenTimeline]) -> None:
+    """Lets the parent of a live branch be as it was at the epoch that the branch has by now."""
+    branch, seen = child[0].timeline, parent[0]
+    if isinstance(branch, BranchTimeline) and branch.record.live and branch.parent is seen.timeline:
+        parent[0] = replace(seen, epoch=branch.followed.parent_at(child[0].epoch))
 
 
 def _common(name: str, ours: SeenTimeline, theirs: SeenTimeline) -> Definition:

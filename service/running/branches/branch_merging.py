@@ -5,11 +5,13 @@ and not to the same row. In a table without a primary key, what was inserted is 
 is deleted; there is a conflict where the parent does not have a row any more that the branch has deleted.
 
 The branch goes on. What was merged of it is no change of the parent's own, nor one of the branch's that would
-have to be merged again.
+have to be merged again. Of a live branch, what it has changed itself is merged, and what its parent had
+before the branch first changed a key is no conflict.
 """
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -17,6 +19,7 @@ import numpy as np
 from sqlalchemy import Connection
 
 from engine.state.distinct import distinct, numbered
+from engine.state.reading import Rows
 from engine.state.snapshot import Snapshot
 from service.catalog.branch_records import MergedEpochs, add_merge
 from service.changes.resolve import named_key, sum_rows
@@ -26,6 +29,7 @@ from service.errors import Conflict
 from service.reading.lanes import Lane
 from service.running.branches.branch_diff import shown
 from service.running.branches.branch_timeline import BranchTimeline
+from service.running.branches.own_changes import own_changes, own_delta
 from service.writing.transaction import Meaning, Transaction
 
 _DRAFTS = 5
@@ -53,6 +57,11 @@ class Merged:
 async def merge(branch: BranchTimeline, on_conflict: ConflictChoice, lane: Lane) -> Merged:
     """Merges a branch into its parent. Raises Conflict `merge_conflict`, and what changes of the tables may
     raise: then nothing is merged."""
+    with nullcontext() if branch.following is None else branch.following.merging():
+        return await _merged(branch, on_conflict, lane)
+
+
+async def _merged(branch: BranchTimeline, on_conflict: ConflictChoice, lane: Lane) -> Merged:
     parent = branch.parent
     for _ in range(_DRAFTS):
         merging = _Merging(branch, on_conflict)
@@ -112,7 +121,7 @@ class _Merging:
 
     def _of_table(self, definition: Definition, transaction: Transaction) -> TableChanges | None:
         """The changes of a table; None if there are none. Notes its conflicts."""
-        words, diffs = self._snapshot.net_changes(definition.name, self._since, self._snapshot.upper - 1)
+        words, diffs = self._own_changes(definition.name, self._since, self._snapshot.upper - 1)
         if not len(diffs):
             return None
         key = definition.relation.key
@@ -141,12 +150,27 @@ class _Merging:
         name, key = definition.name, list(definition.relation.key or ())
         delta = parent.changes(name, self._branch.record.epoch, parent.upper - 1)
         since = self._branch.record.beginning
+        if not self._branch.followed.is_empty:
+            delta = delta[:, delta[-2] > self._taken(name, key, delta[key])]
         for merged in self._branch.merges:
-            judged = self._snapshot.net_changes(name, since, merged.epoch)[0][key]
+            judged = self._own_changes(name, since, merged.epoch)[0][key]
             gone = (delta[-2] <= merged.into) & _inside(delta[key], distinct(judged))
             delta, since = delta[:, ~gone], merged.epoch
         words, _ = sum_rows(np.ascontiguousarray(delta[:-2]), delta[-1])
         return distinct(words[key])
+
+    def _own_changes(self, name: str, since: int, until: int) -> Rows:
+        return own_changes(self._snapshot, self._branch.followed, name, since, until)
+
+    def _taken(self, name: str, key: list[int], keys: np.ndarray) -> np.ndarray:
+        """The parent's epoch that the branch had when it first changed each of the keys itself, int64[n]; the
+        newest one for a key that it has not."""
+        branch, snapshot = self._branch, self._snapshot
+        own = own_delta(snapshot, branch.followed, name, branch.record.beginning, snapshot.upper - 1)
+        _, number = numbered(np.concatenate((own[key], keys), axis=1))
+        first = np.full(len(number), np.iinfo(np.int64).max, np.int64)
+        np.minimum.at(first, number[: own.shape[1]], branch.followed.parents_at(own[-2]))
+        return first[number[own.shape[1] :]]
 
     def _of_bag(
         self, definition: Definition, transaction: Transaction, words: np.ndarray, diffs: np.ndarray

@@ -71,7 +71,7 @@ def _plans(of: Definitions, kept: dict[str, Definition]) -> dict[str, Node]:
     plans: dict[str, Node] = {}
     for name, definition in kept.items():
         if definition.is_view:
-            plans[name] = definition.relation.plan
+            plans[name] = definition.maintained
         plans |= of.all_indexes(definition)
     there = of.engine.snapshot.relations
     return {name: plan for name, plan in plans.items() if name in there}

@@ -1,7 +1,7 @@
 """The timeline of a branch: its epochs, made by a writer of its own and durable in a log of its own.
 
-What a branch holds besides its parent's state is limited. A view that needs more for an epoch than it may
-fails on the branch alone.
+A live one has the epochs of its parent too (`live_following.py`). What a branch holds besides its parent's
+state is limited. A view that needs more for an epoch than it may fails on the branch alone.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from service.metrics import Metrics
 from service.reading.lanes import Lane
 from service.reading.reads import Reader
 from service.running.branches.branch_state import Parting, branch_state
+from service.running.branches.followed_epochs import FollowedEpochs
+from service.running.branches.live_following import LiveFollowing
 from service.running.timeline import EpochTimes, T, Timeline
 from service.writing.epochs import Drafted
 from service.writing.request import Request
@@ -55,6 +57,10 @@ class BranchTimeline(Timeline):
         self.reader = Reader(self.dictionary, self.settings.read_cache_bytes // _READ_CACHE_PART)
         self.metrics = metrics
         self._log = BranchLog(state.catalog, record)
+        self.followed = FollowedEpochs(record.epoch, self._log.followed() if record.live else ())
+        """Which of its epochs are its parent's."""
+        self.following: LiveFollowing | None = None
+        """What follows its parent, if it is live."""
         self._departed: tuple[float, int] | None = None
         limits = self.settings
         self._own_writer = Writer(
@@ -66,6 +72,9 @@ class BranchTimeline(Timeline):
         )
         self._show()
         self._own_writer.start()
+        if record.live:
+            self.following = LiveFollowing(self, state, self._log, self.followed, record.beginning)
+            self.following.start()
 
     @property
     def _writer(self) -> Writer:
@@ -84,6 +93,11 @@ class BranchTimeline(Timeline):
         state.definitions.set_aside = set()
         self._readable = Readable(state.engine.snapshot, state.definitions.known)
 
+    @property
+    def follows(self) -> int | None:
+        """The newest epoch of its parent that a live branch has."""
+        return None if self.following is None else self.followed.newest
+
     # What it holds
 
     @property
@@ -99,7 +113,7 @@ class BranchTimeline(Timeline):
         self._departed = time.monotonic(), size
         return size
 
-    def _check_size(self) -> None:
+    def check_size(self) -> None:
         """Raises Conflict if the branch holds as much as it may."""
         most = self.settings.branch_bytes
         if self.departed > most:
@@ -110,22 +124,24 @@ class BranchTimeline(Timeline):
             )
 
     async def _apply(self, request: Request) -> Applied:
-        self._check_size()
+        self.check_size()
         return await super()._apply(request)
 
     async def _settle(self, draft: Drafted[T], receipt: Receipt | None) -> Applied | None:
         if draft.transaction.changes:
-            self._check_size()
+            self.check_size()
         return await super()._settle(draft, receipt)
 
     async def transact(
         self, work: Callable[[Transaction], T], receipt: Receipt | None = None
     ) -> tuple[Applied, T]:
-        self._check_size()
+        self.check_size()
         return await super().transact(work, receipt)
 
     def close(self) -> None:
         """Finishes waiting requests, and takes no more. Blocks."""
         self.closing = True
         self.pulse.beat()
+        if self.following is not None:
+            self.following.stop()
         self._own_writer.close()

@@ -75,13 +75,21 @@ class OpenBranches:
     # Making and dropping
 
     async def create(
-        self, name: str, parent: str = MAIN_NAME, epoch: int | None = None, *, exists_ok: bool = False
+        self,
+        name: str,
+        parent: str = MAIN_NAME,
+        epoch: int | None = None,
+        *,
+        live: bool = False,
+        exists_ok: bool = False,
     ) -> BranchTimeline:
-        """Makes a branch that parts from another timeline at an epoch, by default the newest. Raises
-        HistoryGone or Invalid for an epoch that cannot be read."""
-        return await self._lane.run(self._create, name, parent, epoch, exists_ok)
+        """Makes a branch that parts from another timeline at an epoch, by default the newest, and with `live`
+        follows it from there. Raises HistoryGone or Invalid for an epoch that cannot be read."""
+        return await self._lane.run(self._create, name, parent, epoch, live, exists_ok)
 
-    def _create(self, name: str, parent: str, epoch: int | None, exists_ok: bool) -> BranchTimeline:
+    def _create(
+        self, name: str, parent: str, epoch: int | None, live: bool, exists_ok: bool
+    ) -> BranchTimeline:
         if name in self.all and exists_ok:
             return self.all[name]
         check_name(name)
@@ -103,7 +111,7 @@ class OpenBranches:
         except EpochError as error:
             raise HistoryGone(error.message, "make the branch of an epoch that can be read") from error
         try:
-            record = self._record(name, timeline, parting)
+            record = self._record(name, timeline, parting, live)
             with self._state.catalog.transaction() as connection:
                 record = add_branch(connection, record, EPOCHS)
             return self._open(record, parting, timeline)
@@ -117,10 +125,10 @@ class OpenBranches:
         self._state.definitions.holders[name] = parting.known.newest
         return parting
 
-    def _record(self, name: str, timeline: Timeline, parting: Parting) -> BranchRecord:
+    def _record(self, name: str, timeline: Timeline, parting: Parting, live: bool) -> BranchRecord:
         parent = timeline.record.id if isinstance(timeline, BranchTimeline) else MAIN
         now = self._state.instance.time()
-        return BranchRecord(0, name, parent, parting.fork.epoch, 0, now, parting.known.newest)
+        return BranchRecord(0, name, parent, parting.fork.epoch, 0, now, parting.known.newest, int(live))
 
     def _open(self, record: BranchRecord, parting: Parting, parent: Timeline) -> BranchTimeline:
         with self._state.catalog.connections.reading_aside() as connection:

@@ -70,6 +70,15 @@ def test_a_heavy_value_is_drawn_row_by_row() -> None:
     assert (rows["details"][0] == 7).sum() == 1, "and the one that they meet is drawn"
 
 
+def test_a_heavy_value_of_a_small_batch() -> None:
+    """Small batches are matrices, which are read in another way."""
+    n = np.arange(3_000)
+    facts = np.stack([np.where(n % 2 == 0, 7, n), n % 10, n], axis=1)
+    rows = drawn(JOINED, engine_with(facts, np.stack([n, n], axis=1)), 600)
+    drawn_facts = rows.rows(rows.share)["facts"][0]
+    assert 0.3 < (drawn_facts == 7).mean() < 0.7
+
+
 def test_history_is_drawn_with_its_rows() -> None:
     engine = even()
     changes = [((n // 4, n % 10, n), 2, -1) for n in range(0, 20_000, 2)]

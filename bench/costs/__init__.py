@@ -1,0 +1,1 @@
+"""What views were estimated to cost, beside what they cost."""
