@@ -110,7 +110,7 @@ def main(arguments: list[str] | None = None) -> None:
     if POSTGRES in chosen:
         _postgres(options.quick, options.output)
     if COSTS in chosen:
-        _costs(options.quick, options.output, options.suites)
+        _costs(options.quick, options.output, options.suites, options.texts)
 
 
 def _table(chosen: list[str], quick: bool, output: Path | None, threads: int) -> None:
@@ -161,13 +161,12 @@ def _postgres(quick: bool, output: Path | None) -> None:
         (output or DOCUMENT).with_name(wire_page.NAME).write_text(text)
 
 
-def _costs(quick: bool, output: Path | None, suites: Sequence[str]) -> None:
+def _costs(quick: bool, output: Path | None, suites: Sequence[str], texts: Path | None) -> None:
     start, sizes = Share.now(), subjects.QUICK if quick else subjects.FULL
     found: list[Foretold] = []
     for name in suites or subjects.SUBJECTS:
-        found += costs.run(
-            subjects.SUBJECTS[name](sizes[name]), lambda one: print(costs_page.line(one), flush=True)
-        )
+        subject = subjects.SUBJECTS[name](sizes[name], texts)
+        found += costs.run(subject, lambda one: print(costs_page.line(one), flush=True))
     print(costs_page.text(found))
     if output or not (quick or suites):
         costs_page.write((output or DOCUMENT).with_name(costs_page.NAME), facts(start.others()), found)
@@ -219,6 +218,9 @@ def _parser() -> argparse.ArgumentParser:
         choices=tuple(subjects.SUBJECTS),
         default=(),
         help=f"only these suites of {COSTS}",
+    )
+    parser.add_argument(
+        "--texts", type=Path, help="directory with sqlglot's source distribution, or for it: TPC-DS is in it"
     )
     parser.add_argument(
         "--threads", type=int, default=1, help="threads on which the engine runs kernels (default: 1)"

@@ -44,6 +44,12 @@ def full_name(schema: str, name: str) -> str:
     return _part(name) if schema == PUBLIC else f"{_part(schema)}.{_part(name)}"
 
 
+def shown_name(full: str) -> str:
+    """A full name without quotes, as messages show it in theirs."""
+    schema, name = split_name(full)
+    return name if schema == PUBLIC else f"{schema}.{name}"
+
+
 @lru_cache(maxsize=1 << 14)
 def split_name(full: str) -> tuple[str, str]:
     """The schema and the name of a full name."""

@@ -107,7 +107,7 @@ def _built(
         EngineBuild(building, None, settings).compute(directory, prefix, threading.Semaphore())
         engine.adopt(building)
     seconds = time.perf_counter() - start
-    bytes, rows = _bytes(subject) - before, engine.observe(name)[-1].figures.rows
+    bytes, rows = _bytes(subject) - before, engine.snapshot.relations[name].size
     engine.drop_view(name)
     directory.sweep(engine.files())
     return Foretold(

@@ -47,7 +47,7 @@ class Subject:
         return sum(self.engine.snapshot.relations[name].size for name in self.relations)
 
 
-def _tpch(scale: float) -> Subject:
+def _tpch(scale: float, texts: Path | None) -> Subject:
     with TemporaryDirectory(prefix="freshet-costs-") as directory:
         generate(scale, Path(directory))
         tables = Business()
@@ -55,7 +55,7 @@ def _tpch(scale: float) -> Subject:
     return _of_suite("TPC-H", tpch.QUERIES, tpch_schema.RELATIONS, tables, rows)
 
 
-def _nexmark(events: float) -> Subject:
+def _nexmark(events: float, texts: Path | None) -> Subject:
     tables = Events()
     rows = {**tables.side_input(_SIDE_KEYS), **tables.happen(round(events))}
     return _of_suite("Nexmark", nexmark.QUERIES, nexmark_schema.RELATIONS, tables, rows)
@@ -80,9 +80,10 @@ def _of_suite(
     return Subject(name, engine, relations, queries, "postgres")
 
 
-def _tpcds(facts: float) -> Subject:
-    """The 99 queries over random rows that fit them: so many of each table of facts for each query."""
-    queries = fetched()
+def _tpcds(facts: float, texts: Path | None) -> Subject:
+    """The 99 queries over random rows that fit them: so many of each table of facts for each query. `texts`
+    is a directory with sqlglot's source distribution, or for it."""
+    queries = fetched(texts)
     relations = {
         table.name: Relation(table.name, table.schema, Source(table.name, table.schema), table.key)
         for table in TABLES.values()
@@ -106,7 +107,7 @@ def _engine_with(relations: Mapping[str, Relation]) -> Engine:
     return engine
 
 
-SUBJECTS: Mapping[str, Callable[[float], Subject]] = {
+SUBJECTS: Mapping[str, Callable[[float, Path | None], Subject]] = {
     "tpch": _tpch,
     "nexmark": _nexmark,
     "tpcds": _tpcds,

@@ -27,6 +27,7 @@ from engine.costs.roots import ThinnedPlan, has_recursion, thinned
 from engine.costs.trial import OperatorTrial, Trial
 from engine.costs.view_cost import BuildTime, OperatorCost, ViewCost
 from engine.operators.allowance import Allowance, Spending
+from engine.plan.clocked import CLOCK
 from engine.plan.nodes import Node, sources_of
 from engine.runtime.observation import Observed
 from engine.state.dictionary import Dictionary
@@ -91,13 +92,15 @@ def view_cost(
     sharing: Sharing,
     spending: Spending,
     limits: EstimateLimits = EstimateLimits(),
+    now: int = 0,
 ) -> ViewCost:
-    """What a view with this plan would cost. Any thread may ask.
+    """What a view with this plan would cost. Any thread may ask. `now` is what the clock shows, if it does
+    not run yet.
 
     Raises BuildCancelled once the spending was stopped, and another EngineError if the view cannot be
     computed.
     """
-    return _Estimate(plan, snapshot, dictionary, max_rounds, limits, spending).cost(sharing)
+    return _Estimate(plan, snapshot, dictionary, max_rounds, limits, spending, now).cost(sharing)
 
 
 class _Estimate:
@@ -109,6 +112,7 @@ class _Estimate:
         max_rounds: int,
         limits: EstimateLimits,
         spending: Spending,
+        now: int,
     ) -> None:
         self._plan = plan
         self._snapshot = snapshot
@@ -116,6 +120,7 @@ class _Estimate:
         self._max_rounds = max_rounds
         self._limits = limits
         self._spending = spending
+        self._clock = np.array([[now], [snapshot.upper - 1], [1]], np.int64)
 
     def cost(self, sharing: Sharing) -> ViewCost:
         found = self._rooted() if has_recursion(self._plan) else self._drawn()
@@ -123,7 +128,7 @@ class _Estimate:
         keys = [found.plan.original(key) for key in last.outermost]
         shared = sharing(frozenset(keys))
         own = np.array([key not in shared for key in keys])
-        figures = [trial.figures() for trial in found.trials]
+        figures, sizes = [each.figures() for each in found.trials], [each.size for each in found.trials]
         observed = last.operators
         probes = {} if last.is_cut else self._probes(found)
         shares = [trial.share for trial in found.trials][-2:]
@@ -140,11 +145,13 @@ class _Estimate:
             )
             for place, (operator, key) in enumerate(zip(observed, keys, strict=True))
         )
-        parts = {name: found.draws.part(name) for name in sorted({*found.draws.large, *found.draws.whole})}
+        names = sorted({*found.draws.large, *found.draws.whole} - {CLOCK.name})
+        parts = {name: found.draws.part(name) for name in names}
         is_least = found.is_least or any(trial.is_cut for trial in found.trials)
         rendering = min(trial.rendering for trial in found.trials) / _BILLION
         build = self._build(operators, frozenset(operator.kind for operator in observed), rendering)
-        return ViewCost(operators, changes, build, parts, found.root_part, is_least)
+        rows = grown(all_shares, sizes, found.drawn)
+        return ViewCost(rows, operators, changes, build, parts, found.root_part, is_least)
 
     def _build(self, operators: Sequence[OperatorCost], kinds: frozenset[str], rendering: float) -> BuildTime:
         relations = [
@@ -234,13 +241,14 @@ class _Estimate:
 
     def _trial(self, plan: Node, draws: Draws, rows: Mapping[str, np.ndarray], share: float) -> Trial:
         trial = Trial(plan, self._snapshot, self._dictionary, self._max_rounds, share)
-        trial.run(rows, draws.since, self._spending)
+        trial.run({CLOCK.name: self._clock, **rows}, draws.since, self._spending)
         return trial
 
     def _probes(self, found: _Trials) -> dict[str, list[SourceProbes]]:
         """The probes of each source, in the last trial and the one before it."""
         probes = {}
-        for source, rows in probed_rows(self._plan, found.rows).items():
+        tables = {name: rows for name, rows in found.rows.items() if name != CLOCK.name}
+        for source, rows in probed_rows(self._plan, tables).items():
             each = [self._probed(trial, source, rows) for trial in found.trials[-2:] if not trial.is_cut]
             known = [one for one in each if one is not None]
             if known and each[-1] is not None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.errors import OverBudget
 from engine.kernels.index import FEWEST, SLOTS_A_KEY
-from engine.kernels.narrow.narrow_rows import as_matrix, ends_of, format_for
+from engine.kernels.narrow.narrow_rows import NarrowRows, ends_of, format_for
 from engine.operators.allowance import Spending
 from engine.operators.arrangement import Arrangement
 from engine.operators.operator import Operator
@@ -93,6 +93,12 @@ class Trial:
             self.is_cut = True
         else:
             self._publish()
+
+    @property
+    def size(self) -> int:
+        """The rows of the view now, copies included; about as many, if the trial is cut."""
+        history = self._hydration.history
+        return history.inputs[0].emitted if self.is_cut else sum(it.total for it in history.trace.layers())
 
     @property
     def operators(self) -> tuple[Observed, ...]:
@@ -185,11 +191,13 @@ def _cut_figures(operator: Operator, observed: Observed) -> OperatorTrial:
 def _row_bytes(trace: Trace) -> tuple[float, float]:
     """The bytes of a row in a large batch and in a small one, with its part of the index."""
     layers = [layer for layer in trace.layers() if len(layer)]
-    matrices = [as_matrix(layer.rows) for layer in layers]
-    ends = [ends_of(np.ascontiguousarray(rows)) for rows in matrices]
+    ends = [
+        layer.rows.ends if isinstance(layer.rows, NarrowRows) else ends_of(np.ascontiguousarray(layer.rows))
+        for layer in layers
+    ]
     lows, highs = (np.array([each[side] for each in ends]) for side in (0, 1))
     _, stride = format_for(np.stack([lows.min(axis=0), highs.max(axis=0)]))
     keys = sum(len(layer) if layer.index is None else layer.index.keys for layer in layers)
     indexed = trace.key > 0 and trace.rows >= FEWEST
     index = SLOTS_A_KEY * _SLOT * keys / trace.rows if indexed else 0.0
-    return stride + index, _WORD * matrices[0].shape[1] + index
+    return stride + index, _WORD * ends[0].shape[1] + index

@@ -50,21 +50,18 @@ class BuildTime:
 
 @dataclass(frozen=True)
 class ViewCost:
-    """What a view would cost. `parts` has, by source, which part of its rows was read; 1 for all. With
-    `is_least`, the figures are what was seen before the estimate ended, and the view costs more.
+    """What a view would cost that has so many `rows`. `parts` has, by source, which part of its rows was
+    read; 1 for all. With `is_least`, the figures are what was seen before the estimate ended, and the view
+    costs more.
     """
 
+    rows: float
     operators: tuple[OperatorCost, ...]
     changes: Mapping[str, ChangeCost]
     build: BuildTime
     parts: Mapping[str, float]
     root_part: float
     is_least: bool
-
-    @property
-    def rows(self) -> float:
-        """The rows of the view."""
-        return self.operators[-1].kept
 
     @property
     def memory(self) -> float:

@@ -101,7 +101,7 @@ def create_view(
 ) -> ApiCall[object]:
     if not or_replace:
         return post_call(path_of("views"), _new_view(name, sql, dialect, budget), nothing)
-    options = ", ".join(f"{_BUDGETS.get(key, key)} = {value}" for key, value in (budget or {}).items())
+    options = ", ".join(f"{_BUDGETS.get(key, key)} = {value:.9f}" for key, value in (budget or {}).items())
     script = f"CREATE OR REPLACE VIEW {name}{f' WITH ({options})' if options else ''} AS\n{sql}"
     return post_call("/v1/sql", {"sql": script, "dialect": dialect}, nothing, lines_before=1)
 
@@ -204,7 +204,7 @@ def _change(path: str, content_type: str, body: bytes, key: str | None) -> ApiCa
 
 def _acknowledgement(answer: ApiAnswer) -> Acknowledgement:
     found = answer.json()
-    return Acknowledgement(found["epoch"], found["changes"])
+    return Acknowledgement(found["epoch"], found["changes"], found.get("late", 0))
 
 
 # Reads

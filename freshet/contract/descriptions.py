@@ -11,10 +11,12 @@ from freshet.contract.sql_names import sql_name
 
 @dataclass(frozen=True)
 class Acknowledgement:
-    """Changes that are durable and visible in every view: their epoch, and how many they were."""
+    """Changes that are durable and visible in every view: their epoch, how many they were, and how many rows
+    were left out because they came too late for a watermark."""
 
     epoch: int
     changes: int
+    late: int = 0
 
 
 @dataclass(frozen=True)

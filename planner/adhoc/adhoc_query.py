@@ -19,6 +19,7 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
 from engine.schema import Schema
+from planner.adhoc.array_sums import with_array_sums
 from planner.adhoc.clock_truncation import with_clock_truncation
 from planner.adhoc.demanded_rows import EVERYTHING, Demand, demands
 from planner.adhoc.enum_labels import with_typed_labels
@@ -38,7 +39,7 @@ from planner.identifiers import fold, relation_name
 from planner.limits import count_relation
 from planner.native.templates import with_native_items
 from planner.positions import fail, position
-from planner.relation_names import own_name
+from planner.relation_names import own_name, shown_name
 from planner.rewriting.closed_windows import watermark_of, with_delays
 from planner.rewriting.window_clauses import with_times
 from planner.suggestions import did_you_mean
@@ -139,6 +140,7 @@ def adhoc_query(
     with_plain_names(query, relations, dialect)
     with_plain_rows(query, dialect)
     with_typed_labels(query, relations, dialect)
+    with_array_sums(query, relations, dialect)
     query = in_plain_duckdb(query)
     columns = _columns(query)
     divides = any(division.args.get("typed") for division in query.find_all(exp.Div))
@@ -278,7 +280,7 @@ def _rename(table: exp.Table, name: str, alias: str) -> None:
 
 def unknown_table(name: str, names: Collection[str]) -> UnknownTable:
     """The error for a name that is not in `names`, with the nearest known name."""
-    return UnknownTable(f'no table or view "{name}"', did_you_mean(name, names))
+    return UnknownTable(f'no table or view "{shown_name(name)}"', did_you_mean(name, names))
 
 
 def _moment(table: exp.Table) -> tuple[int | None, datetime | None]:

@@ -18,7 +18,7 @@ _ORDERED = (exp.LT, exp.LTE, exp.GT, exp.GTE)
 
 def with_typed_labels(query: exp.Expression, relations: Relations, dialect: str) -> None:
     """Cast the labels wherever the column's name determines its type."""
-    types = _types(query, relations)
+    types = {name: type for name, type in types_by_name(query, relations).items() if type.kind is Kind.ENUM}
     if dialect == "duckdb" or not types:
         return
     for node in query.find_all(*_ORDERED, exp.Between):
@@ -30,16 +30,14 @@ def with_typed_labels(query: exp.Expression, relations: Relations, dialect: str)
                 label.replace(exp.cast(label.copy(), _node(found)))
 
 
-def _types(query: exp.Expression, relations: Relations) -> dict[str, Type]:
-    """The enumerations among the columns of the query's tables, by column name, where one name has one
-    type."""
+def types_by_name(query: exp.Expression, relations: Relations) -> dict[str, Type]:
+    """The types of the columns of the query's tables, by column name, where one name has one type."""
     found: dict[str, set[Type]] = {}
     for table in query.find_all(exp.Table):
         known = relations.get(relation_name(table)) if isinstance(table.this, exp.Identifier) else None
         for column in known.schema.columns if known is not None else ():
             found.setdefault(column.name.lower(), set()).add(column.type)
-    only = {name: next(iter(types)) for name, types in found.items() if len(types) == 1}
-    return {name: type for name, type in only.items() if type.kind is Kind.ENUM}
+    return {name: next(iter(types)) for name, types in found.items() if len(types) == 1}
 
 
 def _node(type: Type) -> exp.DataType:

@@ -30,6 +30,7 @@ from engine.schema import (
     Type,
     numeric,
 )
+from planner.dialects.number_beginnings import NUMBER_OF_TEXT, beginning
 from planner.dialects.traits import Trait, has
 from planner.dialects.variants import AS_TEXT, AS_VARIANT
 from planner.errors import TypeMismatch
@@ -204,6 +205,8 @@ def _common(left: Expression, right: Expression, a: Argument, b: Argument) -> Ty
 def bind_comparison(op: Op, left: Expression, right: Expression, dialect: str = "") -> Expression:
     """The comparison; intervals compare by length, with months of 30 days. Raises TypeMismatch if the
     `dialect` cannot compare the types."""
+    if has(dialect, Trait.COMPARES_TEXTS_AS_NUMBERS):
+        left, right = _beside_number(left, right), _beside_number(right, left)
     if has(dialect, Trait.KEEPS_KINDS_APART):
         _check_texts(left, right, has(dialect, Trait.READS_NO_NUMERALS))
         _check_booleans(left, right)
@@ -281,6 +284,10 @@ def condition(expression: Expression, where: str, dialect: str = "") -> Expressi
     is_number = expression.type.is_integer and expression.type is not UNTYPED
     if is_number and has(dialect, Trait.KEEPS_KINDS_APART):
         raise TypeMismatch(f"{where} is {expression.type}, not BOOLEAN", "compare it with 0")
+    if has(dialect, Trait.TEXTS_BEGIN_NUMBERS) and expression.type is not UNTYPED:
+        expression = number_of_text(expression) if expression.type == TEXT else expression
+        if expression.type.is_numeric and not expression.type.is_integer:
+            return bind_comparison(Op.NE, expression, Literal(0, INTEGER))
     if expression.type in (BOOLEAN, UNTYPED) or expression.type.is_integer:
         return coerce(expression, BOOLEAN)
     raise TypeMismatch(f"{where} is {expression.type}, not BOOLEAN")
@@ -303,7 +310,30 @@ def as_operands(op: Op, left: Expression, right: Expression, dialect: str) -> tu
         return left, right
     if has(dialect, Trait.READS_NO_NUMERALS) and (left.type.is_numeric or right.type.is_numeric):
         return left, right
+    if has(dialect, Trait.TEXTS_BEGIN_NUMBERS):
+        left, right = (_number_beside(a, b, dialect) for a, b in ((left, right), (right, left)))
     return _as_operand(op, left, right), _as_operand(op, right, left)
+
+
+def _number_beside(side: Expression, other: Expression, dialect: str) -> Expression:
+    """A text as the number that it begins with, unless the other side is no number either; a column of texts
+    only where it may be compared with numbers too."""
+    is_number = other.type in (TEXT, BOOLEAN, UNTYPED) or other.type.is_numeric
+    is_known = isinstance(side, Literal) or has(dialect, Trait.COMPARES_TEXTS_AS_NUMBERS)
+    return number_of_text(side) if side.type == TEXT and is_number and is_known else side
+
+
+def _beside_number(side: Expression, other: Expression) -> Expression:
+    """A text as a number, if the other side is one."""
+    is_number = other.type is not UNTYPED and other.type.is_numeric
+    return number_of_text(side) if side.type == TEXT and is_number else side
+
+
+def number_of_text(text: Expression) -> Expression:
+    """The number that a text begins with."""
+    if isinstance(text, Literal) and text.value is not None:
+        return number_literal(beginning(str(text.value)))
+    return Foreign(NUMBER_OF_TEXT, (text,), DOUBLE)  # type: ignore[arg-type]
 
 
 def _as_operand(op: Op, side: Expression, other: Expression) -> Expression:
@@ -361,6 +391,8 @@ def alternatives(
 
     `template` holds `{}` for the list of alternatives. Raises TypeMismatch.
     """
+    if _are_mixed(expressions, dialect):
+        return [coerce(each, TEXT) for each in expressions], TEXT
     places = ", ".join(f"{{{i}}}" for i in range(len(expressions)))
     type = type_of(template.replace("{}", places), tuple(argument(e) for e in expressions))
     return _as_alternatives(expressions, type, dialect), type
@@ -369,9 +401,21 @@ def alternatives(
 def case_values(values: Sequence[Expression], dialect: str) -> tuple[list[Expression], Type]:
     """The values of a CASE, of which the last is that of ELSE, cast to one type, and that type. Raises
     TypeMismatch."""
+    if _are_mixed(values, dialect):
+        return [coerce(value, TEXT) for value in values], TEXT
     whens = " ".join(f"WHEN TRUE THEN {{{i}}}" for i in range(len(values) - 1))
     type = type_of(f"CASE {whens} ELSE {{{len(values) - 1}}} END", tuple(argument(v) for v in values))
     return _as_alternatives(values, type, dialect), type
+
+
+def _are_mixed(values: Sequence[Expression], dialect: str) -> bool:
+    """Whether texts stand beside exact numbers where these become texts."""
+    types = {value.type for value in values if value.type is not UNTYPED}
+    return (
+        has(dialect, Trait.MIXED_ARE_TEXTS)
+        and TEXT in types
+        and all(type == TEXT or type.is_integer or type.kind is Kind.NUMERIC for type in types)
+    )
 
 
 def _as_alternatives(values: Sequence[Expression], type: Type, dialect: str) -> list[Expression]:

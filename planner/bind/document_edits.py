@@ -8,28 +8,9 @@ from engine.schema import Kind
 from planner.bind.scalar_functions import foreign
 from planner.errors import TypeMismatch
 from planner.ir import Expression
+from planner.native.joined_documents import JOINED, OF_PAIRS, OTHERS, members
 from planner.positions import fail
 
-_PATH = "'/' || replace(replace(name, '~', '~0'), '/', '~1')"
-_PAIRS = (
-    "list_transform(NAMES, lambda name: struct_pack(name := name, value := json_extract(DOCUMENT, PATH)))"
-).replace("PATH", _PATH)
-_OF_PAIRS = "to_json(map_from_entries(PAIRS))"
-_ELEMENTS = "CASE json_type({0}) WHEN 'ARRAY' THEN json_extract({0}, '$[*]') ELSE [{0}] END"
-_OTHERS = "list_filter(json_keys({0}), lambda name: NOT list_contains(TAKEN, name))"
-
-
-def _members(names: str, document: str) -> str:
-    return _PAIRS.replace("NAMES", names).replace("DOCUMENT", document)
-
-
-_LEFT = _members(_OTHERS.replace("TAKEN", "json_keys({1})"), "{0}")
-_BOTH = _OF_PAIRS.replace("PAIRS", f"list_concat({_LEFT}, {_members('json_keys({1})', '{1}')})")
-_JOINED = (
-    f"CASE WHEN json_type({{0}}) = 'OBJECT' AND json_type({{1}}) = 'OBJECT' THEN {_BOTH}"
-    " WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN"
-    f" to_json(list_concat({_ELEMENTS}, {_ELEMENTS.replace('{0}', '{1}')})) END"
-)
 _NOTHING = "CAST('nothing can be removed from ' || CAST({0} AS VARCHAR) AS JSON)"
 _IS_PLACE = "place = CASE WHEN {1} < 0 THEN CAST(json_array_length({0}) AS BIGINT) + {1} + 1 ELSE {1} + 1 END"
 _WITHOUT_PLACE = (
@@ -41,7 +22,7 @@ _WITHOUT_PLACE = (
 
 def _without(names: str) -> str:
     """A document without the members of these names, or without the texts that are equal to one."""
-    kept = _OF_PAIRS.replace("PAIRS", _members(_OTHERS.replace("TAKEN", names), "{0}"))
+    kept = OF_PAIRS.replace("PAIRS", members(OTHERS.replace("TAKEN", names), "{0}"))
     is_named = f"json_type(each) = 'VARCHAR' AND list_contains({names}, each ->> '$')"
     others = f"to_json(list_filter(json_extract({{0}}, '$[*]'), lambda each: NOT ({is_named})))"
     return (
@@ -56,7 +37,7 @@ _WITHOUT_NAME, _WITHOUT_NAMES = _without("[{1}]"), _without("{1}")
 def joined(left: Expression, right: Expression, node: exp.Expression, dialect: str) -> Expression:
     """`a || b`: the members of both objects, those of `b` first; or the elements of two arrays, where any
     other value is an array of its own."""
-    return foreign(_JOINED, [left, right], node, dialect)
+    return foreign(JOINED, [left, right], node, dialect)
 
 
 def without(document: Expression, part: Expression, node: exp.Expression, dialect: str) -> Expression:

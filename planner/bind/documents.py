@@ -16,7 +16,13 @@ from planner.bind.coercion import coerce
 from planner.bind.scalar_functions import foreign
 from planner.errors import TypeMismatch, Unsupported
 from planner.ir import Expression
-from planner.native.document_paths import ALONG, ALONG_IF_KNOWN, arrow_of
+from planner.native.document_paths import (
+    ALONG,
+    ALONG_IF_KNOWN,
+    along,
+    arrow_of,
+    steps_from_end,
+)
 from planner.positions import fail
 
 Bind = Callable[[exp.Expression], Expression]
@@ -31,6 +37,9 @@ _HAS_KEY = (
 
 def along_path(node: exp.JSONBExtract | exp.JSONBExtractScalar, bind: Bind, dialect: str) -> Expression:
     """`document #> path`, or `#>>` for text; the path is an array of names and of numbers from 0."""
+    steps = steps_from_end(node.expression)
+    if steps is not None:
+        return foreign(along(steps, arrow_of(node)), [bind(node.this)], node, dialect)
     path = coerce(bind(node.expression), array_of(TEXT))
     is_known = isinstance(path, Literal) and "null" not in str(path.value).lower()
     template = (ALONG if is_known else ALONG_IF_KNOWN).replace("ARROW", arrow_of(node))

@@ -28,7 +28,7 @@ from planner.parsing.dialect_parsers import is_comma
 from planner.parsing.table_references import recurring_name
 from planner.positions import fail
 from planner.relation import Relation
-from planner.relation_names import full_name, is_catalog, schema_of
+from planner.relation_names import full_name, is_catalog, schema_of, shown_name
 from planner.rewriting.valid_times import at_valid_time, has_no_valid_time, reads_all, valid_clause
 from planner.suggestions import did_you_mean
 
@@ -236,7 +236,7 @@ class FromBinder:
             known = ", ".join(sorted(catalog)[:12])
             hint = f"known are {known}" if known else ""
             hint = did_you_mean(name, [*catalog, *self.environment.ctes], hint)
-            shown = name if node.args.get("db") else node.name
+            shown = shown_name(name) if node.args.get("db") else node.name
             if is_catalog(name):
                 fail(Unsupported(f"a view cannot read the catalog {shown}", _OF_CATALOGS), node)
             fail(UnknownTable(f'unknown table "{shown}"', hint), node)

@@ -26,9 +26,9 @@ from planner.dialects import translated
 from planner.dialects.other_systems import written_here
 from planner.dialects.overloads import overload
 from planner.dialects.traits import Trait, has
-from planner.errors import PlannerError, UnknownFunction, Unsupported, UnsupportedType
+from planner.errors import InvalidQuery, PlannerError, UnknownFunction, Unsupported, UnsupportedType
 from planner.ir import Expression
-from planner.native.reference import PLACE, type_of
+from planner.native.reference import PLACE, fault_of_pattern, type_of
 from planner.native.templates import is_native
 from planner.positions import fail
 from planner.sql_types import UNTYPED
@@ -76,6 +76,8 @@ _COUNTS = re.compile(
     r"(array_unique|cardinality|json_array_length|list_sum|list_unique)\([^()]*\)", re.IGNORECASE
 )
 """Calls whose value is BIGINT here, as for count and sum; DuckDB's UBIGINT or HUGEINT would be NUMERIC."""
+_PATTERN = re.compile(r"regexp_\w+\(\{\d+\}, ('(?:[^']|'')*')", re.IGNORECASE)
+"""A constant regular expression that a value is held against."""
 _OPERATOR_OF_TEXTS = re.compile(r" LIKE | ILIKE | \|\| | AS (TEXT|VARCHAR)\)")
 _BESIDE_TEXTS = frozenset({"cast", "encode", "octet_length", "try_cast", "typeof"})
 """Functions that sqlglot's translations of functions of texts call too."""
@@ -122,6 +124,10 @@ def foreign(template: str, arguments: Sequence[Expression], node: exp.Expression
         fail(error, node)
     if type is UNTYPED:
         return Literal(None, UNTYPED)
+    for pattern in _PATTERN.findall(template):
+        fault = fault_of_pattern(pattern)
+        if fault is not None:
+            fail(InvalidQuery(f"the pattern {pattern} cannot be read: {fault}"), node)
     values = tuple(typed(a) for a in arguments)
     return Foreign(template, values, type)  # type: ignore[arg-type]
 

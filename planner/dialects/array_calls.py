@@ -34,6 +34,20 @@ def of_each(template: str, array: exp.Expression, test: exp.Expression) -> exp.E
     return sql(template, [exp.Transform(this=array.copy(), expression=test.copy())])
 
 
+def at_places(function: exp.Lambda, names: list[str], arrays: Args) -> exp.Lambda:
+    """The lambda over the places of arrays: its arguments are elements."""
+    by_name = dict(zip(names, arrays, strict=True))
+
+    def element(node: exp.Expr) -> exp.Expr:
+        name = node.name if isinstance(node, exp.Identifier | exp.Column) else ""
+        is_part = isinstance(node, exp.Identifier) and isinstance(node.parent, exp.Column | exp.Dot)
+        if name not in by_name or is_part or (isinstance(node, exp.Column) and node.table):
+            return node
+        return sql("list_extract({0}, {1})", [by_name[name], exp.column("place")])
+
+    return exp.Lambda(this=function.this.copy().transform(element), expressions=[exp.to_identifier("place")])
+
+
 def series(args: Args) -> exp.Expression:
     """SEQUENCE(5, 1): the numbers from one to the other, up or down."""
     step = sql("CASE WHEN {0} <= {1} THEN 1 ELSE -1 END", args)

@@ -14,7 +14,7 @@ from planner.dialects.date_tables import FAMILIES
 from planner.dialects.dates import all_names, functions
 
 _DIALECT = "dialect"
-_MARKED = (exp.Func, exp.Binary, exp.Between, exp.In, exp.Query)
+_MARKED = (exp.Func, exp.Binary, exp.Between, exp.In, exp.Query, exp.Bracket)
 _KEYWORDS = frozenset({"EXTRACT"})
 
 
@@ -33,9 +33,20 @@ def keeping_dates(base: type[Parser], dialect: str) -> type[Parser]:
 def remember_dialect(tree: exp.Expression, dialect: str) -> exp.Expression:
     """The tree, with its marks added."""
     for node in tree.walk():
-        if isinstance(node, _MARKED) or (isinstance(node, exp.Literal) and node.name == ""):
+        if isinstance(node, _MARKED) or (isinstance(node, exp.Literal) and _has_meaning(node)):
             node.meta[_DIALECT] = dialect
     return tree
+
+
+def _has_meaning(literal: exp.Literal) -> bool:
+    """Whether dialects may take the literal for different values: the empty text, and 0.1."""
+    return literal.name == "" if literal.is_string else "." in literal.name
+
+
+def as_written_in(node: exp.Expression, dialect: str) -> exp.Expression:
+    """A new node, which means what it means in the dialect."""
+    node.meta[_DIALECT] = dialect
+    return node
 
 
 def dialect_of(node: exp.Expr) -> str | None:

@@ -243,6 +243,14 @@ ORACLE: Table = {
     "NEXT_DAY(at, day)": "@next_day_kept",
     "EXTRACT(unit, at)": "@extract",
 }
+_ISO_DAY = (
+    "CASE WHEN regexp_full_match({0}, '[0-9]+-W[0-9]+') THEN CAST(strptime({0} || '-1', '%G-W%V-%u') AS DATE)"
+    " WHEN regexp_full_match({0}, '[0-9]+-W[0-9]+-[1-7]') THEN CAST(strptime({0}, '%G-W%V-%u') AS DATE)"
+    " WHEN regexp_full_match({0}, '[0-9]+-[0-9][0-9][0-9]') THEN CAST(strptime({0}, '%Y-%j') AS DATE)"
+    " ELSE CAST({0} AS DATE) END"
+)
+"""A day by its week, 2020-W10 and 2020-W10-3, by its number in the year, 2020-123, or by its month."""
+
 TRINO: Table = {
     **_MORE_FIELDS,
     "DATE_ADD(unit, n, at)": "@shift",
@@ -261,7 +269,7 @@ TRINO: Table = {
     "DOY(at)": "#DAYOFYEAR",
     "MILLISECOND(at)": "#OWN_MILLISECOND",
     "DATE(at)": _DAY,
-    "FROM_ISO8601_DATE(at)": "CAST({0} AS DATE)",
+    "FROM_ISO8601_DATE(at)": _ISO_DAY,
     "FROM_UNIXTIME(n)": _OF_SECONDS,
     "TO_UNIXTIME(at)": "epoch(CAST({0} AS TIMESTAMP))",
 }

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from planner.dialects.postgres_values import TEXT_IN_QUERY
+
 Forms = Mapping[str, str]
 
 _MOMENTS = {"TIMESTAMP": "{0}", "TIMESTAMPTZ": "{0}", "TEXT": "CAST({0} AS TIMESTAMP)"}
@@ -89,11 +91,28 @@ _CLOCK_OF_MYSQL = {
 }
 
 
+_LONG_TIME = "regexp_full_match({0}, '[0-9]?[0-9][0-9]:[0-9][0-9](:[0-9][0-9]([.][0-9]+)?)?')"
+_REST_OF_HOUR = "CAST(regexp_replace({0}, '^[0-9]+:', '00:') AS TIME)"
+_HOURS_OF_TEXT = "to_hours(CAST(split_part({0}, ':', 1) AS INTEGER))"
+_MICROSECONDS = f"epoch_us(DATE '1970-01-01' + {_REST_OF_HOUR} + {_HOURS_OF_TEXT} + {{1}})"
+_TIME_SUM = (
+    f"list_transform([{_MICROSECONDS}], lambda time: CASE WHEN time < 0 THEN '-' ELSE '' END"
+    " || CASE WHEN abs(time) < 36000000000 THEN '0' ELSE '' END || CAST(abs(time) // 3600000000 AS VARCHAR)"
+    " || CASE WHEN time % 1000000 = 0 THEN strftime(make_timestamp(abs(time) % 3600000000), ':%M:%S')"
+    " ELSE strftime(make_timestamp(abs(time) % 3600000000), ':%M:%S.%f') END)[1]"
+)
+
+
 def _clock_of_mysql(body: str) -> Forms:
-    """What MySQL takes from a moment or a time of day, either of which may be a text."""
+    """What MySQL takes from a moment or a time of day, either of which may be a text. A time may have more
+    than 24 hours, up to 838."""
     of_moment = body.replace("{0}", _FULL)
+    of_long = body.replace("{0}", _REST_OF_HOUR)
+    of_long = "CAST(split_part({0}, ':', 1) AS BIGINT)" if body.startswith("hour") else of_long
+    is_long = f"{_LONG_TIME} AND CAST(split_part({{0}}, ':', 1) AS BIGINT) <= 838"
+    long = "" if body.startswith("CAST") else f"WHEN {is_long} THEN {of_long} "
     of_text = (
-        "CASE WHEN regexp_matches({0}, '^[0-9]+:') THEN "
+        f"CASE {long}WHEN regexp_matches({{0}}, '^[0-9]+:') THEN "
         f"{body.replace('{0}', 'CAST({0} AS TIME)')} ELSE {of_moment} END"
     )
     return {
@@ -110,12 +129,38 @@ FORMS: Mapping[str, Forms] = {
     "shifted_strictly": {**_of_moments(_ADD), "TIME": _ADD, "INTERVAL": _ADD},
     "shifted_moment": {**_moment(_ADD), "INTERVAL": _ADD},
     "shifted_mysql": {**_kept(_ADD), "TEXT": _SUM_OF_TEXT},
-    "shifted_clock_mysql": {**_moment(_ADD), "TEXT": _written(_SUM)},
+    "shifted_clock_mysql": {
+        **_moment(_ADD),
+        "TEXT": f"CASE WHEN {_LONG_TIME} THEN {_TIME_SUM} ELSE {_written(_SUM)} END",
+    },
+    "last_day_of_mysql": {
+        **dict.fromkeys(("DATE", "TIMESTAMP", "TIMESTAMPTZ"), "last_day({0})"),
+        "TEXT": (
+            "CASE WHEN regexp_matches({0}, '-00?([^0-9]|$)') THEN last_day(CAST({0} AS TIMESTAMP))"
+            " ELSE last_day(TRY_CAST({0} AS TIMESTAMP)) END"
+        ),
+    },
     "shifted_at_months_end": _kept(_AT_MONTHS_END),
     "shifted_moment_at_months_end": _moment(_AT_MONTHS_END),
     "truncated": _kept("date_trunc({1}, {0})"),
     "truncated_strictly": _of_moments("date_trunc({1}, {0})"),
     "length": {"TEXT": "length({0})", "BYTES": "octet_length({0})"},
+    "length_of_sqlite": {
+        "TEXT": "length({0})",
+        "BYTES": "octet_length({0})",
+        "WHOLE": "length(CAST({0} AS VARCHAR))",
+        "NUMBER": "length(CAST(CAST({0} AS DOUBLE) AS VARCHAR))",
+    },
+    "text_of_sqlite": {
+        "TEXT": "{0}",
+        "WHOLE": "CAST({0} AS VARCHAR)",
+        "NUMBER": "CAST(CAST({0} AS DOUBLE) AS VARCHAR)",
+    },
+    "bits_of_mysql": {
+        "BYTES": "CAST(bit_count(CAST({0} AS BIT)) AS BIGINT)",
+        "WHOLE": "CAST(bit_count({0}) AS BIGINT)",
+    },
+    "text_of_postgres": {"ANY": TEXT_IN_QUERY},
     "rounded": {"FLOAT": "round_even({0}, 0)", "NUMBER": "round({0})"},
     "document_of": {
         "DATE": "to_json({0})",
@@ -191,6 +236,7 @@ FORMS: Mapping[str, Forms] = {
         **_kept(_CEILED),
         "TIME": f"CAST({_CEILED.replace('{0}', _OF_CLOCK)} AS TIME)",
     },
+    "iso_day": {"DATE": "CAST({0} AS VARCHAR)"},
     "truth_of_clickhouse": {"TRUTH": "{0}", "NUMBER": "{0} <> 0", "TEXT": _TRUTH},
     "day_of_clickhouse": {"DATE": "{0}", **_of_moments("CAST({0} AS DATE)"), "NUMBER": _DAY_OF_CLICKHOUSE},
     "moment_of_clickhouse": {
@@ -209,10 +255,14 @@ FORMS: Mapping[str, Forms] = {
         "ARRAY": "len({0})",
         "MAP": "CAST(cardinality({0}) AS BIGINT)",
     },
-    "rounded_of_clickhouse": {
-        "WHOLE": "round({0}, {1})",
-        "DECIMAL": "round({0}, {1})",
-        "NUMBER": "round_even({0}, {1})",
+    "rounded_of_clickhouse": {"FLOAT": "round_even({0}, {1})", "NUMBER": "round({0}, {1})"},
+    "member_of_clickhouse": {
+        "ARRAY": "CASE WHEN abs({1}) NOT BETWEEN 1 AND len({0}) THEN {DEFAULT} ELSE {0}[{1}] END",
+        "ANY": (
+            "CASE WHEN (typeof({0}) LIKE '%]' OR typeof({0}) LIKE 'MAP(%') AND {0}[{1}] IS NULL"
+            " THEN error('a member is absent, and its default is not known here:"
+            " write if(mapContains(...), ...), or arrayElementOrNull') ELSE {0}[{1}] END"
+        ),
     },
     "hex_of_clickhouse": {"TEXT": "hex({0})", "BYTES": "hex({0})", "WHOLE": _HEX_OF_CLICKHOUSE},
     "bin_of_clickhouse": {"TEXT": "bin({0})", "WHOLE": _BIN_OF_CLICKHOUSE},

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from sqlglot import exp
 
+from planner.dialects.absent_members import member_in_query
 from planner.dialects.as_written import dialect_of
 from planner.dialects.byte_strings import byte_meaning
 from planner.dialects.dates import date_call, interval_sum
@@ -15,11 +16,13 @@ from planner.dialects.postgres_values import float_text_in_query, subscript_in_q
 from planner.dialects.renamed_functions import function
 from planner.dialects.row_comparisons import expanded_comparison
 from planner.dialects.text_lengths import cast_to_length
+from planner.dialects.traits import Trait, has
 from planner.dialects.variants import variant_in_query
 from planner.dialects.whole_numbers import whole_in_query
 from planner.formats import formatted
 from planner.native import templates
 from planner.native.document_paths import path_in_query
+from planner.native.joined_documents import joined_in_query
 from planner.native.subscripts import is_counted_from_zero, set_place
 from planner.native.templates import is_native
 
@@ -64,7 +67,9 @@ def in_duckdb(query: exp.Expression, told: Told | None = None) -> exp.Expression
             found = translated(found, dialect) if found is node else found
             found = whole_in_query(variant_in_query(found, dialect), dialect)
             found = float_text_in_query(subscript_in_query(found, dialect), dialect)
+            found = member_in_query(found, dialect)
             found = path_in_query(found)
+            found = joined_in_query(found) if has(dialect, Trait.EDITS_DOCUMENTS) else found
         if found is not node and told is not None:
             told(node, found)
         if node is query:

@@ -10,9 +10,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from engine.schema import Kind, Type
 from planner.dialects.forms import FORMS
-from planner.sql_types import UNTYPED
+from planner.sql_types import UNTYPED, data_type
+from planner.sql_types.defaults import default_of
 
 _DUCKDB = {
     "DATE": "DATE",
@@ -50,6 +53,8 @@ _OF_DATES = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TEXT", "TIME")
 ANY = "ANY"
 """The form for an argument of any other type."""
 PREFIX = "dialect_"
+_DEFAULT = "{DEFAULT}"
+"""In the form of a macro that takes arrays: the default of their elements."""
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,8 @@ class Overload:
         refused = "error('this function of the dialect does not take this type')"
         known = {} if ANY in self.forms else dict.fromkeys(_OF_DATES, refused)
         of_types = ", ".join(
-            f"({', '.join([f'{names[0]} {type}'.strip(), *names[1:]])}) AS {_filled(form, names)}"
+            f"({', '.join([f'{names[0]} {type}'.strip(), *names[1:]])})"
+            f" AS {_filled(form.replace(_DEFAULT, _default(type)), names)}"
             for kind, form in {**known, **self.forms}.items()
             for type in _duckdb_types(kind)
         )
@@ -97,6 +103,15 @@ def _duckdb_types(kind: str) -> list[str]:
     if kind == "ARRAY":
         return [f"{each}[]" for each in _ELEMENTS.split()]
     return [_DUCKDB[kind]] if kind in _DUCKDB else []
+
+
+def _default(type: str) -> str:
+    """The default of an array's elements, as DuckDB's SQL, or an error."""
+    if not type.endswith("[]"):
+        return ""
+    element = type.removesuffix("[]")
+    text = default_of(data_type(exp.DataType.build(element, dialect="duckdb")))
+    return f"error('{element} has no default')" if text is None else f"CAST('{text}' AS {element})"
 
 
 def _filled(form: str, names: list[str]) -> str:

@@ -24,7 +24,7 @@ from planner.dialects.systems.flink import FLINK, flink_node
 from planner.dialects.systems.materialize import MATERIALIZE, materialize_node
 from planner.dialects.systems.mysql import MYSQL, mysql_node
 from planner.dialects.systems.oracle_calls import ORACLE, oracle_node
-from planner.dialects.systems.postgresql import POSTGRES, RELATIVES, postgres_node
+from planner.dialects.systems.postgresql import POSTGRES, POSTGRES_ALONE, RELATIVES, postgres_node
 from planner.dialects.systems.redshift import REDSHIFT, redshift_node
 from planner.dialects.systems.risingwave import RISINGWAVE, risingwave_node
 from planner.dialects.systems.snowflake import SNOWFLAKE, snowflake_node
@@ -44,6 +44,7 @@ _TABLES: Mapping[str, Mapping[str, Meaning]] = {
     "bigquery": BIGQUERY,
     "clickhouse": CLICKHOUSE,
     **dict.fromkeys(RELATIVES, POSTGRES),
+    "postgres": POSTGRES_ALONE,
     "materialize": MATERIALIZE,
     "risingwave": RISINGWAVE,
     "databricks": SPARK,

@@ -1,6 +1,8 @@
-"""PostgreSQL's values: floats as it writes them, 16, not 16.0, and 1e+15; nothing before the first element.
+"""PostgreSQL's values: floats as it writes them, 16, not 16.0, and 1e+15; arrays in braces; nothing before
+the first element.
 
-    (ARRAY['a', 'b'])[-1]  →  NULL
+    ARRAY['a', 'b c']::text  →  {a,"b c"}
+    (ARRAY['a', 'b'])[-1]    →  NULL
 
 A float has an exponent from 1e15 on, and a REAL from 1e6 on; below, DuckDB's digits are PostgreSQL's. In
 ad-hoc queries the types are DuckDB's to know.
@@ -10,14 +12,15 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from engine.schema import Kind, Type
+from engine.schema import DOUBLE, REAL, TEXT, Kind, Type, array_of
 from planner.dialects.traits import Trait, has
-from planner.native.templates import is_native, sql
+from planner.native.templates import call_of, is_native, sql
 
 _ELEMENT = (
     "CASE WHEN typeof({0}) LIKE '%]' AND TRY_CAST(CAST({1} AS VARCHAR) AS BIGINT) < 1 THEN NULL"
     " ELSE {0}[{1}] END"
 )
+TEXT_MACRO = "dialect_text_of_postgres"
 _TEXT = "CAST({0} AS VARCHAR)"
 _SCIENTIFIC = (
     "list_transform([CAST(abs({0}) AS VARCHAR)], lambda digits: CASE WHEN {0} < 0 THEN '-' ELSE '' END"
@@ -34,13 +37,13 @@ _OF_DOUBLE, _OF_REAL = (
     f"list_transform([{{0}}], lambda number: {_WRITTEN.replace('LEAST', least).replace('{0}', 'number')})[1]"
     for least in ("1e15", "1e6")
 )
-_IN_QUERY = (
-    "CASE typeof({0}) WHEN 'DOUBLE' THEN "
-    + _OF_DOUBLE.replace("{0}", "TRY_CAST(CAST({0} AS VARCHAR) AS DOUBLE)")
-    + " WHEN 'FLOAT' THEN "
-    + _OF_REAL.replace("{0}", "TRY_CAST(CAST({0} AS VARCHAR) AS FLOAT)")
-    + " ELSE CAST({0} AS VARCHAR) END"
+_MARKED = (
+    "CASE WHEN x = '' OR upper(x) = 'NULL' OR regexp_matches(x, '[{},\"\\\\\\s]')"
+    " THEN '\"' || regexp_replace(x, '([\"\\\\])', '\\\\\\1', 'g') || '\"' ELSE x END"
 )
+"""An element of an array as a part of its text: in quotes, if it is empty, the word NULL, or has signs."""
+_BARE = frozenset({Kind.SMALLINT, Kind.INTEGER, Kind.BIGINT, Kind.NUMERIC, Kind.DATE, Kind.TIME, Kind.UUID})
+"""Elements whose texts have none of the signs."""
 
 
 def written_float(type: Type, dialect: str) -> str | None:
@@ -51,6 +54,56 @@ def written_float(type: Type, dialect: str) -> str | None:
     return _OF_REAL if type.kind is Kind.REAL else _OF_DOUBLE
 
 
+def written_value(type: Type, dialect: str) -> str | None:
+    """The same of a value of any type."""
+    if type.kind is not Kind.ARRAY or not has(dialect, Trait.WRITES_FLOATS_BRIEFLY):
+        return written_float(type, dialect)
+    return _list_text(type, "{0}", dialect, 0)
+
+
+def _list_text(type: Type, list: str, dialect: str, depth: int) -> str:
+    element, each = type.element, f"each{depth}"
+    if element is None:
+        return f"CAST({list} AS VARCHAR)"
+    if element.kind is Kind.ARRAY:
+        text = _list_text(element, each, dialect, depth + 1)
+    elif element.kind is Kind.BOOLEAN:
+        text = f"CASE WHEN {each} THEN 't' ELSE 'f' END"
+    else:
+        text = (written_float(element, dialect) or "CAST({0} AS VARCHAR)").replace("{0}", each)
+        if element.kind not in _BARE and not element.is_float:
+            text = f"list_transform([{text}], lambda x: {_MARKED})[1]"
+    text = f"CASE WHEN {each} IS NULL THEN 'NULL' ELSE {text} END"
+    return f"'{{' || array_to_string(list_transform({list}, lambda {each}: {text}), ',') || '}}'"
+
+
+def _in_query() -> str:
+    """The text of `{0}`, by the name of its type."""
+    texts = {
+        "'DOUBLE'": _OF_DOUBLE.replace("{0}", "TRY_CAST(CAST({0} AS VARCHAR) AS DOUBLE)"),
+        "'FLOAT'": _OF_REAL.replace("{0}", "TRY_CAST(CAST({0} AS VARCHAR) AS FLOAT)"),
+        "'VARCHAR[]', 'TIMESTAMP[]', 'TIMESTAMP WITH TIME ZONE[]'": _list_in_query("VARCHAR", TEXT),
+        "'VARCHAR[][]'": _list_in_query("VARCHAR[]", array_of(TEXT)),
+        "'DOUBLE[]'": _list_in_query("DOUBLE", DOUBLE),
+        "'FLOAT[]'": _list_in_query("FLOAT", REAL),
+        "'BOOLEAN[]'": f"regexp_replace({_BRACED}, '(t|f)[a-z]+', '\\1', 'g')",
+    }
+    cases = " ".join(f"WHEN typeof({{0}}) IN ({names}) THEN {text}" for names, text in texts.items())
+    is_bare = f"regexp_full_match(typeof({{0}}), '({_BARE_NAMES})(\\[\\])+')"
+    return f"CASE {cases} WHEN {is_bare} THEN {_BRACED} ELSE {_TEXT} END"
+
+
+def _list_in_query(name: str, element: Type) -> str:
+    return _list_text(array_of(element), f"TRY_CAST({_TEXT} AS {name}[])", "postgres", 0)
+
+
+_BRACED = f"replace(translate({_TEXT}, '[]', '{{}}'), ', ', ',')"
+"""The text of an array whose elements have no signs."""
+_BARE_NAMES = "U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL[(].*[)]|DATE|TIME|UUID"
+TEXT_IN_QUERY = _in_query()
+"""The text of a value of any type in an ad-hoc query, which calls it as a macro."""
+
+
 def float_text_in_query(node: exp.Expression, dialect: str | None) -> exp.Expression:
     """A cast to a text in an ad-hoc query, where the types are DuckDB's to know; any other node itself."""
     if dialect is None or not has(dialect, Trait.WRITES_FLOATS_BRIEFLY) or is_native(node):
@@ -59,7 +112,7 @@ def float_text_in_query(node: exp.Expression, dialect: str | None) -> exp.Expres
         case exp.TryCast():
             return node
         case exp.Cast(this=value, to=type) if type.is_type(*exp.DataType.TEXT_TYPES) and not type.expressions:
-            return node if isinstance(value, exp.Literal) else sql(_IN_QUERY, [value])
+            return node if isinstance(value, exp.Literal) else call_of(TEXT_MACRO, [value], "a cast to text")
     return node
 
 

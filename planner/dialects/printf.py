@@ -2,6 +2,7 @@
 
 FORMAT('%d of %s', 1, 'x')   →  printf('%d of %s', 1, 'x')
 FORMAT("%'d", 1234)          →  printf('%,d', 1234)
+FORMAT('%2$s %1$s', x, y)    →  printf('%s %s', y, x)
 FORMAT('%t', x)              →  printf('%s', x as text)
 """
 
@@ -17,8 +18,8 @@ from planner.errors import ConstantTooLarge, Unsupported
 from planner.native.templates import sql
 from planner.positions import fail
 
-_PART = re.compile(r"%(%|[-+ 0#',]*\d*(?:\.\d+)?[a-zA-Z])?")
-_KNOWN = re.compile(r"([-+ 0#',]*)(\d*(?:\.\d+)?)([diuosxXeEfFgGt])")
+_PART = re.compile(r"%(%|(?:\d+\$)?[-+ 0#',]*\d*(?:\.\d+)?[a-zA-Z])?")
+_KNOWN = re.compile(r"(?:(\d+)\$)?([-+ 0#',]*)(\d*(?:\.\d+)?)([diuosxXeEfFgGt])")
 
 
 def printed(args: Sequence[exp.Expression]) -> exp.Expression:
@@ -30,7 +31,8 @@ def printed(args: Sequence[exp.Expression]) -> exp.Expression:
             Unsupported("a pattern that is not constant is not supported", "concatenate the values"), pattern
         )
     check_widths(pattern)
-    kinds: list[str] = []
+    kinds: list[tuple[str, int]] = []  # with the numbers of the values
+    ordinary = 0
 
     def translated(part: re.Match[str]) -> str:
         if part[1] == "%":
@@ -38,15 +40,17 @@ def printed(args: Sequence[exp.Expression]) -> exp.Expression:
         known = _KNOWN.fullmatch(part[1] or "")
         if known is None:
             fail(Unsupported(f"{part[0]} in a pattern is not supported", "concatenate the values"), pattern)
-        flags, size, letter = known.groups()
-        kinds.append(letter)
+        nonlocal ordinary
+        number, flags, size, letter = known.groups()
+        ordinary += number is None
+        kinds.append((letter, ordinary if number is None else int(number)))
         letter = {"i": "d", "u": "d", "t": "s", "F": "f"}.get(letter, letter)
         return f"%{flags.replace(chr(39), ',')}{size}{letter}"
 
     text = _PART.sub(translated, pattern.name)
-    if len(kinds) != len(values):
+    if {number for _, number in kinds} != set(range(1, len(values) + 1)):
         fail(Unsupported("a pattern whose values are more or fewer than its parts is not supported"), pattern)
-    places = ", ".join(["{0}", *(_place(kind, place) for place, kind in enumerate(kinds, 1))])
+    places = ", ".join(["{0}", *(_place(kind, place) for kind, place in kinds)])
     return sql(f"printf({places})", [exp.Literal.string(text), *values])
 
 

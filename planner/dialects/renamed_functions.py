@@ -10,6 +10,7 @@ from sqlglot import exp
 from planner.dialects.overloads import PREFIX
 from planner.dialects.pattern_matches import first_match
 from planner.dialects.printf import check_widths
+from planner.dialects.systems.postgres_names import QUOTED_NAME, QUOTED_TEXT
 from planner.dialects.traits import Trait, has
 from planner.errors import Unsupported
 from planner.native.similar_patterns import similar
@@ -70,7 +71,10 @@ _INTERVAL_PARTS = {
     "minute": "to_minutes(CAST({0} AS BIGINT))",
     "second": "to_microseconds(CAST(round(CAST({0} AS DECIMAL(30, 6)) * 1000000) AS BIGINT))",
 }
-_FORMAT = re.compile(r"(?:(\d+)\$)?(-?)(\d*)([sL])")
+_FORMAT = re.compile(r"(?:(\d+)\$)?(-?)(\d*)([sLI])")
+_NAME_IN_FORMAT = (
+    f"CASE WHEN {{0}} IS NULL THEN CAST(CAST('NULL is no name' AS INTEGER) AS VARCHAR) ELSE {QUOTED_NAME} END"
+)
 _PADDED = {
     "": "lpad({0}, greatest(WIDTH, CAST(length({0}) AS INTEGER)), ' ')",
     "-": "rpad({0}, greatest(WIDTH, CAST(length({0}) AS INTEGER)), ' ')",
@@ -259,7 +263,7 @@ def _sum(parts: Sequence[exp.Expression]) -> exp.Expression:
 
 
 def _formatted(node: exp.Format) -> exp.Expression:
-    """PostgreSQL's `format`: %s, %L, %%, places as in %2$s, and widths as in %-10s."""
+    """PostgreSQL's `format`: %s, %I, %L, %%, places as in %2$s, and widths as in %-10s."""
     pattern = node.this
     if not isinstance(pattern, exp.Literal) or not pattern.is_string:
         fail(Unsupported("a format that is not constant is not supported", "concatenate the values"), node)
@@ -279,7 +283,9 @@ def _formatted(node: exp.Format) -> exp.Expression:
         value = node.expressions[place - 1]
         text = sql("coalesce(CAST({0} AS VARCHAR), '')", [value])
         if known[4] == "L":
-            text = exp.Anonymous(this="QUOTE_NULLABLE", expressions=[value.copy()])
+            text = sql(QUOTED_TEXT, [value])
+        if known[4] == "I":
+            text = sql(_NAME_IN_FORMAT, [value])
         parts.append(sql(form, [text]))
     parts.append(exp.Literal.string(pattern.name[end:]))
     return sql(f"concat({', '.join(f'{{{place}}}' for place in range(len(parts)))})", parts)

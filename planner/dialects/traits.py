@@ -25,6 +25,12 @@ class Trait(Enum):
     """A text that is written beside a number is a number, although kinds are not kept apart."""
     READS_NO_NUMERALS = auto()
     """Kinds are kept apart, and a text that is written beside a number is no number either."""
+    TEXTS_BEGIN_NUMBERS = auto()
+    """A text in the place of a number is the number that it begins with, or 0."""
+    COMPARES_TEXTS_AS_NUMBERS = auto()
+    """So is a text beside a number, in a comparison."""
+    MIXED_ARE_TEXTS = auto()
+    """Of alternatives that are texts and numbers, all are texts."""
     AVERAGES_ARE_WHOLE = auto()
     """The average of whole numbers is one, without its fraction."""
     CUTS_FRACTIONS = auto()
@@ -159,10 +165,13 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
         {"databricks", "mysql", "oracle", "redshift", "snowflake", "spark", "sqlite", "tsql"}
     ),
     Trait.READS_NO_NUMERALS: frozenset({"bigquery", "trino"}),
+    Trait.TEXTS_BEGIN_NUMBERS: frozenset({"mysql", "sqlite"}),
+    Trait.COMPARES_TEXTS_AS_NUMBERS: frozenset({"mysql"}),
+    Trait.MIXED_ARE_TEXTS: frozenset({"mysql"}),
     Trait.AVERAGES_ARE_WHOLE: frozenset({"flink", "redshift", "tsql"}),
     Trait.CUTS_FRACTIONS: frozenset({"clickhouse", "databricks", "flink", "spark", "sqlite", "tsql"}),
     Trait.ROUNDS_NO_TEXTS: frozenset(
-        {"bigquery", "clickhouse", "databricks", "flink", "redshift", "spark", "trino", "tsql"}
+        {"bigquery", "clickhouse", "databricks", "flink", "spark", "trino", "tsql"} | _POSTGRES
     ),
     Trait.FLOATS_ARE_DOUBLE: frozenset({"fabric", "oracle", "tsql"}),
     Trait.REALS_ARE_DOUBLE: frozenset({"mysql", "oracle", "snowflake"}),
@@ -213,7 +222,7 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.CASTS_OF_LONG_TEXTS_FAIL: frozenset({"bigquery", "snowflake"}),
     Trait.JSON_IS_VARIANT: frozenset({"databricks", "redshift", "snowflake", "spark", "trino"}),
     Trait.HAS_WORKING_TABLE: frozenset({"duckdb", "postgres"}),
-    Trait.COUNTS_TRUTH: _CLICKHOUSE,
+    Trait.COUNTS_TRUTH: _CLICKHOUSE | {"mysql", "sqlite"},
     Trait.COUNTS_SECONDS: _CLICKHOUSE,
     Trait.ABSENT_IS_DEFAULT: _CLICKHOUSE,
     Trait.ALIASES_BEFORE_COLUMNS: _CLICKHOUSE,

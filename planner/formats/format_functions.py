@@ -13,7 +13,6 @@ UNKNOWN: Mapping[str, frozenset[str]] = {
     "drill": _TEMPLATED - {"TO_CHAR"},
     "dremio": _TEMPLATED | {"DATE_FORMAT"},
     "singlestore": _TEMPLATED | {"TIME_FORMAT"},
-    "mysql": frozenset({"TIME_FORMAT"}),
     "clickhouse": frozenset({"STR_TO_DATE", "PARSEDATETIMEORZERO"}),
 }
 """Functions whose formats are in an unknown or unsupported language."""

@@ -11,12 +11,12 @@ from sqlglot import exp
 
 from engine.schema import Kind
 from planner.errors import PlannerError, Unsupported
+from planner.formats import oracle_numbers, postgres_numbers
 from planner.formats.converting import converted
 from planner.formats.dotnet_numbers import in_english, number_format
 from planner.formats.format_functions import UNKNOWN
 from planner.formats.format_scanner import UnknownToken
 from planner.formats.number_formats import grouped
-from planner.formats.oracle_numbers import is_number_format, number_text
 from planner.formats.read_formats import read_expression
 from planner.formats.read_functions import READERS, ReadFunction
 from planner.formats.write_formats import written
@@ -49,6 +49,11 @@ def formatted(node: exp.Expression, dialect: str) -> exp.Expression:
 
 _BY_FUNCTION = "write it with a function, TO_DATE or PARSE_DATE"
 _ZONED = re.compile(r":\d\d(?:\.\d+)?\s*[-+]\d\d?:\d\d$")
+_NUMBERS = {
+    "oracle": (oracle_numbers.is_number_format, oracle_numbers.number_text),
+    "postgres": (postgres_numbers.is_number_format, postgres_numbers.number_text),
+}
+"""Whether a format of TO_CHAR is one of numbers, and how it writes them."""
 _DOTNET = frozenset({"fabric", "tsql"})
 _NUMERALS = frozenset({"mysql", "doris", "starrocks", "singlestore"})
 
@@ -59,8 +64,10 @@ def _call(node: exp.Anonymous, dialect: str) -> exp.Expression:
         if (number := number_format(node)) is not None:
             return number
     name, args = node.name.upper(), node.expressions
-    if name == "TO_CHAR" and dialect == "oracle" and len(args) == 2 and is_number_format(args[1]):
-        return number_text(*args)
+    if name == "TO_CHAR" and len(args) == 2 and dialect in _NUMBERS:
+        is_number, written_number = _NUMBERS[dialect]
+        if is_number(args[1]):
+            return written_number(*args)
     if name in UNKNOWN.get(dialect, ()):
         fail(Unsupported(f"formats of {dialect} are not supported: {name.lower()}", _CAST), node)
     if dialect == "duckdb" and name == "STRFTIME":

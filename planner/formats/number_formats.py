@@ -13,22 +13,24 @@ from planner.positions import fail
 _EXACT = frozenset({Kind.SMALLINT, Kind.INTEGER, Kind.BIGINT, Kind.NUMERIC})
 _MOST = 18
 """The most decimals that fit into a NUMERIC beside as many digits before the point."""
+_LOCALES = {"en_US": False, "de_DE": True}
+"""Whether points stand between thousands, and a comma before the decimals."""
 
 
 def grouped(node: exp.NumberToStr) -> exp.Expression:
     """The text of an exact number; floats are refused, because binary floats have no exact decimal halves."""
     form, culture = node.args.get("format"), node.args.get("culture")
-    if culture is not None:
-        fail(
-            Unsupported(f"format with a locale is not supported: {culture.sql()}", "en_US is the default"),
-            node,
-        )
+    if culture is not None and culture.name not in _LOCALES:
+        hint = f"known are {' and '.join(_LOCALES)}"
+        fail(Unsupported(f"format with this locale is not supported: {culture.sql()}", hint), node)
     if not isinstance(form, exp.Literal) or not form.name.isdecimal() or int(form.name) > _MOST:
         fail(
             Unsupported("the decimals of format must be a constant", f"write a number from 0 to {_MOST}"),
             node,
         )
-    return whole(_template(int(form.name)), node.this, kinds=_EXACT)
+    text = _template(int(form.name))
+    is_turned = culture is not None and _LOCALES[culture.name]
+    return whole(f"translate({text}, ',.', '.,')" if is_turned else text, node.this, kinds=_EXACT)
 
 
 def _template(decimals: int) -> str:

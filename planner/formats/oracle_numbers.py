@@ -11,21 +11,15 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from engine.schema import Kind
 from planner.errors import Unsupported
+from planner.formats.number_parts import NUMBERS, fraction, grouped, roman
 from planner.native.templates import sql, whole
 from planner.positions import fail
 
-_NUMBERS = frozenset({Kind.SMALLINT, Kind.INTEGER, Kind.BIGINT, Kind.NUMERIC, Kind.REAL, Kind.DOUBLE})
 _SHAPE = re.compile(r"(FM)?(S)?([$L])?([90,G]*)(?:([.D])([90]*))?(S|MI|PR)?", re.IGNORECASE)
 _BASE_16 = re.compile(r"(FM)?(X+)", re.IGNORECASE)
 _ROMAN = re.compile(r"(FM)?RN", re.IGNORECASE)
 _MOST = 10
-_ROMANS = (
-    ("", "C", "CC", "CCC", "CD", "D", "DC", "DCC", "DCCC", "CM"),
-    ("", "X", "XX", "XXX", "XL", "L", "LX", "LXX", "LXXX", "XC"),
-    ("", "I", "II", "III", "IV", "V", "VI", "VII", "VIII", "IX"),
-)
 
 
 @dataclass(frozen=True)
@@ -61,11 +55,10 @@ def number_text(value: exp.Expression, form: exp.Expression) -> exp.Expression:
         written = "to_hex(CAST(round({0}) AS BIGINT))"
         written = written if base[2].isupper() else f"lower({written})"
         padded = written if base[1] else f"lpad({written}, {len(base[2]) + 1}, ' ')"
-        return whole(padded, value, kinds=_NUMBERS)
-    if roman := _ROMAN.fullmatch(form.name):
-        written = _roman()
-        return whole(written if roman[1] else f"lpad({written}, 15, ' ')", value, kinds=_NUMBERS)
-    return whole(_template(_read(form)), value, kinds=_NUMBERS)
+        return whole(padded, value, kinds=NUMBERS)
+    if numeral := _ROMAN.fullmatch(form.name):
+        return whole(roman(fills=not numeral[1]), value, kinds=NUMBERS)
+    return whole(_template(_read(form)), value, kinds=NUMBERS)
 
 
 def number_of(value: exp.Expression, form: exp.Expression) -> exp.Expression:
@@ -113,40 +106,13 @@ def _template(form: _Format) -> str:
     zero = "" if digits or not places else "0"
     shown = f"CASE WHEN {number} = '0' THEN '{zero}' ELSE {number} END"
     filled = f"lpad({shown}, CAST(greatest({least}, length({shown})) AS INTEGER), '0')"
-    body = f"'{form.currency}' || {_grouped(filled, form.before)}{_fraction(form)}"
+    body = f"'{form.currency}' || {grouped(filled, form.before)}{fraction(form.behind, form.fills)}"
     is_long = f"length({shown}) > {len(places)}"
     text = f"CASE WHEN {is_long} THEN repeat('#', {form.width}) ELSE {_signed(body, form)} END"
     rounded = f"round(CAST({{0}} AS DECIMAL(38, {_MOST + 1})), {digits})"
     plain = f"CAST(CAST(abs({rounded}) AS DECIMAL(38, {max(digits, 1)})) AS VARCHAR)"
     plain = plain if digits else f"split_part({plain}, '.', 1)"
     return f"list_transform([{plain}], lambda x: {text})[1]"
-
-
-def _grouped(digits: str, before: str) -> str:
-    """The digits with commas in their places, if there is a digit in front of them."""
-    if "," not in before:
-        return digits
-    count = len(before.replace(",", ""))
-    padded = f"lpad({digits}, {count}, ' ')"
-    parts: list[str] = []
-    place = 0
-    for group in before.split(","):
-        if parts:
-            parts.append(f"CASE WHEN trim(left({padded}, {place})) = '' THEN '' ELSE ',' END")
-        parts.append(f"trim(substring({padded}, {place + 1}, {len(group)}))")
-        place += len(group)
-    return " || ".join(parts)
-
-
-def _fraction(form: _Format) -> str:
-    if form.behind is None:
-        return ""
-    digits = f"split_part(x, '.', 2)[1:{len(form.behind)}]" if form.behind else "''"
-    if form.fills or not form.behind:
-        return f" || '.' || {digits}"
-    least = form.behind.rfind("0") + 1
-    trimmed = f"rtrim({digits}, '0')"
-    return f" || '.' || rpad({trimmed}, CAST(greatest({least}, length({trimmed})) AS INTEGER), '0')"
 
 
 def _signed(body: str, form: _Format) -> str:
@@ -168,15 +134,3 @@ def _signed(body: str, form: _Format) -> str:
             return f"lpad({text}, {width + 1}, ' ')" if form.fills else f"({text})"
     text = f"CASE WHEN {minus} THEN '-' ELSE '' END || {body}"
     return f"lpad({text}, {width}, ' ')" if form.fills else f"({text})"
-
-
-def _roman() -> str:
-    number = "CAST(round({0}) AS BIGINT)"
-    lists = (
-        f"list_extract([{', '.join(map(repr, signs))}], CAST({number} // {weight} % 10 AS INTEGER) + 1)"
-        for signs, weight in zip(_ROMANS, (100, 10, 1), strict=True)
-    )
-    return (
-        f"CASE WHEN {number} BETWEEN 1 AND 3999 THEN repeat('M', {number} // 1000) || {' || '.join(lists)}"
-        " WHEN {0} IS NOT NULL THEN repeat('#', 15) END"
-    )

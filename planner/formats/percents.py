@@ -48,6 +48,11 @@ _MYSQL: Tokens = {
 }
 _MYSQL_SHORT = {"T": _MINUTES_I["T"], "r": "%I:%i:%S %p"}
 mysql = percents(_MYSQL, others="itself", short=_MYSQL_SHORT)
+mysql_time = percents(
+    {token: element if token in "fHhIiklpSs%" else None for token, element in _MYSQL.items()},
+    others="itself",
+    short=_MYSQL_SHORT,
+)
 trino = percents(
     {**_MYSQL, **dict.fromkeys(("D", "U", "u", "V", "w", "X"))}, others="itself", short=_MYSQL_SHORT
 )

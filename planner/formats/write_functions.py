@@ -48,6 +48,7 @@ _ORACLE = _writers(oracle.oracle, "Oracle", "TO_CHAR")
 _SNOWFLAKE = _writers(oracle.snowflake, "Snowflake", "TO_CHAR", "TO_VARCHAR")
 _MYSQL = {
     **_writers(percents.mysql, "MySQL", "DATE_FORMAT", kinds=_OR_TEXT),
+    **_writers(percents.mysql_time, "MySQL", "TIME_FORMAT", source=_CLOCK, kinds=_CLOCKS | {Kind.TEXT}),
     **_writers(percents.mysql, "MySQL", "FROM_UNIXTIME", source=_SECONDS, kinds=_INTEGERS),
 }
 _TRINO = {

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from sqlglot import exp
 
@@ -18,6 +19,7 @@ _STEPS = "list_transform({1}, lambda step: '/' || replace(replace(step, '~', '~0
 _PATH = f"array_to_string({_STEPS}, '')"
 ALONG = f"{{0}} ARROW {_PATH}"
 ALONG_IF_KNOWN = f"CASE WHEN list_count({{1}}) = len({{1}}) THEN {ALONG} END"
+_FROM_END = re.compile(r"-[1-9]\d{0,8}")
 _ITEM = re.compile(r'\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^,"{}]*?))\s*(,|$)', re.DOTALL)
 
 
@@ -52,6 +54,27 @@ def arrow_of(node: exp.JSONBExtract | exp.JSONBExtractScalar) -> str:
     return "->>" if isinstance(node, exp.JSONBExtractScalar) else "->"
 
 
+def along(steps: Sequence[str], arrow: str) -> str:
+    """DuckDB's expression for a document `{0}` along constant steps. Those that count from the end of an
+    array are steps of their own: pointers cannot say them."""
+    found, pointer = "{0}", ""
+    for step in steps:
+        if not _FROM_END.fullmatch(step):
+            pointer += pointed(step)
+            continue
+        found = f"({found} -> {text(pointer)})" if pointer else found
+        found = f"(CASE json_type({found}) WHEN 'ARRAY' THEN {found} -> {step} ELSE {found} -> '/{step}' END)"
+        pointer = ""
+    return f"{found} {arrow} {text(pointer or ('' if found == '{0}' else '$'))}"
+
+
+def steps_from_end(path: exp.Expression) -> list[str] | None:
+    """The steps of a constant path, if one of them may count from the end of an array, and none is NULL."""
+    steps = steps_written(path) or []
+    known = [step for step in steps if step is not None]
+    return known if len(known) == len(steps) and any(map(_FROM_END.fullmatch, known)) else None
+
+
 def path_in_query(node: exp.Expression) -> exp.Expression:
     """`document #> path` in an ad-hoc query; any other node itself."""
     if not isinstance(node, exp.JSONBExtract | exp.JSONBExtractScalar) or is_native(node):
@@ -60,5 +83,6 @@ def path_in_query(node: exp.Expression) -> exp.Expression:
     if steps is None:
         path = exp.cast(node.expression.copy(), "VARCHAR[]", dialect="duckdb")
         return sql(ALONG_IF_KNOWN.replace("ARROW", arrow), [node.this, path])
-    pointer = "".join(pointed(step) for step in steps if step is not None)
-    return sql(f"{{0}} {arrow} {'NULL' if None in steps else text(pointer)}", [node.this])
+    if None in steps:
+        return sql(f"{{0}} {arrow} NULL", [node.this])
+    return sql(along([step for step in steps if step is not None], arrow), [node.this])

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 import orjson
 from sqlglot import exp
 
+from engine.scalar.written import readable
+from engine.schema import TEXT, array_of
 from planner.errors import Unsupported
 from planner.native.changed_documents import inserted, replaced
 from planner.native.json_paths import json_path, path_predicate
@@ -51,6 +53,21 @@ def _along(function: str) -> Callable[[Args], exp.Expression]:
         return sql(f"{function}(CAST({{0}} AS JSON), {path})", args)
 
     return found
+
+
+def _of_arrays(template: str) -> Callable[[Args], exp.Expression]:
+    """A template of arrays of texts, which may be written as texts."""
+    template = template.replace("{0}", "CAST({0} AS VARCHAR[])").replace("{1}", "CAST({1} AS VARCHAR[])")
+    return lambda args: sql(template, [_spelled(each) for each in args])
+
+
+def _spelled(array: exp.Expression) -> exp.Expression:
+    """A constant array as DuckDB spells it."""
+    if not isinstance(array, exp.Literal):
+        return array
+    if array.name.count("{") > 1:
+        fail(Unsupported("an object of pairs is not supported", "write keys and values in turn"), array)
+    return exp.Literal.string(readable(array.name, array_of(TEXT)))
 
 
 def _variables(args: Args) -> Mapping[str, object]:
@@ -110,10 +127,8 @@ JSONB: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "JSONB_INSERT(json, path, value)": inserted,
     "JSONB_INSERT(json, path, value, after)": inserted,
     # jsonb_object('{a,1,b,def}') is {"a": "1", "b": "def"}
-    "JSONB_OBJECT(texts)": _OF_TEXTS.replace("{0}", "CAST({0} AS VARCHAR[])"),
-    "JSONB_OBJECT(names, values)": _OF_TWO.replace("{0}", "CAST({0} AS VARCHAR[])").replace(
-        "{1}", "CAST({1} AS VARCHAR[])"
-    ),
+    "JSONB_OBJECT(texts)": _of_arrays(_OF_TEXTS),
+    "JSONB_OBJECT(names, values)": _of_arrays(_OF_TWO),
     "JSONB_PRETTY(json)": f"json_pretty({_DOCUMENT})",
     "JSONB_SET(json, path, value)": replaced,
     "JSONB_SET(json, path, value, create)": replaced,

@@ -195,6 +195,17 @@ def interval_constant(text: str) -> str | None:
             return None
 
 
+@lru_cache(maxsize=1024)
+def fault_of_pattern(pattern: str) -> str | None:
+    """What is wrong with a regular expression, a text as SQL writes it; None if it can be read."""
+    with _LOCK, interrupted_after(_connection(), _SECONDS):
+        try:
+            _connection().sql(f"SELECT regexp_matches('', {pattern})").fetchall()
+        except duckdb.InvalidInputException as error:
+            return refusal(error).error.message
+    return None
+
+
 def fixed_length(text: str) -> int | None:
     """The microseconds of a constant interval; None if it has months, is NULL or cannot be computed."""
     constant = interval_constant(text)

@@ -33,6 +33,7 @@ from planner.parsing.ksql_windows import WindowClauses
 from planner.parsing.limit_by import LimitBy
 from planner.parsing.materialize_words import MaterializeWords
 from planner.parsing.mutually import MutualRecursion
+from planner.parsing.numerals import with_numerals
 from planner.parsing.parameters import mark
 from planner.parsing.pivot_statements import PivotStatements
 from planner.parsing.recursion_clauses import RecursionClauses
@@ -57,6 +58,7 @@ def trees(text: str, dialect: str) -> list[exp.Expr | None]:
 
 def trees_of(tokens: list[Token], text: str, dialect: str) -> list[exp.Expr | None]:
     """The trees of these tokens of a text."""
+    tokens = with_numerals(tokens, dialect)
     if has(dialect, Trait.FUNCTIONS_ARE_TABLES):
         tokens = without_variadic(tokens)
     found = _parser_class(dialect)(dialect=keeping_subscripts(dialect)).parse(tokens, text)
@@ -87,6 +89,9 @@ def _parser_class(dialect: str) -> type[Parser]:
     if has(dialect, Trait.WRAPS_DOCUMENTS):
         parsers = own.get("FUNCTION_PARSERS", base.FUNCTION_PARSERS)
         own["FUNCTION_PARSERS"] = {**parsers, "JSON_QUERY": JsonColumns._parse_document_query}
+    if dialect == "postgres":
+        parsers = own.get("FUNCTION_PARSERS", base.FUNCTION_PARSERS)
+        own["FUNCTION_PARSERS"] = {**parsers, "JSON_OBJECT": JsonColumns._parse_object_of_texts}
     ours = (
         TuplePlaces,
         Watermarks,

@@ -1,8 +1,12 @@
-"""Texts of intervals that sqlglot or DuckDB misread: `.5 second` and the SQL standard's `1-2 3 4:05:06`."""
+"""Texts of intervals that sqlglot or DuckDB misread: `.5 second`, the SQL standard's `1-2 3 4:05:06`, and
+`P1DT2H` of ISO 8601."""
 
 from __future__ import annotations
 
 import re
+
+from engine.scalar.written import readable
+from engine.schema import INTERVAL
 
 _BARE_POINT = re.compile(r"(?<![\d.])\.(?=\d)")
 _STANDARD = re.compile(
@@ -21,7 +25,7 @@ def read_interval(text: str, *, in_standard: bool) -> str:
     `1 year 2 months 3 days 4:05:06`."""
     standard = _STANDARD.fullmatch(text.strip()) if in_standard else None
     if standard is None:
-        return _BARE_POINT.sub("0.", text)
+        return _BARE_POINT.sub("0.", readable(text, INTERVAL) if in_standard else text)
     sign = standard["sign"]
     words = [f"{sign}{standard['years']} years {sign}{standard['months']} months"]
     words += [f"{standard['days']} days"] * (standard["days"] is not None)

@@ -1,4 +1,4 @@
-"""Columns of JSON_TABLE, as PostgreSQL, MySQL and Oracle write them.
+"""Columns of JSON_TABLE, as PostgreSQL, MySQL and Oracle write them, and other calls of JSON.
 
 sqlglot knows PATH and NESTED PATH alone; EXISTS, ON EMPTY and ON ERROR become parts of its node.
 """
@@ -28,6 +28,15 @@ class JsonColumns:
         values = self._parse_csv(lambda: self._parse_format_json(self._parse_bitwise()))
         handling = self._parse_on_handling("NULL", "NULL", "ABSENT")
         return exp.JSONArray(expressions=values, null_handling=handling)
+
+    def _parse_object_of_texts(self: Any) -> exp.Expr | None:
+        """JSON_OBJECT of the texts of arrays, or of keys and values."""
+        is_text = self._curr is not None and self._curr.token_type is TokenType.STRING
+        if not is_text or not self._curr.text.lstrip().startswith("{"):
+            return self._parse_json_object()  # type: ignore[no-any-return]
+        name = self._tokens[self._index - 2]
+        found = exp.Anonymous(this="JSONB_OBJECT", expressions=self._parse_csv(self._parse_bitwise))
+        return found.update_positions(name)
 
     def _parse_document_query(self: Any) -> exp.JSONExtract:
         """JSON_QUERY with Oracle's wrappers."""

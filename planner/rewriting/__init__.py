@@ -16,8 +16,10 @@ from planner.rewriting.combined_aggregates import combined_aggregate
 from planner.rewriting.dialect_queries import dialect_query
 from planner.rewriting.dual_table import dual_table
 from planner.rewriting.flattened import flattened
+from planner.rewriting.frame_texts import frame_text
 from planner.rewriting.generated_rows import generated_rows
 from planner.rewriting.hierarchies import hierarchy
+from planner.rewriting.hypothetical_rows import hypothetical_rank
 from planner.rewriting.join_marks import joined_by_marks
 from planner.rewriting.json_calls import json_call, with_row_names
 from planner.rewriting.json_members import json_members
@@ -32,6 +34,7 @@ from planner.rewriting.percent_limits import percent_limit
 from planner.rewriting.query_hints import without_hints
 from planner.rewriting.row_counts import counted_rows
 from planner.rewriting.row_samples import row_sample
+from planner.rewriting.series_texts import series_text
 from planner.rewriting.spark_windows import spark_window
 from planner.rewriting.table_calls import row_call, table_call
 from planner.rewriting.unequal_constructs import unequal
@@ -39,10 +42,15 @@ from planner.rewriting.value_rows import value_rows
 from planner.rewriting.warehouse_windows import warehouse_window
 from planner.rewriting.window_tables import window_table
 from planner.rewriting.zone_names import zone_name
+from planner.rewriting.zone_offsets import zone_offset
 
 _RULES = (
     bit_string,
     zone_name,
+    zone_offset,
+    frame_text,
+    series_text,
+    hypothetical_rank,
     exact_percentile,
     without_hints,
     unequal,
@@ -86,6 +94,7 @@ _CHANGED = (
         exp.With,
         exp.Values,
         exp.DataType,
+        exp.Group,
     ),
     *(
         exp.Pivot,
@@ -98,6 +107,7 @@ _CHANGED = (
         exp.AtTimeZone,
     ),
     *(exp.AnonymousAggFunc, exp.CombinedAggFunc, exp.ParameterizedAgg, exp.Filter, exp.Apply),
+    *(exp.WithinGroup, exp.GenerateSeries, exp.ExplodingGenerateSeries),
     *(exp.TimeFromParts, exp.TimestampFromParts),
 )
 

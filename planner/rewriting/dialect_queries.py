@@ -55,10 +55,18 @@ def dialect_query(node: exp.Expression, dialect: str) -> exp.Expression | None:
             return _with_columns(node, *_VALUES[dialect])
         case exp.Pivot() if dialect in _UPPER and node.args.get("unpivot"):
             return _with_labels(node)
-        case exp.Ordered(this=exp.Column() as column) if dialect in _ORDER_BY_ALL and _is_all(column):
+        case exp.Ordered(this=exp.Column() as column) if dialect in _ORDER_BY_ALL and _is_named(
+            column, "all"
+        ):
             found = node.copy()
             found.set("this", exp.var("ALL"))
             return found
+        case exp.Group(expressions=[exp.Column() as column]) if dialect == "trino" and _is_named(
+            column, "auto"
+        ):
+            return exp.Group(all=True)
+        case exp.Anonymous(expressions=[exp.Values() as rows]) if node.name.upper() == "ALL":
+            return exp.All(this=exp.Subquery(this=rows.copy()))
         case exp.Select() if str(node.args.get("kind")).upper() == "STRUCT":
             fail(Unsupported("SELECT AS STRUCT is not supported", "select the columns themselves"), node)
         case exp.DataType(this=exp.DType.DECIMAL, expressions=[]) if dialect in _DECIMALS:
@@ -100,7 +108,7 @@ def _has_no_limit(limit: exp.Expression | None, dialect: str) -> bool:
     if dialect == "sqlite":
         return isinstance(count, exp.Neg) and isinstance(count.this, exp.Literal)
     if dialect == "flink":
-        return isinstance(count, exp.Column) and _is_all(count)
+        return isinstance(count, exp.Column) and _is_named(count, "all")
     return dialect == "mysql" and isinstance(count, exp.Literal) and count.name == _ALL_ROWS
 
 
@@ -110,13 +118,14 @@ def _without(node: exp.Expression, part: str) -> exp.Expression:
     return found
 
 
-def _is_all(column: exp.Column) -> bool:
+def _is_named(column: exp.Column, word: str) -> bool:
+    """Whether the column is this word, without quotes and a table."""
     name = column.this
     return (
         isinstance(name, exp.Identifier)
         and not column.table
         and not name.quoted
-        and name.name.upper() == "ALL"
+        and name.name.lower() == word
     )
 
 

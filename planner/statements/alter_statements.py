@@ -24,6 +24,7 @@ from planner.statements.alterations import (
     SetDefault,
     SetNullable,
     SetSequence,
+    SetType,
 )
 from planner.statements.declarations import Declarations, sequence_of
 from planner.statements.owner_statements import set_owner
@@ -144,7 +145,7 @@ def _actions(piece: Piece, table: str, node: exp.Expression) -> list[Action]:
         case exp.AddConstraint():
             return [_add_constraint(piece, table, part) for part in node.expressions]
         case exp.AlterColumn():
-            return [_alter_column(piece, node)]
+            return [_alter_column(piece, table, node)]
     raise piece.unsupported(f"ALTER TABLE ... {node.sql(piece.dialect)} is not supported", _HINT)
 
 
@@ -174,7 +175,25 @@ def _add_constraint(piece: Piece, table: str, node: exp.Expression) -> AddConstr
     return AddConstraint(declared.rules)
 
 
-def _alter_column(piece: Piece, node: exp.AlterColumn) -> Action:
+def _set_type(piece: Piece, table: str, node: exp.AlterColumn) -> SetType:
+    if node.args.get("using"):
+        raise piece.unsupported(
+            "ALTER COLUMN ... TYPE ... USING is not supported",
+            "add a column of the other type, UPDATE it from this one, and drop this one",
+            piece.find("USING"),
+        )
+    declared = Declarations(table, piece)
+    column = node.find(exp.Identifier)
+    declared.column(exp.ColumnDef(this=column, kind=node.args["dtype"]))
+    (made,) = declared.columns
+    if made.name in declared.rules.identities:
+        raise piece.unsupported(
+            "ALTER COLUMN ... TYPE of a serial type is not supported", "name the type that it stands for"
+        )
+    return SetType(made.name, made.type)
+
+
+def _alter_column(piece: Piece, table: str, node: exp.AlterColumn) -> Action:
     name, args = column_name(node.this), node.args
     if args.get("default") is not None:
         sequence = sequence_of(args["default"], piece.names)
@@ -186,11 +205,7 @@ def _alter_column(piece: Piece, node: exp.AlterColumn) -> Action:
     if args.get("drop"):
         return SetDefault(name, None)
     if args.get("dtype") is not None:
-        raise piece.unsupported(
-            "ALTER COLUMN ... TYPE is not supported",
-            "add a column of the other type, UPDATE it from this one, and drop this one",
-            piece.find("TYPE"),
-        )
+        return _set_type(piece, table, node)
     raise piece.unsupported(f"this action on column {name} is not supported", _HINT)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.schema import Column
+from engine.schema import Column, Type
 from planner.statements.table_rules import NO_RULES, TableRules, Text
 
 
@@ -75,6 +75,14 @@ class SetNullable:
     nullable: bool
 
 
+@dataclass(frozen=True)
+class SetType:
+    """ALTER COLUMN ... TYPE."""
+
+    name: str
+    type: Type
+
+
 Action = (
     AddColumn
     | DropColumn
@@ -86,4 +94,5 @@ Action = (
     | DropConstraint
     | SetDefault
     | SetNullable
+    | SetType
 )

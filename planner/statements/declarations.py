@@ -155,8 +155,9 @@ class Declarations:
         """Set the watermark. Raises Unsupported unless it is a column's time less a fixed span."""
         at, expression = part.this, part.expression
         delay = 0 if at == expression else None
-        if isinstance(expression, exp.Sub) and expression.this == at:
-            delay = fixed_length(expression.expression.sql("duckdb"))
+        span = expression.expression if isinstance(expression, exp.Sub) and expression.this == at else None
+        if isinstance(span, exp.Interval | exp.Cast) and isinstance(span.this, exp.Literal):
+            delay = fixed_length(span.sql("duckdb"))
         if not isinstance(at, exp.Column) or at.table or delay is None or delay < 0:
             form = "WATERMARK FOR ts AS ts - INTERVAL '5 minutes'"
             fail(Unsupported("this watermark is not supported", f"write {form}, with a fixed span"), part)

@@ -216,15 +216,18 @@ class Alterations:
         of.withdraw(olds)
         installed: list[Definition] = []
         try:
+            among = {n: d for n, d in of.all.items() if n not in {old.name for old in olds}}
+            among |= {definition.name: definition for definition in news}
             for definition in news:
-                installed.append(self._installed(definition, histories, definition.name in failing))
+                may_fail = definition.name in failing
+                installed.append(self._installed(definition, histories, may_fail, among))
             check_installed(installed, of.engine)
             with of.catalog.changing() as changing:
                 written = write(changing)
         except BaseException:
             of.withdraw(news)
             for definition in olds:
-                of.put(self._installed(definition, before, definition.is_view))
+                of.put(self._installed(definition, before, definition.is_view, of.all))
             raise
         gone = {old.name for old in olds}
         kept = {n: d for n, d in of.all.items() if n not in gone}
@@ -244,13 +247,17 @@ class Alterations:
         return view.failure is not None or self._of.engine.snapshot.failure(view.name) is not None
 
     def _installed(
-        self, definition: Definition, histories: Mapping[str, History], may_fail: bool
+        self,
+        definition: Definition,
+        histories: Mapping[str, History],
+        may_fail: bool,
+        among: Mapping[str, Definition],
     ) -> Definition:
         of = self._of
         if definition.is_view and definition.failure is None and of.is_large(definition):
             return of.compute_later(definition, "it is computed anew, because what it reads was altered")
         try:
-            of.install([definition], histories)
+            of.install([definition], histories, among)
         except OverBudget as error:
             return of.compute_later(definition, error.message)
         except EngineError as error:

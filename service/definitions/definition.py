@@ -63,8 +63,14 @@ class Definition:
     @property
     def maintained(self) -> Node:
         """What the engine maintains for a view: its plan, from the epoch on at which it was replaced."""
-        plan, former = self.relation.plan, self.details.former
-        return Successor(plan, former[-1].until) if former else plan
+        plan = self.relation.plan
+        return Successor(plan, self.planned_since) if self.planned_since else plan
+
+    @property
+    def planned_since(self) -> int:
+        """The epoch from which on its rows are those of its plan; before, it had another query."""
+        former = self.details.former
+        return former[-1].until if former else 0
 
     def goes_on_from(self, old: Definition) -> bool:
         """Whether it is the same view, maybe under another query, with the same columns and one history."""
@@ -72,8 +78,7 @@ class Definition:
             return False
         if self.maintained == old.maintained:
             return True
-        before = old.details.former[-1].until if old.details.former else 0
-        since = [query for query in self.details.former if query.until > before]
+        since = [query for query in self.details.former if query.until > old.planned_since]
         texts = (old.sql, old.dialect, old.details.sees)
         return bool(since) and (since[0].sql, since[0].dialect, since[0].sees) == texts
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
-from engine.errors import NameInUse
+from engine.errors import EngineError, NameInUse, OverBudget
 from engine.operators.allowance import Allowance, Spending
 from engine.plan.nodes import Node
 from engine.plan.successor import Successor
@@ -242,13 +242,16 @@ class Definitions:
         relations: Mapping[str, Relation] | None = None,
     ) -> Definition:
         """A view planned over `relations`, by default the current ones. `details` are those of a view that
-        was planned before: it sees what it saw then, and is planned without limits."""
+        was planned before: it sees what it saw then, and is planned without limits. A new one over a view
+        that was replaced begins with that, because its plan is not one over the rows of before."""
         among = self.relations if relations is None else relations
         if details is None:
             scope = sized(among, self.engine.rows)
             planned = plan_text(sql, scope, dialect, self.limits, named=True)
             _check_permanent(name, planned.reads)
-            details = Details(sees=seen_now(planned.reads, scope), named=True)
+            since = max((self.all[it].planned_since for it in planned.reads if it in self.all), default=0)
+            former = (FormerQuery(since),) if since else ()
+            details = Details(sees=seen_now(planned.reads, scope), named=True, former=former)
         else:
             scope = relations_of(details.sees, among)
             planned = plan_text(sql, scope, dialect, UNLIMITED, details.named)
@@ -259,8 +262,14 @@ class Definitions:
 
     # The engine
 
-    def install(self, definitions: Sequence[Definition], histories: Mapping[str, History]) -> None:
+    def install(
+        self,
+        definitions: Sequence[Definition],
+        histories: Mapping[str, History],
+        among: Mapping[str, Definition] | None = None,
+    ) -> None:
         """Creates tables, with their histories, and views in the engine. Views come after what they read.
+        `among` has the definitions that they will be among, by default the current ones.
 
         Raises EngineError for one that the engine cannot create; those before it stay.
         """
@@ -268,7 +277,7 @@ class Definitions:
             if definition.failure is not None:
                 continue
             if definition.is_view:
-                self.compute_view(definition)
+                self.compute_view(definition, among)
                 continue
             name, relation = definition.name, definition.relation
             self.engine.create_source(name, relation.schema, relation.key, kept=histories.get(name))
@@ -299,10 +308,8 @@ class Definitions:
         """The indexes of a table or view that only serve to find rows, by their names in the engine."""
         relation, made = definition.relation, definition.details.indexes
         sides = [index_side(relation, index.columns, index.included) for index in made]
-        plans, former = plans_of(relation, sides), definition.details.former
-        if not former:
-            return plans
-        return {name: Successor(plan, former[-1].until) for name, plan in plans.items()}
+        plans, since = plans_of(relation, sides), definition.planned_since
+        return {name: Successor(plan, since) for name, plan in plans.items()} if since else plans
 
     def all_indexes(self, definition: Definition) -> dict[str, Node]:
         """All indexes of a table or view."""
@@ -315,23 +322,32 @@ class Definitions:
             if index in self.engine.snapshot.relations:
                 self.engine.drop_view(index)
 
-    def compute_view(self, view: Definition) -> None:
-        """Creates a view in the engine, with what it was before it was replaced. Raises OverBudget if it
-        takes too long: then `compute_later` may."""
+    def compute_view(self, view: Definition, among: Mapping[str, Definition] | None = None) -> None:
+        """Creates a view in the engine, with what it was before it was replaced, as far as that can be told.
+        Raises OverBudget if it takes too long: then `compute_later` may."""
         plan = view.maintained
         allowance = self._settings.view_allowance.for_changes(self.engine.input_rows(plan))
-        formers = self.former_plans(view)
-        pasts = [former.past(self._computed(former.plan, Spending(allowance))) for former in formers]
+        pasts: list[Past] = []
+        for former in self.former_plans(view, among):
+            try:
+                pasts.append(former.past(self._computed(former.plan, Spending(allowance))))
+            except OverBudget:
+                raise
+            except EngineError:
+                pasts.clear()
         self.compute(view.name, plan, allowance, pasts)
 
-    def former_plans(self, view: Definition) -> list[FormerPlan]:
-        """The plans that a view had before it was replaced, as far as they can be told."""
+    def former_plans(
+        self, view: Definition, among: Mapping[str, Definition] | None = None
+    ) -> list[FormerPlan]:
+        """The plans that a view had before it was replaced, as far as they can be told; over what they have
+        read among these definitions, by default the current ones."""
 
         def planned(name: str, query: FormerQuery, among: Mapping[str, Relation]) -> Relation:
             details = Details(sees=query.sees, named=query.named)
             return self.view(0, name, query.sql, query.dialect, 0, details, among).relation
 
-        return former_plans(self.all, view, planned)
+        return former_plans(self.all if among is None else among, view, planned)
 
     def _computed(self, plan: Node, meter: Spending) -> RelationSnapshot:
         """What a view of this plan has, computed beside the others."""

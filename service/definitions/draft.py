@@ -10,7 +10,7 @@ import numpy as np
 from sqlglot import exp
 
 from engine.codec.numerals import explained
-from engine.schema import Column, Schema
+from engine.schema import Column, Schema, Type
 from planner.adhoc.rowwise import with_types
 from planner.errors import UnknownColumn, Unsupported
 from planner.parsing.parse import parse_query
@@ -28,11 +28,13 @@ from planner.statements.alterations import (
     SetDefault,
     SetNullable,
     SetSequence,
+    SetType,
 )
 from planner.statements.indexes import SecondaryIndex
 from planner.statements.table_rules import Check, ForeignKey, Identity, TableRules, Text, Unique, is_of_period
 from planner.suggestions import did_you_mean
 from service.definitions.definition import Definition, table_relation
+from service.definitions.former import keeps_words
 from service.definitions.layouts import Shift
 from service.definitions.referring import resolved
 from service.errors import Conflict, Invalid, NotFound
@@ -104,6 +106,8 @@ class Draft:
                 self._set_default(name, text)
             case SetNullable(name=name, nullable=nullable):
                 self._set_nullable(name, nullable)
+            case SetType(name=name, type=type):
+                self._set_type(name, type)
 
     def definition(self) -> Definition:
         """The altered table. Raises a PlannerError if its rules are not valid."""
@@ -294,6 +298,35 @@ class Draft:
             self.columns[place] = replace(self.columns[place], nullable=True)
             self.moves = True
         self.rules = replace(self.rules, required=required)
+
+    def _set_type(self, name: str, type: Type) -> None:
+        """Gives a column a type that has all values of its own. Raises Unsupported for any other."""
+        place = self._place(name)
+        self._check_period(name)
+        old = self.columns[place].type
+        if name in self.rules.generated:
+            raise Conflict(
+                f"column {name} is computed, and has the type of its expression",
+                "change the columns that it is computed from",
+                code="in_use",
+            )
+        if not keeps_words(old, type):
+            raise Unsupported(
+                f"column {name} {old} of table {self.name} cannot become {type}",
+                "a type may become a wider integer, or a NUMERIC with more digits; for another one, add a "
+                "column, UPDATE it from this one, and drop this one",
+            )
+        self.columns[place] = replace(self.columns[place], type=type)
+        before = {column.name: column.type for column in self.columns}
+        self.columns = list(with_types(Schema(tuple(self.columns)), self.rules.generated).columns)
+        for column in self.columns:
+            if not keeps_words(before[column.name], column.type):
+                raise Conflict(
+                    f"column {column.name} is computed from column {name}, and would become {column.type}",
+                    f"drop {column.name} first",
+                    code="in_use",
+                )
+        self.moves = self.moves or old != type
 
     # The table so far
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from engine.plan.nodes import Node
 from engine.runtime.succession import Past
-from engine.schema import INTEGER_RANGES, WHOLES, Schema, Type
+from engine.schema import Kind, Schema, Type
 from engine.state.snapshot import RelationSnapshot
 from planner.errors import PlannerError
 from planner.relation import Relation
@@ -86,16 +86,12 @@ def places_in(old: Schema, new: Schema) -> tuple[int, ...] | None:
 
 def keeps_words(old: Type, new: Type) -> bool:
     """Whether each value of a type is a value of the other type, with the same word."""
-    if not (old.is_integer and new.is_integer) or old == new:
-        return old == new
-    low, high = _range(old)
-    least, most = _range(new)
-    return least <= low and high <= most
-
-
-def _range(type: Type) -> tuple[int, int]:
-    """The least and the greatest integer of a type."""
-    return WHOLES[type.whole][1:] if type.whole else INTEGER_RANGES[type.kind]
+    if old == new:
+        return True
+    is_alike = old.is_integer and new.is_integer
+    if old.kind is new.kind is Kind.NUMERIC and not (old.whole or new.whole):
+        is_alike = (old.scale, old.may_be_wide) == (new.scale, new.may_be_wide)
+    return is_alike and new.bounds[0] <= old.bounds[0] and old.bounds[1] <= new.bounds[1]
 
 
 def with_past(

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from engine.schema import Schema
 from service.definitions.definition import Definition
+from service.definitions.former import keeps_words
 from service.errors import Conflict
 
 
 def check_columns_stay(columns: Schema, view: Definition, changed: str) -> None:
-    """Raises Conflict unless a view, over `changed` relations, still has these columns first, in order. New
-    ones may follow them."""
+    """Raises Conflict unless a view, over `changed` relations, still has these columns first, in order. Their
+    types may be wider, and new ones may follow them."""
     for place, column in enumerate(columns.columns):
         now = view.schema.columns[place] if place < len(view.schema) else None
-        if now is None or now.name != column.name or now.type != column.type:
+        if now is None or now.name != column.name or not keeps_words(column.type, now.type):
             became = "gone" if now is None else f"{now.name} {now.type}"
             raise Conflict(
                 f"column {column.name} {column.type} of view {view.name}, which reads {changed}, would be "

@@ -16,7 +16,7 @@ from service.definitions.definition import Definition
 from service.derivations.why import AskedEpoch
 from service.errors import Conflict, Invalid, NotFound, Unavailable
 from service.reading.callers import Caller
-from service.reading.reads import check_epoch, check_health
+from service.reading.reads import check_epoch, check_health, check_planned
 
 T = TypeVar("T")
 _ALLOWANCE = Allowance(seconds=5.0, rows=5_000_000, bytes=512 << 20, all_seconds=10.0)
@@ -33,6 +33,7 @@ def tables_of(view: Definition) -> list[str]:
 def check_readable(view: Definition, asked: AskedEpoch) -> None:
     """Raises what `check_health` does unless the view, and all that it reads, can be read at the epoch."""
     check_health(view, asked.snapshot, asked.epoch, skip_errors=True)
+    check_planned(view, asked.epoch)
     for name in {*tables_of(view), *view.reads}:
         if name in asked.snapshot.relations:
             check_epoch(asked.snapshot, name, asked.epoch)

@@ -9,6 +9,7 @@ from zlib import crc32
 
 from engine.schema import Column, Kind, Type
 from planner.catalog_queries import CatalogSession
+from planner.dialects.reserved_words import RESERVED
 from planner.parsing.function_calls import Functions
 from planner.parsing.sql_functions import SqlFunction
 from planner.parsing.vocabulary import Vocabulary
@@ -27,7 +28,6 @@ from service.pgcatalog.object_numbers import (
     relation_number,
 )
 from service.pgcatalog.postgres_types import element_of, type_number
-from service.pgcatalog.reserved_words import RESERVED
 from service.pgcatalog.shown_sessions import ShownSession
 
 OWNING_ROLE = "admin"

@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from engine.schema import BIGINT, BOOLEAN, TEXT, Column, Schema, Type, array_of
+from planner.dialects.reserved_words import KEYWORDS, RESERVED
 from service.accounts.privileges import OF_ROWS
 from service.pgcatalog.builtin_objects import builtin_rows, system_relations
 from service.pgcatalog.catalog_description import CatalogDescription, is_plain, quoted
 from service.pgcatalog.class_rows import descriptions
 from service.pgcatalog.constraint_rows import index_definition
 from service.pgcatalog.object_numbers import OWN_SCHEMAS
-from service.pgcatalog.reserved_words import KEYWORDS, RESERVED
 from service.pgcatalog.server_settings import OF_CLIENT, SERVER_SETTINGS
 from service.pgcatalog.type_rows import types
 from service.pgcatalog.view_rows import settings_of, view_text

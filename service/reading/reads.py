@@ -59,6 +59,15 @@ def check_epoch(snapshot: Snapshot, name: str, epoch: int) -> None:
         raise HistoryGone(f"{name} is no longer kept at epoch {epoch}", hint)
 
 
+def check_planned(view: Definition, epoch: int) -> None:
+    """Raises HistoryGone if the rows of a view were not those of its plan yet at the epoch."""
+    if epoch < view.planned_since:
+        raise HistoryGone(
+            f"view {view.name}, or one that it reads, had another query before epoch {view.planned_since}",
+            "ask for an epoch from that one on; the rows of before can be read as long as they are kept",
+        )
+
+
 def check_health(definition: Definition, snapshot: Snapshot, epoch: int, skip_errors: bool = False) -> None:
     """Raises unless the relation can be read at the epoch: the errors of `check_epoch`, and Conflict for a
     view that had failed by then, or has errors that are not to be skipped."""

@@ -46,7 +46,6 @@ from service.definitions.definition import Definition
 from service.definitions.dropping_schemas import drop_schemas
 from service.definitions.indexing import NewIndex, create_index, drop_index
 from service.definitions.intended_view import (
-    IntendedView,
     as_it_would_be,
     intend,
     intend_again,
@@ -499,22 +498,17 @@ class Runtime(Timeline):
         budget: ViewBudget,
     ) -> Definition:
         leading, of = self._leading, self._state.definitions
-        budget = budget.within(self.settings.view_budget)
-        if or_replace and (there := of.all.get(name)) is not None and there.is_view:
-            if same := await self._judging.run(same_view, of, name, sql, dialect, readable):
-                return same
-            query = NewQuery(name, sql, dialect)
-            if budget.is_limited:
-                await self.costs.lane.run(self._check_costs, query, readable, budget)
+        there = of.all.get(name) if or_replace else None
+        replaces = there is not None and there.is_view
+        if replaces and (same := await self._judging.run(same_view, of, name, sql, dialect, readable)):
+            return same
+        query, budget = NewQuery(name, sql, dialect), budget.within(self.settings.view_budget)
+        if budget.is_limited:
+            await self.costs.lane.run(self._check_costs, query, readable, budget)
+        if replaces:
             await leading.replacements.replace([query], readable)
             return self.definition(name)
-
-        def plan() -> IntendedView:
-            intended = intend(of, name, sql, dialect, readable, breach)
-            if intended.definition.planned is not None:
-                self.costs.check(self, name, intended.definition.planned, sql, budget)
-            return intended
-
+        plan = partial(intend, of, name, sql, dialect, readable, breach)
         return await leading.builds.make(name, plan)
 
     def _check_costs(self, query: NewQuery, readable: MayRead, budget: ViewBudget) -> None:

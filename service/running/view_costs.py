@@ -5,7 +5,6 @@ Nothing of it waits for the writer, and nothing is kept afterwards. One estimate
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection, Hashable, Iterator, Mapping
 
 from engine.costs.estimating import ALLOWANCE, EstimateLimits, view_cost
@@ -25,12 +24,11 @@ from service.running.timeline import Timeline
 
 
 class ViewCosts:
-    """Estimates, one at a time. Those that clients ask for wait in a `lane` of their own."""
+    """Estimates. They wait in a `lane` of their own for the one before them."""
 
     def __init__(self, memory: MemoryMark) -> None:
         self.lane = Lane("costs", 1)
         self._memory = memory
-        self._turn = threading.Semaphore()
 
     def estimate(
         self, timeline: Timeline, plan: Node, caller: Caller, besides: str | None = None
@@ -48,20 +46,19 @@ class ViewCosts:
             return _named(timeline.sharing(keys), besides)
 
         try:
-            with self._turn, caller.ending(spending.stop), timeline.dictionary.holding():
+            with caller.ending(spending.stop), timeline.dictionary.holding():
                 parts = timeline.snapshot, timeline.dictionary, settings.max_rounds
-                return view_cost(plan, *parts, sharing, spending, limits)
+                return view_cost(plan, *parts, sharing, spending, limits, timeline.newest_time)
         except BuildCancelled:
             caller.check()
             raise Unavailable("the estimate was cancelled", code="shutting_down") from None
 
     def check(self, timeline: Timeline, name: str, query: PlannedQuery, sql: str, budget: ViewBudget) -> None:
         """Raises Invalid if a view would cost more than its budget. Blocks."""
-        if budget.is_limited:
-            cost = self.estimate(timeline, query.plan, Caller(), name)
-            refusal = next(excesses(query, cost, sql, budget), None)
-            if refusal is not None:
-                raise Invalid(f"view {name} would need {refusal}", _HINT, code="over_view_budget")
+        cost = self.estimate(timeline, query.plan, Caller(), name)
+        refusal = next(excesses(query, cost, sql, budget), None)
+        if refusal is not None:
+            raise Invalid(f"view {name} would need {refusal}", _HINT, code="over_view_budget")
 
     def close(self) -> None:
         self.lane.close()

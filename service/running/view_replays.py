@@ -13,7 +13,7 @@ from engine.runtime.replay import Replay, ReplayLimits, replay
 from service.definitions.definition import Definition
 from service.errors import Conflict, HistoryGone, Invalid, Unavailable
 from service.reading.callers import Caller
-from service.reading.reads import check_epoch
+from service.reading.reads import check_epoch, check_planned
 from service.running.runtime import Runtime
 
 ALLOWANCE = Allowance(seconds=5.0, rows=5_000_000, bytes=512 << 20, all_seconds=10.0)
@@ -37,6 +37,7 @@ def replay_view(runtime: Runtime, definition: Definition, epoch: int, shown: int
     runtime.memory.check("a replay")
     name, plan, snapshot = definition.name, _plan_of(definition), runtime.snapshot
     _check(name, plan, snapshot, epoch)
+    check_planned(definition, epoch - 1)
     spending = Spending(ALLOWANCE)
     limits, rounds = ReplayLimits(shown=shown), runtime.settings.max_rounds
     try:

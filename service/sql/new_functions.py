@@ -14,6 +14,7 @@ from sqlglot import exp
 
 from planner.adhoc.adhoc_query import AdhocQuery, adhoc_query
 from planner.catalog_queries import is_system
+from planner.dialects.reserved_words import RESERVED
 from planner.errors import AmbiguousColumn, InvalidQuery, PlannerError
 from planner.identifiers import fold, relation_name
 from planner.parsing.mutually import declaration_of
@@ -26,7 +27,6 @@ from planner.statements.statements import CreateFunction
 from service.accounts.principals import MayRead
 from service.definitions.definition import Definition
 from service.pgcatalog.builtin_objects import builtin_rows
-from service.pgcatalog.reserved_words import RESERVED
 from service.reading.duck import Answer
 from service.running.runtime import Runtime
 

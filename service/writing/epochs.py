@@ -152,7 +152,7 @@ class Epochs:
                 return [error if alive[i] else outcomes[i] for i in range(len(requests))]
             _log.warning("a group of %d requests failed; taking them one by one", accepted, exc_info=True)
             return self._commit_parts(requests, 1)
-        self._note_late({table: part.words for table, part in resolution.late.items()})
+        self.note_late({table: part.words for table, part in resolution.late.items()})
         return outcomes
 
     def _commit_parts(self, requests: Sequence[Request], size: int) -> list[Outcome]:
@@ -176,7 +176,7 @@ class Epochs:
             if isinstance(failure, ServiceError):
                 self._refused(failure)
             return failure
-        self._note_late(transaction.late)
+        self.note_late(transaction.late)
         return applied
 
     def _answered(self, request: Request) -> Outcome | None:
@@ -184,7 +184,7 @@ class Epochs:
         key = request.idempotency
         return None if key is None else self._commits.answers([key]).get(key.key)
 
-    def _note_late(self, late: Mapping[str, np.ndarray]) -> None:
+    def note_late(self, late: Mapping[str, np.ndarray]) -> None:
         """Report rows int64[W, n], by table, that were left out because they came too late."""
         for table, words in late.items():
             self._metrics.late.add(words.shape[1])
@@ -227,12 +227,12 @@ class Epochs:
     def _make(self, transaction: Transaction, receipt: Receipt | None = None) -> Applied:
         """Makes the changes of a transaction one epoch."""
         if not transaction.changes:
-            self._note_late(transaction.late)
+            self.note_late(transaction.late)
             return Applied(transaction.snapshot.upper - 1, 0, transaction.late_rows)
         epoch = self._engine.snapshot.upper
         applied = Applied(epoch, transaction.changes, transaction.late_rows)
         self._commits.install(pending(transaction, epoch), epoch, epoch, Made.of([(applied, None, receipt)]))
-        self._note_late(transaction.late)
+        self.note_late(transaction.late)
         return applied
 
     # Epochs of the clock

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from engine.operators.allowance import Allowance, Spending
@@ -160,7 +160,10 @@ class LargeDraft:
 
     def join(self, branch: Branch, files: BranchFiles) -> Applied:
         self.begin()
-        return self.epochs.join(branch, files, self.draft.transaction.changes, receipt=self.receipt)
+        transaction = self.draft.transaction
+        applied = self.epochs.join(branch, files, transaction.changes, receipt=self.receipt)
+        self.epochs.note_late(transaction.late)
+        return replace(applied, late=transaction.late_rows)
 
     def in_turn(self) -> Applied:
         applied = self.epochs.settle(self.draft, self.receipt)

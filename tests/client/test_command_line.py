@@ -317,6 +317,10 @@ def test_plans(run: Run, orders: str) -> None:
     assert code == 0 and "join" in shown
     read = plan_steps(shown)
     assert read is not None and read[1][read[0]].inputs
+    code, shown, _ = run("explain", "-c", query, "--stage", "cost")
+    assert (code, shown.startswith("rows: ")) == (0, True)
+    code, shown, _ = run("explain", f"{orders}_v", "--stage", "cost")
+    assert (code, shown.startswith("rows: ")) == (0, True)
     code, _, said = run("explain", "-c", f"SELECT 1,\n  nothing FROM {orders}")
     assert code == 1 and "line 2:   nothing" in said
 

@@ -46,8 +46,6 @@ _ELEMENT = "({})[{}]"
 """NULL beyond the end of the array, where other systems fail."""
 _ZONES = {"({} AT TIME ZONE {})": LEFT_OUT}
 """For systems whose moments have a zone of their own, or whose functions for it have other arguments."""
-_ARRAY_DISTINCT = "array_agg(DISTINCT {0} ORDER BY {0} DESC)"
-"""With a filter, sqlglot changes what is aggregated, and not what it is ordered by."""
 _UNITS = ("month", "year", "day", "hour", "minute", "week")
 _ORACLE_UNITS = {
     **{"month": "MM", "year": "YYYY", "quarter": "Q", "week": "IW"},
@@ -55,7 +53,7 @@ _ORACLE_UNITS = {
 }
 _MAYBE_EMPTY = (
     *("substr({}, {}, {})", "substring({} FROM {})", "left({}, {})", "right({}, {})", "trim({})"),
-    *("replace({}, {}, {})", "concat({}, {})"),
+    *("replace({}, {}, {})", "concat({}, {})", "upper({})", "lower({})", "reverse({})"),
 )
 """Texts that may be empty, where Oracle has NULL."""
 _DAY_AND_SPAN = "timestamp(date, span): ({} + {})"
@@ -68,7 +66,7 @@ _TIME_AND_SPAN = {"time: ({} + {})": LEFT_OUT}
 """For systems that add no days or months to a time."""
 _DOW, _ISODOW, _DOY, _WEEK = (f"extract({part} FROM {{}})" for part in ("dow", "isodow", "doy", "week"))
 """Parts of days that systems count from other ends."""
-_AVERAGES = ("rough(int): avg({})", "rough(int): avg(DISTINCT {})")
+_AVERAGES = ("avg({})", "avg(DISTINCT {})")
 """The average of whole numbers is one in some systems."""
 _UNORDERED = ("WITHIN GROUP", "first(", "median(")
 """For systems that have no aggregates of ordered values."""
@@ -144,7 +142,6 @@ KNOWN: Mapping[str, Spellings] = {
             _WEEK: "WEEKISO({0})",
             "({}).a": LEFT_OUT,
             "({}).b": LEFT_OUT,
-            _ARRAY_DISTINCT: LEFT_OUT,
             **_CONCAT,
             **_STRUCTS_BY_POSITION,
             **_TRUTHS,
@@ -164,11 +161,14 @@ KNOWN: Mapping[str, Spellings] = {
             "CAST(date_trunc(week, {}) AS date)": "DATE_TRUNC({0}, ISOWEEK)",
             _DAY_AND_SPAN: "(CAST({0} AS DATETIME) + {1})",
             "timestamp(date, time): ({} + {})": "DATETIME({0}, {1})",
-            _ARRAY_DISTINCT: LEFT_OUT,
             _DOW: "(EXTRACT(DAYOFWEEK FROM {0}) - 1)",
             _ISODOW: "(MOD(EXTRACT(DAYOFWEEK FROM {0}) + 5, 7) + 1)",
             _DOY: "EXTRACT(DAYOFYEAR FROM {0})",
             _WEEK: "EXTRACT(ISOWEEK FROM {0})",
+            **{
+                f"CAST({{}} AS numeric({digits}))": f"CAST({{0}} AS NUMERIC({digits}))"
+                for digits in ("9, 2", "10, 1", "8, 3")
+            },
             **_CONCAT,
             **_EXTREMES,
             **_TIME_AND_SPAN,
@@ -186,6 +186,9 @@ KNOWN: Mapping[str, Spellings] = {
         {
             _JOINED: "LISTAGG({0}, ',') WITHIN GROUP (ORDER BY {0})",
             _JOINED_DISTINCT: "LISTAGG(DISTINCT {0}, '-') WITHIN GROUP (ORDER BY {0} DESC)",
+            _ISODOW: "((EXTRACT(DOW FROM {0}) + 6) % 7 + 1)",
+            "approx_count_distinct({})": LEFT_OUT,
+            **{f"instant: date_trunc({unit}, {{}})": LEFT_OUT for unit in _UNITS},
             **_CONCAT,
             _AVERAGES[0]: "AVG(CAST({0} AS DOUBLE PRECISION))",
             _AVERAGES[1]: "AVG(DISTINCT CAST({0} AS DOUBLE PRECISION))",
@@ -197,6 +200,8 @@ KNOWN: Mapping[str, Spellings] = {
     "mysql": Spellings(
         {
             _DIVIDED: "({0} DIV {1})",
+            _JOINED: "GROUP_CONCAT({0} ORDER BY {0} SEPARATOR ',')",
+            _JOINED_DISTINCT: "GROUP_CONCAT(DISTINCT {0} ORDER BY {0} DESC SEPARATOR '-')",
             "ascii({})": LEFT_OUT,
             _DAY_AND_SPAN: "(CAST({0} AS DATETIME) + {1})",
             _DOW: "(DAYOFWEEK({0}) - 1)",
@@ -243,6 +248,8 @@ KNOWN: Mapping[str, Spellings] = {
     "tsql": Spellings(
         {
             "length({})": LEFT_OUT,
+            "int(numeric): CAST({} AS integer)": "CAST(ROUND({0}, 0) AS INT)",
+            "int(float): CAST({} AS integer)": LEFT_OUT,
             _DOY: "DATEPART(DAYOFYEAR, {0})",
             _DOW: "(DATEPART(WEEKDAY, {0}) - 1)",
             _ISODOW: "((DATEPART(WEEKDAY, {0}) + 5) % 7 + 1)",
@@ -264,15 +271,24 @@ KNOWN: Mapping[str, Spellings] = {
         _ROUNDS_HALVES_AWAY
         | _BY_ZERO
         | {
-            f"int({sort}): CAST({{}} AS integer)": "CAST(ROUND({0}) AS INTEGER)"
-            for sort in ("numeric", "float")
+            "int(numeric): CAST({} AS integer)": "CAST(ROUND({0}) AS INTEGER)",
+            "int(float): CAST({} AS integer)": LEFT_OUT,
         },
-        (*_NO_QUALIFY, *_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, *_UNORDERED, "(VALUES", "extract("),
+        (
+            *_NO_QUALIFY,
+            *_NO_DISTINCT_ON,
+            *_NO_SEMI,
+            *_NO_SERIES,
+            *_UNORDERED,
+            "(VALUES",
+            "extract(",
+            "AS date)",
+        ),
         ("list", "map", "pair", "uuid", "bytes", "time", "date", "timestamp", "instant", "interval"),
     ),
     "oracle": Spellings(
         {
-            _DIVIDED: "TRUNC({0} / {1})",
+            _DIVIDED: "CAST(TRUNC({0} / {1}) AS INT)",
             _JOINED: "LISTAGG({0}, ',') WITHIN GROUP (ORDER BY {0})",
             _JOINED_DISTINCT: "LISTAGG(DISTINCT {0}, '-') WITHIN GROUP (ORDER BY {0} DESC)",
             "text: ({} || {})": "CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN {0} || {1} END",
@@ -345,6 +361,12 @@ KNOWN: Mapping[str, Spellings] = {
             "int(numeric): CAST({} AS integer)": "toInt32(round({0}))",
             "int(float): CAST({} AS integer)": "toInt32(round({0}))",
             **{f"text: {name}({{}})": f"{name}UTF8({{0}})" for name in ("upper", "lower", "reverse")},
+            **{
+                f"timestamp: date_trunc({unit}, {{}})": (
+                    f"CAST(dateTrunc('{unit}', {{0}}) AS Nullable(DateTime64(6)))"
+                )
+                for unit in _UNITS
+            },
             "length({})": "lengthUTF8({0})",
             "substr({}, {}, {})": "substringUTF8({0}, {1}, {2})",
             "substring({} FROM {})": "substringUTF8({0}, {1})",

@@ -19,9 +19,36 @@ from service.reading.duck import Duck
 from tests.dialects.bar_cells import says
 from tests.dialects.bar_file import Decision, Entry, bar
 
-PROVEN = ("bigquery", "databricks", "oracle", "redshift", "snowflake", "tsql")
-FORMS = {"bigquery": {"JSON_QUERY_ARRAY('[1, 2, 3]')"}}
-"""Expressions whose answer has another type in a query: an array of JSON, where a view has JSON."""
+PROVEN = (
+    "bigquery",
+    "clickhouse",
+    "databricks",
+    "flink",
+    "mysql",
+    "oracle",
+    "postgres",
+    "redshift",
+    "snowflake",
+    "sqlite",
+    "trino",
+    "tsql",
+)
+FORMS = {
+    "bigquery": {"JSON_QUERY_ARRAY('[1, 2, 3]')"},
+    "mysql": {"JSON_EXTRACT('[10, 20, [30, 40]]', '$[2][*]')"},
+    "postgres": {"0.00001234::real"},
+    "trino": {"REAL '10.3'", "DECIMAL '1.0' / 3", "DECIMAL '2.0' / 3"},
+}
+"""Expressions whose answer has another type in a query: an array of JSON, where a view has JSON; more digits
+of a REAL in Python; and a DOUBLE for a quotient of decimals, whose types only a view knows."""
+APART = {
+    "postgres": {
+        "NULL || ARRAY['a']",
+        "'[1, 2, 3]'::jsonb = '[1,2,3]'::jsonb",
+        "cardinality(ARRAY[[1,2],[3,4]])",
+    }
+}
+"""Answers that depart from those of views, because an ad-hoc query does not know the types."""
 
 
 def asked(dialect: str) -> Iterator[Entry]:
@@ -42,7 +69,8 @@ def test_an_answer_of_a_query_is_the_manuals(dialect: str) -> None:
         answered += 1
         value = answer.table.column(0)[0].as_py()
         type = from_duckdb(answer.types[0])
-        if entry.sql not in FORMS.get(dialect, ()) and not _says(entry, value, type, dialect):
+        known = FORMS.get(dialect, set()) | APART.get(dialect, set())
+        if entry.sql not in known and not _says(entry, value, type, dialect):
             wrong.append(f"{entry.sql}: {entry.rows}, but {value!r}")
     duck.close()
     assert not wrong, "\n".join(wrong)

@@ -14,6 +14,7 @@ from planner.parsing.script import split
 @dataclass(frozen=True)
 class Table:
     schema: Schema
+    period: None = None
 
 
 def table(**columns: object) -> Table:

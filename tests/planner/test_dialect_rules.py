@@ -6,12 +6,14 @@ import re
 
 import pytest
 
+from engine.errors import InvalidValue
 from engine.schema import INTEGER, TIMESTAMP
 from planner import plan_query
 from planner.adhoc.adhoc_query import adhoc_query
 from planner.dialects.date_tables import FAMILIES, TABLES, UNCHECKED
 from planner.dialects.dates import functions
 from planner.errors import PlannerError
+from planner.parsing.parse import parse_query
 from planner.parsing.script import split
 from tests.planner.dated import asked, duck, plain, viewed
 from tests.planner.test_functions import USES
@@ -92,6 +94,37 @@ def _moment(text: str | None) -> object:
         return plain({"0001-12-31 (BC)": "0000-12-31"}.get(text, text))
 
 
+MEMBERS = {
+    "postgres": {
+        "(ARRAY[1, 2])[a]": [None, 1, None, None],
+        "(ARRAY[1, 2])[-1]": [None] * 4,
+    },
+    "clickhouse": {
+        "[1, 2][a]": [0, 1, 0, None],
+        "['x'][a]": ["", "x", "", None],
+        "arrayFirst(x -> x > 1, [1, 2])": [2] * 4,
+        "arrayFirst(x -> x > 2, [1, 2])": [0] * 4,
+        "0.1 + 0.2 = 0.3": [0] * 4,
+    },
+    "trino": {"0x1F + 0o17 + 1_000 + a": [1046, 1047, 1043, None], "X'1F' = X'1f'": [True] * 4},
+}
+
+
+@pytest.mark.parametrize("dialect", MEMBERS)
+def test_members_and_literals_are_the_same_ad_hoc(dialect: str) -> None:
+    rows = [(0, 0), (1, 0), (-3, 0), (None, 0)]
+    given = (dialect, (INTEGER, INTEGER), rows, list(MEMBERS[dialect]))
+    assert asked(*given) == viewed(*given) == list(MEMBERS[dialect].values())
+
+
+def test_a_member_whose_default_is_unknown_is_an_error_ad_hoc() -> None:
+    query = "SELECT map('a', {}) ['{}'] AS v"
+    with pytest.raises(InvalidValue, match="mapContains"):
+        _ = duck().run(adhoc_query(parse_query(query.format(1, "x"), "clickhouse"), {}), {})
+    answer = duck().run(adhoc_query(parse_query(query.format(1, "a"), "clickhouse"), {}), {})
+    assert answer.table.column(0).to_pylist() == [1]
+
+
 TRIES = {
     "TRY(10 / a)": [None, 10, 3, None],
     "TRY(CAST(CAST(a AS VARCHAR) || 'x' AS BIGINT))": [None] * 4,
@@ -126,6 +159,10 @@ def test_calls_within_calls_stay_small(dialect: str) -> None:
 PATHS = {
     "DOC #>> '{a,0}'": "1",
     "DOC #>> '{a,1,x/y}'": "u",
+    "DOC #>> '{a,-1,x/y}'": "u",
+    "DOC #>> '{a,-9}'": None,
+    "(DOC #> '{a,-1}') ->> 'x/y'": "u",
+    """'{"-1": [[7, 8]]}'::jsonb #>> '{-1,-1,-2}'""": "7",
     "DOC #>> '{a,NULL}'": None,
     """DOC #>> '{"null"}'""": "7",
     "DOC #>> ARRAY['a', (b - b)::text]": "1",

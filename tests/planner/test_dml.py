@@ -51,7 +51,7 @@ def update(sql: str) -> Assignments:
 def delete(sql: str) -> list[tuple]:
     statement = one(sql)
     assert isinstance(statement, Delete)
-    return run(delete_query(statement, T, RELATIONS))
+    return run(delete_query(statement, T, RELATIONS).query)
 
 
 def test_delete():
@@ -99,7 +99,7 @@ def test_a_column_of_any_name_is_kept_apart_from_the_rows_places():
     schema = Schema((Column("#", BIGINT),))
     statement = one("DELETE FROM t")
     assert isinstance(statement, Delete)
-    assert delete_query(statement, schema, RELATIONS).references[0].row == "##"
+    assert delete_query(statement, schema, RELATIONS).query.references[0].row == "##"
 
 
 @pytest.mark.parametrize(

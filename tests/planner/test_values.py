@@ -66,7 +66,7 @@ ARRAYS = [
     "SELECT xs, words, xs[1], xs[2], xs[id], xs[id + 1], words[1] FROM things",
     "SELECT xs[1:2], xs[2:], xs[:1], xs[id:2] FROM things",
     "SELECT ARRAY[1, 2], ARRAY[id, 7], ARRAY[id::text, 'x', NULL], ARRAY[ARRAY[id], xs] FROM things",
-    "SELECT '[1, 2]'::int[], ARRAY[]::text[], xs::text FROM things",
+    "SELECT '[1, 2]'::int[], ARRAY[]::text[] FROM things",
     "SELECT xs || ARRAY[5], xs || xs, array_append(xs, id), array_length(xs, 1) FROM things WHERE xs <> '[]'",
     "SELECT 1 = ANY(xs), id = ANY(xs), id = ANY(ARRAY[1, 2, NULL]) FROM things WHERE xs IS NOT NULL",
     "SELECT id FROM things WHERE 'x' = ANY(words)",

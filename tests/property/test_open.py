@@ -32,11 +32,25 @@ from tests.property.views import View
             },
             "SELECT q.note, p.price FROM q ASOF JOIN p ON q.k = p.k AND q.ts > p.ts",
         ),
-        ({"t(h INTEGER[], g INTEGER[])": [((1, 2), None)]}, "SELECT h || g AS c FROM t"),
     ],
-    ids=["intervals", "the nearest of equals", "arrays that are NULL"],
+    ids=["intervals", "the nearest of equals"],
 )
 def test_ad_hoc(rows: dict[str, list[Row]], sql: str) -> None:
+    view_and_answer(rows, sql)
+
+
+@pytest.mark.parametrize(
+    "sides", ["h || g", "g || h", "g || g", "h || g || h", "ARRAY[7] || g || h", "NULL || h"]
+)
+def test_arrays_that_are_null_add_nothing(sides: str) -> None:
+    """Only sides whose form or name tells that they are arrays: others are left out of random views."""
+    view_and_answer(
+        {"t(h INTEGER[], g INTEGER[])": [((1, 2), None), (None, None)]}, f"SELECT {sides} AS c FROM t"
+    )
+
+
+def view_and_answer(rows: dict[str, list[Row]], sql: str) -> None:
+    """A view has the rows that its query has ad hoc."""
     tables = tuple(map(table, rows))
     view = View("v", Term("query", sql), ())
     changes = [

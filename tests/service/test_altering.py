@@ -72,6 +72,35 @@ def test_a_column_is_added_at_every_epoch_and_to_no_view(shop: Shop):
     assert shop.rows("counted") == [(4,)]
 
 
+def test_a_type_becomes_wider_with_the_views_over_it(shop: Shop):
+    shop.results(
+        "CREATE TABLE n (k INTEGER PRIMARY KEY, s SMALLINT, d NUMERIC(4, 2),"
+        "g INT GENERATED ALWAYS AS (s * 2))"
+    )
+    shop.results("CREATE VIEW nv AS SELECT k, s, d FROM n; CREATE VIEW ns AS SELECT s + 1 AS s FROM nv")
+    shop.results("CREATE VIEW others AS SELECT k FROM n; INSERT INTO n (k, s, d) VALUES (1, 100, 1.25)")
+    assert shop.problem("INSERT INTO n (k, s) VALUES (2, 32768)")[0] == 422
+    epoch = shop.runtime.snapshot.upper - 1
+    shop.results("ALTER TABLE n ALTER COLUMN s TYPE BIGINT, ALTER COLUMN d SET DATA TYPE NUMERIC(8, 2)")
+    shop.results("INSERT INTO n (k, s, d) VALUES (2, 1000000000, 123456.5)")
+    assert shop.rows("n") == [(1, 100, "1.25", 200), (2, 1000000000, "123456.50", 2000000000)]
+    assert shop.rows("ns") == [(101,), (1000000001,)] and shop.rows("ns", as_of=epoch) == [(101,)]
+    assert [c["type"] for c in shop.get("/v1/views/nv").json()["columns"]] == [
+        "INTEGER",
+        "BIGINT",
+        "NUMERIC(8, 2)",
+    ]
+    for sql, status, told in (
+        ("ALTER TABLE n ALTER s TYPE INTEGER", 422, "column s BIGINT of table n cannot become INTEGER"),
+        ("ALTER TABLE n ALTER s TYPE TEXT", 422, "cannot become TEXT"),
+        ("ALTER TABLE n ALTER d TYPE NUMERIC(9, 3)", 422, "cannot become NUMERIC(9, 3)"),
+        ("ALTER TABLE n ALTER g TYPE BIGINT", 409, "column g is computed"),
+        ("ALTER TABLE n ALTER s TYPE serial", 422, "serial type is not supported"),
+    ):
+        found, _, detail = shop.problem(sql)
+        assert found == status and told in detail, (sql, detail)
+
+
 def test_equal_rows_of_a_bag_stay_as_many(shop: Shop):
     shop.results("ALTER TABLE bag ADD COLUMN z INTEGER DEFAULT 7; ALTER TABLE bag DROP COLUMN y")
     assert shop.select("SELECT * FROM bag ORDER BY x") == [[1, 7], [1, 7], [2, 7]]
@@ -256,6 +285,7 @@ ALTERATIONS = (
     "DELETE FROM things WHERE a = 1",
     "ALTER TABLE bag RENAME TO t",
     "ALTER TABLE t DROP COLUMN y",
+    "ALTER TABLE t ALTER x TYPE BIGINT",
     "INSERT INTO t VALUES (6)",
 )  # fmt: skip
 QUESTIONS = (
@@ -280,7 +310,7 @@ ANSWERS = [
 
 
 @pytest.mark.parametrize(
-    "ends", ["", "c" * 12, "f" * 12, "..f..c..f..c", "f.....c.....", ".c.f.c.f.c.f", "...ccf.fc..."]
+    "ends", ["", "c" * 13, "f" * 13, "..f..c..f..c", "f.....c......", ".c.f.c.f.c.fc", "...ccf.fc..f."]
 )
 def test_alterations_come_back(settings: Settings, monkeypatch: pytest.MonkeyPatch, ends: str):
     """The service ends behind some of the steps: cleanly, with all in files (f), or in a crash (c)."""

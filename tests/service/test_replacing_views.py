@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import duckdb
 import pytest
@@ -12,8 +12,10 @@ import pytest
 from service.running.checkpoints import Checkpoints
 from service.settings.settings import Settings
 from tests.seeds import each_seed
+from tests.service.client import code
 from tests.service.test_altering import Shop
 from tests.service.test_changes import changes
+from tests.service.waiting import wait_until
 
 TABLES = """
     CREATE TABLE t (k INTEGER PRIMARY KEY, g INTEGER, x INTEGER);
@@ -142,3 +144,98 @@ def test_every_epoch_has_the_rows_of_its_query(
             story.check()
     story.check()
     shop.__exit__()
+
+
+REPLACED = """
+    CREATE TABLE t (k INTEGER PRIMARY KEY, x INTEGER); CREATE TABLE u (k INTEGER);
+    CREATE VIEW base AS SELECT t.k, t.x FROM t JOIN u ON u.k = t.k;
+    CREATE VIEW sums AS SELECT sum(x) AS s FROM base;
+    INSERT INTO t VALUES (1, 10), (2, 20); INSERT INTO u VALUES (1);
+    CREATE OR REPLACE VIEW base AS SELECT k, x FROM t
+"""
+
+
+@pytest.fixture
+def replaced(settings: Settings) -> Iterator[Shop]:
+    """A service where `sums` was 10 before its newest epoch, and is 30 since."""
+    with Shop(settings) as shop:
+        shop.results(REPLACED)
+        yield shop
+
+
+def told(shop: Shop, name: str = "sums") -> list[object]:
+    """The sums before the view was replaced, and now; None where they cannot be told."""
+    epoch = next(
+        it.details.former[-1].until for it in shop.runtime.definitions().values() if it.details.former
+    )
+    answer = shop.post("/v1/sql", {"sql": f"SELECT s FROM {name} VERSION AS OF {epoch - 1}"})
+    before = answer.json()["results"][0]["rows"][0][0] if answer.status_code == 200 else None
+    return [before, shop.select(f"SELECT s FROM {name}")[0][0]]
+
+
+def test_what_was_is_told_after_alterations(replaced: Shop) -> None:
+    assert told(replaced) == [10, 30]
+    replaced.results("ALTER TABLE t ADD COLUMN z INTEGER DEFAULT 1; ALTER TABLE t RENAME COLUMN x TO y")
+    assert told(replaced) == [10, 30]
+    replaced.results("ALTER TABLE t RENAME TO things; ALTER VIEW base RENAME TO ground")
+    assert told(replaced) == [10, 30]
+    replaced.results("ALTER VIEW sums RENAME TO total; CREATE SCHEMA s; ALTER TABLE u SET SCHEMA s")
+    assert told(replaced, "total") == [10, 30]
+    replaced.results("ALTER SCHEMA s RENAME TO r; INSERT INTO things VALUES (3, 5, 0)")
+    assert told(replaced, "total") == [10, 35]
+
+
+def test_what_nobody_can_tell_any_more_is_not_told(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A table of the old query is gone, and another has its name: after a crash nobody knows the old rows."""
+    with monkeypatch.context() as patch, Shop(settings) as shop:
+        patch.setattr(Checkpoints, "finish", _nothing)
+        shop.results(REPLACED)
+        shop.results("DROP TABLE u; CREATE TABLE u (k INTEGER); INSERT INTO u VALUES (2)")
+        assert told(shop) == [10, 30]
+    with Shop(settings) as shop:
+        assert told(shop) == [None, 30]
+
+
+def test_questions_about_the_old_query_are_refused(replaced: Shop) -> None:
+    epoch = replaced.runtime.snapshot.upper - 1
+    replaced.results("INSERT INTO t VALUES (3, 5)")
+    assert replaced.get("/v1/views/sums/why", row='{"s": 35}').status_code == 200
+    assert code(replaced.get("/v1/views/sums/why", row='{"s": 10}', as_of=epoch - 1)) == (410, "history_gone")
+    assert code(replaced.get("/v1/views/sums/replay", as_of=epoch)) == (410, "history_gone")
+    assert replaced.get("/v1/views/sums/replay", as_of=epoch + 1).status_code == 200
+    assert replaced.get("/v1/views/sums/plan", stage="analyze").status_code == 200
+    assert replaced.post("/v1/views/sums/check", {}).json()["equal"]
+
+
+def test_an_index_tells_nothing_of_the_old_query(replaced: Shop) -> None:
+    epoch = replaced.runtime.snapshot.upper - 1
+    replaced.results("CREATE INDEX i ON base (x)")
+    assert replaced.select("SELECT k FROM base WHERE x = 20") == [[2]]
+    assert replaced.select(f"SELECT k FROM base VERSION AS OF {epoch - 1} WHERE x = 20") == []
+    replaced.results("CREATE OR REPLACE VIEW base AS SELECT k, x FROM t WHERE k = 1")
+    wait_until(lambda: "lookup" in str(replaced.select("EXPLAIN SELECT k FROM base WHERE x = 20")))
+    assert replaced.select("SELECT k FROM base WHERE x = 20") == []
+    assert replaced.select(f"SELECT k FROM base VERSION AS OF {epoch} WHERE x = 20") == [[2]]
+
+
+def test_a_view_over_a_replaced_one_begins_with_it(replaced: Shop) -> None:
+    """Its query at an earlier epoch is one over the rows of that epoch, which the new plan does not have."""
+    epoch = replaced.runtime.snapshot.upper - 1
+    replaced.results("CREATE VIEW late AS SELECT count(*) AS s FROM base")
+    assert replaced.select("SELECT s FROM late") == [[2]]
+    answer = replaced.post("/v1/sql", {"sql": f"SELECT s FROM late VERSION AS OF {epoch - 1}"})
+    assert code(answer) == (410, "history_gone")
+
+
+def test_everything_may_go_and_come_again(replaced: Shop) -> None:
+    replaced.results("DELETE FROM t; CREATE OR REPLACE VIEW base AS SELECT k, x FROM t WHERE x IS NULL")
+    assert replaced.rows("sums") == [(None,)]
+    replaced.results("INSERT INTO t VALUES (1, NULL), (2, 3)")
+    assert replaced.rows("base") == [(1, None)]
+    for _ in range(3):
+        replaced.results("CREATE OR REPLACE VIEW base AS SELECT k, x FROM t")
+        assert sorted(replaced.rows("base")) == [(1, None), (2, 3)]
+        replaced.results("CREATE OR REPLACE VIEW base AS SELECT k, x FROM t WHERE x IS NULL")
+        assert replaced.rows("base") == [(1, None)] and replaced.rows("sums") == [(None,)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Iterator
 
@@ -9,6 +10,7 @@ import pytest
 
 from service.settings.settings import Settings
 from tests.service.client import Client, code
+from tests.service.test_authorization import bearer, make_key
 
 JOINED = (
     "SELECT o.customer, count(*) AS n FROM lines l JOIN orders o ON l.id_of_order = o.id GROUP BY o.customer"
@@ -166,6 +168,15 @@ def test_all_views_may_have_a_budget(tmp_path_factory: pytest.TempPathFactory) -
         assert code(answer) == (422, "over_view_budget")
 
 
+def test_a_view_of_the_time_is_estimated_before_the_clock_runs(shop: Client) -> None:
+    sql = "SELECT id FROM lines WHERE to_timestamp(id) <= now()"
+    before = estimate(shop, sql)
+    assert before["rows"] == 400
+    assert [change["table"] for change in before["changes"]] == ["lines"]
+    shop.view("timed", sql)
+    assert {part["table"] for part in estimate(shop, sql)["read"]} == {"lines"}
+
+
 def test_an_estimate_in_a_block_is_refused(shop: Client) -> None:
     answer = shop.post("/v1/sql", {"sql": f"BEGIN; EXPLAIN COST {JOINED}; COMMIT"})
     assert "in a block" in answer.json()["detail"]
@@ -186,6 +197,26 @@ def test_several_estimates_at_once(shop: Client) -> None:
     for thread in threads:
         thread.join()
     assert [each["rows"] for each in found] == [400] * 3
+
+
+def test_nobody_learns_of_views_and_tables_that_he_does_not_see(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with Client(Settings(data=tmp_path_factory.mktemp("data"))) as client:
+        fill(client)
+        client.view("by_customer", JOINED)
+        client.view("joined", BY_LINE)
+        boss = make_key(client, "boss", "admin")["key"]
+        key = make_key(client, "reader", "read", ["joined"], boss)["key"]
+        told = client.post(
+            "/v1/sql", {"sql": "EXPLAIN COST SELECT customer FROM joined"}, headers=bearer(key)
+        )
+        text = json.dumps(told.json()["results"][0]["rows"])
+        assert "rows: " in text
+        assert "by_customer" not in text
+        assert "a change of" not in text
+        refused = client.post("/v1/sql", {"sql": f"EXPLAIN COST {JOINED}"}, headers=bearer(key))
+        assert refused.status_code in (403, 404, 422)
 
 
 def test_an_estimate_leaves_nothing(shop: Client) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -82,7 +83,27 @@ def test_late_rows_are_left_out_and_reported(settings: Settings) -> None:
         ask(client, "ALTER TABLE clicks RENAME at TO seen; ALTER TABLE clicks ADD COLUMN more INTEGER")
         answer = client.deltas("clicks", {"insert": {"page": "g", "seen": at(294)}}).json()
         assert answer["late"] == 1
+        ask(client, "CREATE SCHEMA s; ALTER TABLE clicks RENAME TO taps; ALTER TABLE taps DROP COLUMN more")
+        answer = client.deltas("taps", {"insert": {"page": "g", "seen": at(294)}}).json()
+        assert answer["late"] == 1
         assert len(client.rows("hours")) == 6
+
+
+def test_large_statements_leave_them_out_too(settings: Settings) -> None:
+    """They are computed on a branch beside the writer, and judged again before they are joined."""
+    with Client(replace(settings, large_changes=500)) as client:
+        ask(client, TABLES)
+        minutes = "TIMESTAMP '2026-01-01' + n * INTERVAL '1 minute'"
+        insert = "INSERT INTO clicks SELECT 'a', {} FROM generate_series({}, {}) AS g(n)"
+        assert ask(client, insert.format(minutes, 0, 999))["count"] == 1000
+        told = ask(client, insert.format(minutes, 500, 1999))
+        assert told["count"] == 1500 - 494
+        assert "494 rows came too late" in told["notices"][0]
+        assert client.get("/v1/tables/clicks").json()["watermark"]["late"] == 494
+        body = [click("b", m) for m in range(1500, 2500)]
+        assert client.deltas("clicks", *body).json()["late"] == 494
+        asked = ask(client, TABLES.split("hours AS ")[1])
+        assert sorted(map(tuple, asked["rows"])) == sorted(client.rows("hours"))
 
 
 def test_a_null_is_never_late(client: Client) -> None:
@@ -225,6 +246,10 @@ def test_it_survives_a_kill(tmp_path: Path) -> None:
         ("CREATE TABLE w (a INT, WATERMARK FOR b AS b) APPEND ONLY", "which the table does not have"),
         (
             "CREATE TABLE w (at TIMESTAMP, WATERMARK FOR at AS at - INTERVAL '1 month') APPEND ONLY",
+            "this watermark is not supported",
+        ),
+        (
+            "CREATE TABLE w (at TIMESTAMP, WATERMARK FOR at AS at - (SELECT INTERVAL '1 day')) APPEND ONLY",
             "this watermark is not supported",
         ),
         (

@@ -5,18 +5,18 @@ from __future__ import annotations
 from sqlglot import exp
 
 from engine.plan.expressions import Foreign, Literal
-from engine.schema import NESTED, TEXT, Kind, Type, without_names
+from engine.schema import DOUBLE, NESTED, TEXT, Kind, Type, without_names
 from planner.bind.coercion import cast_of_variant, coerce, explicit_cast
 from planner.bind.expressions.binding import Binding
 from planner.bind.scalar_functions import foreign
-from planner.dialects.postgres_values import written_float
+from planner.dialects.number_beginnings import NUMBER_OF_TEXT, WHOLE_OF_TEXT
+from planner.dialects.postgres_values import written_value
 from planner.dialects.text_lengths import BYTES_AS_TEXTS
 from planner.dialects.traits import Trait, has
+from planner.dialects.whole_numbers import WHOLE_TEXT
 from planner.ir import Expression
 from planner.native.templates import is_native
 from planner.sql_types import UNTYPED, data_type
-
-_WHOLE_TEXT = "CASE WHEN contains({0}, '.') THEN {0} || ' is not whole' ELSE {0} END"
 
 
 def bind_cast(binding: Binding, node: exp.Cast) -> Expression:
@@ -33,6 +33,10 @@ def bind_cast(binding: Binding, node: exp.Cast) -> Expression:
     is_variant = has(binding.session.dialect, Trait.JSON_IS_VARIANT) and not is_native(node)
     if is_variant and Kind.JSON in (value.type.kind, type.kind):
         return cast_of_variant(value, type, isinstance(node, exp.TryCast))
+    begins = has(binding.session.dialect, Trait.TEXTS_BEGIN_NUMBERS) and not is_native(node)
+    if begins and value.type == TEXT and type.is_numeric:
+        number = WHOLE_OF_TEXT if type.is_integer else NUMBER_OF_TEXT
+        value = Foreign(number, (value,), TEXT if type.is_integer else DOUBLE)  # type: ignore[arg-type]
     is_fraction = value.type is not UNTYPED and value.type.is_numeric and not value.type.is_integer
     if (
         is_fraction
@@ -47,10 +51,10 @@ def bind_cast(binding: Binding, node: exp.Cast) -> Expression:
         and has(binding.session.dialect, Trait.ROUNDS_NO_TEXTS)
         and not is_native(node)
     ):
-        value = Foreign(_WHOLE_TEXT, (value,), TEXT)  # type: ignore[arg-type]
+        value = Foreign(WHOLE_TEXT, (value,), TEXT)  # type: ignore[arg-type]
     if not is_native(node) and (decoded := _decoded(binding, value, type)) is not None:
         return decoded
-    if type == TEXT and not is_native(node) and (form := written_float(value.type, binding.session.dialect)):
+    if type == TEXT and not is_native(node) and (form := written_value(value.type, binding.session.dialect)):
         return foreign(form, [value], node, binding.session.dialect)
     return explicit_cast(value, type, isinstance(node, exp.TryCast))
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from sqlglot import exp
 
 from planner.dialects import array_calls
+from planner.dialects.as_written import as_written_in
 from planner.errors import InvalidQuery, Unsupported
 from planner.native.templates import sql
 from planner.positions import fail
@@ -47,21 +48,8 @@ def mapped(args: Args) -> exp.Expression:
         fail(InvalidQuery(f"a lambda of {len(names)} arguments has {len(arrays)} arrays"), function)
     if len(arrays) == 1:
         return exp.Transform(this=arrays[0].copy(), expression=function.copy())
-    return exp.Transform(this=sql(_PLACES, arrays[:1]), expression=_at_places(function, names, arrays))
-
-
-def _at_places(function: exp.Lambda, names: list[str], arrays: Args) -> exp.Lambda:
-    """The lambda over the places of arrays: its arguments are elements."""
-    by_name = dict(zip(names, arrays, strict=True))
-
-    def element(node: exp.Expr) -> exp.Expr:
-        name = node.name if isinstance(node, exp.Identifier | exp.Column) else ""
-        is_part = isinstance(node, exp.Identifier) and isinstance(node.parent, exp.Column | exp.Dot)
-        if name not in by_name or is_part or (isinstance(node, exp.Column) and node.table):
-            return node
-        return sql("list_extract({0}, {1})", [by_name[name], exp.column("place")])
-
-    return exp.Lambda(this=function.this.copy().transform(element), expressions=[exp.to_identifier("place")])
+    at_place = array_calls.at_places(function, names, arrays)
+    return exp.Transform(this=sql(_PLACES, arrays[:1]), expression=at_place)
 
 
 def filtered(args: Args) -> exp.Expression:
@@ -76,7 +64,7 @@ def _truth_at_places(args: Args) -> exp.Lambda:
     function, *arrays = args
     if not isinstance(function, exp.Lambda):
         fail(Unsupported("the first argument is a lambda here", "write x -> ..."), function)
-    return _at_places(function, [parameter.name for parameter in function.expressions], arrays)
+    return array_calls.at_places(function, [parameter.name for parameter in function.expressions], arrays)
 
 
 def _of_values(template: str) -> Callable[[Args], exp.Expression]:
@@ -92,7 +80,7 @@ def _first(last: bool = False, nullable: bool = False) -> Callable[[Args], exp.E
         place = sql("-1", []) if last else exp.Literal.number(1)
         if nullable:
             return sql("list_extract({0}, {1})", [found, place])
-        return exp.Bracket(this=found, expressions=[place], offset=1)
+        return _member(found, place)
 
     return made
 
@@ -162,7 +150,11 @@ def _joined(args: Args) -> exp.Expression:
 
 def _beyond(array: exp.Expression) -> exp.Expression:
     """The default of an array's elements."""
-    return exp.Bracket(this=array.copy(), expressions=[sql("len({0}) + 1", [array])], offset=1)
+    return _member(array.copy(), sql("len({0}) + 1", [array]))
+
+
+def _member(array: exp.Expression, place: exp.Expression) -> exp.Expression:
+    return as_written_in(exp.Bracket(this=array, expressions=[place], offset=1), "clickhouse")
 
 
 def _split(args: Args) -> exp.Expression:

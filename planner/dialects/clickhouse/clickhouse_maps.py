@@ -30,7 +30,7 @@ def _map(args: Args) -> exp.Expression:
     return sql("map({0}, {1})", [keys, values]) if args else sql("map([], [])", [])
 
 
-def _entries(wrapper: str) -> Callable[[Args], exp.Expression]:
+def of_entries(wrapper: str) -> Callable[[Args], exp.Expression]:
     """A lambda over the keys and values of a map: MAPFILTER((k, v) -> v > 1, m)."""
 
     def made(args: Args) -> exp.Expression:
@@ -49,14 +49,14 @@ MAPS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "MAPCONTAINSKEY(map, key)": "list_contains(map_keys({0}), {1})",
     "MAPCONTAINSVALUE(map, value)": "list_contains(map_values({0}), {1})",
     "MAPFROMARRAYS(keys, values)": "map({0}, {1})",
-    "MAPFILTER(function, map)": _entries(f"map_from_entries({_KEPT})"),
-    "MAPAPPLY(function, map)": _entries(
+    "MAPFILTER(function, map)": of_entries(f"map_from_entries({_KEPT})"),
+    "MAPAPPLY(function, map)": of_entries(
         "map(list_transform({1}, lambda pair: pair[1]), list_transform({1}, lambda pair: pair[2]))"
     ),
-    "MAPEXISTS(function, map)": _entries(
+    "MAPEXISTS(function, map)": of_entries(
         "coalesce(list_contains(list_transform({1}, lambda each: CAST(each AS BOOLEAN)), true), false)"
     ),
-    "MAPALL(function, map)": _entries(
+    "MAPALL(function, map)": of_entries(
         "NOT coalesce(list_contains(list_transform({1}, lambda each: CAST(each AS BOOLEAN)), false), false)"
     ),
     "MAPADD(a, b)": _MAP_SUM,

@@ -10,11 +10,14 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
+from planner.dialects.numbered_matches import in_any_case, replaced_match
 from planner.dialects.overloads import PREFIX
+from planner.dialects.systems.mysql_documents import MYSQL_DOCUMENTS, extracted
 from planner.dialects.systems.mysql_json import MYSQL_JSON, member
+from planner.dialects.systems.mysql_numbers import MYSQL_NUMBERS
 from planner.dialects.undefined_values import NULL_WHERE_UNDEFINED
 from planner.errors import Unsupported
-from planner.native.templates import call_of, sql
+from planner.native.templates import call_of, is_native, sql
 from planner.positions import fail
 
 Args = Sequence[exp.Expression]
@@ -28,6 +31,12 @@ _SIGN = (
 )
 _OFFSET = re.compile(r"([-+])(\d\d?):(\d\d)")
 _CLOCK = re.compile(r"(-)?(?:(\d+) )?(\d+):(\d+):(\d+)(?:\.(\d{1,6}))?")
+_FITTING = "list_filter(range(256, 1025), lambda count: strlen(left(whole, count)) <= 1024)"
+_FIRST_BYTES = (
+    "list_transform([{0}], lambda whole: CASE WHEN strlen(whole) <= 1024 THEN whole"
+    " WHEN strlen(left(whole, 1024)) = 1024 THEN left(whole, 1024)"
+    f" ELSE left(whole, CAST(list_max({_FITTING}) AS BIGINT)) END)[1]"
+)
 _DONE = "has_its_meaning"
 
 
@@ -79,17 +88,27 @@ def _sum_of_times(sign: int) -> Callable[[Args], exp.Expression]:
     """ADDTIME('2007-12-31 23:59:59.999999', '1 1:1:1.000002') is 2008-01-02 01:01:01.000001."""
 
     def add(args: Args) -> exp.Expression:
-        at, by = args
-        clock = _CLOCK.fullmatch(by.name) if isinstance(by, exp.Literal) else None
-        if clock is None:
-            fail(Unsupported("a sum with a computed time is not supported in mysql", "add an interval"), by)
-        minus, days, hours, minutes, seconds, fraction = clock.groups("0")
-        whole = ((int(days) * 24 + int(hours)) * 60 + int(minutes)) * 60 + int(seconds)
-        total = sign * (-1 if minus == "-" else 1) * (whole * 1_000_000 + int(fraction.ljust(6, "0")))
-        span = sql(f"INTERVAL '{total}' MICROSECOND", [])
-        return call_of(f"{PREFIX}shifted_clock_mysql", [at, span], "addtime")
+        return call_of(f"{PREFIX}shifted_clock_mysql", [args[0], _span(args[1], sign)], "addtime")
 
     return add
+
+
+def _span(time: exp.Expression, sign: int) -> exp.Expression:
+    """A constant time as an interval."""
+    clock = _CLOCK.fullmatch(time.name) if isinstance(time, exp.Literal) else None
+    if clock is None:
+        fail(Unsupported("a sum with a computed time is not supported in mysql", "add an interval"), time)
+    minus, days, hours, minutes, seconds, fraction = clock.groups("0")
+    whole = ((int(days) * 24 + int(hours)) * 60 + int(minutes)) * 60 + int(seconds)
+    total = sign * (-1 if minus == "-" else 1) * (whole * 1_000_000 + int(fraction.ljust(6, "0")))
+    return sql(f"INTERVAL '{total}' MICROSECOND", [])
+
+
+def _cut(node: exp.GroupConcat) -> exp.Expression:
+    """GROUP_CONCAT gives at most 1,024 bytes: group_concat_max_len, as it is unless somebody sets it."""
+    whole = node.copy()
+    whole.meta[_DONE] = True
+    return sql(_FIRST_BYTES, [whole])
 
 
 def _time(name: str) -> Callable[[Args], exp.Expression]:
@@ -99,6 +118,8 @@ def _time(name: str) -> Callable[[Args], exp.Expression]:
 
 MYSQL: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     **MYSQL_JSON,
+    **MYSQL_DOCUMENTS,
+    **MYSQL_NUMBERS,
     **NULL_WHERE_UNDEFINED,
     "ATAN(y, x)": "atan2({0}, {1})",
     "COT(value)": "CASE WHEN {0} = 0 THEN CAST('cot of zero' AS DOUBLE) ELSE cot({0}) END",
@@ -110,8 +131,12 @@ MYSQL: Mapping[str, str | Callable[[Args], exp.Expression]] = {
         "CASE WHEN CAST({0} AS VARCHAR) = '' THEN 0"
         " ELSE CAST('0x' || left(hex(CAST({0} AS VARCHAR)), 2) AS BIGINT) END"
     ),
+    # BIT_COUNT(BINARY 64) is 7: the bits of two digits
+    "BIT_COUNT(value)": lambda args: call_of(f"{PREFIX}bits_of_mysql", args, "bit_count"),
     "CHAR(code, ...)": _signs,
     "CONVERT_TZ(at, source, target)": _between_zones,
+    # LAST_DAY('2003-03-32') is NULL
+    "LAST_DAY(at)": lambda args: call_of(f"{PREFIX}last_day_of_mysql", args, "last_day"),
     "HOUR(at)": _time("hour"),
     "MINUTE(at)": _time("minute"),
     "SECOND(at)": _time("second"),
@@ -178,6 +203,25 @@ def mysql_node(node: exp.Expression) -> exp.Expression:
             each = [f"CAST({{0}} >= {{{place}}} AS INTEGER)" for place in range(1, len(limits) + 1)]
             test = f"CASE WHEN {{0}} IS NULL THEN -1 ELSE {' + '.join(each)} END"
             return sql(test, [number, *limits])
+        case exp.Collate(expression=order) if order.name.lower().endswith("_bin"):
+            return exp.paren(node.this.copy(), copy=False)
+        case exp.Round() if node.args.get("decimals") is None and _is_float(node.this):
+            # ROUND(25E-1) is 2
+            return call_of(f"{PREFIX}rounded", [node.this], "round")
+        case exp.Add(this=exp.Interval() as span, expression=exp.Interval(this=at, args={"unit": None})):
+            # INTERVAL 1 DAY + '2018-12-31' is 2019-01-01
+            return exp.Add(this=at.copy(), expression=span.copy())
+        case exp.Timestamp(this=at, args={"zone": exp.Literal() as clock}):
+            # TIMESTAMP('2003-12-31 12:00:00', '12:00:00') is 2004-01-01 00:00:00
+            return sql("CAST({0} AS TIMESTAMP) + {1}", [at, _span(clock, 1)])
+        case exp.JSONExtract() if (document := extracted(node)) is not None:
+            return document
+        case exp.GroupConcat() if not is_native(node):
+            return _cut(node)
+        case exp.Cast(this=exp.Literal(is_string=False) as number, to=to) if to.is_type(exp.DType.BINARY):
+            return sql("encode({0})", [exp.Literal.string(number.name)])
+        case exp.RegexpReplace() | exp.RegexpSubstr() if (found := _numbered_match(node)) is not None:
+            return found
         case exp.RegexpLike() | exp.RegexpReplace() | exp.RegexpSubstr() | exp.RegexpInstr():
             return _in_any_case(node)
         case exp.JSONArrayContains():
@@ -191,6 +235,28 @@ def mysql_node(node: exp.Expression) -> exp.Expression:
         case exp.Trim(expression=exp.Literal() as part) if len(part.name) > 1:
             return _trimmed(node, part.name)
     return node
+
+
+def _is_float(node: exp.Expr) -> bool:
+    is_literal = isinstance(node, exp.Literal) and not node.is_string
+    return not is_literal or "e" in node.name.lower()
+
+
+def _numbered_match(node: exp.Expression) -> exp.Expression | None:
+    """REGEXP_REPLACE('abc def ghi', '[a-z]+', 'X', 1, 3) is abc def X: a match with a number, from the first
+    character on."""
+    number, start = node.args.get("occurrence"), node.args.get("position")
+    is_first = start is None or start.name == "1"
+    is_known = isinstance(number, exp.Literal) and number.is_int and int(number.name) > 0
+    if not is_known or not is_first or node.args.get("modifiers") or node.args.get("parameters"):
+        return None
+    pattern, place = in_any_case(node.expression), int(number.name)  # type: ignore[union-attr]
+    if isinstance(node, exp.RegexpSubstr):
+        return sql(f"list_extract(regexp_extract_all({{0}}, {{1}}), {place})", [node.this, pattern])
+    new = node.args["replacement"]
+    if not isinstance(new, exp.Literal) or "\\" in new.name or "$" in new.name:
+        fail(Unsupported("a replacement with groups is not supported", "replace every match"), new)
+    return replaced_match(node.this, pattern, new, place)
 
 
 def _in_any_case(node: exp.Expression) -> exp.Expression:

@@ -27,8 +27,16 @@ _KIND = (
     " WHEN 'UBIGINT' THEN CASE WHEN CAST(CAST({0} AS JSON) AS UBIGINT) > 9223372036854775807"
     " THEN 'UNSIGNED INTEGER' ELSE 'INTEGER' END ELSE json_type(CAST({0} AS JSON)) END"
 )
+_AT_KEY = "json_extract({OF}, '/' || replace(replace(key, '~', '~0'), '/', '~1'))"
+_THERE, _SOUGHT = _AT_KEY.replace("{OF}", "{JSON}"), _AT_KEY.replace("{OF}", "CAST({1} AS JSON)")
+_MEMBERS = "len(list_filter(json_keys(CAST({1} AS JSON)), lambda key: {TEST})) = 0"
+_IS_NESTED = "coalesce(json_type({VALUE}) IN ('ARRAY', 'OBJECT'), false)"
+_NESTED = " OR ".join(_IS_NESTED.replace("{VALUE}", value) for value in (_THERE, _SOUGHT))
+_ARE_FLAT = _MEMBERS.replace("{TEST}", _NESTED)
 _CONTAINS = (
-    "CASE WHEN json_type(CAST({1} AS JSON)) IN ('ARRAY', 'OBJECT')"
+    "CASE WHEN json_type(CAST({1} AS JSON)) = 'OBJECT' AND json_type({JSON}) = 'OBJECT'"
+    f" AND {_ARE_FLAT} THEN {_MEMBERS.replace('{TEST}', f'{_THERE} IS DISTINCT FROM {_SOUGHT}')}"
+    " WHEN json_type(CAST({1} AS JSON)) IN ('ARRAY', 'OBJECT')"
     " THEN CAST('JSON_CONTAINS looks for single values, and not for ' || {1} AS BOOLEAN)"
     " WHEN json_type({JSON}) = 'ARRAY' THEN list_contains(CAST({JSON} AS JSON[]), CAST({1} AS JSON))"
     " ELSE {JSON} = CAST({1} AS JSON) END"

@@ -9,11 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
-from engine.scalar.written import readable
-from engine.schema import TIMESTAMPTZ, Kind
+from engine.schema import Kind
 from planner.dialects.byte_strings import BYTES
+from planner.dialects.numbered_matches import in_any_case, replaced_match
 from planner.dialects.overloads import PREFIX
+from planner.dialects.systems.postgres_degrees import DEGREES
+from planner.dialects.systems.postgres_intervals import JUSTIFIED
+from planner.dialects.systems.postgres_names import NAMES
+from planner.dialects.systems.postgres_texts import cast_of_text
 from planner.errors import InvalidQuery, Unsupported
+from planner.formats.postgres_numbers import number_of
 from planner.native.changed_documents import without_path
 from planner.native.jsonb import JSONB, exists, matches
 from planner.native.templates import call_of, is_native, sql, whole
@@ -24,8 +29,6 @@ Args = Sequence[exp.Expression]
 RELATIVES = ("materialize", "postgres", "risingwave")
 _EXACT = frozenset({Kind.SMALLINT, Kind.INTEGER, Kind.BIGINT, Kind.NUMERIC})
 _DECIMALS = "split_part(CAST({0} AS VARCHAR), '.', 2)"
-_LITERAL = "'''' || replace(replace(CAST({0} AS VARCHAR), '''', ''''''), '\\', '\\\\') || ''''"
-_QUOTED = f"CASE WHEN contains(CAST({{0}} AS VARCHAR), '\\') THEN 'E' ELSE '' END || {_LITERAL}"
 _UTF8 = frozenset({"utf8", "utf-8", "unicode"})
 _BYTE_ORDER = frozenset({"c", "posix", "ucs_basic", "c.utf-8", "c.utf8"})
 _LENGTHS = {"1": "nullif(len({0}), 0)", "2": "nullif(len({0}[1]), 0)"}
@@ -87,9 +90,12 @@ def _replaced(args: Args) -> exp.Expression:
     if len(rest) == 1 and not rest[0].is_int:
         return exp.RegexpReplace(this=text, expression=pattern, replacement=new, modifiers=rest[0])
     start, count, flags = _with_defaults(rest, 3)
-    if start.name != "1" or count.name not in ("0", "1") or not _is_text(flags):
-        hint = "replace from the first character, all matches with 0 or the first one with 1"
+    if start.name != "1" or not count.is_int or not _is_text(flags):
+        hint = "replace from the first character, all matches with 0 or the one of a constant number"
         fail(Unsupported("this start or this number of a match is not supported", hint), start)
+    if int(count.name) > 1:
+        pattern = in_any_case(pattern) if _flags(flags)[-1:] == "i" else pattern
+        return replaced_match(text, pattern, new, int(count.name))
     every = "g" if count.name == "0" else ""
     return sql(f"regexp_replace({{0}}, {{1}}, {{2}}, '{every}{_flags(flags)}')", [text, pattern, new])
 
@@ -146,6 +152,9 @@ _PAD = "CASE WHEN {2} = '' THEN substring({0}, 1, greatest({1}, 0)) ELSE {PAD}({
 POSTGRES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     **BYTES,
     **JSONB,
+    **DEGREES,
+    **NAMES,
+    **JUSTIFIED,
     # array_dims(ARRAY[[1,2,3], [4,5,6]]) is [1:2][1:3], and array_ndims is 2
     "ARRAY_DIMS(array)": (
         "CASE WHEN len({0}) > 0 THEN '[1:' || CAST(len({0}) AS VARCHAR) || ']' || CASE WHEN typeof({0}) LIKE"
@@ -159,14 +168,6 @@ POSTGRES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "ARRAY_FILL(value, dimensions)": (
         "CASE WHEN len({1}) = 1 THEN list_transform(range(CAST({1}[1] AS BIGINT)), lambda each: {0}) END"
     ),
-    "ACOSD(x)": "degrees(acos({0}))",
-    "ASIND(x)": "degrees(asin({0}))",
-    "ATAND(x)": "degrees(atan({0}))",
-    "ATAN2D(y, x)": "degrees(atan2({0}, {1}))",
-    "COSD(x)": "cos(radians({0}))",
-    "COTD(x)": "cot(radians({0}))",
-    "SIND(x)": "sin(radians({0}))",
-    "TAND(x)": "tan(radians({0}))",
     "ARRAY_LENGTH(array, dimension)": _length,
     "ARRAY_UPPER(array, dimension)": _length,
     "ARRAY_LOWER(array, dimension)": lambda args: sql(
@@ -191,11 +192,13 @@ POSTGRES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "STRING_TO_ARRAY(text, delimiter)": SPLIT,
     "STRING_TO_ARRAY(text, delimiter, null)": SPLIT_WITH_NULLS,
     "ARRAY_CAT(a, b)": lambda args: exp.DPipe(this=args[0].copy(), expression=args[1].copy()),
+    # width_bucket(now(), ARRAY['yesterday', 'today', 'tomorrow']::timestamptz[]) is 2
+    "WIDTH_BUCKET(value, bounds)": (
+        "CASE WHEN {0} IS NOT NULL"
+        " THEN CAST(len(list_filter({1}, lambda bound: bound <= {0})) AS INTEGER) END"
+    ),
     "CONVERT_FROM(bytes, form)": _in_utf8("decode({0})"),
     "CONVERT_TO(text, form)": _in_utf8("encode({0})"),
-    # quote_literal(E'O\'Reilly') is 'O''Reilly'
-    "QUOTE_LITERAL(text)": _QUOTED,
-    "QUOTE_NULLABLE(text)": f"coalesce({_QUOTED}, 'NULL')",
     # scale(8.4100) is 4, and min_scale(8.4100) is 2
     "SCALE(number)": _exact(f"CAST(length({_DECIMALS}) AS INTEGER)"),
     "TRIM_SCALE(number)": _exact("{0}"),  # the zeros at its end are not written
@@ -211,6 +214,11 @@ POSTGRES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "REGEXP_SUBSTR(text, pattern, start, count, flags)": _match,
     "REGEXP_SUBSTR(text, pattern, start, count, flags, group)": _match,
 }
+POSTGRES_ALONE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+    **POSTGRES,
+    "TO_NUMBER(text, format)": lambda args: number_of(*args),
+}
+"""What its relatives have not."""
 
 
 def postgres_node(node: exp.Expression) -> exp.Expression:
@@ -224,10 +232,8 @@ def postgres_node(node: exp.Expression) -> exp.Expression:
             return _with_keys(node)
         case exp.Round() if node.args.get("decimals") is None and not isinstance(node.this, exp.Literal):
             return call_of(f"{PREFIX}rounded", [node.this], "round")
-        case exp.Cast(this=exp.Literal(is_string=True) as text, to=exp.DataType(this=exp.DType.BOOLEAN)):
-            return _truth(node) if _may_be_cut(text.name) else node
-        case exp.Cast(this=exp.Literal(is_string=True) as text, to=exp.DataType(this=exp.DType.TIMESTAMPTZ)):
-            return _moment(node, readable(text.name, TIMESTAMPTZ))
+        case exp.Cast(this=exp.Literal(is_string=True) as text) if not is_native(node):
+            return cast_of_text(node, text.name)
         case exp.Concat() | exp.ConcatWs() if not is_native(node) and not all(
             map(_is_written, node.expressions)
         ):
@@ -265,35 +271,9 @@ def postgres_node(node: exp.Expression) -> exp.Expression:
             return sql("nfc_normalize({0})", [node.this])
         case exp.Normalize(args={"form": exp.Var(this="NFC")}):
             return sql("nfc_normalize({0})", [node.this])
-        case exp.JSONObject(expressions=[exp.JSONKeyValue(this=key)]) if key.name.startswith("{"):
-            hint = "write json_build_object"
-            fail(Unsupported("json_object of the texts of arrays is not supported", hint), node)
         case exp.RegexpInstr() if node.args.get("group") is not None and node.text("group") != "0":
             fail(Unsupported("the place of a group is not supported", "take the place of the match"), node)
     return node
-
-
-def _may_be_cut(word: str) -> bool:
-    """Whether a word for a truth value stands in spaces, or may be only the beginning of one."""
-    return word != word.strip() or word.lower() not in ("true", "false", "t", "f", "1", "0")
-
-
-def _truth(cast: exp.Cast) -> exp.Expression:
-    """'tr'::boolean is true, and 'off'::boolean false. Another text's cast fails as any."""
-    word = cast.name.strip().lower()
-    for value, words in ((True, ("true", "yes", "on", "1")), (False, ("false", "no", "off", "0"))):
-        if word and word != "o" and any(each.startswith(word) for each in words):
-            return exp.Boolean(this=value)
-    return cast
-
-
-def _moment(cast: exp.Cast, text: str) -> exp.Expression:
-    """A cast of the text in its place: '2000-01-01 00:00:00+4' has the offset +04."""
-    if text == cast.name:
-        return cast
-    found = cast.copy()
-    found.set("this", exp.Literal.string(text))
-    return found
 
 
 def _is_written(node: exp.Expr) -> bool:

@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from planner.dialects import object_members
 from planner.dialects.overloads import PREFIX
+from planner.dialects.sounds import SOUNDEX
 from planner.native.templates import call_of, sql
 
 Args = Sequence[exp.Expression]
@@ -36,6 +37,27 @@ def _moment(args: Args) -> exp.Expression:
 def _day(args: Args) -> exp.Expression:
     return sql("CAST({0} AS DATE)", [_moment(args)])
 
+
+_URL = "^([a-zA-Z][a-zA-Z0-9+.-]*)://([^/:?#@]+)(?::([0-9]+))?(?:/([^?#]*))?(?:[?]([^#]*))?(?:#(.*))?$"
+_SCHEME, _HOST, _PORT, _PATH, _QUERY, _FRAGMENT = (
+    f"regexp_extract({{0}}, '{_URL}', {place})" for place in range(1, 7)
+)
+_PAIRS = f"string_split({_QUERY}, '&')"
+_NAMES = f"list_transform({_PAIRS}, lambda pair: split_part(pair, '=', 1))"
+_VALUES = f"list_transform({_PAIRS}, lambda pair: substring(pair, strpos(pair || '=', '=') + 1))"
+_PARSED_URL = (
+    f"CASE WHEN regexp_full_match({{0}}, '{_URL}') THEN json_object('fragment', nullif({_FRAGMENT}, ''),"
+    f" 'host', {_HOST}, 'parameters', CASE WHEN {_QUERY} <> '' THEN to_json(map({_NAMES}, {_VALUES})) END,"
+    f" 'path', {_PATH}, 'port', nullif({_PORT}, ''), 'query', nullif({_QUERY}, ''), 'scheme', {_SCHEME})"
+    " WHEN {0} IS NOT NULL THEN CAST(CAST('no address: ' || {0} AS BIGINT) AS JSON) END"
+)
+_KEPT = "list_filter(range(1, len({0}) + 1), lambda at: list_extract({0}, at) IS NOT NULL)"
+_FROM_ARRAYS = (
+    "CASE WHEN len({0}) = len({1}) THEN"
+    f" to_json(map(list_transform({_KEPT}, lambda at: list_extract({{0}}, at)),"
+    f" list_transform({_KEPT}, lambda at: list_extract({{1}}, at))))"
+    " WHEN len({0}) <> len({1}) THEN CAST(CAST('two arrays of a length: ' || len({0}) AS BIGINT) AS JSON) END"
+)
 
 SNOWFLAKE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     # AS_INTEGER(x): the integer of a variant that is one, else NULL
@@ -64,6 +86,10 @@ SNOWFLAKE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "ARRAY_SIZE(array)": (
         "CASE json_type(to_json({0})) WHEN 'ARRAY' THEN CAST(json_array_length(to_json({0})) AS BIGINT) END"
     ),
+    # ARRAYS_TO_OBJECT(['a', NULL], [1, 2]) is {"a": 1}
+    "ARRAYS_TO_OBJECT(keys, values)": _FROM_ARRAYS,
+    # COLLATION('x') is NULL: no text has a collation of its own here
+    "COLLATION(text)": "nullif({0}, {0})",
     # HAVERSINE(40.7127, -74.0059, 34.0500, -118.2500) is 3936.385096389 kilometres
     "HAVERSINE(lat1, lon1, lat2, lon2)": (
         "2 * 6371 * asin(sqrt(pow(sin(radians({2} - {0}) / 2), 2)"
@@ -84,9 +110,11 @@ SNOWFLAKE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
         " json_merge_patch(json_merge_patch({0}, json_object({1}, NULL)), json_object({1}, {2})) END"
     ),
     # REGR_VALX(NULL, 10) is NULL, and REGR_VALX(1, 10) is 10
+    "PARSE_URL(address)": _PARSED_URL,
     "REGR_VALX(y, x)": "CASE WHEN {0} IS NOT NULL THEN CAST({1} AS DOUBLE) END",
     "REGR_VALY(y, x)": "CASE WHEN {1} IS NOT NULL THEN CAST({0} AS DOUBLE) END",
     # TO_BOOLEAN('yes') is true, TO_BOOLEAN(0) false
+    "SOUNDEX(text)": SOUNDEX,
     "TO_BOOLEAN(value)": _truth,
     # TO_TIMESTAMP_NTZ(40 * 365.25 * 86400) is 2010-01-01 00:00:00
     "TO_TIMESTAMP(value)": _moment,

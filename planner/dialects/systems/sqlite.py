@@ -9,11 +9,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
+from planner.dialects.as_written import remember_dialect
+from planner.dialects.number_beginnings import beginning
+from planner.dialects.overloads import PREFIX
 from planner.dialects.printf import printed
 from planner.dialects.systems.mysql_json import changed
 from planner.dialects.systems.sqlite_dates import SQLITE_DATES
+from planner.dialects.systems.sqlite_kinds import collated, compared
 from planner.dialects.undefined_values import NULL_WHERE_UNDEFINED
-from planner.native.templates import sql
+from planner.native.templates import call_of, is_native, sql
 
 Args = Sequence[exp.Expression]
 
@@ -78,6 +82,7 @@ SQLITE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "TYPEOF(value)": _TYPE,
     # UNHEX('xyz') is NULL
     "UNHEX(text)": "CASE WHEN regexp_full_match({0}, '([0-9A-Fa-f][0-9A-Fa-f])*') THEN unhex({0}) END",
+    "ZEROBLOB(count)": "unhex(repeat('00', greatest({0}, 0)))",
     "UNICODE(text)": "CASE WHEN {0} <> '' THEN unicode({0}) END",
 }
 
@@ -85,6 +90,26 @@ SQLITE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
 def sqlite_node(node: exp.Expression) -> exp.Expression:
     """A node's meaning, or the node itself."""
     match node:
+        case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
+            return compared(node) or node
+        case exp.Collate():
+            return collated(node) or node
+        case exp.Upper() | exp.Lower() if not (is_native(node) or _is_plain(node.this)):
+            # UPPER(1.5) is 1.5
+            return sql(f"{node.key}({{0}})", [call_of(f"{PREFIX}text_of_sqlite", [node.this], node.key)])
+        case exp.Length() if not (is_native(node) or _is_plain(node.this)):
+            return call_of(f"{PREFIX}length_of_sqlite", [node.this], "length")
+        case exp.Abs(this=exp.Literal(is_string=True) as text):
+            # ABS('x') is 0.0
+            return exp.Abs(this=exp.cast(exp.Literal.number(beginning(text.name)), "double"))
+        case exp.BitwiseLeftShift() | exp.BitwiseRightShift() if _is_negative(node.expression):
+            # 1 << -1 is 0
+            turned = exp.BitwiseRightShift if isinstance(node, exp.BitwiseLeftShift) else exp.BitwiseLeftShift
+            return turned(this=node.this.copy(), expression=node.expression.this.copy())
+        case exp.In(args={"field": exp.Column() as table}) if not table.table:
+            # id IN works_for is id IN (SELECT * FROM works_for)
+            rows = exp.select(exp.Star()).from_(exp.table_(table.this.copy()))
+            return exp.In(this=node.this.copy(), query=exp.Subquery(this=rows))
         case exp.Mod() if _DONE not in node.meta:
             # 7.9 % 3 is 1
             rest = exp.Mod(this=_whole(node.this), expression=_whole(node.expression))
@@ -98,4 +123,13 @@ def sqlite_node(node: exp.Expression) -> exp.Expression:
 
 def _whole(node: exp.Expression) -> exp.Expression:
     is_whole = isinstance(node, exp.Literal) and node.name.isdigit()
-    return node.copy() if is_whole else exp.cast(node.copy(), "bigint")
+    return node.copy() if is_whole else remember_dialect(exp.cast(node.copy(), "bigint"), "sqlite")
+
+
+def _is_plain(node: exp.Expr) -> bool:
+    """Whether a value is a text or NULL as it is written."""
+    return isinstance(node, exp.Null) or (isinstance(node, exp.Literal) and bool(node.is_string))
+
+
+def _is_negative(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Neg) and isinstance(node.this, exp.Literal)

@@ -9,12 +9,16 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
-from planner.dialects.array_calls import ANY, ARRAYS, EVERY, HAS, REPEATED, of_each
+from planner.dialects.array_calls import ANY, ARRAYS, EVERY, HAS, REPEATED, at_places, of_each
+from planner.dialects.clickhouse.clickhouse_maps import of_entries
 from planner.dialects.extreme_rows import of_nulls_too
 from planner.dialects.java_patterns import replaced
+from planner.dialects.made_documents import made_document
+from planner.dialects.overloads import PREFIX
 from planner.dialects.printf import printed
+from planner.dialects.systems.trino_texts import TEXTS
 from planner.errors import Unsupported
-from planner.native.templates import sql
+from planner.native.templates import call_of, sql
 from planner.positions import fail
 
 Args = Sequence[exp.Expression]
@@ -23,6 +27,22 @@ _MEMBERS = "json_extract({0}, '$[*]')"
 _PLACES = "list_filter(range(1, length({0}) + 1), lambda at: substring({0}, at, length({1})) = {1})"
 _SPLIT = "string_split({0}, {1})"
 _REST = f"array_to_string(list_slice({_SPLIT}, {{2}}, len({_SPLIT})), {{1}})"
+_FOUND, _BETWEEN = "regexp_extract_all({0}, {1})", "string_split_regex({0}, {1})"
+_LENGTHS = "coalesce(list_sum(list_transform(list_slice(LIST, 1, END), lambda text: length(text))), 0)"
+_PLACE = (
+    f"CAST(1 + {_LENGTHS.replace('LIST', _BETWEEN).replace('END', 'number')}"
+    f" + {_LENGTHS.replace('LIST', _FOUND).replace('END', 'number - 1')} AS BIGINT)"
+)
+_ALL_PLACES = f"list_transform(range(1, len({_FOUND}) + 1), lambda number: {_PLACE})"
+_MATCHES = (
+    f"list_filter({_ALL_PLACES}, lambda place, number: CASE"
+    f" WHEN place < {{2}} AND place + length(list_extract({_FOUND}, number)) > {{2}}"
+    " THEN CAST('a match is cut by the start: ' || place AS BOOLEAN) ELSE place >= {2} END)"
+)
+"""The places of all matches from a start on. Where a match begins before it and ends behind it, another one
+may begin at it: that is an error."""
+_NO_MATCH = "CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL AND {2} IS NOT NULL THEN -1 END"
+_MOST_DIGITS = 6
 _DOUBLES = "CAST({0} AS DOUBLE[]), CAST({1} AS DOUBLE[])"
 _TYPE_NAMES = {"FLOAT": "real", "BLOB": "varbinary", "TIMESTAMP WITH TIME ZONE": "timestamp with time zone"}
 _NAMED = " ".join(f"WHEN '{name}' THEN '{there}'" for name, there in _TYPE_NAMES.items())
@@ -42,8 +62,33 @@ def _bits(args: Args) -> exp.Expression:
     return sql(f"bit_count(CAST({{0}} AS BIGINT) & {2 ** int(bits) - 1})", args[:1])
 
 
+def _of_map(wrapper: str) -> Callable[[Args], exp.Expression]:
+    """MAP_FILTER(map, (k, v) -> v > 10)."""
+    made = of_entries(wrapper)
+    return lambda args: made([args[1], args[0]])
+
+
+def _zipped(args: Args) -> exp.Expression:
+    """ZIP_WITH(ARRAY[1, 2], ARRAY[3], (x, y) -> x + y) is [4, NULL]."""
+    *arrays, function = args
+    names = [each.name for each in function.expressions] if isinstance(function, exp.Lambda) else []
+    if not isinstance(function, exp.Lambda) or len(names) != len(arrays):
+        fail(Unsupported("zip_with takes a lambda of two arguments", "write (x, y) -> ..."), function)
+    places = sql("range(1, greatest(len({0}), len({1})) + 1)", arrays)
+    found = exp.Transform(this=places, expression=at_places(function, names, arrays))
+    return sql("CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN {2} END", [*arrays, found])
+
+
+def _rounded_moment(node: exp.Cast, digits: int) -> exp.Expression:
+    """CAST(moment AS TIMESTAMP(1)): so many digits of a second, rounded."""
+    step = 10 ** (_MOST_DIGITS - digits)
+    moment = exp.cast(node.this.copy(), "timestamp")
+    return sql(f"make_timestamp((epoch_us({{0}}) + {step // 2}) // {step} * {step})", [moment])
+
+
 TRINO: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     **ARRAYS,
+    **TEXTS,
     "ALL_MATCH(array, test)": lambda args: of_each(EVERY, *args),
     "ANY_MATCH(array, test)": lambda args: of_each(ANY, *args),
     "NONE_MATCH(array, test)": lambda args: sql("NOT {0}", [of_each(ANY, *args)]),
@@ -60,6 +105,8 @@ TRINO: Mapping[str, str | Callable[[Args], exp.Expression]] = {
         " ELSE {0} >> {1} END"
     ),
     "BITWISE_RIGHT_SHIFT_ARITHMETIC(value, shift)": "{0} >> {1}",
+    # CBRT(27) is 3
+    "CBRT(value)": "CASE WHEN pow(round(cbrt({0})), 3) = {0} THEN round(cbrt({0})) ELSE cbrt({0}) END",
     "CODEPOINT(text)": "unicode({0})",
     "CONTAINS(array, value)": HAS,
     "CONTAINS_SEQUENCE(array, part)": (
@@ -92,6 +139,9 @@ TRINO: Mapping[str, str | Callable[[Args], exp.Expression]] = {
         " WHEN 'ARRAY' THEN CAST(json_array_length(json_extract({0}, {1})) AS BIGINT)"
         " WHEN NULL THEN NULL ELSE 0 END"
     ),
+    "MAP_FILTER(map, test)": _of_map(
+        "map_from_entries(list_filter(map_entries({0}), lambda entry, place: list_extract({1}, place)))"
+    ),
     "NAN()": "CAST('NaN' AS DOUBLE)",
     # NGRAMS(ARRAY[1, 2, 3, 4], 2) is [[1, 2], [2, 3], [3, 4]]
     "NGRAMS(array, count)": (
@@ -107,6 +157,12 @@ TRINO: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "REGEXP_POSITION(text, pattern)": (
         "CASE WHEN regexp_matches({0}, {1}) THEN length(list_extract(string_split_regex({0}, {1}), 1)) + 1"
         " WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN -1 END"
+    ),
+    # REGEXP_POSITION('9 4 7', '[0-9]', 2, 2) is 5
+    "REGEXP_POSITION(text, pattern, start)": f"coalesce(list_extract({_MATCHES}, 1), {_NO_MATCH})",
+    "REGEXP_POSITION(text, pattern, start, occurrence)": (
+        f"coalesce(list_extract({_MATCHES}, CASE WHEN {{3}} > 0 THEN {{3}}"
+        f" ELSE CAST('no occurrence has number ' || {{3}} AS BIGINT) END), {_NO_MATCH})"
     ),
     # REGEXP_REPLACE('1a 2b 14m', '(\d+)([ab]) ', '3c$2 ') is 3ca 3cb 14m
     "REGEXP_REPLACE(text, pattern, replacement)": replaced,
@@ -132,14 +188,21 @@ TRINO: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     # STRPOS('abc/xyz/foo/bar', '/', -1) is 12
     "STRPOS(text, part, instance)": f"coalesce(list_extract({_PLACES}, {{2}}), 0)",
     "TITLE_CASE(text)": lambda args: exp.Initcap(this=args[0].copy()),
+    # TO_ISO8601(DATE '2001-08-22') is 2001-08-22
+    "TO_ISO8601(day)": lambda args: call_of(f"{PREFIX}iso_day", args, "to_iso8601"),
     "TO_MILLISECONDS(interval)": "CAST(epoch({0}) * 1000 AS BIGINT)",
+    "TRANSFORM_KEYS(map, function)": _of_map("map({1}, map_values({0}))"),
+    "TRANSFORM_VALUES(map, function)": _of_map("map(map_keys({0}), {1})"),
     "TRIM_ARRAY(array, count)": (
         "CASE WHEN {1} BETWEEN 0 AND len({0}) THEN list_slice({0}, 1, len({0}) - {1}) ELSE"
         " list_slice({0}, 1, CAST('too few elements to trim ' || CAST({1} AS VARCHAR) AS BIGINT)) END"
     ),
     # TYPEOF(123) is integer
     "TYPEOF(value)": f"CASE typeof({{0}}) {_NAMED} ELSE lower(typeof({{0}})) END",
-    "WIDTH_BUCKET(value, bounds)": "CAST(len(list_filter({1}, lambda bound: bound <= {0})) AS BIGINT)",
+    "WIDTH_BUCKET(value, bounds)": (
+        "CASE WHEN {0} IS NOT NULL THEN CAST(len(list_filter({1}, lambda bound: bound <= {0})) AS BIGINT) END"
+    ),
+    "ZIP_WITH(a, b, function)": _zipped,
     "WITH_TIMEZONE(moment, zone)": "timezone({1}, CAST({0} AS TIMESTAMP))",
 }
 
@@ -149,6 +212,12 @@ def trino_node(node: exp.Expression) -> exp.Expression:
     match node:
         case exp.ArgMax() | exp.ArgMin():
             return of_nulls_too(node)
+        case exp.JSONObject() if str(node.args.get("null_handling") or "").upper() == "ABSENT ON NULL":
+            return made_document(node)
+        case exp.Cast(to=exp.DataType(this=exp.DType.TIMESTAMP, expressions=[digits])) if (
+            digits.name.isdigit() and int(digits.name) < _MOST_DIGITS
+        ):
+            return _rounded_moment(node, int(digits.name))
         case exp.Reduce(args={"finish": exp.Lambda() as finish}):
             found = node.copy()
             found.set("finish", None)
