@@ -101,27 +101,34 @@ class CompiledRounds:
     def run(self, agenda: Agenda, limit: int, most_staged: int, outer: Step, scope: Rounds) -> Ran | None:
         """Run rounds of an agenda before round `limit` - 1, until more than `most_staged` rows are staged.
 
-        What waits afterwards is deferred, and `scope` puts its rounds onto the agenda. Returns None, and
-        changes nothing, if not even one round can be run here. Raises what operators of Python's raise.
+        Only the first `MOST_ROUNDS` rounds of the agenda are run. What waits afterwards is deferred, and
+        `scope` puts its rounds onto the agenda. Returns None, and changes nothing, if not even one round can
+        be run here. Raises what operators of Python's raise.
         """
         room = _room
         self._describe()
-        held = self._list_waiting(room)
-        if 2 * len(held) > len(room.waiting):
-            return None
-        loop_rounds.begin(self._state, 0 in agenda, limit, MOST_ROUNDS, most_staged, len(held))
+        enters = 0 in agenda
+        rounds = [agenda.take() for _ in range(min(MOST_ROUNDS, len(agenda)))]
+        held = self._list_waiting(room, rounds)
         logged = [len(log.staged) for log in self._logs]
-        if not self._call(room, held, outer, scope):
+        is_cut = agenda.least is not None and agenda.least < limit - 1
+        before = limit if agenda.least is None else min(limit, agenda.least + 1)
+        loop_rounds.begin(self._state, enters, before, MOST_ROUNDS, most_staged, len(held))
+        if 2 * len(held) > len(room.waiting) or not self._call(room, held, outer, scope):
             for log, kept in zip(self._logs, logged, strict=True):
                 log.withdraw(kept)
+            for current in rounds:
+                agenda.add(current)
             return None
         state = self._state.tolist()
-        agenda.clear()
+        for deferred in self._deferring.values():
+            for current in rounds:
+                deferred.take((current,))
         self._defer(room.waiting[: state[arena.WAITS]], scope)
         made = self._stage(outer)
         left = [_left(binding) for binding in self._bindings.tolist()]
-        rounds = state[arena.ROUNDS]
-        return Ran(rounds, made, state[arena.WORDS], left, rounds == MOST_ROUNDS)
+        done = state[arena.ROUNDS]
+        return Ran(done, made, state[arena.WORDS], left, is_cut or done == MOST_ROUNDS)
 
     def _call(self, room: _Room, held: list[np.ndarray], outer: Step, scope: Rounds) -> bool:
         """Run rounds, with the turns of operators of Python's; false if what was done has to be forgotten.
@@ -183,21 +190,21 @@ class CompiledRounds:
             is_changed = source.batch is not None
             tables.describe(self._operators, place, table, source.published, len(table), is_changed)
 
-    def _list_waiting(self, room: _Room) -> list[np.ndarray]:
-        """List what operators have deferred; returns the matrices, to be kept until the call has ended."""
+    def _list_waiting(self, room: _Room, rounds: Sequence[int]) -> list[np.ndarray]:
+        """List what operators have deferred for some rounds; returns the matrices, to be kept until the call
+        has ended."""
         found: list[np.ndarray] = []
         for place, deferred in self._deferring.items():
-            for rounds, item in deferred.items():
-                if len(found) < len(room.waiting):
-                    matrix = np.ascontiguousarray(item)
-                    room.waiting[len(found)] = rounds[-1], place, address_of(matrix), *matrix.shape
-                    found.append(matrix)
+            for current in rounds:
+                for item in deferred.waiting((current,)):
+                    if len(found) < len(room.waiting):
+                        matrix = np.ascontiguousarray(item)
+                        room.waiting[len(found)] = current, place, address_of(matrix), *matrix.shape
+                        found.append(matrix)
         return found
 
     def _defer(self, waiting: np.ndarray, scope: Rounds) -> None:
-        """Let operators defer what waits, and nothing else."""
-        for deferred in self._deferring.values():
-            deferred.clear()
+        """Let operators defer what waits."""
         for current, reader, address, lines, columns in waiting.tolist():
             self._deferring[reader].put((current,), copied(address, lines, columns), scope)
 

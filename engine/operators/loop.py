@@ -65,6 +65,11 @@ class EnterAt(Operator):
         self._loop = loop
         self.deferred: Deferred = Deferred()
 
+    @property
+    def instruction(self) -> Instruction:
+        """In all rounds but the first, it gives out what waits for the round."""
+        return Instruction(opcodes.VARIABLE)
+
     def step(self, step: Step) -> None:
         self.out = self.deferred.take(step.rounds)
         if step.entering:
@@ -93,7 +98,7 @@ class WithRoundOperator(Operator):
 
     @property
     def instruction(self) -> Instruction:
-        return Instruction(opcodes.PYTHON, (self.inputs[0],))
+        return Instruction(opcodes.WITH_ROUND, (self.inputs[0],))
 
     def step(self, step: Step) -> None:
         current = step.rounds[-1] if step.rounds else 0
@@ -129,6 +134,11 @@ class Agenda:
         """Forget all rounds."""
         self._rounds.clear()
         self._known.clear()
+
+    @property
+    def least(self) -> int | None:
+        """The least round, None if there is none."""
+        return self._rounds[0] if self._rounds else None
 
     def take(self) -> int:
         """Remove and return the least round."""

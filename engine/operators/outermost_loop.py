@@ -24,7 +24,7 @@ from engine.operators.entered import EnteredArrangement
 from engine.operators.failure_log import FailureLog
 from engine.operators.group_operators import GroupOperator
 from engine.operators.linear import SelectOperator
-from engine.operators.loop import Agenda, Leave, Loop
+from engine.operators.loop import Agenda, EnterAt, Leave, Loop
 from engine.operators.operator import Operator, Stateful, Step
 from engine.operators.rebuild import Estimate, LoopStatistics, Rebuild, Sizes
 from engine.operators.repetition import FIRST, Repetition
@@ -50,12 +50,14 @@ class OutermostLoop(Loop):
         self._results: list[_Result] = []
         self._repetition: Repetition
         self._compiled: CompiledRounds | None = None
+        self._has_late_entries = False
         self._is_small = False
 
     def complete(self, widths: list[int]) -> None:
         """Finish construction once the body and the values exist; `widths` has the values' numbers of
         words."""
         self._repetition = Repetition(self, self._on_limit)
+        self._has_late_entries = any(isinstance(operator, EnterAt) for operator in self.body)
         self._compiled = CompiledRounds.of(self.body, self.values, self.variables)
         inside = [part for operator in self.body for part in operator.parts()]
         self._entered = [entry for entry in self.entries if isinstance(entry, EnteredArrangement)]
@@ -140,6 +142,8 @@ class OutermostLoop(Loop):
 
     def _rounds(self, agenda: Agenda, outer: Step) -> int:
         ran = None
+        if 0 in agenda and self._has_late_entries:
+            return super()._rounds(agenda, outer)
         if self._is_small and self._compiled is not None:
             limit = min(self._limit, FIRST) if self._repetition.is_watched else self._limit
             most = sys.maxsize

@@ -33,7 +33,6 @@ from planner.parsing.ksql_windows import WindowClauses
 from planner.parsing.limit_by import LimitBy
 from planner.parsing.materialize_words import MaterializeWords
 from planner.parsing.mutually import MutualRecursion
-from planner.parsing.numerals import with_numerals
 from planner.parsing.parameters import mark
 from planner.parsing.pivot_statements import PivotStatements
 from planner.parsing.recursion_clauses import RecursionClauses
@@ -42,6 +41,7 @@ from planner.parsing.tuple_places import TuplePlaces
 from planner.parsing.variadic import without_variadic
 from planner.parsing.version_clauses import VersionClauses
 from planner.parsing.watermarks import Watermarks
+from planner.parsing.whole_literals import with_numerals
 from planner.parsing.window_calls import WindowCalls
 from planner.rewriting import rewritten
 

@@ -7,7 +7,7 @@ each is explained once, by rows of the round before the one in which it came.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,15 +20,19 @@ from planner.evidence.witnesses import Leaf, Witness, witness
 from planner.ir import (
     Aggregate,
     Context,
+    Distinct,
     Fixpoint,
     Nearest,
     Over,
+    Project,
     RecursiveRef,
     Relational,
+    Selection,
     SetKind,
     SetOp,
     SharedRef,
     TableScan,
+    ThetaJoin,
     Top,
     UnnestLists,
     Values,
@@ -39,6 +43,8 @@ from service.derivations.reason import NO_ROW, ExplainedRow, Reason
 from service.derivations.unrolled import Unrolled
 
 _EXTREMES = (Function.MIN, Function.MAX)
+_LOOKED_FOR = (Distinct, Fixpoint, Project, RecursiveRef, Selection, TableScan, ThetaJoin)
+"""Operators whose rows are looked for when they are explained; others have to have them."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +108,9 @@ class Search:
     def _made(self, operator: Relational, goal: Goal, scope: Scope) -> Reason:
         """A row that is made from one row of each leaf; where it is there several times, in all its ways."""
         found, row = witness(operator, self.queries.numbers), self.queries.shown(operator.columns, goal)
+        match found.query:
+            case SetOp(kind=SetKind.UNION) as union if union.ids <= goal.keys():
+                return self._first_side(union, goal, scope)
         words, counts = self.queries.answer(found.query, goal, scope)
         if not counts.size:
             return Reason(NO_ROW, row)
@@ -148,16 +157,29 @@ class Search:
         words, _ = self.queries.answer(found.query, keys, scope)
         return self._ways(found, words, self.queries.shown(input.columns, keys), scope)
 
+    def _first_side(self, union: SetOp, goal: Goal, scope: Scope) -> Reason:
+        """Why a union has a row that is there once: one side is enough. After the first round of a recursion,
+        it is more likely one that reads the round before."""
+        variables = {variable for variable, state in scope.items() if state.round > 0}
+        for side, inner in sorted(_sides(union, goal), key=lambda it: not _reads(it[0], variables)):
+            found = self._if_there(side, inner, scope)
+            if not found.is_missing:
+                return found
+        return Reason(NO_ROW, self.queries.shown(union.columns, goal))
+
+    def _if_there(self, side: Relational, goal: Goal, scope: Scope) -> Reason:
+        """Why a side of a union has a row, if it has it."""
+        if not isinstance(side, _LOOKED_FOR) and not self.queries.answer(side, goal, scope)[1].size:
+            return Reason(NO_ROW, self.queries.shown(side.columns, goal))
+        return self._some(side, goal, scope)
+
     def _combined(self, operation: SetOp, goal: Goal, scope: Scope) -> Reason:
-        row = self.queries.shown(operation.columns, goal)
-        sides = []
-        for side, ids in ((operation.left, operation.lefts), (operation.right, operation.rights)):
-            pairs = zip(operation.columns, ids, strict=True)
-            inner = {id: goal[column.id] for column, id in pairs if column.id in goal}
-            sides.append((side, inner))
+        row, sides = self.queries.shown(operation.columns, goal), _sides(operation, goal)
         if operation.kind is SetKind.UNION:
-            found = [self._some(side, inner, scope) for side, inner in sides]
+            found = [self._if_there(side, inner, scope) for side, inner in sides]
             causes = [cause for cause in found if not cause.is_missing]
+            if not causes:
+                return Reason(NO_ROW, row)
             return causes[0] if len(causes) == 1 else Reason("union", row, tuple(causes))
         kept = sides if operation.kind is SetKind.INTERSECT else sides[:1]
         causes = [self._some(side, inner, scope) for side, inner in kept]
@@ -275,6 +297,22 @@ def _decisive(group: Aggregate, goal: Goal, query: Relational, words: np.ndarray
             return np.ones(words.shape[1], bool)
         decisive |= of_extreme
     return decisive if group.items else ~decisive
+
+
+def _sides(operation: SetOp, goal: Goal) -> list[tuple[Relational, Goal]]:
+    """The sides of a set operation, each with the goal in its own columns."""
+    sides: list[tuple[Relational, Goal]] = []
+    for side, ids in ((operation.left, operation.lefts), (operation.right, operation.rights)):
+        pairs = zip(operation.columns, ids, strict=True)
+        sides.append((side, {id: goal[column.id] for column, id in pairs if column.id in goal}))
+    return sides
+
+
+def _reads(operator: Relational, variables: Collection[int]) -> bool:
+    """Whether an operator reads one of the recursive names, here or below."""
+    if isinstance(operator, RecursiveRef) and operator.variable in variables:
+        return True
+    return any(_reads(input, variables) for input in operator.inputs)
 
 
 def _has(leaf: Leaf, made: Goal) -> bool:

@@ -21,6 +21,7 @@ from planner.allowed.open_functions import PURE
 from planner.allowed.parse_tree import Closed
 from planner.dialects import in_duckdb
 from planner.dialects.as_written import remember_dialect
+from planner.dialects.overloads import macro_names
 from planner.errors import InvalidSyntax, UnknownColumn, UnknownFunction
 from planner.identifiers import field_path, fold, parts_of
 from planner.parsing.dialect_parsers import trees
@@ -46,9 +47,9 @@ _REFUSED: tuple[tuple[type, str], ...] = (
     (exp.CurrentUser, "the session"),
 )
 _READ = "postgres"
-_OPEN = PURE | {"unnest"}
-"""Functions of a row, and UNNEST: DuckDB rewrites `x = ANY(list)` to a query of the list's elements, and
-accepts no other UNNEST here."""
+_OPEN = PURE | macro_names() | {"unnest"}
+"""Functions of a row, those to which PostgreSQL's are translated, and UNNEST: DuckDB rewrites `x = ANY(list)`
+to a query of the list's elements, and accepts no other UNNEST here."""
 
 
 @dataclass(frozen=True)

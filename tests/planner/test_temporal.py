@@ -18,8 +18,8 @@ import sqlglot
 from sqlglot import exp
 
 from engine.codec import encode_rows
-from engine.plan.clocked import CLOCK
-from engine.plan.nodes import Node, Source, sources_of
+from engine.plan.clocked import CLOCK, Temporal
+from engine.plan.nodes import Join, Node, Source, nodes_of, sources_of
 from engine.runtime.engine import Engine
 from engine.schema import BIGINT, DATE, INTEGER, TIMESTAMP, Column, Schema
 from planner import plan_query
@@ -326,3 +326,16 @@ def test_months_are_as_long_as_they_are(months: int, op: str) -> None:
 def test_the_time_itself_is_not_shown(sql: str) -> None:
     with pytest.raises(PlannerError, match=r"now\(\)|not supported"):
         planned(sql)
+
+
+@pytest.mark.parametrize("append_only", [True, False])
+def test_rows_wait_for_the_greatest_time_of_a_table_that_only_grows(append_only: bool) -> None:
+    """Otherwise the time may go back, and the comparison is a join like any other."""
+    schema = Schema((Column("id", BIGINT), Column("at", TIMESTAMP)))
+    known = {"t": Relation("t", schema, Source("t", schema, append_only))}
+    for sql in (
+        "SELECT id FROM t WHERE at <= (SELECT max(at) FROM t)",
+        "SELECT id FROM t WHERE (SELECT max(at) FROM t) >= at",
+    ):
+        found = {type(node) for node in nodes_of(plan_query(sql, known).plan)}
+        assert (Temporal in found, Join in found) == (append_only, not append_only)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -20,6 +21,7 @@ from engine.plan.nodes import Source
 from engine.runtime.engine import Engine
 from engine.schema import BIGINT, TEXT, TIMESTAMPTZ, Column, Schema
 from planner import Relation, plan_query
+from tests.engine.supersteps.mixed import Here, Mixed, executor_for
 from tests.seeds import each_seed
 
 EPOCHS = 6
@@ -197,8 +199,22 @@ def connection() -> duckdb.DuckDBPyConnection:
 
 @each_seed(2)
 def test_every_valid_time_has_duckdbs_answer(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
-    rng = random.Random(seed)
-    engine, known = Engine(), catalog()
+    _check(connection, Engine(), random.Random(seed), set(VIEWS))
+
+
+@each_seed(1)
+def test_supersteps_have_the_same_answers(
+    connection: duckdb.DuckDBPyConnection, seed: int, tmp_path: Path
+) -> None:
+    executor, rng = executor_for(seed, tmp_path, Here(seed))
+    _check(connection, Mixed(executor, rng, 0.7), rng, {"joined", "grouped", "first", "reach", "reached"})
+    assert executor.done
+
+
+def _check(
+    connection: duckdb.DuckDBPyConnection, engine: Engine, rng: random.Random, views: set[str]
+) -> None:
+    known = catalog()
     for name, relation in known.items():
         engine.create_source(name, relation.schema, relation.key)
     tables = Tables(rng)
@@ -207,7 +223,7 @@ def test_every_valid_time_has_duckdbs_answer(connection: duckdb.DuckDBPyConnecti
     for _ in range(EPOCHS):
         history.append(tables.change())
         valid.append({day / 2: tables.valid(day / 2) for day in range(-1, 2 * DAYS + 1)})
-    late = set(rng.sample(sorted(VIEWS), 5)) - {"reach", "grouped"}
+    late = set(rng.sample(sorted(views), 5)) - {"reach", "grouped"}
     made = set()
 
     def create(names: set[str]) -> None:
@@ -217,17 +233,17 @@ def test_every_valid_time_has_duckdbs_answer(connection: duckdb.DuckDBPyConnecti
             known[name] = Relation(name, planned.schema, planned.plan, None, True, period=planned.period)
             made.add(name)
 
-    create(VIEWS.keys() - late)
+    create(views - late)
     done = 0
     while done < EPOCHS:
         size = min(rng.choice((1, 1, 2, 3)), EPOCHS - done)
         advance(engine, history[done : done + size])
         done += size
-        if made != VIEWS.keys() and done > 3:
+        if made != views and done > 3:
             create(late - made)
     create(late - made)
     for epoch in range(1, EPOCHS + 1):
-        for view in VIEWS:
+        for view in sorted(views):
             rows, days = rows_of(engine, view, epoch), valid[epoch - 1]
             for day, state in days.items():
                 if view in FIXED:

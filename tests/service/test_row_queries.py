@@ -39,6 +39,20 @@ def workers(client: Client) -> list[int]:
 
 
 @pytest.mark.parametrize(
+    "where",
+    [
+        "a::text = '7'",
+        "round(a::float8 + 0.5) = 8 AND a < 8",
+        "concat(t, a > 1) = 'text 7t'",
+        "to_char(a, '999') = '   7'",
+        "ARRAY[a, a]::text = '{7,7}'",
+    ],
+)
+def test_a_predicate_is_in_words_of_postgresql(client: Client, where: str) -> None:
+    assert client.rows("t", where=where) == [(7, "text 7")]
+
+
+@pytest.mark.parametrize(
     ("params", "expected"),
     [
         ({"where": ENDLESS}, (422, "query_timeout")),

@@ -79,6 +79,22 @@ def test_a_group_of_extremes_follows_from_the_rows_that_have_them(client: Client
     assert ("a", 14, 15) in client.rows("ends")
 
 
+def test_a_side_of_a_union_without_the_row_explains_nothing(client: Client) -> None:
+    """Neither a group with other values does, nor a union within the union."""
+    sql(
+        client,
+        "CREATE TABLE t (k BIGINT, v BIGINT); CREATE TABLE u (k BIGINT, v BIGINT);"
+        "INSERT INTO t VALUES (1, 1), (1, 2); INSERT INTO u VALUES (1, 7);"
+        "CREATE VIEW one AS SELECT k, sum(v) AS v FROM t GROUP BY k UNION SELECT k, v FROM u;"
+        "CREATE VIEW every AS SELECT k, sum(v) AS v FROM t GROUP BY k UNION ALL SELECT k, v FROM u;"
+        "CREATE VIEW inner_one AS (SELECT k, v FROM t WHERE v > 5 UNION ALL SELECT v, k FROM t WHERE v > 6)"
+        " UNION SELECT k, v FROM u",
+    )
+    for view in ("one", "every", "inner_one"):
+        assert why(client, view, {"k": 1, "v": 7}).json()["tables"] == {"u": [{"k": 1, "v": 7}]}, view
+    assert len(why(client, "one", {"v": 3}).json()["tables"]["t"]) == 2
+
+
 def test_columns_of_values_have_their_names(client: Client) -> None:
     sql(
         client,

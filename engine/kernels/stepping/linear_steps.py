@@ -18,6 +18,7 @@ from engine.kernels.stepping.opcodes import (
     OPERATION,
     SECOND,
     SECOND_SIZE,
+    WITH_ROUND,
 )
 from engine.kernels.stepping.tables import CURRENT, OUT, OUT_COLUMNS, OUT_LINES, current
 
@@ -81,6 +82,17 @@ def _negated(delta):
 
 
 @njit
+def _with_round(delta, current_round):
+    """The delta with the round as one more word."""
+    width = delta.shape[0] - 2
+    result = np.empty((width + 3, delta.shape[1]), np.int64)
+    result[:width] = delta[:width]
+    result[width] = current_round
+    result[width + 1 :] = delta[width:]
+    return result
+
+
+@njit
 def step_variable(run, place):
     """A binding's value in the round before; in the first round its initial value, which the next one takes
     back."""
@@ -116,6 +128,9 @@ def step_linear(run, place):
     if run.code[place, OPERATION] == CONSOLIDATE:
         rows = arrange(delta, np.arange(delta.shape[0] - 1), run.rounds[:0])
         emit(run, place, np.ascontiguousarray(rows.T))
+        return
+    if run.code[place, OPERATION] == WITH_ROUND:
+        emit(run, place, _with_round(delta, run.state[CURRENT_ROUND]))
         return
     numbers = first(run, place)
     selected = np.empty((numbers.shape[0], delta.shape[1]), np.int64)
