@@ -23,9 +23,6 @@ import sqlalchemy as sa
 
 from engine.errors import BuildCancelled
 from engine.state.snapshot import Snapshot
-from planner.errors import PlannerError
-from planner.parsing.namespace import Namespace
-from planner.parsing.vocabulary import Vocabulary, kept_text
 from planner.suggestions import did_you_mean
 from service.accounts.principals import MayRead
 from service.catalog.replacement_records import (
@@ -378,25 +375,6 @@ def _concerned(it: Replacement, planned: PlannedReplacement, view: str | None) -
             return found
     concerned = ", ".join(found.name for found in planned.views)
     raise NotFound(f"replacement {it.name} does not change {view}", f"it concerns {concerned}")
-
-
-def kept_queries(queries: Sequence[NewQuery], vocabulary: Vocabulary, names: Namespace) -> list[NewQuery]:
-    """The queries as they are kept. Raises a PlannerError."""
-    return [_kept(query, vocabulary, names) for query in queries]
-
-
-def _kept(query: NewQuery, vocabulary: Vocabulary, names: Namespace) -> NewQuery:
-    try:
-        text = kept_text(query.sql, query.dialect, vocabulary, names)
-    except PlannerError as error:
-        query.relocate(error)
-        raise
-
-    def relocate(error: PlannerError) -> None:
-        text.relocate(error)
-        query.relocate(error)
-
-    return NewQuery(query.view, text.text, query.dialect, relocate)
 
 
 def _dropped(name: str) -> Conflict:

@@ -63,11 +63,12 @@ from service.reading.lanes import Lane
 from service.running.branches.open_branches import OpenBranches
 from service.running.followed_queries import FollowedQueries
 from service.running.instance import Deposing
+from service.running.kept_queries import kept_queries
 from service.running.leading import Leading
 from service.running.log_follower import LogFollower
 from service.running.pinned_state import PinnedState, pinned
 from service.running.process_memory import MemoryMark
-from service.running.replacements import Replacement, Replacements, kept_queries
+from service.running.replacements import Replacement, Replacements
 from service.running.state import State, recover
 from service.running.timeline import Timeline
 from service.running.view_build import ViewBuild
