@@ -24,6 +24,7 @@ _PLACE = "spelled_"
 _FILTER = re.compile(r" FILTER \(WHERE \{\d*\}\)$")
 _ORDERED_FILTER = re.compile(r"ORDER BY [^()]*\) FILTER")
 _COLUMN = re.compile(r"[\w.]*")
+_LOST_ARGUMENT = re.compile(r"\(\s+ORDER BY")
 
 
 class LeftOut(Exception):
@@ -52,11 +53,14 @@ def in_dialect(query: Term, dialect: str) -> str:
         if not known.default_frame_is_known:
             _write_frames(tree)
         generator = _generator(dialect)(templates, dialect=dialect, unsupported_level=ErrorLevel.RAISE)
-        return generator.generate(tree)
+        spelled = generator.generate(tree)
     except ParseError:
         raise LeftOut("what sqlglot does not parse") from None
     except (UnsupportedError, AttributeError):  # windows with a name, where NULL has another place
         raise LeftOut("what sqlglot does not write") from None
+    if _LOST_ARGUMENT.search(spelled):
+        raise LeftOut("an argument that sqlglot loses")
+    return spelled
 
 
 def _leave_out(tree: exp.Expression, known: Spellings) -> None:
@@ -65,6 +69,8 @@ def _leave_out(tree: exp.Expression, known: Spellings) -> None:
         raise LeftOut("joins behind VALUES, which sqlglot moves")
     if any(lateral.args.get("joins") for lateral in tree.find_all(exp.Lateral)):
         raise LeftOut("joins behind LATERAL, which sqlglot loses")
+    if tree.find(exp.Having) and any(join.args.get("using") for join in tree.find_all(exp.Join)):
+        raise LeftOut("HAVING over merged columns, for whose names DuckDB takes the select list's")
     joins = (node for node in tree.find_all(exp.Subquery) if isinstance(node.this, exp.Table))
     if not known.joins_have_columns and any(node.alias_column_names for node in joins):
         raise LeftOut("columns of a join")

@@ -62,6 +62,8 @@ _BY_ZERO = {"rough(wild, float): ({} / {})": LEFT_OUT}
 _ROUND = "float: round({})"
 _ROUNDS_HALVES_AWAY = {_ROUND: LEFT_OUT}
 """For systems that round halves away from zero, where PostgreSQL takes the even number for a float."""
+_NAN = {"CAST('NaN' AS double precision)": LEFT_OUT}
+"""For systems in which texts begin numbers, and this one is 0."""
 _TIME_AND_SPAN = {"time: ({} + {})": LEFT_OUT}
 """For systems that add no days or months to a time."""
 _DOW, _ISODOW, _DOY, _WEEK = (f"extract({part} FROM {{}})" for part in ("dow", "isodow", "doy", "week"))
@@ -190,6 +192,7 @@ KNOWN: Mapping[str, Spellings] = {
             "approx_count_distinct({})": LEFT_OUT,
             **{f"instant: date_trunc({unit}, {{}})": LEFT_OUT for unit in _UNITS},
             **_CONCAT,
+            **_ROUNDS_HALVES_AWAY,
             _AVERAGES[0]: "AVG(CAST({0} AS DOUBLE PRECISION))",
             _AVERAGES[1]: "AVG(DISTINCT CAST({0} AS DOUBLE PRECISION))",
             **_BY_ZERO,
@@ -200,6 +203,7 @@ KNOWN: Mapping[str, Spellings] = {
     "mysql": Spellings(
         {
             _DIVIDED: "({0} DIV {1})",
+            **_NAN,
             _JOINED: "GROUP_CONCAT({0} ORDER BY {0} SEPARATOR ',')",
             _JOINED_DISTINCT: "GROUP_CONCAT(DISTINCT {0} ORDER BY {0} DESC SEPARATOR '-')",
             "ascii({})": LEFT_OUT,
@@ -248,6 +252,7 @@ KNOWN: Mapping[str, Spellings] = {
     "tsql": Spellings(
         {
             "length({})": LEFT_OUT,
+            "CAST(length({}) AS UINTEGER)": LEFT_OUT,
             "int(numeric): CAST({} AS integer)": "CAST(ROUND({0}, 0) AS INT)",
             "int(float): CAST({} AS integer)": LEFT_OUT,
             _DOY: "DATEPART(DAYOFYEAR, {0})",
@@ -270,6 +275,7 @@ KNOWN: Mapping[str, Spellings] = {
     "sqlite": Spellings(
         _ROUNDS_HALVES_AWAY
         | _BY_ZERO
+        | _NAN
         | {
             "int(numeric): CAST({} AS integer)": "CAST(ROUND({0}) AS INTEGER)",
             "int(float): CAST({} AS integer)": LEFT_OUT,
@@ -291,8 +297,9 @@ KNOWN: Mapping[str, Spellings] = {
             _DIVIDED: "CAST(TRUNC({0} / {1}) AS INT)",
             _JOINED: "LISTAGG({0}, ',') WITHIN GROUP (ORDER BY {0})",
             _JOINED_DISTINCT: "LISTAGG(DISTINCT {0}, '-') WITHIN GROUP (ORDER BY {0} DESC)",
-            "text: ({} || {})": "CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN {0} || {1} END",
+            "text: ({} || {})": LEFT_OUT,
             **dict.fromkeys(_MAYBE_EMPTY, LEFT_OUT),
+            **{f"instant: date_trunc({unit}, {{}})": LEFT_OUT for unit in _UNITS},
             **{
                 f"date_trunc({unit}, {{}})": f"CAST(TRUNC({{0}}, '{code}') AS TIMESTAMP)"
                 for unit, code in _ORACLE_UNITS.items()
@@ -392,6 +399,7 @@ KNOWN: Mapping[str, Spellings] = {
             *_UNORDERED,
             *_OUTER,
             "(VALUES",
+            "USING (",  # a name without a table is first one of the select list
             "> ALL (",
             "lag(",
             "lead(",
