@@ -122,6 +122,9 @@ class Demo:
         self._post("/v1/sql", {"sql": f"{back}; DROP BRANCH {BRANCH}"})
 
     def _cycles(self) -> None:
+        headline("What would a recursion over what is taken away cost? Samples of the tables answer it")
+        entangled = {"name": "entangled", "sql": statements("views.sql")["entangled"]}
+        self._post("/v1/views?dry_run=true", entangled)
         headline(
             "The packages that need themselves, by recursions in a recursion (line by line in views.sql)"
         )

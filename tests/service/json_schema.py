@@ -10,6 +10,7 @@ KNOWN = frozenset(
     | {
         "items",
         "maxItems",
+        "minItems",
         "maxLength",
         "maximum",
         "minimum",
@@ -51,7 +52,9 @@ def faults(value: Any, schema: dict, document: dict, place: str = "") -> Iterato
     if kind is not None and (not isinstance(value, TYPES[kind]) or (kind != "boolean" and value is True)):
         yield f"{place}: {value!r} is no {kind}"
         return
-    if isinstance(value, list) and len(value) > schema.get("maxItems", len(value)):
+    if isinstance(value, list) and not (
+        schema.get("minItems", 0) <= len(value) <= schema.get("maxItems", len(value))
+    ):
         yield f"{place} has {len(value)} elements"
     if isinstance(value, list) and "items" in schema:
         for number, element in enumerate(value):

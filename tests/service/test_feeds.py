@@ -51,6 +51,7 @@ class House:
         self.engine.create_source("t", SCHEMA)
         self.engine.create_view("v", project(Source("t", SCHEMA), (0, 1)))
         self.dictionary = self.engine.dictionary
+        self.name = ""
         self.definition = cast(
             Definition, SimpleNamespace(id=1, name="v", schema=SCHEMA, failure=None, is_view=True)
         )

@@ -136,7 +136,7 @@ MORE: list[tuple[str, str, str, Any]] = [
 def test_answers_fit_the_document(client: Client, document: dict) -> None:
     """Every operation with its example, and more; what names no job or file is refused, with a problem."""
     places = {"table": "orders", "view": "totals", "load": "x", "export": "x", "source": "x", "sink": "x"}
-    places |= {"key": "x", "backup": "x", "branch": "b"}
+    places |= {"key": "x", "backup": "x", "branch": "b", "replacement": "r"}
     checked = 0
     for method, path, operation in operations(document):
         if method == "delete" and path in ("/v1/tables/{table}", "/v1/views/{view}"):

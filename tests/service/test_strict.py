@@ -11,7 +11,7 @@ from service.settings.settings import Settings
 from tests.service.client import Client, code
 
 VALUES = {"table": "t", "view": "v", "load": "1", "export": "1", "source": "s", "sink": "s"}
-VALUES |= {"key": "k", "backup": "1", "branch": "b"}
+VALUES |= {"key": "k", "backup": "1", "branch": "b", "replacement": "r"}
 SHOWN = {"/docs", "/redoc", "/openapi.json"}
 
 
