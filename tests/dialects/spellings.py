@@ -73,6 +73,8 @@ _AVERAGES = ("avg({})", "avg(DISTINCT {})")
 _UNORDERED = ("WITHIN GROUP", "first(", "median(")
 """For systems that have no aggregates of ordered values."""
 _NO_SEMI = ("SEMI JOIN", "ANTI JOIN")
+_NO_PERCENTILE = ("percentile_cont",)
+"""For systems in whose words sqlglot asks for an approximate one."""
 """sqlglot writes EXISTS, in another place than the join."""
 _NO_QUALIFY = ("QUALIFY",)
 _NO_DISTINCT_ON = ("DISTINCT ON",)
@@ -119,7 +121,7 @@ _SPARK = Spellings(
         **_CONCAT,
         **_ZONES,
     },
-    (*_NO_DISTINCT_ON, *_NO_SERIES),
+    (*_NO_DISTINCT_ON, *_NO_SERIES, *_NO_PERCENTILE),
     ("time", "uuid", "natural"),
     {exp.DType.TIMESTAMP: "TIMESTAMP_NTZ"},
 )
@@ -142,6 +144,8 @@ KNOWN: Mapping[str, Spellings] = {
             _DOW: "DAYOFWEEK({0})",
             _ISODOW: "DAYOFWEEKISO({0})",
             _WEEK: "WEEKISO({0})",
+            "array_to_string({}, ',')": LEFT_OUT,
+            _DAY_AND_SPAN: LEFT_OUT,
             "({}).a": LEFT_OUT,
             "({}).b": LEFT_OUT,
             **_CONCAT,
@@ -246,7 +250,7 @@ KNOWN: Mapping[str, Spellings] = {
             **_ROUNDS_HALVES_AWAY,
             **_ZONES,
         },
-        (*_NO_QUALIFY, *_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES),
+        (*_NO_QUALIFY, *_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, *_NO_PERCENTILE),
         ("natural",),
     ),
     "tsql": Spellings(
@@ -297,6 +301,7 @@ KNOWN: Mapping[str, Spellings] = {
             _DIVIDED: "CAST(TRUNC({0} / {1}) AS INT)",
             _JOINED: "LISTAGG({0}, ',') WITHIN GROUP (ORDER BY {0})",
             _JOINED_DISTINCT: "LISTAGG(DISTINCT {0}, '-') WITHIN GROUP (ORDER BY {0} DESC)",
+            _DAY_AND_SPAN: LEFT_OUT,
             "text: ({} || {})": LEFT_OUT,
             **dict.fromkeys(_MAYBE_EMPTY, LEFT_OUT),
             **{f"instant: date_trunc({unit}, {{}})": LEFT_OUT for unit in _UNITS},
@@ -363,6 +368,7 @@ KNOWN: Mapping[str, Spellings] = {
     ),
     "clickhouse": Spellings(
         {
+            _DAY_AND_SPAN: LEFT_OUT,
             _DIVIDED: "intDiv({0}, {1})",
             _ELEMENT: "arrayElementOrNull({0}, {1})",
             "int(numeric): CAST({} AS integer)": "toInt32(round({0}))",
