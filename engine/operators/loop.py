@@ -215,8 +215,8 @@ class Loop(Operator):
         agenda = self._agenda.get(step.rounds)
         done = 0
         while agenda:
-            if done == self.most:
-                raise self.still_changes(done)
+            if self.most is not None and done >= self.most:
+                raise self.still_changes(self.most)
             done += self._rounds(agenda, step)
         self._agenda.pop(step.rounds, None)
 
