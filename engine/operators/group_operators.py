@@ -61,9 +61,7 @@ class GroupOperator(Operator):
             return
         deltas, later = self._reduce(keys, step)
         self.out = [delta for delta in deltas if delta.shape[1]]
-        # In a single loop, an earlier round has listed all later ones for groups that only wait for this one.
-        only_visits = self.source.batch is None and len(step.rounds) == 1
-        if len(later) and not only_visits:
+        if len(later):
             self._defer(later, step)
 
     def _reduce(self, keys: np.ndarray, step: Step) -> tuple[list[np.ndarray], np.ndarray]:

@@ -43,7 +43,7 @@ def state(tmp_path: Path) -> Iterator[State]:
 
 
 def create_view(state: State, name: str, sql: str) -> None:
-    intended = intend(state.definitions, name, sql, "postgres", False)
+    intended = intend(state.definitions, name, sql, "postgres")
     building = state.engine.begin_view(name, intended.definition.relation.plan)
     try:
         building.compute()
