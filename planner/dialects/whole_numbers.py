@@ -47,6 +47,13 @@ def _unrounded(node: exp.Expression) -> exp.Expression:
         return node
     if isinstance(node.this, exp.Literal) and not (node.this.is_string and "." in node.name):
         return node
+    value = node.this.unnest()
+    if isinstance(value, exp.Null) or (
+        isinstance(value, exp.Cast) and not value.is_type(*exp.DataType.TEXT_TYPES)
+    ):
+        return node
+    if is_native(value):
+        return node  # a cast that was seen before
     cast = "TRY_CAST" if isinstance(node, exp.TryCast) else "CAST"
     target = node.to.sql("duckdb")
     text = f"{cast}({WHOLE_TEXT.replace('{0}', 'CAST({0} AS VARCHAR)')} AS {target})"

@@ -50,6 +50,7 @@ def bind_cast(binding: Binding, node: exp.Cast) -> Expression:
         and type.is_integer
         and has(binding.session.dialect, Trait.ROUNDS_NO_TEXTS)
         and not is_native(node)
+        and not (isinstance(value, Literal) and "." not in str(value.value))
     ):
         value = Foreign(WHOLE_TEXT, (value,), TEXT)  # type: ignore[arg-type]
     if not is_native(node) and (decoded := _decoded(binding, value, type)) is not None:
