@@ -24,4 +24,4 @@ def tables_with_ctes(query: exp.Expression) -> list[tuple[exp.Table, frozenset[s
 
 
 def _start(table: exp.Table) -> int:
-    return table.this.meta.get("start", 0)
+    return 0 if table.this is None else table.this.meta.get("start", 0)

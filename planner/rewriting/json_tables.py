@@ -152,7 +152,8 @@ class _Reading:
         value = templates.whole(f"list_transform([{found}], lambda found: {chosen})[1]", ELEMENT)
         if is_json(kind) or (is_text(kind) and not as_json):
             return value
-        return (exp.Cast if fails or as_json else exp.TryCast)(this=value, to=kind.copy())
+        cast = "CAST" if fails or as_json else "TRY_CAST"
+        return templates.sql(f"{cast}({{0}} AS {kind.sql('duckdb')})", [value])
 
 
 def _if(test: str, value: exp.Expression) -> exp.If:

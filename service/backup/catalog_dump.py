@@ -22,7 +22,7 @@ from service.catalog.manifests import arrangements, batch_files, manifests, text
 from service.catalog.records import layouts, relations
 from service.catalog.replacement_records import replacements
 from service.definitions.named_functions import functions
-from service.definitions.named_schemas import schemas
+from service.definitions.named_schemas import schema_comments, schemas
 from service.definitions.named_sequences import sequences
 from service.definitions.named_types import types
 from service.pipeline.catalog_tables import sinks, sources
@@ -31,7 +31,7 @@ from service.pipeline.jobs import RUNNING, jobs
 TABLES: Mapping[str, sa.Table] = {
     str(table.name): table
     for table in (
-        *(relations, layouts, schemas, types, functions, sequences, counters),
+        *(relations, layouts, schemas, schema_comments, types, functions, sequences, counters),
         *(commits, log, idempotency_keys),
         *(branches, branch_log, merges, replacements),
         *(manifests, arrangements, batch_files, text_files),
