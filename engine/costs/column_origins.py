@@ -36,7 +36,7 @@ class ColumnOrigins:
     def __init__(self, plan: Node) -> None:
         self.all: dict[Node, Columns] = {}
         """By node."""
-        for node in nodes_of(plan):
+        for node in inputs_first(plan):
             known = self._of(node)
             self.all[node] = known + (_UNKNOWN,) * (len(node.schema) - len(known))
 
@@ -87,7 +87,7 @@ class ColumnOrigins:
                 return ()
 
 
-def nodes_of(plan: Node) -> Iterable[Node]:
+def inputs_first(plan: Node) -> Iterable[Node]:
     """The nodes of a plan, each once, inputs first."""
     found: dict[Node, None] = {}
     waiting = [(plan, False)]

@@ -14,6 +14,8 @@ from planner.native.templates import is_native, sql
 
 WHOLE_TEXT = "CASE WHEN contains({0}, '.') THEN {0} || ' is not whole' ELSE {0} END"
 """A text that spells no whole number if it has a fraction."""
+_WHOLE = "is_whole"
+"""A mark of what such a cast has become: it is a number, whose own cast needs no look at a text."""
 _FRACTIONS = "typeof({0}) IN ('DOUBLE', 'FLOAT') OR typeof({0}) LIKE 'DECIMAL%'"
 _QUOTIENT = (
     f"CASE WHEN {_FRACTIONS.replace('{0}', '{0} // {1}')} THEN CAST(trunc({{0}} / {{1}}) AS BIGINT)"
@@ -52,11 +54,13 @@ def _unrounded(node: exp.Expression) -> exp.Expression:
         isinstance(value, exp.Cast) and not value.is_type(*exp.DataType.TEXT_TYPES)
     ):
         return node
-    if is_native(value):
-        return node  # a cast that was seen before
+    if _WHOLE in value.meta:
+        return node
     cast = "TRY_CAST" if isinstance(node, exp.TryCast) else "CAST"
     target = node.to.sql("duckdb")
     text = f"{cast}({WHOLE_TEXT.replace('{0}', 'CAST({0} AS VARCHAR)')} AS {target})"
-    return sql(
+    whole = sql(
         f"CASE WHEN typeof({{0}}) = 'VARCHAR' THEN {text} ELSE {cast}({{0}} AS {target}) END", [node.this]
     )
+    whole.meta[_WHOLE] = True
+    return whole
