@@ -21,6 +21,7 @@ _DIVIDED = "int: ({} / {})"
 _MODE = "mode() WITHIN GROUP (ORDER BY {})"
 _JOINED = "string_agg({0}, ',' ORDER BY {0})"
 _JOINED_DISTINCT = "string_agg(DISTINCT {0}, '-' ORDER BY {0} DESC)"
+_LISTED_DISTINCT = "array_agg(DISTINCT {0} ORDER BY {0} DESC)"
 
 _TRUTHS = {
     "({} IS TRUE)": "COALESCE({0}, FALSE)",
@@ -110,6 +111,7 @@ _SPARK = Spellings(
         _ISODOW: "(WEEKDAY({0}) + 1)",
         _DOY: "DAYOFYEAR({0})",
         _WEEK: "WEEKOFYEAR({0})",
+        _LISTED_DISTINCT: LEFT_OUT,
         "int(numeric): CAST({} AS integer)": "CAST(ROUND({0}) AS INT)",
         "int(float): CAST({} AS integer)": "CAST(RINT({0}) AS INT)",
         _ROUND: "RINT({0})",
@@ -144,6 +146,7 @@ KNOWN: Mapping[str, Spellings] = {
             _DOW: "DAYOFWEEK({0})",
             _ISODOW: "DAYOFWEEKISO({0})",
             _WEEK: "WEEKISO({0})",
+            _LISTED_DISTINCT: LEFT_OUT,
             "array_to_string({}, ',')": LEFT_OUT,
             _DAY_AND_SPAN: LEFT_OUT,
             "({}).a": LEFT_OUT,
