@@ -65,6 +65,8 @@ _ROUNDS_HALVES_AWAY = {_ROUND: LEFT_OUT}
 """For systems that round halves away from zero, where PostgreSQL takes the even number for a float."""
 _NAN = {"CAST('NaN' AS double precision)": LEFT_OUT}
 """For systems in which texts begin numbers, and this one is 0."""
+_SHORTER = dict.fromkeys(("CAST({} AS numeric(10, 1))", "CAST({} AS numeric(8, 3))"), LEFT_OUT)
+"""For systems in which a cast cuts digits off, or keeps them all."""
 _TIME_AND_SPAN = {"time: ({} + {})": LEFT_OUT}
 """For systems that add no days or months to a time."""
 _DOW, _ISODOW, _DOY, _WEEK = (f"extract({part} FROM {{}})" for part in ("dow", "isodow", "doy", "week"))
@@ -95,6 +97,8 @@ class Spellings:
     types: Mapping[exp.DType, str] = field(default_factory=dict)
     joins_have_columns: bool = True
     """Whether a join in parentheses may have new names for its columns."""
+    commas_join_first: bool = False
+    """Whether a comma binds as strongly as JOIN, so that outer joins behind it have both tables."""
     default_frame_is_known: bool = True
     """Whether a window without a frame has PostgreSQL's; elsewhere it is written."""
 
@@ -126,6 +130,7 @@ _SPARK = Spellings(
     (*_NO_DISTINCT_ON, *_NO_SERIES, *_NO_PERCENTILE),
     ("time", "uuid", "natural"),
     {exp.DType.TIMESTAMP: "TIMESTAMP_NTZ"},
+    commas_join_first=True,
 )
 KNOWN: Mapping[str, Spellings] = {
     "postgres": _POSTGRES,
@@ -188,6 +193,7 @@ KNOWN: Mapping[str, Spellings] = {
         (*_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, "first(", "(x0"),
         ("uuid", "map", "natural"),
         joins_have_columns=False,
+        commas_join_first=True,
     ),
     "spark": replace(_SPARK, words=(*_SPARK.words, *_NO_QUALIFY)),
     "databricks": _SPARK,
@@ -283,6 +289,7 @@ KNOWN: Mapping[str, Spellings] = {
         _ROUNDS_HALVES_AWAY
         | _BY_ZERO
         | _NAN
+        | _SHORTER
         | {
             "int(numeric): CAST({} AS integer)": "CAST(ROUND({0}) AS INTEGER)",
             "int(float): CAST({} AS integer)": LEFT_OUT,
@@ -298,6 +305,7 @@ KNOWN: Mapping[str, Spellings] = {
             "AS date)",
         ),
         ("list", "map", "pair", "uuid", "bytes", "time", "date", "timestamp", "instant", "interval"),
+        commas_join_first=True,
     ),
     "oracle": Spellings(
         {
@@ -398,6 +406,7 @@ KNOWN: Mapping[str, Spellings] = {
             **{f"bit_{name}({{}})": f"groupBit{name.title()}OrNull({{0}})" for name in ("and", "or", "xor")},
             "sum(DISTINCT {})": "sumOrNull(DISTINCT {0})",
             "avg(DISTINCT {})": "avgOrNull(DISTINCT {0})",
+            **_SHORTER,
             **_CONCAT,
             **_EXTREMES,
             **_ZONES,
@@ -420,7 +429,7 @@ KNOWN: Mapping[str, Spellings] = {
             "corr(",
             "bool_",
         ),
-        ("uuid", "map", "pair", "time", "instant", "interval", "natural"),
+        ("uuid", "map", "pair", "bytes", "time", "instant", "interval", "natural"),
         {exp.DType.TIMESTAMP: "Nullable(DateTime64(6))"},
     ),
 }
