@@ -417,6 +417,7 @@ KNOWN: Mapping[str, Spellings] = {
             "sum(DISTINCT {})": "sumOrNull(DISTINCT {0})",
             "avg(DISTINCT {})": "avgOrNull(DISTINCT {0})",
             **_SHORTER,
+            _NUMBER_AS_TEXT: LEFT_OUT,
             **_CONCAT,
             **_EXTREMES,
             **_ZONES,
