@@ -29,6 +29,7 @@ from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.sql_functions import SqlFunction
 from planner.parsing.vocabulary import kept_text
 from planner.relation_names import TEMPORARY, schema_of
+from planner.rewriting.open_pivots import PivotLists
 from planner.statements.alterations import Action
 from planner.statements.breach import Breach
 from planner.statements.sequences import Counting
@@ -228,6 +229,7 @@ class Runtime(Timeline):
             state.definitions.set_aside = set()
         self._leading.indexes.consider()
         state.definitions.queries.drop_outdated(state.definitions.relations)
+        self._leading.pivoted.consider()
         building = builds.all.keys() | builds.returning.keys()
         self._readable = Readable(state.engine.snapshot, state.definitions.known, building)
 
@@ -503,18 +505,21 @@ class Runtime(Timeline):
         replaces = there is not None and there.is_view
         if replaces and (same := await self._judging.run(same_view, of, name, sql, dialect, readable)):
             return same
-        query, budget = NewQuery(name, sql, dialect), budget.within(self.settings.view_budget)
+        query = await leading.pivoted.listed(NewQuery(name, sql, dialect), readable)
+        budget = budget.within(self.settings.view_budget)
         if budget.is_limited:
             await self.costs.lane.run(self._check_costs, query, readable, budget)
         if replaces:
             await leading.replacements.replace([query], readable)
             return self.definition(name)
-        plan = partial(intend, of, name, sql, dialect, readable, breach)
+        plan = partial(intend, of, name, sql, dialect, readable, breach, query.lists)
         return await leading.builds.make(name, plan)
 
     def _check_costs(self, query: NewQuery, readable: MayRead, budget: ViewBudget) -> None:
         """Raises an error if a view would cost more under its new query than it may."""
-        made = as_it_would_be(self._state.definitions, query.view, query.sql, query.dialect, readable)
+        made = as_it_would_be(
+            self._state.definitions, query.view, query.sql, query.dialect, readable, query.lists
+        )
         if made.planned is not None:
             self.costs.check(self, query.view, made.planned, query.sql, budget)
 
@@ -529,7 +534,7 @@ class Runtime(Timeline):
     ) -> Replacement:
         """Builds views under new queries beside the old ones, and returns when that is done."""
         self.memory.check("a replacement")
-        kept = await self._judging.run(kept_queries, queries, self.vocabulary(), names)
+        kept = await self._kept(queries, readable, names)
         return await self._leading.replacements.create(name, kept, readable, exists_ok=exists_ok)
 
     async def replace_views(
@@ -537,11 +542,16 @@ class Runtime(Timeline):
     ) -> int:
         """Gives views new queries at one epoch, which is returned."""
         self.memory.check("a replacement")
-        kept = await self._judging.run(kept_queries, queries, self.vocabulary(), names)
+        kept = await self._kept(queries, readable, names)
         for query in kept if self.settings.view_budget.is_limited else ():
             budget = ANY.within(self.settings.view_budget)
             await self.costs.lane.run(self._check_costs, query, readable, budget)
         return await self._leading.replacements.replace(kept, readable)
+
+    async def _kept(self, queries: Sequence[NewQuery], readable: MayRead, names: Namespace) -> list[NewQuery]:
+        """New queries of views as they are kept, with the values that they leave to the data."""
+        kept = await self._judging.run(kept_queries, queries, self.vocabulary(), names)
+        return [await self._leading.pivoted.listed(query, readable) for query in kept]
 
     async def estimate_view(
         self, name: str, sql: str, dialect: str, caller: Caller, names: Namespace = DEFAULT
@@ -550,13 +560,15 @@ class Runtime(Timeline):
         text = await self._judging.run(kept_text, sql, dialect, self.vocabulary(), names)
         readable = readable_by(caller.principal)
 
-        def estimate() -> tuple[PlannedQuery, ViewCost]:
-            planned = as_it_would_be(self._state.definitions, name, text.text, dialect, readable).planned
+        def estimate(lists: PivotLists) -> tuple[PlannedQuery, ViewCost]:
+            of = self._state.definitions
+            planned = as_it_would_be(of, name, text.text, dialect, readable, lists).planned
             assert planned is not None
             return planned, self.costs.estimate(self, planned.plan, caller, name)
 
         try:
-            return await self.costs.lane.run(estimate)
+            query = await self._leading.pivoted.listed(NewQuery(name, text.text, dialect), readable)
+            return await self.costs.lane.run(estimate, query.lists)
         except PlannerError as error:
             text.relocate(error)
             raise
@@ -581,6 +593,10 @@ class Runtime(Timeline):
         """The views that are being built, without those that were dropped and end soon."""
         all = {} if self._led is None else self._led.builds.all
         return {name: b for name, b in all.items() if b.is_wanted and not is_query_name(name)}
+
+    def notice(self, view: str) -> str | None:
+        """Why the columns of a view are not those of its data, if it leaves them to the data."""
+        return None if self._led is None else self._led.pivoted.notices.get(view)
 
     @property
     def replacements(self) -> Replacements:

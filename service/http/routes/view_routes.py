@@ -136,6 +136,7 @@ async def explain_view(
 
 def view_model(runtime: Runtime, definition: Definition) -> ViewModel:
     state, reason = runtime.readable.state_of(definition)
+    notices = [it for it in (standing_of(definition.dialect).notice, runtime.notice(definition.name)) if it]
     build = runtime.builds.get(definition.name) if state == "building" else None
     return ViewModel(
         name=definition.name,
@@ -149,7 +150,7 @@ def view_model(runtime: Runtime, definition: Definition) -> ViewModel:
         comment=definition.details.comments.get(""),
         progress=None if build is None else _progress(build),
         breach=definition.details.breach,
-        notices=None if (notice := standing_of(definition.dialect).notice) is None else [notice],
+        notices=notices or None,
     )
 
 
