@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 
 import duckdb
 import httpx
@@ -31,13 +32,13 @@ class Market(Client):
         assert answer.status_code == 200, answer.text
         return answer.json()["results"]
 
-    def view(self, name: str = "v") -> dict:
+    def described(self, name: str = "v") -> dict:
         answer = self.get(f"/v1/views/{name}")
         assert answer.status_code == 200, answer.text
         return answer.json()
 
     def columns(self, name: str = "v") -> list[str]:
-        return [column["name"] for column in self.view(name)["columns"]]
+        return [column["name"] for column in self.described(name)["columns"]]
 
     def wait_for(self, columns: list[str], name: str = "v") -> None:
         wait_until(lambda: self.columns(name) == columns, 60)
@@ -77,7 +78,7 @@ def test_columns_come_and_go_with_the_data(market: Market) -> None:
     assert rows(market, "v", as_of=epoch) == [("a", None, None), ("b", 2, None), ("c", None, None)]
     market.results("DELETE FROM sold")
     market.wait_for(["s"])
-    assert rows(market, "v") == [] and market.view()["sql"] == PIVOT
+    assert rows(market, "v") == [] and market.described()["sql"] == PIVOT
     market.results("DROP VIEW v; DROP TABLE sold")
     wait_until(lambda: hidden(market) == [], 60)
 
@@ -142,10 +143,10 @@ def test_columns_that_are_read_stay(market: Market) -> None:
     market.wait_for(["s", "2", "3", "10"])
     assert rows(market, "v") == [("a", None, 4, None), ("b", 2, None, None)]
     assert rows(market, "tens") == [("a", None), ("b", None)] and market.columns("w") == ["s", "10", "2"]
-    wait_until(lambda: "tens" in str(market.view().get("notices")), 60)
+    wait_until(lambda: "tens" in str(market.described().get("notices")), 60)
     market.results("DROP VIEW tens; DROP VIEW w")
     market.wait_for(["s", "2", "3"])
-    wait_until(lambda: "notices" not in market.view(), 60)
+    wait_until(lambda: "notices" not in market.described(), 60)
 
 
 def test_too_many_values_are_refused_or_leave_the_columns_as_they_are(settings: Settings) -> None:
@@ -153,8 +154,8 @@ def test_too_many_values_are_refused_or_leave_the_columns_as_they_are(settings: 
         market.results(f"{TABLE}; INSERT INTO sold VALUES (1, 'a', 1), (2, 'a', 1)")
         market.results(f"CREATE VIEW v AS {PIVOT}")
         market.results("INSERT INTO sold VALUES (3, 'a', 1), (4, 'a', 1)")
-        wait_until(lambda: "notices" in market.view(), 60)
-        assert "at most 4" in market.view()["notices"][0]
+        wait_until(lambda: "notices" in market.described(), 60)
+        assert "at most 4" in market.described()["notices"][0]
         assert market.columns() == ["s", "1", "2"] and rows(market, "v") == [("a", 1, 1)]
         for values in ("(5, 'a', 1)", "(6, 'b', 1)"):
             refused = market.post("/v1/views", {"name": "w", "sql": PIVOT, "dialect": "duckdb"})
@@ -163,7 +164,7 @@ def test_too_many_values_are_refused_or_leave_the_columns_as_they_are(settings: 
         market.results("DELETE FROM sold WHERE k > 3")
         market.wait_for(["s", "1", "2", "3"])
         assert rows(market, "v") == [("a", 1, 1, 1)]
-        wait_until(lambda: "notices" not in market.view(), 60)
+        wait_until(lambda: "notices" not in market.described(), 60)
 
 
 def test_what_it_reads_may_be_altered(market: Market) -> None:
@@ -204,6 +205,10 @@ def test_who_follows_the_view_is_told_of_its_columns(market: Market) -> None:
     ]  # fmt: skip
 
 
+def has_columns(results: Callable[[str], list[dict]], count: int) -> bool:
+    return len(results("FROM v")[0]["columns"]) == count
+
+
 @pytest.mark.parametrize("is_killed", [False, True])
 def test_columns_are_there_after_a_restart_and_go_on(settings: Settings, is_killed: bool) -> None:
     for start in range(3):
@@ -221,7 +226,7 @@ def test_columns_are_there_after_a_restart_and_go_on(settings: Settings, is_kill
             names = [str(k) for k in range(start + 1)]
             assert [it["name"] for it in results("FROM v")[0]["columns"]] == ["s", *names]
             epoch = results(f"INSERT INTO sold VALUES ({start + 1}, 'a', 1)")[0]["epoch"]
-            wait_until(lambda run=results, n=start: len(run("FROM v")[0]["columns"]) == n + 3, 60)
+            wait_until(partial(has_columns, results, start + 3), 60)
             assert results(f"FROM v VERSION AS OF {epoch}")[0]["rows"] == [["a", 9, *([1] * start), None]]
             assert results("FROM v")[0]["rows"] == [["a", 9, *([1] * (start + 1))]]
         finally:
