@@ -1,8 +1,8 @@
 """The app whose layers are our own: a request passes them, and then comes to the framework's routes.
 
 The framework's outermost layers are left out: they answer errors, export telemetry and limit bodies. Ours do
-that, and every request would pay for them. A layer that only looks at what comes in is no coroutine: it returns
-that of the layer inside, and so costs one call.
+that, and every request would pay for them. A layer that only looks at what comes in is no coroutine: it
+returns that of the layer inside, and so costs one call.
 """
 
 from __future__ import annotations

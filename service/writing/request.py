@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 from engine.runtime.execution import RowScan, Scanned
 from service.catalog.catalog import Receipt
@@ -28,7 +29,7 @@ class Request:
     receipt: Receipt | None = None
     size: int = 0
 
-    @property
+    @cached_property
     def changes(self) -> int:
         return sum(len(changes) for _, changes in self.parts)
 

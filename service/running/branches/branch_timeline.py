@@ -7,7 +7,7 @@ state is limited. A view that needs more for an epoch than it may fails on the b
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from service.catalog.branch_log import BranchLog
 from service.catalog.branch_records import BranchRecord, MergedEpochs
@@ -123,9 +123,9 @@ class BranchTimeline(Timeline):
                 code="branch_too_large",
             )
 
-    async def _apply(self, request: Request) -> Applied:
+    def _apply(self, request: Request) -> Awaitable[Applied]:
         self.check_size()
-        return await super()._apply(request)
+        return super()._apply(request)
 
     async def _settle(self, draft: Drafted[T], receipt: Receipt | None) -> Applied | None:
         if draft.transaction.changes:
