@@ -25,6 +25,7 @@ LEAST = 2_048
 INLINE = 1 << 15
 """The largest piece, in bytes, that the event loop compresses."""
 _GZIP_LEVEL = 5
+_VARY = (b"vary", b"Accept-Encoding")
 _TEXTS = frozenset(
     {
         b"application/json",
@@ -112,9 +113,7 @@ class _Compressed:
         if not _is_text(media_type) or b"content-encoding" in fields:
             await self._send(start)
             return
-        headers = MutableHeaders(raw=list(start["headers"]))
-        headers.add_vary_header("Accept-Encoding")
-        start = {**start, "headers": headers.raw}
+        start = {**start, "headers": _varied(start["headers"], b"vary" in fields)}
         if self._coding is None or int(fields.get(b"content-length", LEAST)) < LEAST:
             await self._send(start)
         else:
@@ -155,6 +154,15 @@ class _Compressed:
                 headers["Content-Length"] = str(size)
             start = {**start, "headers": headers.raw}
         await self._send(start)
+
+
+def _varied(headers: list[tuple[bytes, bytes]], has_other: bool) -> list[tuple[bytes, bytes]]:
+    """The headers of an answer, which say that it depends on Accept-Encoding too."""
+    if not has_other:
+        return [*headers, _VARY]
+    more = MutableHeaders(raw=list(headers))
+    more.add_vary_header("Accept-Encoding")
+    return more.raw
 
 
 def _is_text(media_type: bytes) -> bool:

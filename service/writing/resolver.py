@@ -34,7 +34,7 @@ class Resolution:
 
     def late_of(self, place: int) -> int:
         """How many rows of a request are left out, because they came too late."""
-        return sum(int((part.request == place).sum()) for part in self.late.values())
+        return sum(int((part.request == place).sum()) for part in self.late.values()) if self.late else 0
 
 
 @dataclass(frozen=True, eq=False)

@@ -212,6 +212,8 @@ class Writer:
         items: list[_Item | None] = []
         try:
             items.append(self._queue.get(timeout=patience))
+            if self.waiting > 1:
+                time.sleep(0)  # lets the event loop hand over what it has in hand, so that groups are larger
             while True:
                 items.append(self._queue.get_nowait())
         except Empty:
