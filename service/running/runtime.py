@@ -8,7 +8,7 @@ Names are the catalog's: callers fold case before they call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -539,11 +539,9 @@ class Runtime(ViewTimeline):
         """Sets the comment on a table, a view or one of its columns. Removes it if there is no text."""
         await self._leading.writer.run(partial(self._leading.alterations.comment, name, column, text, view))
 
-    async def _apply(self, request: Request) -> Applied:
+    def _apply(self, request: Request) -> Awaitable[Applied]:
         leading = self._leading
-        if leading.large.takes(request):
-            return await leading.large.apply(request)
-        return await leading.writer.apply(request)
+        return (leading.large if leading.large.takes(request) else leading.writer).apply(request)
 
     def commit(
         self, changes: Mapping[str, TableChanges], receipt: Receipt, check: Check = lambda: None
@@ -553,7 +551,7 @@ class Runtime(ViewTimeline):
         `check` raises if the changes are not wanted any more, which is asked while they are computed.
         """
         leading = self._leading
-        request = self._request(changes, receipt=receipt)
+        request = self._request(changes, receipt)
         if leading.large.takes(request):
             return leading.large.commit(request, check)
         return leading.writer.commit(request)
