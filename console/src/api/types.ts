@@ -160,7 +160,7 @@ export interface ReplayStep {
   rounds: number[];
   taken: number;
   passed: number;
-  rows: { diff: number; row: Row }[];
+  rows: RowDifference[];
 }
 
 export interface Replay {
@@ -182,4 +182,58 @@ export interface Cost {
   seconds: number;
   differences: number;
   changes: number;
+}
+
+/** A row that is there, or is not, by a rule, because of others. `see` is the number of the fact that explains it. */
+export interface Reason {
+  rule: string;
+  row?: Row;
+  table?: string;
+  times?: number;
+  see?: number;
+  of?: Reason[];
+  more?: number;
+}
+
+export interface Fact extends Reason {
+  fact: number;
+}
+
+export interface Explanation {
+  view: string;
+  epoch: number;
+  row: Row;
+  count: number;
+  because: Reason;
+  facts: Fact[];
+  tables: Record<string, Row[]>;
+  cut: boolean;
+}
+
+export interface Absence {
+  view: string;
+  epoch: number;
+  row: Row;
+  because: Reason;
+  missing: Record<string, Row[]>;
+}
+
+export interface Origin {
+  idempotency_key: string | null;
+  load: string | null;
+  source: string | null;
+  merged: string | null;
+}
+
+export interface Moved {
+  epoch: number;
+  committed_at: string | null;
+  diff: number;
+  by: Origin | null;
+  changes: Record<string, RowDifference[]>;
+}
+
+export interface RowDifference {
+  diff: number;
+  row: Row;
 }

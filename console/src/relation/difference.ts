@@ -2,7 +2,7 @@
 import { writeExact, type Json } from '../api/exact';
 import type { Change } from '../api/types';
 import type { Flash, Grid } from '../rows/grid';
-import type { Relation } from './reading';
+import { valuesOf, type Relation } from './reading';
 
 export interface Difference {
   grid: Grid;
@@ -21,7 +21,7 @@ export function wholeEpochs(changes: Change[], cutOff: boolean, since: number, u
 export function difference(relation: Relation, changes: Change[]): Difference {
   const net = new Map<string, { values: Json[]; diff: number }>();
   for (const { row, diff } of changes) {
-    const values = relation.columns.map((column) => row[column.name] ?? null);
+    const values = valuesOf(relation, row);
     const text = writeExact(values);
     const found = net.get(text);
     if (found) found.diff += diff;

@@ -34,6 +34,22 @@ export function place(relation: Relation, ...rest: string[]): string {
   return path('v1', `${relation.kind}s`, quoteName(relation.name), ...rest);
 }
 
+/** Values as the row that has them. */
+export function rowOf(relation: Relation, values: Json[]): Row {
+  return Object.fromEntries(relation.columns.map((column, place) => [column.name, values[place] ?? null]));
+}
+
+/** A row's values, in the order of the columns. */
+export function valuesOf(relation: Relation, row: Row): Json[] {
+  return relation.columns.map((column) => row[column.name] ?? null);
+}
+
+/** The places of the columns that tell a row from all others. */
+export function identityOf(relation: Relation): number[] {
+  const places = relation.columns.map((_, place) => place);
+  return relation.key.length ? places.filter((place) => relation.key.includes(relation.columns[place]?.name ?? '')) : places;
+}
+
 export async function readRows(relation: Relation, asOf: number | null, where: string, signal: AbortSignal): Promise<Rows> {
   const skip = relation.state === 'errors' ? 'skip' : null;
   const parameters = { format: 'ndjson', limit: MOST_ROWS + 1, as_of: asOf, where, errors: skip };
@@ -41,8 +57,7 @@ export async function readRows(relation: Relation, asOf: number | null, where: s
   const rows: Json[][] = [];
   for await (const line of lines(response)) {
     if (!line) continue;
-    const row = parseExact(line) as Row;
-    rows.push(relation.columns.map((column) => row[column.name] ?? null));
+    rows.push(valuesOf(relation, parseExact(line) as Row));
   }
   const cutOff = rows.length > MOST_ROWS;
   return { epoch: Number(response.headers.get('Freshet-Epoch')), rows: rows.slice(0, MOST_ROWS), cutOff };
