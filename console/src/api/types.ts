@@ -233,6 +233,40 @@ export interface Moved {
   changes: Record<string, RowDifference[]>;
 }
 
+/** `waits` says why a live branch does not go on, `lost` why one could not be restored. */
+export interface Branch {
+  name: string;
+  of: string;
+  parted: number;
+  begins: number;
+  epoch: number | null;
+  bytes: number | null;
+  /** In microseconds since 1970. */
+  created: number;
+  /** Epochs of the parent that have its changes. */
+  merged: number[];
+  live: boolean;
+  follows: number | null;
+  waits: string | null;
+  lost: string | null;
+}
+
+export interface Merge {
+  branch: string;
+  into: string;
+  epoch: number;
+  changes: number;
+  conflicts: number;
+}
+
+export interface BranchDifference {
+  relation: string;
+  from: string;
+  to: string;
+  rows: number;
+  differences: RowDifference[];
+}
+
 export interface RowDifference {
   diff: number;
   row: Row;

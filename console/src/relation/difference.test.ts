@@ -7,7 +7,7 @@ const table = { name: 't', columns: [{ name: 'a', type: 'BIGINT' }], primary_key
 const change = (epoch: number, diff: number, a: number): Change => ({ epoch, diff, row: { a } });
 
 it('a difference is the sum of the changes, row by row', () => {
-  const relation = relationOf('t', [table], []);
+  const relation = relationOf('t', [table], [], null);
   const found = relation && difference(relation, [change(1, 2, 5), change(2, -2, 5), change(2, 1, 7), change(3, -3, 8)]);
   expect(found).toMatchObject({ added: 1, removed: 3 });
   expect(found && [0, 1].map((row) => [found.grid.cell(row, 0), found.grid.cell(row, 1)])).toEqual([['+1', 7], ['−3', 8]]);

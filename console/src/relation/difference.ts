@@ -1,6 +1,6 @@
-/** The difference between two epochs: the changes in between, summed row by row. */
+/** Differences: rows that were added and removed. Between two epochs, they are the changes in between. */
 import { writeExact, type Json } from '../api/exact';
-import type { Change } from '../api/types';
+import type { Change, RowDifference } from '../api/types';
 import type { Flash, Grid } from '../rows/grid';
 import { valuesOf, type Relation } from './reading';
 
@@ -18,7 +18,8 @@ export function wholeEpochs(changes: Change[], cutOff: boolean, since: number, u
   return { changes: whole, until: whole.length ? last - 1 : since };
 }
 
-export function difference(relation: Relation, changes: Change[]): Difference {
+/** Changes, summed row by row. */
+export function difference(relation: Relation, changes: RowDifference[]): Difference {
   const net = new Map<string, { values: Json[]; diff: number }>();
   for (const { row, diff } of changes) {
     const values = valuesOf(relation, row);

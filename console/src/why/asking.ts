@@ -1,23 +1,23 @@
 /** Questions about rows of views, as the service answers them (docs/why.md). */
-import { call, query } from '../api/call';
+import { call } from '../api/call';
 import { writeExact } from '../api/exact';
 import type { Absence, Explanation, Moved, Row } from '../api/types';
-import { place, type Relation } from '../relation/reading';
+import { address, type Relation } from '../relation/reading';
 
 /** Causes of a group that are asked for at first, and when there are more. */
 export const CAUSES = 10;
 export const MOST_CAUSES = 1000;
 
 export function askWhy(view: Relation, row: Row, epoch: number | null, causes: number, signal: AbortSignal): Promise<Explanation> {
-  return call(`${place(view, 'why')}${query({ row: writeExact(row), as_of: epoch, causes })}`, { signal });
+  return call(address(view, 'why', { row: writeExact(row), as_of: epoch, causes }), { signal });
 }
 
 export function askWhyNot(view: Relation, row: Row, epoch: number | null, signal: AbortSignal): Promise<Absence> {
-  return call(`${place(view, 'why-not')}${query({ row: writeExact(row), as_of: epoch })}`, { signal });
+  return call(address(view, 'why-not', { row: writeExact(row), as_of: epoch }), { signal });
 }
 
 /** The epochs after `since`, up to `until`, that have changed a row. */
 export async function askMoved(view: Relation, row: Row, since: number, until: number, signal: AbortSignal): Promise<Moved[]> {
-  const asked = query({ row: writeExact(row), since, until });
-  return (await call<{ epochs: Moved[] }>(`${place(view, 'why-changed')}${asked}`, { signal })).epochs;
+  const asked = address(view, 'why-changed', { row: writeExact(row), since, until });
+  return (await call<{ epochs: Moved[] }>(asked, { signal })).epochs;
 }
