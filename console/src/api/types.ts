@@ -184,6 +184,38 @@ export interface Cost {
   changes: number;
 }
 
+/** What a view would cost. With `at_least`, the estimate ended early, so that it costs more. */
+export interface ViewEstimate {
+  at_least: boolean;
+  rows: number;
+  memory_bytes: number;
+  disk_bytes: number;
+  build_seconds: number;
+  changes: ChangeCost[];
+  shared_with: string[];
+  read: { table: string; part: number }[];
+  dear: DearOperator[];
+  over_budget: string[];
+}
+
+/** What a change of one row of a table takes. */
+export interface ChangeCost {
+  table: string;
+  median_rows: number;
+  bad_rows: number;
+  median_milliseconds: number;
+  bad_milliseconds: number;
+}
+
+/** The operator that takes the greatest part of the view's time, memory or changes. */
+export interface DearOperator {
+  of: string;
+  operator: string;
+  part: number;
+  place: string;
+  cure: string | null;
+}
+
 /** A row that is there, or is not, by a rule, because of others. `see` is the number of the fact that explains it. */
 export interface Reason {
   rule: string;
