@@ -299,6 +299,33 @@ export interface BranchDifference {
   differences: RowDifference[];
 }
 
+/** `changes` says whether a view has another plan, which holds `bytes`; `sql` is null if it gets no query itself. */
+export interface ReplacedView {
+  name: string;
+  sql: string | null;
+  changes: boolean;
+  bytes: number | null;
+}
+
+export interface Replacement {
+  name: string;
+  state: 'building' | 'ready' | 'outdated' | 'failed';
+  reason: string | null;
+  /** In microseconds since 1970. */
+  created: number;
+  views: ReplacedView[];
+}
+
+/** A page of the rows by which a view differs; `next` is the number of the first one after them. */
+export interface ReplacementPreview {
+  replacement: string;
+  view: string;
+  epoch: number;
+  rows: number;
+  next: number | null;
+  differences: RowDifference[];
+}
+
 export interface RowDifference {
   diff: number;
   row: Row;

@@ -47,8 +47,8 @@ export function rowOf(relation: Relation, values: Json[]): Row {
 }
 
 /** A row's values, in the order of the columns. */
-export function valuesOf(relation: Relation, row: Row): Json[] {
-  return relation.columns.map((column) => row[column.name] ?? null);
+export function valuesOf(columns: Column[], row: Row): Json[] {
+  return columns.map((column) => row[column.name] ?? null);
 }
 
 /** The places of the columns that tell a row from all others. */
@@ -64,7 +64,7 @@ export async function readRows(relation: Relation, asOf: number | null, where: s
   const rows: Json[][] = [];
   for await (const line of lines(response)) {
     if (!line) continue;
-    rows.push(valuesOf(relation, parseExact(line) as Row));
+    rows.push(valuesOf(relation.columns, parseExact(line) as Row));
   }
   const cutOff = rows.length > MOST_ROWS;
   return { epoch: Number(response.headers.get('Freshet-Epoch')), rows: rows.slice(0, MOST_ROWS), cutOff };
