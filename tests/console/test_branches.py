@@ -110,6 +110,32 @@ def test_rows_that_both_have_changed_are_named(
     assert [str(row["total"]) for row in rows] == ["2.00"]
 
 
+def test_a_branch_may_have_any_name(open_page: OpenPage, db: Connection, sales: str) -> None:
+    name = f'{sales} Ü "if"/<b>?'
+    quoted = '"' + name.replace('"', '""') + '"'
+    page = open_page("#/branches")
+    page.get_by_label("Name", exact=True).fill(quoted)
+    page.get_by_role("button", name="Make it", exact=True).click()
+    panel = page.get_by_role("region", name=f"Branch {name}", exact=True)
+    panel.get_by_role("button", name="Go to it").click()
+    db.on_branch(quoted).table(sales).insert({"id": 3, "customer": "eve", "total": "1.00"})
+    go(page, f"#/relation/{sales}")
+    expect(page.locator(".facts")).to_contain_text("3 rows")
+    go(page, "#/query")
+    run_sql(page, f"SELECT count(*) AS n FROM {sales}")
+    expect(cell(page, 0, 0)).to_have_text("3")
+    go(page, "#/branches")
+    panel.get_by_role("button", name="Compare").click()
+    expect(panel.get_by_role("list", name="What differs")).to_contain_text(f"{sales}_by 1")
+    panel.get_by_role("button", name="Merge", exact=True).click()
+    panel.get_by_role("button", name="Merge into main").click()
+    expect(panel.get_by_role("form").get_by_role("status")).to_contain_text("1 change is epoch")
+    panel.get_by_role("button", name="Drop", exact=True).click()
+    panel.get_by_role("button", name=f"Drop {name}").click()
+    expect(panel).to_have_count(0)
+    assert customers(db, sales) == {"ada", "bob", "eve"}
+
+
 def test_the_tab_stays_on_its_branch_until_that_is_gone(
     open_page: OpenPage, db: Connection, sales: str, branch: str
 ) -> None:

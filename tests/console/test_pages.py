@@ -123,6 +123,13 @@ def test_names_and_values_are_never_executed(open_page: OpenPage, db: Connection
         page.get_by_role("grid").focus()
         page.keyboard.press("Enter")
         expect(page.get_by_role("dialog")).to_contain_text("onerror")
+        if relation != table:
+            page.get_by_role("button", name="Why is this row here?").click()
+            expect(page.get_by_role("region", name="Why the row is here")).to_contain_text(
+                f"row of table {table}"
+            )
+            page.get_by_role("button", name="What did it?").click()
+            expect(page.locator(".moved")).to_contain_text(table)
         page.keyboard.press("Escape")
     for place in ("#/dataflow", "#/service", "#/tour"):
         page.evaluate("place => { location.hash = place }", place)

@@ -31,19 +31,20 @@ export function others(branch: Branch, all: Branch[]): string[] {
   return [MAIN, ...all.filter((one) => one.lost === null && one.name !== branch.name).map((one) => one.name)];
 }
 
+/** The name is as somebody has written it; all others are those of branches that are there. */
 export function makeBranch(name: string, of: string, asOf: number | string | null, live: boolean): Promise<Branch> {
-  return call('/v1/branches', { body: { name, of, as_of: asOf, live } });
+  return call('/v1/branches', { body: { name, of: quoteName(of), as_of: asOf, live } });
 }
 
 export function mergeBranch(name: string, choice: Choice): Promise<Merge> {
-  return call(path('v1', 'branches', name, 'merge'), { body: { on_conflict: choice } as Json });
+  return call(path('v1', 'branches', quoteName(name), 'merge'), { body: { on_conflict: choice } as Json });
 }
 
 export async function dropBranch(name: string): Promise<void> {
-  await call(path('v1', 'branches', name), { method: 'DELETE' });
+  await call(path('v1', 'branches', quoteName(name)), { method: 'DELETE' });
 }
 
 /** How a relation differs on a branch from how it is on another. The first `limit` rows, and the number of all. */
 export function compare(branch: string, relation: string, against: string, limit: number, signal: AbortSignal): Promise<BranchDifference> {
-  return call(`${path('v1', 'branches', branch, 'diff')}${query({ view: quoteName(relation), against, limit })}`, { signal });
+  return call(`${path('v1', 'branches', quoteName(branch), 'diff')}${query({ view: quoteName(relation), against: quoteName(against), limit })}`, { signal });
 }

@@ -40,7 +40,7 @@ export class Runner {
     if (!again) this.problem = null;
     const begun = performance.now();
     try {
-      const { results } = await call<{ results: Result[] }>('/v1/sql', { body: { sql: script, dialect, limit: FIRST, ...timeline.inScript }, signal });
+      const { results } = await call<{ results: Result[] }>('/v1/sql', { body: { sql: script, dialect, limit: FIRST, branch: timeline.parameter }, signal });
       const shown = results.map((result) => ({ result, grid: result.columns ? new ResultGrid(result) : null }));
       this.milliseconds = performance.now() - begun;
       this.results = shown;

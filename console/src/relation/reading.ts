@@ -4,7 +4,7 @@ import { parseExact, type Json } from '../api/exact';
 import { lines } from '../api/lines';
 import { Problem } from '../api/problem';
 import type { Change, Column, Constraint, Result, Row } from '../api/types';
-import { quoteName } from '../sql/statements';
+import { quoteAny, quoteName } from '../sql/statements';
 
 export interface Relation {
   kind: 'table' | 'view';
@@ -38,7 +38,7 @@ export function place(relation: Relation, ...rest: string[]): string {
 
 /** Where a part of a relation is asked for, or changed, on its branch. */
 export function address(relation: Relation, part: string, parameters: Record<string, string | number | null> = {}): string {
-  return `${place(relation, part)}${query({ ...parameters, branch: relation.branch })}`;
+  return `${place(relation, part)}${query({ ...parameters, branch: quoteAny(relation.branch) })}`;
 }
 
 /** Values as the row that has them. */
@@ -73,7 +73,7 @@ export async function readRows(relation: Relation, asOf: number | null, where: s
 /** How many rows there are at an epoch, copies counted. */
 export async function countRows(relation: Relation, epoch: number, signal: AbortSignal): Promise<number> {
   const sql = `SELECT count(*) FROM ${quoteName(relation.name)} VERSION AS OF ${epoch}`;
-  const { results } = await call<{ results: Result[] }>('/v1/sql', { body: { sql, ...(relation.branch !== null && { branch: relation.branch }) }, signal });
+  const { results } = await call<{ results: Result[] }>('/v1/sql', { body: { sql, branch: quoteAny(relation.branch) }, signal });
   return Number(results[0]?.rows?.[0]?.[0] ?? 0);
 }
 

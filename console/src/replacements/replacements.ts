@@ -17,17 +17,17 @@ export function makeReplacement(name: string, view: Relation, sql: string): Prom
 }
 
 export function applyReplacement(name: string): Promise<{ epoch: number }> {
-  return call(path('v1', 'replacements', name, 'apply'), { method: 'POST' });
+  return call(path('v1', 'replacements', quoteName(name), 'apply'), { method: 'POST' });
 }
 
 export async function dropReplacement(name: string): Promise<void> {
-  await call(path('v1', 'replacements', name), { method: 'DELETE' });
+  await call(path('v1', 'replacements', quoteName(name)), { method: 'DELETE' });
 }
 
 /** A page of what a view would have more, or less. Pages of one epoch fit together. */
 export function preview(name: string, view: string, epoch: number | null, start: number, signal: AbortSignal): Promise<ReplacementPreview> {
   const asked = { view: quoteName(view), as_of: epoch, start, limit: PAGE };
-  return call(`${path('v1', 'replacements', name, 'preview')}${query(asked)}`, { signal });
+  return call(`${path('v1', 'replacements', quoteName(name), 'preview')}${query(asked)}`, { signal });
 }
 
 /** The columns of differences: those that the view would have, with the types that are known of them. */

@@ -36,7 +36,7 @@ class EpochTimes {
     this.timer = setTimeout(() => {
       if (this.asked.has(epoch)) return;
       this.asked.add(epoch);
-      listEpochs({ since: epoch - 1, until: epoch, limit: 1, branch: timeline.branch }).then(
+      listEpochs({ since: epoch - 1, until: epoch, limit: 1, branch: timeline.parameter }).then(
         (list) => this.learn(list.epochs),
         () => this.asked.delete(epoch),
       );

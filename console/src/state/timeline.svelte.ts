@@ -5,6 +5,7 @@
 import { call, path } from '../api/call';
 import { asProblem } from '../api/problem';
 import type { Branch } from '../api/types';
+import { quoteAny, quoteName } from '../sql/statements';
 import { notices } from './notices.svelte';
 import { service } from './service.svelte';
 import { load, save } from './stored';
@@ -31,9 +32,9 @@ class Timeline {
     return this.branch === null ? service.epoch : this.newest;
   }
 
-  /** What a script has to say so that it runs here. */
-  get inScript(): { branch?: string } {
-    return this.branch === null ? {} : { branch: this.branch };
+  /** What a request says so that it is for the branch: its name as SQL writes it. */
+  get parameter(): string | null {
+    return quoteAny(this.branch);
   }
 
   choose(branch: string | null): void {
@@ -56,7 +57,7 @@ class Timeline {
     const { branch } = this;
     if (branch === null) return;
     try {
-      const described = await call<Branch>(path('v1', 'branches', branch));
+      const described = await call<Branch>(path('v1', 'branches', quoteName(branch)));
       if (this.branch !== branch) return;
       this.described = described;
       if (described.epoch !== null) this.saw(described.epoch);
