@@ -9,7 +9,7 @@ import pytest
 
 from freshet import Connection
 from tests.console.browser import AXE, expect
-from tests.console.grids import cell, run_sql
+from tests.console.grids import cell, run_sql, write_sql
 
 OpenPage = Callable[..., Any]
 
@@ -59,9 +59,9 @@ def test_a_branch_is_made_changed_compared_and_merged(
     expect(page.locator(".state")).to_have_text("live")
     assert customers(db, sales) == {"ada", "bob"}
     assert customers(db.on_branch(branch), sales) == {"ada", "bob", "eve"}
+    expect(page.get_by_role("button", name="Drop")).to_have_count(0)
     go(page, f"#/relation/{sales}_by")
     expect(page.locator(".facts")).to_contain_text("3 rows")
-    expect(page.get_by_role("button", name="Drop")).to_have_count(0)
 
     go(page, "#/query")
     run_sql(page, f"UPDATE {sales} SET total = 31 WHERE id = 1")
@@ -82,12 +82,38 @@ def test_a_branch_is_made_changed_compared_and_merged(
     panel.get_by_role("button", name="Merge into main").click()
     expect(panel.get_by_role("form").get_by_role("status")).to_contain_text("2 changes are epoch")
     assert customers(db, sales) == {"ada", "bob", "eve"}
+    assert str(db.sql(f"SELECT total FROM {sales} WHERE id = 1").dicts()[0]["total"]) == "31.00"
 
     status.get_by_role("button", name="Back to main").click()
     expect(status).not_to_contain_text(branch)
     panel.get_by_role("button", name="Drop").click()
     panel.get_by_role("button", name=f"Drop {branch}").click()
     expect(panel).to_have_count(0)
+
+
+def test_a_branch_has_views_of_its_own(open_page: OpenPage, db: Connection, sales: str, branch: str) -> None:
+    db.create_branch(branch)
+    page = open_page("#/branches")
+    panel = page.get_by_role("region", name=f"Branch {branch}", exact=True)
+    panel.get_by_role("button", name="Go to it").click()
+    go(page, "#/query")
+    write_sql(page, f"SELECT customer FROM {sales} WHERE total > 20")
+    page.get_by_role("button", name="Make this a view").click()
+    expect(page.get_by_role("region", name="What it would cost").locator("dd").first).to_have_text("1")
+    page.get_by_label("Name", exact=True).fill(f"{sales}_own")
+    page.get_by_role("button", name="Make the view").click()
+    expect(page.get_by_role("heading", level=1, name=f"{sales}_own")).to_be_visible()
+    expect(cell(page, 0, 0)).to_have_text("ada")
+    page.get_by_role("link", name="Dataflow", exact=True).last.click()
+    page.wait_for_selector(".svelte-flow__node b")
+    assert f"{sales}_own" not in [view.name for view in db.views()]
+    go(page, "#/branches")
+    panel.get_by_role("button", name="Merge", exact=True).click()
+    panel.get_by_role("button", name="Merge into main").click()
+    expect(panel.get_by_role("form").get_by_role("status")).to_contain_text(f"main has {sales}_own too")
+    page.get_by_role("contentinfo", name="Status").get_by_role("button", name="Back to main").click()
+    go(page, f"#/relation/{sales}_own")
+    expect(cell(page, 0, 0)).to_have_text("ada")
 
 
 def test_rows_that_both_have_changed_are_named(

@@ -273,8 +273,7 @@ export interface Branch {
   begins: number;
   epoch: number | null;
   bytes: number | null;
-  /** In microseconds since 1970. */
-  created: number;
+  created: string;
   /** Epochs of the parent that have its changes. */
   merged: number[];
   live: boolean;
@@ -289,6 +288,9 @@ export interface Merge {
   epoch: number;
   changes: number;
   conflicts: number;
+  /** Views of the branch that were made on its parent, and those that were not. */
+  views: string[];
+  left_out: { view: string; reason: string }[];
 }
 
 export interface BranchDifference {
@@ -311,8 +313,7 @@ export interface Replacement {
   name: string;
   state: 'building' | 'ready' | 'outdated' | 'failed';
   reason: string | null;
-  /** In microseconds since 1970. */
-  created: number;
+  created: string;
   views: ReplacedView[];
 }
 

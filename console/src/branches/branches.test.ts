@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import type { Branch } from '../api/types';
-import { areTogether } from '../state/timeline.svelte';
+import { isOf } from '../state/timeline.svelte';
 import { asOfGiven, choiceTold, others, ownEpochs } from './branches';
 
 const branch = (name: string, more: Partial<Branch> = {}): Branch => ({
-  name, of: 'main', parted: 4, begins: 2_000_000_000_000, epoch: 2_000_000_000_003, bytes: 10, created: 0, merged: [], live: false,
+  name, of: 'main', parted: 4, begins: 2_000_000_000_000, epoch: 2_000_000_000_003, bytes: 10, created: '2026-01-01T00:00:00Z', merged: [], live: false,
   follows: null, waits: null, lost: null, ...more,
 });
 
@@ -25,8 +25,11 @@ it('a branch is compared with main and the others that are there', () => {
 });
 
 it('an epoch tells its timeline', () => {
-  expect(areTogether(7, 0)).toBe(true);
-  expect(areTogether(1_000_000_000_000, 0)).toBe(false);
-  expect(areTogether(1_000_000_000_009, 1_000_000_000_000)).toBe(true);
-  expect(areTogether(2_000_000_000_000, 1_999_999_999_999)).toBe(false);
+  expect(isOf(7, 0)).toBe(true);
+  expect(isOf(1_000_000_000_000, 0)).toBe(false);
+  expect(isOf(1_000_000_000_009, 1_000_000_000_000)).toBe(true);
+  expect(isOf(7, 1_000_000_000_000)).toBe(false);
+  expect(isOf(8_001_010_000_000, 8_001_000_000_000)).toBe(true);
+  expect(isOf(8_001_010_000_000_0, 8_001_000_000_000)).toBe(false);
+  expect(isOf(8_011_000_000_000, 8_001_000_000_000)).toBe(false);
 });

@@ -1,5 +1,5 @@
 /** Estimates of views: what is asked, and what of the answer comes first. */
-import { call } from '../api/call';
+import { call, query } from '../api/call';
 import type { ChangeCost, ViewEstimate } from '../api/types';
 
 /** A name that nothing has: an estimate of a view that is there would leave that one out. */
@@ -10,8 +10,8 @@ export function freeName(taken: Iterable<string>): string {
   return name;
 }
 
-export function estimate(name: string, sql: string, dialect: string, signal: AbortSignal): Promise<ViewEstimate> {
-  return call('/v1/views?dry_run=true', { body: { name, sql, dialect }, signal });
+export function estimate(name: string, sql: string, dialect: string, branch: string | null, signal: AbortSignal): Promise<ViewEstimate> {
+  return call(`/v1/views${query({ dry_run: 'true', branch })}`, { body: { name, sql, dialect }, signal });
 }
 
 /** The table of which a change takes longest, on a bad day. */

@@ -36,9 +36,9 @@ export function place(relation: Relation, ...rest: string[]): string {
   return path('v1', `${relation.kind}s`, quoteName(relation.name), ...rest);
 }
 
-/** Where a part of a relation is asked for, or changed, on its branch. */
+/** Where a part of a relation, or with an empty one the relation itself, is asked for or changed on its branch. */
 export function address(relation: Relation, part: string, parameters: Record<string, string | number | null> = {}): string {
-  return `${place(relation, part)}${query({ ...parameters, branch: quoteAny(relation.branch) })}`;
+  return `${part ? place(relation, part) : place(relation)}${query({ ...parameters, branch: quoteAny(relation.branch) })}`;
 }
 
 /** Values as the row that has them. */

@@ -3,7 +3,7 @@ import type { Replacement } from '../api/types';
 import { columnsOf, concerning, nameFor } from './replacements';
 
 const made = (name: string, ...views: string[]): Replacement => ({
-  name, state: 'ready', reason: null, created: 0, views: views.map((view) => ({ name: view, sql: null, changes: true, bytes: null })),
+  name, state: 'ready', reason: null, created: '2026-01-01T00:00:00Z', views: views.map((view) => ({ name: view, sql: null, changes: true, bytes: null })),
 });
 
 it('a view has the replacements that concern it, also those that reach it through another', () => {

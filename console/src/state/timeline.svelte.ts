@@ -1,55 +1,56 @@
 /**
- * The timeline that the page looks at: the service's own, or a branch of it. Rows are read and changed there, and
- * queries run there. The choice lives as long as the tab.
+ * The timeline that the page looks at: the service's own, or a branch of it. Rows are read and changed there, views
+ * are made there, and queries run there.
  */
 import { call, path } from '../api/call';
 import { asProblem } from '../api/problem';
 import type { Branch } from '../api/types';
-import { quoteAny, quoteName } from '../sql/statements';
+import { quoteName } from '../sql/statements';
+import { chosenBranch } from './branch.svelte';
 import { notices } from './notices.svelte';
 import { service } from './service.svelte';
-import { load, save } from './stored';
 
-/** Each branch has so many numbers for its epochs; main has those below them. */
-const EPOCHS = 1_000_000_000_000;
-const tab = typeof sessionStorage === 'undefined' ? undefined : sessionStorage;
+/** The epochs of branches begin here, and each branch has at least so many. */
+const FIRST = 1_000_000_000_000;
+const OF_EACH = 10_000_000_000;
 
-/** Whether two epochs are of one timeline. */
-export function areTogether(a: number, b: number): boolean {
-  return Math.floor(a / EPOCHS) === Math.floor(b / EPOCHS);
+/** Whether an epoch is of the branch that begins with another one, or of main, which begins with 0. */
+export function isOf(epoch: number, begins: number): boolean {
+  return begins === 0 ? epoch < FIRST : epoch >= begins && epoch < begins + OF_EACH;
 }
 
 class Timeline {
-  /** The branch's name; null for main. */
-  branch = $state<string | null>(load<string | null>('branch', null, tab));
   /** All branches, as they were when somebody last looked. */
   all = $state.raw<Branch[]>([]);
-  private described = $state.raw<Branch | null>(null);
+  private begins = 0;
   private newest = $state(0);
+
+  /** The branch's name; null for main. */
+  get branch(): string | null {
+    return chosenBranch.name;
+  }
+
+  get parameter(): string | null {
+    return chosenBranch.parameter;
+  }
 
   /** The newest epoch; 0 as long as it is not known. */
   get epoch(): number {
     return this.branch === null ? service.epoch : this.newest;
   }
 
-  /** What a request says so that it is for the branch: its name as SQL writes it. */
-  get parameter(): string | null {
-    return quoteAny(this.branch);
-  }
-
   choose(branch: string | null): void {
-    this.branch = branch;
-    this.described = null;
-    this.newest = 0;
-    save('branch', branch, tab);
+    chosenBranch.choose(branch);
+    this.newest = this.begins = 0;
     void this.look();
+    void service.refresh();
   }
 
   /** An epoch that an answer or a feed has told of. One of another timeline, to which a script has gone, is none. */
   saw(epoch: number): void {
-    if (!areTogether(epoch, this.branch === null ? 0 : (this.described?.begins ?? 0))) return;
-    if (this.branch === null) service.saw(epoch);
-    else if (epoch > this.newest) this.newest = epoch;
+    if (this.branch === null) {
+      if (isOf(epoch, 0)) service.saw(epoch);
+    } else if (this.begins && isOf(epoch, this.begins) && epoch > this.newest) this.newest = epoch;
   }
 
   /** Looks at the branch. If it is gone, the page goes back to main. */
@@ -57,10 +58,10 @@ class Timeline {
     const { branch } = this;
     if (branch === null) return;
     try {
-      const described = await call<Branch>(path('v1', 'branches', quoteName(branch)));
+      const { begins, epoch } = await call<Branch>(path('v1', 'branches', quoteName(branch)));
       if (this.branch !== branch) return;
-      this.described = described;
-      if (described.epoch !== null) this.saw(described.epoch);
+      this.begins = begins;
+      if (epoch !== null) this.saw(epoch);
     } catch (error) {
       if (this.branch !== branch || asProblem(error).status !== 404) return;
       this.choose(null);
