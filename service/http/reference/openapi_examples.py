@@ -77,7 +77,7 @@ _BRANCH = {
     "begins": 1_000_000_000_000,
     "epoch": 1_000_000_000_002,
     "bytes": 4096,
-    "created": 1_767_614_400_000_000,
+    "created": "2026-01-05T12:00:00Z",
     "merged": [],
     "live": False,
     "follows": None,
@@ -401,7 +401,12 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "list_branches": {JSON: {"branches": [_BRANCH]}},
     "create_branch": {JSON: _BRANCH},
     "describe_branch": {JSON: _BRANCH},
-    "merge_branch": {JSON: {"branch": "prices", "into": "main", "epoch": 14, "changes": 2, "conflicts": 0}},
+    "merge_branch": {
+        JSON: {
+            **{"branch": "prices", "into": "main", "epoch": 14, "changes": 2, "conflicts": 0},
+            **{"views": ["dear"], "left_out": []},
+        }
+    },
     "branch_diff": {
         JSON: {
             "relation": "totals",
