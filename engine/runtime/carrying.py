@@ -16,7 +16,7 @@ from engine.runtime.side_advance import TraceGround, map_ground
 
 
 @dataclass(frozen=True, eq=False)
-class Carried:
+class CarriedState:
     """The state of the new views, by fingerprint; and by the name of a view that has none, the reason."""
 
     ground: Mapping[str, TraceGround]

@@ -33,7 +33,7 @@ from engine.plan.successor import Successor
 from engine.runtime import joining
 from engine.runtime.advance import Advance
 from engine.runtime.building import Building, Ground
-from engine.runtime.carrying import Carried, carried_ground
+from engine.runtime.carrying import CarriedState, carried_ground
 from engine.runtime.ends import put_source, put_source_history, reading_order
 from engine.runtime.execution import Declined, Executor, JobTable, RowScan
 from engine.runtime.forgetting import forget_epochs, forget_errors, forget_times
@@ -284,7 +284,7 @@ class Engine:
         relation = replace(self._snapshot.relations[name], failure=reason, aside=False)
         self._snapshot = self._snapshot.replaced({name: relation})
 
-    def carry(self, plans: Mapping[str, tuple[str, Node]], changed: Sequence[ChangedSource]) -> Carried:
+    def carry(self, plans: Mapping[str, tuple[str, Node]], changed: Sequence[ChangedSource]) -> CarriedState:
         """The state that views have, for the new names and plans that they are to have, by their old names,
         once sources are changed: as far as both plans are one program. Nothing is copied or changed."""
         running = dict(kept_states(self._dataflow.operators.items()))
@@ -304,7 +304,7 @@ class Engine:
                 ground |= found
             except OtherProgram as difference:
                 reasons[name] = difference.message
-        return Carried(ground, reasons)
+        return CarriedState(ground, reasons)
 
     def restore_view(self, name: str, plan: Node, state: StateSource) -> bool:
         """Maintain `plan` as view `name` from its saved state, without computing anything.

@@ -18,7 +18,7 @@ from engine.kernels.words import NULL
 from engine.plan.clocked import CLOCK
 from engine.plan.nodes import sources_of
 from engine.plan.same_program import ChangedSource
-from engine.runtime.carrying import Carried
+from engine.runtime.carrying import CarriedState
 from engine.schema import Schema
 from planner.errors import PlannerError
 from planner.relation import Relation
@@ -250,7 +250,7 @@ class Alterations:
 
     def _carried(
         self, olds: Sequence[Definition], news: Sequence[Definition], changed: Sequence[ChangedSource]
-    ) -> Carried:
+    ) -> CarriedState:
         """The state that the views keep."""
         pairs = list(zip(olds, news, strict=True))
         views = [(old, new) for old, new in pairs if new.planned is not None]
@@ -287,7 +287,7 @@ class Alterations:
         histories: Mapping[str, History],
         may_fail: bool,
         among: Mapping[str, Definition],
-        carried: Carried | None = None,
+        carried: CarriedState | None = None,
     ) -> Definition:
         of = self._of
         if carried is not None and self._kept(definition, carried):
@@ -304,7 +304,7 @@ class Alterations:
             return replace(definition, failure=error.message)
         return definition
 
-    def _kept(self, view: Definition, carried: Carried) -> bool:
+    def _kept(self, view: Definition, carried: CarriedState) -> bool:
         """Lets a view go on with the state that was carried over; false if it has none."""
         is_carried = view.planned is not None and view.name not in carried.reasons
         return is_carried and self._of.engine.restore_view(view.name, view.maintained, carried)
