@@ -231,9 +231,12 @@ class Alterations:
         try:
             among = {n: d for n, d in of.all.items() if n not in {old.name for old in olds}}
             among |= {definition.name: definition for definition in news}
-            for definition in news:
-                may_fail = definition.name in failing
-                installed.append(self._installed(definition, histories, may_fail, among, carried))
+            for old, definition in zip(olds, news, strict=True):
+                if self._keeps_state(definition, carried):
+                    installed.append(replace(definition, kept_from=old.maintained))
+                else:
+                    may_fail = definition.name in failing
+                    installed.append(self._installed(definition, histories, may_fail, among))
             check_installed(installed, of.engine)
             with of.store.changing() as changing:
                 written = write(changing)
@@ -287,11 +290,8 @@ class Alterations:
         histories: Mapping[str, History],
         may_fail: bool,
         among: Mapping[str, Definition],
-        carried: CarriedState | None = None,
     ) -> Definition:
         of = self._of
-        if carried is not None and self._kept(definition, carried):
-            return definition
         if definition.is_view and definition.failure is None and of.is_large(definition):
             return of.compute_later(definition, "it is computed anew, because what it reads was altered")
         try:
@@ -304,7 +304,7 @@ class Alterations:
             return replace(definition, failure=error.message)
         return definition
 
-    def _kept(self, view: Definition, carried: CarriedState) -> bool:
+    def _keeps_state(self, view: Definition, carried: CarriedState) -> bool:
         """Lets a view go on with the state that was carried over; false if it has none."""
         is_carried = view.planned is not None and view.name not in carried.reasons
         return is_carried and self._of.engine.restore_view(view.name, view.maintained, carried)

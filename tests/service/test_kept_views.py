@@ -11,6 +11,8 @@ import pytest
 
 from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
+from service.errors import NotFound
+from service.running.relation_following import Position
 from service.settings.settings import Settings
 from tests.seeds import each_seed
 from tests.service.client import Client
@@ -134,6 +136,28 @@ def test_what_keeps_all_views(client: Client, computed: list[str], sql: str) -> 
     run(client, f"DELETE FROM {table}")
     check(client, *VIEWS, table=table, n=n)
     assert computed == []
+
+
+def test_followers_of_kept_views_go_on(client: Client) -> None:
+    start(client, "grouped", "far")
+    runtime = client.app.state.runtime
+    positions = [
+        Position(runtime, runtime.definition(name), runtime.readable.newest) for name in ("grouped", "far")
+    ]
+    run(client, "INSERT INTO t (id, n, m) VALUES (20, 8, 1)")
+    run(client, "ALTER TABLE t DROP COLUMN unread; INSERT INTO t (id, n, m) VALUES (21, 9, 1)")
+    for position in positions:
+        name, since = position.definition.name, position.since
+        snapshot = position.look()
+        assert snapshot is not None
+        words, diffs = snapshot.net_changes(name, since, snapshot.upper - 1)
+        assert words[0].tolist() == ([8, 9] if name == "grouped" else [20, 21]) and diffs.tolist() == [1, 1]
+    run(client, "ALTER TABLE t ALTER COLUMN n TYPE BIGINT")
+    for position in positions:
+        position.took(runtime.readable.newest)
+        run(client, f"INSERT INTO t (id, n, m) VALUES ({30 + position.since}, 9, 1)")
+        with pytest.raises(NotFound, match="was dropped or altered"):
+            position.look()
 
 
 def test_wider_values_come_after_the_widening(client: Client) -> None:
