@@ -15,13 +15,14 @@ def hunted(arguments: Sequence[str] | None = None) -> int:
     """Whether there are faults, as the process says it; the arguments are the command's unless given."""
     parser = hunt_parser("tests.service.why_hunt", __doc__, "why")
     parser.add_argument("--pairs", type=int, default=5_000, help="of a view and a row, in all")
+    parser.add_argument("--rows", type=int, default=2, help="of each view")
     options = parser.parse_args(arguments)
     hunt = Hunt(options)
     counted: Counter[str] = Counter(hunt.known.get("counted", {}))
     for seed in hunt.seeds():
         if counted["pairs"] >= options.pairs:
             break
-        for fault in faults_of(seed, counted):
+        for fault in faults_of(seed, counted, options.rows):
             counted["faults"] += 1
             hunt.note(fault)
         hunt.keep({"counted": counted}, f"{counted['pairs']} pairs, {counted['faults']} faults")

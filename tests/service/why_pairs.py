@@ -25,9 +25,6 @@ from tests.property.check import advance, create, started
 from tests.property.planning import Catalog
 from tests.service.why_replays import explained, is_closed, makes
 
-_ROWS = 2
-"""Of each view, how many rows are explained."""
-
 
 @dataclass(frozen=True, eq=False)
 class ExplainedPair:
@@ -72,10 +69,10 @@ class ExplainedPair:
         return True
 
 
-def faults_of(seed: int, counted: Counter[str]) -> Iterator[str]:
-    """Explains rows of the views of one random case. What it has tried is `counted`: `pairs`, of these the
-    ones with a `recursive` view, and the `replayed` ones; and rows `taken away`."""
-    for pair, sql in _pairs(seed):
+def faults_of(seed: int, counted: Counter[str], rows: int = 2) -> Iterator[str]:
+    """Explains up to so many rows of each view of one random case. What it has tried is `counted`: `pairs`,
+    of these the ones with a `recursive` view, and the `replayed` ones; and rows `taken away`."""
+    for pair, sql in _pairs(seed, rows):
         try:
             fault = pair.fault(counted)
         except Exception:
@@ -94,7 +91,7 @@ def told(counted: Mapping[str, int]) -> str:
     )
 
 
-def _pairs(seed: int) -> Iterator[tuple[ExplainedPair, str]]:
+def _pairs(seed: int, rows: int) -> Iterator[tuple[ExplainedPair, str]]:
     case, answers = random_case(seed)
     rng = random.Random(f"why {seed}")
     catalog, engine = Catalog(case.tables), started(case)
@@ -114,7 +111,7 @@ def _pairs(seed: int) -> Iterator[tuple[ExplainedPair, str]]:
         if engine.snapshot.errors(view.name, at):
             continue
         words, _ = engine.snapshot.rows(view.name, at)
-        for place in rng.sample(range(words.shape[1]), min(_ROWS, words.shape[1])):
+        for place in rng.sample(range(words.shape[1]), min(rows, words.shape[1])):
             row = np.ascontiguousarray(words[:, place])
             yield ExplainedPair(engine, definitions, definitions[view.name], at, row), view.sql()
 

@@ -1,0 +1,114 @@
+"""Prepared programs: the queries about a view's rows, planned once and kept for the next questions.
+
+A query is kept by the operator that it is about and the columns of which values are known; the values are
+its parameters. Programs are kept as long as questions about them come; those of which nobody asked for the
+longest time go when there are too many. Nothing is kept of rows.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import TypeVar
+
+from engine.plan.nodes import Source
+from planner.evidence.explainable import explainable, narrowed, reads_time
+from planner.evidence.goal_plans import GoalPlan, filtered, goal_plan, round_plans
+from planner.evidence.recursion_rounds import fixpoint_in, round_of
+from planner.evidence.witnesses import Witness, witness
+from planner.ir import Fixpoint, RecursiveBinding, Relational, RelationalProgram
+
+T = TypeVar("T")
+_MOST_PROGRAMS, _MOST_QUERIES = 64, 256
+"""The most programs that are kept, and the most queries of each."""
+
+
+class PreparedProgram:
+    """A program in the form in which its rows are explained. Any thread may use it."""
+
+    def __init__(self, program: RelationalProgram, now: datetime) -> None:
+        self.program, self._numbers = explainable(program, now)
+        self._lock = threading.RLock()
+        self._kept: OrderedDict[Hashable, tuple[Relational, object]] = OrderedDict()
+
+    def witness(self, operator: Relational) -> Witness:
+        return self._known("witness", operator, (), lambda: witness(operator, self._numbers))
+
+    def goal(
+        self,
+        operator: Relational,
+        known: Collection[int],
+        variables: Mapping[int, Source],
+        outputs: Collection[int] | None = None,
+    ) -> GoalPlan:
+        """As `goal_plan`, of an operator of the program or of one that was prepared for it."""
+        asked = (frozenset(known), tuple(variables.items()), None if outputs is None else tuple(outputs))
+        return self._known(
+            "goal", operator, asked, lambda: goal_plan(operator, self.program, known, variables, outputs)
+        )
+
+    def recursion(
+        self, fixpoint: Fixpoint, known: Collection[int]
+    ) -> tuple[Fixpoint, tuple[RecursiveBinding, ...]]:
+        """The recursion, restricted to what rows with known values can follow from where that is known
+        beforehand, and its bindings over the round before."""
+        return self._known("recursion", fixpoint, frozenset(known), lambda: self._recursion(fixpoint, known))
+
+    def rounds(
+        self, fixpoint: Fixpoint, bindings: tuple[RecursiveBinding, ...], variables: Mapping[int, Source]
+    ) -> tuple[GoalPlan, ...]:
+        """As `round_plans`, of the bindings of a recursion that `recursion` has found."""
+        return self._known(
+            "rounds",
+            fixpoint,
+            tuple(variables.items()),
+            lambda: round_plans(bindings, self.program, variables),
+        )
+
+    def _recursion(
+        self, fixpoint: Fixpoint, known: Collection[int]
+    ) -> tuple[Fixpoint, tuple[RecursiveBinding, ...]]:
+        variables = frozenset(binding.variable for binding in fixpoint.bindings)
+        wanted = filtered(fixpoint, known)
+        if wanted is fixpoint:
+            return fixpoint, round_of(fixpoint, self._numbers)
+        small = narrowed(wanted, replace(self.program, root=wanted))
+        found = fixpoint_in(small.root, variables) or fixpoint
+        return found, round_of(found, self._numbers)
+
+    def _known(self, about: str, operator: Relational, asked: Hashable, make: Callable[[], T]) -> T:
+        """What was made for an operator, which stays the same object as long as this is kept."""
+        key = (about, id(operator), asked)
+        with self._lock:
+            if key not in self._kept:
+                self._kept[key] = (operator, make())
+            self._kept.move_to_end(key)
+            found = self._kept[key][1]
+            while len(self._kept) > _MOST_QUERIES:
+                self._kept.popitem(last=False)
+            return found  # type: ignore[return-value]
+
+
+class PreparedPrograms:
+    """The prepared programs of a service. Any thread may use it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[int, tuple[RelationalProgram, PreparedProgram]] = OrderedDict()
+
+    def of(self, program: RelationalProgram, now: datetime) -> PreparedProgram:
+        """The prepared program of an epoch with the time `now`. Raises Unsupported as `explainable` does."""
+        with self._lock:
+            if id(program) in self._kept:
+                self._kept.move_to_end(id(program))
+                return self._kept[id(program)][1]
+        made = PreparedProgram(program, now)
+        if not reads_time(program):
+            with self._lock:
+                self._kept[id(program)] = (program, made)
+                while len(self._kept) > _MOST_PROGRAMS:
+                    self._kept.popitem(last=False)
+        return made
