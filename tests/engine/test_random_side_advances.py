@@ -1,6 +1,6 @@
-"""Epochs on branches and epochs in the running dataflow, mixed by chance, give the referee's answers.
+"""Epochs as side advances and epochs in the running dataflow, mixed by chance, give the referee's answers.
 
-FRESHET_BRANCH_CASES is the number of (views, history) cases, each of a few views.
+FRESHET_SIDE_CASES is the number of (views, history) cases, each of a few views.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.engine.branching import Branching
+from tests.engine.advancing_aside import AdvancingAside
 from tests.engine.supersteps.mixed import Here, executor_for
 from tests.property import sequence_cases
 from tests.property.cases import Answers, Case, random_case
@@ -18,7 +18,7 @@ from tests.property.check import check
 from tests.property.report import report
 from tests.seeds import each_seed
 
-CASES = int(os.environ.get("FRESHET_BRANCH_CASES", "4"))
+CASES = int(os.environ.get("FRESHET_SIDE_CASES", "4"))
 CANDIDATES = 8
 """For the views of a case."""
 
@@ -35,10 +35,10 @@ def test_recursions_equal_their_definition(seed: int, tmp_path: Path) -> None:
 
 def _check(seed: int, case: Case, answers: Answers, tmp_path: Path) -> None:
     executor, rng = executor_for(seed, tmp_path, Here(seed))
-    engines: list[Branching] = []
+    engines: list[AdvancingAside] = []
 
-    def made() -> Branching:
-        engines.append(Branching(rng, tmp_path / "state", executor if rng.random() < 0.5 else None))
+    def made() -> AdvancingAside:
+        engines.append(AdvancingAside(rng, tmp_path / "state", executor if rng.random() < 0.5 else None))
         return engines[-1]
 
     mismatch = check(case, answers, made)

@@ -1,4 +1,4 @@
-"""Branches: a large change that is computed beside joins as if it had come then."""
+"""Side advances: a large change that is computed beside joins as if it had come then."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from engine.errors import EpochError
-from engine.runtime.branch import Branch, Outdated
-from engine.runtime.branch_files import BranchFiles
 from engine.runtime.engine import Engine, Stage
+from engine.runtime.side_advance import Outdated, SideAdvance
+from engine.runtime.side_files import SideFiles
 from engine.runtime.spill import SavedState
 from engine.state.store.directory import StateDirectory
 from planner import plan_query
@@ -56,16 +56,16 @@ def started() -> Engine:
     return engine
 
 
-def computed(engine: Engine, changes: list = LARGE) -> Branch:
-    branch = engine.begin_branch("pairs")
-    branch.compute({"pairs": delta(2, [(row, 0, diff) for row, diff in changes])})
-    return branch
+def computed(engine: Engine, changes: list = LARGE) -> SideAdvance:
+    aside = engine.begin_aside("pairs")
+    aside.compute({"pairs": delta(2, [(row, 0, diff) for row, diff in changes])})
+    return aside
 
 
-def staged(engine: Engine, branch: Branch, directory: StateDirectory, ahead: int = 0) -> Stage:
-    files = BranchFiles(branch, directory, 2)
+def staged(engine: Engine, aside: SideAdvance, directory: StateDirectory, ahead: int = 0) -> Stage:
+    files = SideFiles(aside, directory, 2)
     files.write(engine.snapshot.upper + ahead)
-    return engine.join(branch, files)
+    return engine.join(aside, files)
 
 
 def everything(engine: Engine) -> dict[tuple[str, int], tuple[Counter, list]]:
@@ -84,11 +84,11 @@ def meanwhile(engine: Engine) -> None:
 
 def test_it_comes_after_what_came_meanwhile(engine: Engine, directory: StateDirectory) -> None:
     expected = started()
-    branch = computed(engine)
+    aside = computed(engine)
     for each in (engine, expected):
         meanwhile(each)
-    staged(engine, branch, directory).publish()
-    engine.leave(branch)
+    staged(engine, aside, directory).publish()
+    engine.leave(aside)
     apply(expected, {"pairs": LARGE})
     for each in (engine, expected):
         insert(each, "others", (3, 3))
@@ -101,24 +101,24 @@ def test_it_comes_after_what_came_meanwhile(engine: Engine, directory: StateDire
 
 def test_it_comes_at_an_epoch_ahead(engine: Engine, directory: StateDirectory) -> None:
     """The epochs before it are made too, without changes."""
-    branch, upper = computed(engine), engine.snapshot.upper
+    aside, upper = computed(engine), engine.snapshot.upper
     before = bag(engine, "joined")
-    staged(engine, branch, directory, ahead=3).publish()
+    staged(engine, aside, directory, ahead=3).publish()
     assert engine.snapshot.upper == upper + 4
     assert bag(engine, "joined", upper + 2) == before
     assert bag(engine, "joined") != before
 
 
 def test_an_epoch_that_has_passed(engine: Engine, directory: StateDirectory) -> None:
-    branch = computed(engine)
-    files = BranchFiles(branch, directory, 2)
+    aside = computed(engine)
+    files = SideFiles(aside, directory, 2)
     files.write(engine.snapshot.upper)
     meanwhile(engine)
     with pytest.raises(EpochError):
-        engine.join(branch, files)
-    branch.catch_up(engine.snapshot)
+        engine.join(aside, files)
+    aside.catch_up(engine.snapshot)
     files.write(engine.snapshot.upper)
-    engine.join(branch, files).publish()
+    engine.join(aside, files).publish()
     assert sum(bag(engine, "pairs").values()) == 4 + len(LARGE)
 
 
@@ -128,9 +128,9 @@ def test_two_at_a_time(engine: Engine, directory: StateDirectory) -> None:
     first = computed(engine)
     meanwhile(engine)
     second = computed(engine, LARGE[:100])
-    for branch in (second, first):
-        staged(engine, branch, directory).publish()
-        engine.leave(branch)
+    for aside in (second, first):
+        staged(engine, aside, directory).publish()
+        engine.leave(aside)
     meanwhile(expected)
     apply(expected, {"pairs": LARGE[:100]})
     apply(expected, {"pairs": LARGE})
@@ -138,11 +138,11 @@ def test_two_at_a_time(engine: Engine, directory: StateDirectory) -> None:
 
 
 def test_an_aborted_join_changes_nothing(engine: Engine, directory: StateDirectory) -> None:
-    branch = computed(engine)
+    aside = computed(engine)
     meanwhile(engine)
     before = everything(engine)
-    staged(engine, branch, directory).abort()
-    engine.leave(branch)
+    staged(engine, aside, directory).abort()
+    engine.leave(aside)
     assert everything(engine) == before
     expected = started()
     meanwhile(expected)
@@ -152,12 +152,12 @@ def test_an_aborted_join_changes_nothing(engine: Engine, directory: StateDirecto
 
 
 def test_its_manifest_is_the_state(engine: Engine, directory: StateDirectory) -> None:
-    branch = computed(engine)
+    aside = computed(engine)
     meanwhile(engine)
-    stage = staged(engine, branch, directory)
+    stage = staged(engine, aside, directory)
     manifest = stage.manifest
     stage.publish()
-    engine.leave(branch)
+    engine.leave(aside)
     assert manifest is not None
     again = Engine()
     state = SavedState(manifest, directory)
@@ -172,19 +172,19 @@ def test_its_manifest_is_the_state(engine: Engine, directory: StateDirectory) ->
 
 
 def test_history_is_kept_apart_while_it_is_computed(engine: Engine, directory: StateDirectory) -> None:
-    branch = computed(engine)
+    aside = computed(engine)
     meanwhile(engine)
     engine.forget("joined", engine.snapshot.upper - 1)
-    assert engine.snapshot.since("joined") <= branch.epoch
-    staged(engine, branch, directory).publish()
-    engine.leave(branch)
+    assert engine.snapshot.since("joined") <= aside.epoch
+    staged(engine, aside, directory).publish()
+    engine.leave(aside)
     engine.forget("joined", engine.snapshot.upper - 1)
     assert engine.snapshot.since("joined") == engine.snapshot.upper - 1
 
 
 @pytest.mark.parametrize("change", ["create", "again", "table"])
 def test_a_relation_that_is_another_by_now(engine: Engine, directory: StateDirectory, change: str) -> None:
-    branch = computed(engine)
+    aside = computed(engine)
     if change == "create":
         engine.create_view("new", plan_query("SELECT DISTINCT c1 FROM pairs", TABLES).plan)
     elif change == "again":
@@ -196,14 +196,14 @@ def test_a_relation_that_is_another_by_now(engine: Engine, directory: StateDirec
         engine.drop_source("others")
     before = bag(engine, "pairs")
     with pytest.raises(Outdated):
-        staged(engine, branch, directory)
+        staged(engine, aside, directory)
     assert bag(engine, "pairs") == before
 
 
 def test_a_view_that_was_dropped_does_not_matter(engine: Engine, directory: StateDirectory) -> None:
-    branch = computed(engine)
+    aside = computed(engine)
     engine.drop_view("joined")
-    staged(engine, branch, directory).publish()
+    staged(engine, aside, directory).publish()
     assert bag(engine, "counted")[1, 51, 6] == 1
     insert(engine, "others", (1, 1))
     insert(engine, "pairs", (1, 1))

@@ -1,12 +1,12 @@
-"""The files of a branch: its state, and what it adds to histories at the epoch at which it joins.
+"""The files of a side advance: its state, and what it adds to histories at the epoch at which it joins.
 
-A history must not show the branch before that epoch, and keeps all epochs apart. So the branch's own history
-does not take its place. Both histories have grown from the same ground; at the epoch of the join the running
-one changes by the difference of what they have added since,
+A history must not show the advance before that epoch, and keeps all epochs apart. So the advance's own
+history does not take its place. Both histories have grown from the same ground; at the epoch of the join the
+running one changes by the difference of what they have added since,
 
     F(S + d + L) - F(S + d) = (F(S + d + L) - F(S)) - (F(S + d) - F(S)),
 
-which costs L and d, whatever the size of S. Arrangements do not tell past epochs apart: the branch's take
+which costs L and d, whatever the size of S. Arrangements do not tell past epochs apart: the advance's take
 the place of the running ones.
 
 All of it is written at an epoch that is still to come, and written again if that passes before the join. What
@@ -22,9 +22,9 @@ import numpy as np
 from engine.kernels.arrange import arrange
 from engine.operators.failure_log import FailureLog
 from engine.operators.history import History
-from engine.runtime.branch import Branch, check_same
 from engine.runtime.kept import Kept
 from engine.runtime.rewriting import Captured, rewrite
+from engine.runtime.side_advance import SideAdvance, check_same
 from engine.state.layer import Layer
 from engine.state.snapshot import Snapshot
 from engine.state.store.directory import StateDirectory, Writing
@@ -32,33 +32,33 @@ from engine.state.store.directory import StateDirectory, Writing
 _NO_ROUNDS = np.empty(0, np.int64)
 
 
-class BranchFiles:
-    """Writes a branch to files in `directory`, divided into `shards`."""
+class SideFiles:
+    """Writes a side advance to files in `directory`, divided into `shards`."""
 
-    def __init__(self, branch: Branch, directory: StateDirectory, shards: int) -> None:
+    def __init__(self, aside: SideAdvance, directory: StateDirectory, shards: int) -> None:
         self.directory = directory
         self.shards = shards
         self.added: dict[str, tuple[Layer, ...]] = {}
-        """What the branch adds to histories and failure logs at `epoch`, by fingerprint."""
+        """What the advance adds to histories and failure logs at `epoch`, by fingerprint."""
         self.epoch = 0
-        self._branch = branch
+        self._aside = aside
         self._written: dict[str, tuple[Layer, ...]] = {}
-        self._until: Snapshot = branch.snapshot
+        self._until: Snapshot = aside.snapshot
 
     def write(self, epoch: int) -> None:
         """Write everything, for a join at `epoch`."""
-        branch = self._branch
+        aside = self._aside
         self.epoch = epoch
         self.added = {}
-        self._written = {name: branch.ground[name].layers for name, _ in branch.reached()}
-        self._until = branch.snapshot
+        self._written = {name: aside.ground[name].layers for name, _ in aside.reached()}
+        self._until = aside.snapshot
         self.write_rest()
 
     def write_rest(self) -> None:
-        """Write what the branch has got since it was last written."""
-        known = self._branch.known
+        """Write what the advance has got since it was last written."""
+        known = self._aside.known
         with self.directory.writing() as writing:
-            for name, state in self._branch.reached():
+            for name, state in self._aside.reached():
                 if isinstance(state, History):
                     self._add(name, state, self._taken_back(state, known), writing)
                     self._written[name] = state.trace.capture()
@@ -67,10 +67,10 @@ class BranchFiles:
         self._until = known
 
     def write_failures(self, running: Mapping[str, Kept]) -> None:
-        """Write what the branch adds to the running failure logs, which must have the same snapshot."""
-        first = self._branch.snapshot.upper
+        """Write what the advance adds to the running failure logs, which must have the same snapshot."""
+        first = self._aside.snapshot.upper
         with self.directory.writing() as writing:
-            for name, state in self._branch.reached():
+            for name, state in self._aside.reached():
                 log = running.get(name)
                 if isinstance(state, FailureLog) and log is not None:
                     self.added.pop(name, None)

@@ -1,17 +1,17 @@
-"""A branch: a large advance, computed beside the running dataflow, which it joins at one epoch.
+"""A side advance: a large advance, computed beside the running dataflow, which it joins at one epoch.
 
   begin      on the writer's thread: takes the state of all that the changes reach, which nobody changes
   compute    on any thread, here or by an executor: that state with the changes
   catch up   on any thread, as often as it takes: what was published meanwhile, from a newer snapshot
-  write      on any thread, to files: see `engine.runtime.branch_files`
-  join       on the writer's thread: the last changes; a stage then publishes the branch, or aborts
+  write      on any thread, to files: see `engine.runtime.side_files`
+  join       on the writer's thread: the last changes; a stage then publishes the advance, or aborts
 
 Let S be the sources at the beginning, L the large change, and d what is published meanwhile. The running
-dataflow then holds the views F(S + d), and the branch F(S + d + L). A branch has times of its own: L is its
+dataflow then holds the views F(S + d), and the advance F(S + d + L). It has times of its own: L is its
 first step, and each catching up is one more, however many epochs that covers. There are no more steps than
 epochs, so at the epoch of the join all its times are past.
 
-`Engine` has the steps of the writer's thread. One thread at a time uses a branch.
+`Engine` has the steps of the writer's thread. One thread at a time uses a side advance.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ from engine.state.trace import Trace
 
 
 class Outdated(EngineError):
-    """A source or view was created, altered or dropped while a branch that reaches it was computed."""
+    """A source or view was created, altered or dropped while a side advance that reaches it was computed."""
 
     code = "table_changed"
 
 
 class ViewLost(EngineError):
-    """A view cannot be computed with the changes of a branch."""
+    """A view cannot be computed with the changes of a side advance."""
 
     @classmethod
     def of(cls, reason: EngineError) -> ViewLost:
@@ -60,7 +60,7 @@ class ViewLost(EngineError):
 
 @dataclass(frozen=True, eq=False)
 class TraceGround:
-    """A trace as it was when a branch began: `empty` is an empty trace like it."""
+    """A trace as it was when a side advance began: `empty` is an empty trace like it."""
 
     empty: Trace
     layers: tuple[Layer, ...]
@@ -77,10 +77,10 @@ class TraceGround:
 
 
 @dataclass(eq=False)
-class Branch:
+class SideAdvance:
     """An advance of `tables` over the state of `snapshot`, with the `views` and `sources` that it concerns.
 
-    `ground` has the state by fingerprint. `known` is the snapshot with which the branch has caught up.
+    `ground` has the state by fingerprint. `known` is the snapshot with which the advance has caught up.
     """
 
     tables: tuple[str, ...]
@@ -92,7 +92,7 @@ class Branch:
     dictionary: Dictionary
     options: Options
     lease: Lease
-    """Keeps the dictionary as it is until the branch has joined."""
+    """Keeps the dictionary as it is until the advance has joined."""
     dataflow: RunningDataflow = field(default_factory=RunningDataflow)
     scanned: Scanned = field(default_factory=Scanned)
     """What the scans read."""
@@ -105,11 +105,11 @@ class Branch:
 
     @property
     def epoch(self) -> int:
-        """The newest epoch of the state that the branch begins with."""
+        """The newest epoch of the state that the advance begins with."""
         return self.snapshot.upper - 1
 
     def files(self) -> set[str]:
-        """The names of the files that the branch reads."""
+        """The names of the files that the advance reads."""
         layers = (layer for ground in self.ground.values() for layer in ground.layers)
         return {layer.file.name for layer in layers if layer.file} | {part.file.name for part in self.texts}
 
@@ -118,7 +118,7 @@ class Branch:
     def compute(self, deltas: Mapping[str, np.ndarray], meter: Meter | None = None) -> None:
         """Compute changes of the tables here, as far as the meter lets it. Epochs do not matter.
 
-        Raises ViewLost if a view cannot be computed; the branch is then of no use.
+        Raises ViewLost if a view cannot be computed; the advance is then of no use.
         """
         self._begin(deltas)
         self._advance(deltas, meter)
@@ -132,7 +132,7 @@ class Branch:
     ) -> None:
         """Let an executor compute changes and scans of the tables; see `Executor.run`, and `compute`.
 
-        New files have the prefix; the caller reserves it, and `files`, until the branch has joined.
+        New files have the prefix; the caller reserves it, and `files`, until the advance has joined.
         """
         self._begin(deltas)
         deltas = {name: self._at(delta, self._time) for name, delta in deltas.items()}
@@ -198,7 +198,7 @@ class Branch:
     # Catching up
 
     def catch_up(self, snapshot: Snapshot, meter: Meter | None = None) -> int:
-        """Bring the branch to a newer snapshot; returns how many differences of its sources it read.
+        """Bring the advance to a newer snapshot; returns how many differences of its sources it read.
 
         Raises KeyTaken if a scanned row now has the key of another, and Outdated or ViewLost.
         """
@@ -213,7 +213,7 @@ class Branch:
         return sum(delta.shape[1] for delta in changes.values())
 
     def _changes(self, snapshot: Snapshot) -> dict[str, np.ndarray]:
-        """By source, what has changed since the branch last caught up."""
+        """By source, what has changed since the advance last caught up."""
         old, new = self.known, snapshot
         if old.upper == new.upper:
             return {}
@@ -236,7 +236,7 @@ class Branch:
             raise KeyTaken(name, tuple(keys[:, int(np.argmax(held > 1))].tolist()))
 
     def _advance(self, deltas: Mapping[str, np.ndarray], meter: Meter | None) -> None:
-        """One step of the branch."""
+        """One step of the advance."""
         rows = 0
         for name, delta in deltas.items():
             input = self._input(name)
