@@ -70,7 +70,7 @@ class Literal:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A value, not NULL, that is given before the plan runs (`engine/plan/parameters.py`)."""
+    """A value, not NULL, that is given before the plan runs (`engine/plan/plan_templates.py`)."""
 
     number: int
     type: Type

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from engine.plan.expressions import Op, Parameter
 from engine.plan.nodes import Source
-from engine.plan.parameters import PlanTemplate
+from engine.plan.plan_templates import PlanTemplate
 from engine.schema import BOOLEAN, Column, Schema
 from planner.evidence.explainable import narrowed
 from planner.evidence.scan_links import ScannedSource, scanned_sources, without_links

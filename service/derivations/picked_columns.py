@@ -14,7 +14,7 @@ import numpy as np
 from engine.codec.python import encode_row
 from engine.plan.expressions import Expression, Parameter, columns_of, renumbered
 from engine.plan.nodes import Source
-from engine.plan.parameters import bound
+from engine.plan.plan_templates import bound
 from engine.scalar.program import ScalarProgram
 from engine.schema import Column, Schema, Type
 from engine.state.dictionary import Dictionary

@@ -10,14 +10,14 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TypeVar
 
 from engine.plan.nodes import Source
 from planner.evidence.explainable import explainable, narrowed, reads_time
 from planner.evidence.goal_plans import GoalPlan, filtered, goal_plan, round_plans
-from planner.evidence.recursion_rounds import fixpoint_in, round_of
+from planner.evidence.recursion_rounds import fixpoint_in, parameters_in, round_of
 from planner.evidence.witnesses import Witness, witness
 from planner.ir import Fixpoint, RecursiveBinding, Relational, RelationalProgram
 
@@ -26,13 +26,22 @@ _MOST_PROGRAMS, _MOST_QUERIES = 64, 256
 """The most programs that are kept, and the most queries of each."""
 
 
+@dataclass(frozen=True, eq=False)
+class PreparedRecursion:
+    """A recursion, restricted by values of the columns `known`, and its bindings over the round before."""
+
+    fixpoint: Fixpoint
+    bindings: tuple[RecursiveBinding, ...]
+    known: frozenset[int]
+
+
 class PreparedProgram:
     """A program in the form in which its rows are explained. Any thread may use it."""
 
     def __init__(self, program: RelationalProgram, now: datetime) -> None:
         self.program, self._numbers = explainable(program, now)
         self._lock = threading.RLock()
-        self._kept: OrderedDict[Hashable, tuple[Relational, object]] = OrderedDict()
+        self._kept: OrderedDict[Hashable, tuple[object, object]] = OrderedDict()
 
     def witness(self, operator: Relational) -> Witness:
         return self._known("witness", operator, (), lambda: witness(operator, self._numbers))
@@ -50,41 +59,36 @@ class PreparedProgram:
             "goal", operator, asked, lambda: goal_plan(operator, self.program, known, variables, outputs)
         )
 
-    def recursion(
-        self, fixpoint: Fixpoint, known: Collection[int]
-    ) -> tuple[Fixpoint, tuple[RecursiveBinding, ...]]:
+    def recursion(self, fixpoint: Fixpoint, known: Collection[int]) -> PreparedRecursion:
         """The recursion, restricted to what rows with known values can follow from where that is known
-        beforehand, and its bindings over the round before."""
+        beforehand."""
         return self._known("recursion", fixpoint, frozenset(known), lambda: self._recursion(fixpoint, known))
 
-    def rounds(
-        self, fixpoint: Fixpoint, bindings: tuple[RecursiveBinding, ...], variables: Mapping[int, Source]
-    ) -> tuple[GoalPlan, ...]:
-        """As `round_plans`, of the bindings of a recursion that `recursion` has found."""
+    def rounds(self, of: PreparedRecursion, variables: Mapping[int, Source]) -> tuple[GoalPlan, ...]:
+        """As `round_plans`, of the bindings of a recursion that was prepared."""
         return self._known(
             "rounds",
-            fixpoint,
+            of,
             tuple(variables.items()),
-            lambda: round_plans(bindings, self.program, variables),
+            lambda: round_plans(of.bindings, self.program, variables),
         )
 
-    def _recursion(
-        self, fixpoint: Fixpoint, known: Collection[int]
-    ) -> tuple[Fixpoint, tuple[RecursiveBinding, ...]]:
+    def _recursion(self, fixpoint: Fixpoint, known: Collection[int]) -> PreparedRecursion:
         variables = frozenset(binding.variable for binding in fixpoint.bindings)
         wanted = filtered(fixpoint, known)
-        if wanted is fixpoint:
-            return fixpoint, round_of(fixpoint, self._numbers)
         small = narrowed(wanted, replace(self.program, root=wanted))
         found = fixpoint_in(small.root, variables) or fixpoint
-        return found, round_of(found, self._numbers)
+        own = parameters_in(found) & fixpoint.ids
+        if not own:
+            found = fixpoint
+        return PreparedRecursion(found, round_of(found, self._numbers), own)
 
-    def _known(self, about: str, operator: Relational, asked: Hashable, make: Callable[[], T]) -> T:
-        """What was made for an operator, which stays the same object as long as this is kept."""
-        key = (about, id(operator), asked)
+    def _known(self, about: str, of: object, asked: Hashable, make: Callable[[], T]) -> T:
+        """What was made of an object, which lives as long as this is kept."""
+        key = (about, id(of), asked)
         with self._lock:
             if key not in self._kept:
-                self._kept[key] = (operator, make())
+                self._kept[key] = (of, make())
             self._kept.move_to_end(key)
             found = self._kept[key][1]
             while len(self._kept) > _MOST_QUERIES:

@@ -88,15 +88,12 @@ class ProgramQueries:
     def unroll(self, fixpoint: Fixpoint, goal: Goal, scope: Scope) -> Unrolled:
         """The recursion, restricted to what the goal can follow from where that is known beforehand."""
         own = self.values(fixpoint.columns, goal)
-        found, bindings = self.prepared.recursion(fixpoint, own)
-        used = {} if found is fixpoint else own
-        values = {**_outer(scope), **used}
+        found = self.prepared.recursion(fixpoint, own)
+        values = {**_outer(scope), **{id: own[id] for id in found.known}}
         rounds = tuple((variable, it.round) for variable, it in scope.items())
-        key = (found, tuple(values.items()), rounds)
+        key = (id(found.fixpoint), tuple(values.items()), rounds)
         if key not in self._unrolled:
-            self._unrolled[key] = Unrolled(
-                found, bindings, self.prepared, self.rows, values, self._given(scope)
-            )
+            self._unrolled[key] = Unrolled(found, self.prepared, self.rows, values, self._given(scope))
         return self._unrolled[key]
 
     def values(self, columns: tuple[Attribute, ...], goal: Goal) -> dict[int, object]:

@@ -66,8 +66,7 @@ def rounds_of(asked: AskedEpoch, view: Definition, name: str | None, spending: S
         asked.max_rounds,
         spending,
     )
-    fixpoint, bindings = prepared.recursion(fixpoint, ())
-    unrolled = Unrolled(fixpoint, bindings, prepared, rows, {}, {})
+    unrolled = Unrolled(prepared.recursion(fixpoint, ()), prepared, rows, {}, {})
     binding = next(it for it in unrolled.bindings if it.variable == variable)
     made = map(binding.value.attribute, binding.outputs)
     schema = Schema(tuple(Column(column.name, column.type, True) for column in made))

@@ -17,8 +17,8 @@ from engine.runtime.options import Options
 from engine.schema import Schema
 from engine.state.reading import Rows
 from planner.evidence.goal_plans import variable_source
-from planner.ir import Fixpoint, RecursiveBinding
-from service.derivations.prepared_program import PreparedProgram
+from planner.ir import RecursiveBinding
+from service.derivations.prepared_program import PreparedProgram, PreparedRecursion
 from service.derivations.seen_rows import SeenRows, as_delta
 
 
@@ -27,15 +27,16 @@ class Unrolled:
     """The rows of `variables` by round. `values` are those to which the recursion is restricted, by the
     numbers of its parameters, and `outer` the rows of recursions around it."""
 
-    fixpoint: Fixpoint
-    bindings: tuple[RecursiveBinding, ...]
+    recursion: PreparedRecursion
     prepared: PreparedProgram
     rows: SeenRows
     values: Mapping[int, object]
     outer: Mapping[Source, Rows]
     variables: Mapping[int, Source] = field(init=False)
+    bindings: tuple[RecursiveBinding, ...] = field(init=False)
 
     def __post_init__(self) -> None:
+        self.bindings = self.recursion.bindings
         self.variables = {
             b.variable: variable_source(b.variable, map(b.value.attribute, b.outputs)) for b in self.bindings
         }
@@ -72,7 +73,7 @@ class Unrolled:
     def _run(self) -> None:
         engine, spending = self._engine, self.rows.spending
         variables = {**self.variables, **{int(s.name[1:]): s for s in self.outer}}
-        plans = self.prepared.rounds(self.fixpoint, self.bindings, variables)
+        plans = self.prepared.rounds(self.recursion, variables)
         own = {source: no_rows(source) for source in self.variables.values()}
         for source, delta in self.rows.deltas(plans, self.values, {**self.outer, **own}, 0).items():
             schema = Schema(tuple(source.schema.columns[place] for place in plans[0].sources[source]))
@@ -84,7 +85,7 @@ class Unrolled:
             self.variables[b.variable].name: as_delta(engine.snapshot.rows(name), 1)
             for name, (b, _) in views.items()
         }
-        limit = self.fixpoint.limit or self.rows.max_rounds
+        limit = self.recursion.fixpoint.limit or self.rows.max_rounds
         while any(delta.shape[1] for delta in changes.values()) and self.rounds < limit:
             epoch = engine.snapshot.upper
             stage = engine.stage({n: d for n, d in changes.items() if d.shape[1]}, epoch + 1)

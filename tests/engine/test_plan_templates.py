@@ -7,7 +7,7 @@ import pytest
 from engine.errors import PlanError
 from engine.plan.expressions import Call, ColumnRef, Literal, Op, Parameter
 from engine.plan.nodes import Concat, Filter, Map, Source
-from engine.plan.parameters import PlanTemplate, bound
+from engine.plan.plan_templates import PlanTemplate, bound
 from engine.runtime.engine import Engine
 from engine.schema import BIGINT, BOOLEAN, TEXT, Column, Schema
 
