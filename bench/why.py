@@ -82,10 +82,10 @@ def run(scale: float, questions: int) -> dict[str, list[Figures]]:
 
 
 def text(found: Mapping[str, Iterable[Figures]]) -> str:
-    """The figures as tables in Markdown."""
+    """The figures as tables in Markdown, without views that have no rows."""
     header = ("view", "rows", "first", "median", "99th pct", "processor", "refused")
     return "\n\n".join(
-        f"{suite}:\n\n{markdown([_line(each) for each in figures], header)}"
+        f"{suite}:\n\n{markdown([_line(each) for each in figures if each.taken], header)}"
         for suite, figures in found.items()
     )
 

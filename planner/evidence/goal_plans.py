@@ -15,6 +15,7 @@ from engine.plan.nodes import Source
 from engine.plan.plan_templates import PlanTemplate
 from engine.schema import BOOLEAN, Column, Schema
 from planner.evidence.explainable import narrowed
+from planner.evidence.recursion_rounds import operators_in
 from planner.evidence.scan_links import ScannedSource, scanned_sources, without_links
 from planner.ir import (
     Attribute,
@@ -138,12 +139,10 @@ def _over_sources(program: RelationalProgram, variables: Mapping[int, Source]) -
 def _positions(programs: Iterable[RelationalProgram]) -> dict[Source, tuple[int, ...]]:
     """Each source, and the positions that its scans read; of one that only counts rows, the first."""
     found: dict[Source, set[int]] = {}
-    waiting = [operator for program in programs for operator in (*program.definitions, program.root)]
-    while waiting:
-        operator = waiting.pop()
-        if isinstance(operator, TableScan) and isinstance(operator.plan, Source):
-            found.setdefault(operator.plan, set()).update(operator.positions)
-        waiting += operator.inputs
+    for program in programs:
+        for operator in operators_in(*program.definitions, program.root):
+            if isinstance(operator, TableScan) and isinstance(operator.plan, Source):
+                found.setdefault(operator.plan, set()).update(operator.positions)
     return {source: tuple(sorted(places or {0})) for source, places in found.items()}
 
 

@@ -50,15 +50,27 @@ def fixpoint_in(operator: Relational, variables: frozenset[int]) -> Fixpoint | N
     return next((fixpoint for fixpoint in found if fixpoint is not None), None)
 
 
+def operators_in(*roots: Relational) -> list[Relational]:
+    """The operators and all below, each once."""
+    found: dict[int, Relational] = {}
+    waiting = [*roots]
+    while waiting:
+        operator = waiting.pop()
+        if id(operator) not in found:
+            found[id(operator)] = operator
+            waiting += operator.inputs
+    return list(found.values())
+
+
 def parameters_in(operator: Relational) -> frozenset[int]:
     """The numbers of the parameters here and below."""
     found: set[int] = set()
-    waiting: list[Relational | Expression] = [operator]
+    waiting: list[Expression] = []
+    for each in operators_in(operator):
+        waiting += each.expressions
     while waiting:
         part = waiting.pop()
-        if isinstance(part, Relational):
-            waiting += (*part.inputs, *part.expressions)
-        elif isinstance(part, Parameter):
+        if isinstance(part, Parameter):
             found.add(part.number)
         else:
             waiting += children(part)

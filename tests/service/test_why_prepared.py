@@ -89,7 +89,7 @@ def test_a_question_is_about_the_view_as_it_is_now(client: Client) -> None:
 
 def test_few_programs_and_queries_are_kept(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was left out is prepared again."""
-    monkeypatch.setattr("service.derivations.prepared_program._MOST_PROGRAMS", 1)
+    monkeypatch.setattr("service.derivations.prepared_program._MOST_OPERATORS", 1)
     monkeypatch.setattr("service.derivations.prepared_program._MOST_QUERIES", 1)
     sql(client, REACH)
     sql(client, "CREATE VIEW nodes AS SELECT DISTINCT node FROM reached")
