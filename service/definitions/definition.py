@@ -79,8 +79,8 @@ class Definition:
         if self.maintained == old.maintained:
             return True
         since = [query for query in self.details.former if query.until > old.planned_since]
-        texts = (old.sql, old.dialect, old.details.sees)
-        return bool(since) and (since[0].sql, since[0].dialect, since[0].sees) == texts
+        was = (old.sql, old.dialect, old.details.sees, old.details.lists)
+        return bool(since) and (since[0].sql, since[0].dialect, since[0].sees, since[0].lists) == was
 
     @property
     def logged(self) -> int:

@@ -29,6 +29,7 @@ from planner.limits import UNLIMITED
 from planner.long_texts import plan_text
 from planner.relation import Relation
 from planner.relation_names import is_temporary, schema_of
+from planner.rewriting.open_pivots import PivotLists
 from planner.statements.table_rules import Identity, period_of
 from service.catalog.catalog import Catalog
 from service.catalog.details import NO_DETAILS, Details, FormerQuery
@@ -246,21 +247,25 @@ class Definitions:
         created: int,
         details: Details | None = None,
         relations: Mapping[str, Relation] | None = None,
+        lists: PivotLists = (),
     ) -> Definition:
         """A view planned over `relations`, by default the current ones. `details` are those of a view that
-        was planned before: it sees what it saw then, and is planned without limits. A new one over a view
-        that was replaced begins with that, because its plan is not one over the rows of before."""
+        was planned before: it sees what it saw then, and is planned without limits, unless it gets other
+        `lists` of values. A new one over a view that was replaced begins with that, because its plan is not
+        one over the rows of before."""
         among = self.relations if relations is None else relations
         if details is None:
             scope = sized(among, self.engine.rows)
-            planned = plan_text(sql, scope, dialect, self.limits, named=True)
+            planned = plan_text(sql, scope, dialect, self.limits, named=True, lists=lists)
             _check_permanent(name, planned.reads)
             since = max((self.all[it].planned_since for it in planned.reads if it in self.all), default=0)
             former = (FormerQuery(since),) if since else ()
-            details = Details(sees=seen_now(planned.reads, scope), named=True, former=former)
+            details = Details(sees=seen_now(planned.reads, scope), named=True, former=former, lists=lists)
         else:
             scope = relations_of(details.sees, among)
-            planned = plan_text(sql, scope, dialect, UNLIMITED, details.named)
+            limits = self.limits if lists else UNLIMITED
+            details = replace(details, lists=lists or details.lists)
+            planned = plan_text(sql, scope, dialect, limits, details.named, details.lists)
         check_columns(planned.schema.names)
         schema = with_nulls(planned.schema, details.once_null)
         relation = Relation(name, schema, planned.plan, None, True, period=planned.period)
@@ -350,7 +355,7 @@ class Definitions:
         read among these definitions, by default the current ones."""
 
         def planned(name: str, query: FormerQuery, among: Mapping[str, Relation]) -> Relation:
-            details = Details(sees=query.sees, named=query.named)
+            details = Details(sees=query.sees, named=query.named, lists=query.lists)
             return self.view(0, name, query.sql, query.dialect, 0, details, among).relation
 
         return former_plans(self.all if among is None else among, view, planned)

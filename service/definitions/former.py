@@ -101,7 +101,7 @@ def with_past(
     what of its former queries is `kept`, and then its own."""
     own = FormerQuery(until)
     if told:
-        own = FormerQuery(until, old.sql, old.dialect, old.details.sees, old.details.named)
+        own = FormerQuery(until, old.sql, old.dialect, old.details.sees, old.details.named, old.details.lists)
     return replace(new, details=replace(new.details, former=(*(kept if told else ()), own)))
 
 
