@@ -39,6 +39,7 @@ from engine.kernels.times import advance_batch
 from engine.state.layer import Index, Layer
 from engine.state.layer_merge import QUANTUM, LayerMerge
 from engine.state.packed_times import Frontier
+from engine.state.shown_layers import NursedLayers, ShownLayers
 from engine.state.store.files import BatchFile
 
 EFFORT = 10
@@ -92,9 +93,7 @@ class Trace:
         """The numbers that compiled code shares with the trace (`engine.kernels.stepping.spine`)."""
         self._numbers = memoryview(self.spine)  # type: ignore[arg-type]
         self._numbers[spine.WIDTH] = self.width
-        self._nursery: np.ndarray | None = None
-        self._at = 0
-        self._shown: dict[int, Layer] = {}
+        self._nursed: NursedLayers | None = None
         self.make_room(_LINES)
         self._share()
 
@@ -133,9 +132,9 @@ class Trace:
     # Insertions by compiled code
 
     def nurse(self, nursery: np.ndarray) -> None:
-        """Keep the nursery to which compiled code has added batches of the trace."""
-        if nursery is not self._nursery:
-            self._nursery, self._at = nursery, nursery.ctypes.data
+        """Keep the nursery to which compiled code adds batches of the trace."""
+        if self._nursed is None:
+            self._nursed = NursedLayers(nursery)
 
     def settle(self) -> None:
         """Take the batches that compiled code has inserted out of their nursery, into arrays of their own."""
@@ -147,34 +146,25 @@ class Trace:
         del layers[len(layers) - (len(held) - settled) :]
         del held[settled:]
         for line in range(settled, self.count):
-            layer = self._nursed(line).indexed(self.key)
+            layer = self._copied(line).indexed(self.key)
             layers.append(layer)
             held.append(layer)
             layer.register(self.table, line, self.key)
         numbers[spine.SETTLED] = spine.ALL
-        self._nursery = None
-        self._shown = {}
+        self._nursed = None
 
-    def _nursed(self, line: int) -> Layer:
+    def _copied(self, line: int) -> Layer:
         """A copy of a batch in the nursery."""
         address, rows, columns, *_ = self.table[line].tolist()
         return Layer(copied(address, rows, columns))
 
-    def shown(self) -> tuple[Layer, ...]:
-        """The batches as readers take them. Those in the nursery stay there, where nothing is overwritten; a
-        batch that was shown before is the same layer again."""
-        settled, nursery = self._numbers[spine.SETTLED], self._nursery
-        if settled == spine.ALL or nursery is None:
-            return tuple(self._held)
-        begin, seen, shown = self._at, self._shown, {}
-        for address, rows, columns, *_ in self.table[settled : self.count].tolist():
-            layer = seen.get(address)
-            if layer is None:
-                start = (address - begin) // WORD
-                layer = Layer(nursery[start : start + rows * columns].reshape(rows, columns))
-            shown[address] = layer
-        self._shown = shown
-        return (*self._held[:settled], *shown.values())
+    def shown(self) -> ShownLayers:
+        """The batches as readers take them. Those in the nursery stay there."""
+        settled, nursed = self._numbers[spine.SETTLED], self._nursed
+        if settled == spine.ALL or nursed is None:
+            return ShownLayers(tuple(self._held))
+        lines = self.table[settled : self._numbers[spine.COUNT]].tobytes()
+        return ShownLayers(tuple(self._held[:settled]), nursed, lines)
 
     def _share(self) -> None:
         """Tell compiled code how far it may go."""

@@ -100,7 +100,7 @@ class SeenRows:
         hydration.dataflow.publish(Frontier(TOTAL, (_EPOCH + 1,)))
         width = len(goal.columns)
         schema = goal.plan.schema
-        relation = RelationSnapshot(schema, tuple(range(width)), hydration.history.trace.layers())
+        relation = RelationSnapshot(schema, tuple(range(width)), hydration.history.trace.shown())
         words, counts = relation.rows(_EPOCH)
         kept = np.ones(len(counts), bool)
         for place, column in enumerate(goal.columns):

@@ -57,8 +57,8 @@ def test_snapshots_stay_what_they_were(seed: int) -> None:
     for snapshot, then in held:
         check(snapshot, then)
     for trace in traces(engine):
-        assert sum(map(len, trace.shown())) == trace.rows
-        assert len(trace.shown()) <= 4 + 2 * trace.rows.bit_length()
+        assert sum(map(len, trace.shown().layers)) == trace.rows
+        assert len(trace.shown().layers) <= 4 + 2 * trace.rows.bit_length()
 
 
 def check(snapshot: Snapshot, edges: Counter) -> None:
@@ -76,7 +76,7 @@ def test_a_batch_is_the_same_layer_as_long_as_it_is_there() -> None:
     apply(engine, {"edges": [((number, 0), 1) for number in range(1000)]})
     for number in range(200):
         apply(engine, {"edges": [((number, 1), 1)]})
-    (first, *_), (again, *_) = (trace.shown() for trace in traces(engine)[:1] * 2)
+    (first, *_), (again, *_) = (trace.shown().layers for trace in traces(engine)[:1] * 2)
     assert first is again
     before = engine.snapshot.relations["edges"].layers
     apply(engine, {"edges": [((0, 2), 1)]})
