@@ -174,7 +174,7 @@ class CompiledStep:
     def _renew(self) -> None:
         """Begin another nursery, of which nothing is taken yet."""
         for trace in self._nursed:
-            trace.settle()
+            trace.leave_nursery()
         self._nursed.clear()
         self._nursery = np.empty(_NURSERY_WORDS, np.int64)
         self._cursor[0] = 0

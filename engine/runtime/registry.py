@@ -27,6 +27,8 @@ from engine.state.dictionary import Dictionary
 from engine.state.packed_times import Frontier
 from engine.state.snapshot import RelationSnapshot
 
+_WORDS = np.dtype(np.int64)
+
 
 @dataclass(frozen=True)
 class KnownSource:
@@ -101,7 +103,7 @@ class Registry:
             raise EpochError(f"an advance to {upper} goes back: times before {lower} are complete")
         for name, delta in deltas.items():
             lines = self._source(name).lines
-            if delta.ndim != 2 or len(delta) != lines or delta.dtype != np.int64:
+            if delta.ndim != 2 or len(delta) != lines or delta.dtype != _WORDS:
                 raise PlanError(
                     f"a delta of {name} is {delta.dtype}{list(delta.shape)}, not int64[{lines}, n]"
                 )

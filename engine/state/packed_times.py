@@ -33,7 +33,7 @@ class Order:
         if not self.names or len(set(self.names)) != len(self.names):
             raise EpochError(f"coordinates of a time need different names: {', '.join(self.names)}")
 
-    @property
+    @cached_property
     def is_total(self) -> bool:
         """Whether any two times are comparable."""
         return len(self.names) == 1

@@ -34,7 +34,7 @@ from engine.kernels.narrow.narrow_rows import Batch, as_matrix
 from engine.kernels.parallel.divided_merge import merge_batches
 from engine.kernels.stepping import spine
 from engine.kernels.stepping.arena import address_of, copied
-from engine.kernels.stepping.spine import AT_ONCE
+from engine.kernels.stepping.spine import end_merge
 from engine.kernels.times import advance_batch
 from engine.state.layer import Index, Layer
 from engine.state.layer_merge import QUANTUM, LayerMerge
@@ -44,6 +44,8 @@ from engine.state.store.files import BatchFile
 
 EFFORT = 10
 """For each inserted row, every merge in progress is owed this many rows."""
+AT_ONCE = 128
+"""Merges of up to this many rows are done at once."""
 CHUNK = 1 << 16
 """Rows that `words` returns at a time."""
 _LINES = 8
@@ -93,6 +95,7 @@ class Trace:
         """The numbers that compiled code shares with the trace (`engine.kernels.stepping.spine`)."""
         self._numbers = memoryview(self.spine)  # type: ignore[arg-type]
         self._numbers[spine.WIDTH] = self.width
+        self._numbers[spine.MERGING] = spine.NOWHERE
         self._nursed: NursedLayers | None = None
         self.make_room(_LINES)
         self._share()
@@ -137,10 +140,12 @@ class Trace:
             self._nursed = NursedLayers(nursery)
 
     def settle(self) -> None:
-        """Take the batches that compiled code has inserted out of their nursery, into arrays of their own."""
+        """Take the batches that compiled code has inserted out of their nursery, into arrays of their own.
+
+        The table keeps its lines: a step may be in progress. Merges are left to the next insertion."""
         numbers = self._numbers
         settled = numbers[spine.SETTLED]
-        if settled == spine.ALL:
+        if settled == spine.NOWHERE:
             return
         held, layers = self._held, self._layers
         del layers[len(layers) - (len(held) - settled) :]
@@ -150,8 +155,16 @@ class Trace:
             layers.append(layer)
             held.append(layer)
             layer.register(self.table, line, self.key)
-        numbers[spine.SETTLED] = spine.ALL
+        numbers[spine.SETTLED] = spine.NOWHERE
         self._nursed = None
+        if numbers[spine.MERGING] != spine.NOWHERE:
+            numbers[spine.MERGING] = spine.NOWHERE
+            numbers[spine.LOOSE] = spine.PINNED
+
+    def leave_nursery(self) -> None:
+        """Settle between two steps, once all is merged that is being merged."""
+        end_merge(self.spine)
+        self.settle()
 
     def _copied(self, line: int) -> Layer:
         """A copy of a batch in the nursery."""
@@ -161,7 +174,7 @@ class Trace:
     def shown(self) -> ShownLayers:
         """The batches as readers take them. Those in the nursery stay there."""
         settled, nursed = self._numbers[spine.SETTLED], self._nursed
-        if settled == spine.ALL or nursed is None:
+        if settled == spine.NOWHERE or nursed is None:
             return ShownLayers(tuple(self._held))
         lines = self.table[settled : self._numbers[spine.COUNT]].tobytes()
         return ShownLayers(tuple(self._held[:settled]), nursed, lines)
@@ -169,8 +182,7 @@ class Trace:
     def _share(self) -> None:
         """Tell compiled code how far it may go."""
         numbers = self._numbers
-        numbers[spine.SETTLED] = spine.ALL
-        numbers[spine.UNPAID] = 0
+        numbers[spine.SETTLED] = spine.NOWHERE
         loose = 0
         while loose < len(self._layers) and isinstance(self._layers[-1 - loose], Layer):
             loose += 1
@@ -186,7 +198,7 @@ class Trace:
     @property
     def rows(self) -> int:
         """The number of differences held; those of merges in progress count once."""
-        if self._numbers[spine.SETTLED] != spine.ALL:
+        if self._numbers[spine.SETTLED] != spine.NOWHERE:
             return int(self.table[: self.count, ROWS].sum())
         return sum(len(batch) for batch in tuple(self._held))
 
@@ -203,7 +215,7 @@ class Trace:
     def memory(self) -> int:
         """Bytes in memory: batches that are in no file, their indexes, and the room of merges in progress."""
         settled, held, nursed = self._numbers[spine.SETTLED], tuple(self._held), 0
-        if settled != spine.ALL:
+        if settled != spine.NOWHERE:
             held, lines = held[:settled], self.table[settled : self.count]
             nursed = WORD * int((lines[:, ROWS] * lines[:, ROW_WIDTH]).sum())
         own = sum(layer.bytes for layer in held if layer.file is None)
@@ -341,7 +353,7 @@ class Trace:
         """Add a batch. Costs its own size, and a share of the merges that it causes."""
         if len(batch) == 0:
             return
-        self.settle()
+        self.leave_nursery()
         size = len(batch) + self._paid()
         layers = self._layers
         replaced = 0
@@ -355,7 +367,7 @@ class Trace:
         if len(batch):
             layers.append(Layer(batch, index).indexed(self.key).narrowed)
         ended = bool(self._merges) and self._work(size)
-        if ended or not len(batch) or self._is_unbalanced():
+        if ended or not len(batch) or self._is_unbalanced() or self._is_left:
             while self._balance():
                 pass
             self._retable(0)
@@ -403,6 +415,11 @@ class Trace:
         self._retable(0)
         self._share()
         self._compacted = self.rows
+
+    @property
+    def _is_left(self) -> bool:
+        """Whether compiled code has left neighbours of similar size to be merged here."""
+        return self.merges_words and self._numbers[spine.LOOSE] == spine.PINNED
 
     def _is_unbalanced(self) -> bool:
         """Whether the two newest layers have a similar size."""

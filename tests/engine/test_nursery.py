@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from math import log2
 
+from engine.kernels.layers import ROWS
+from engine.kernels.stepping import spine
 from engine.operators.history import History
 from engine.plan.nodes import AggregateSpec, Function, Reduce
 from engine.runtime.engine import Engine, Snapshot
@@ -59,6 +62,59 @@ def test_snapshots_stay_what_they_were(seed: int) -> None:
     for trace in traces(engine):
         assert sum(map(len, trace.shown().layers)) == trace.rows
         assert len(trace.shown().layers) <= 4 + 2 * trace.rows.bit_length()
+
+
+def test_merges_go_on_a_little_with_every_change() -> None:
+    """However many rows there are, an insertion merges a few of them, and lookups see few batches."""
+    engine = Engine()
+    engine.create_source(EDGES.name, EDGES.schema)
+    engine.create_view("degrees", DEGREES)
+    apply(engine, {"edges": [((number, 0), 1) for number in range(spine.MOST)]})
+    (trace,) = [
+        each.trace for each in engine._dataflow.operators.values() if getattr(each, "name", "") == EDGES.name
+    ]
+    merged, most = set(), 0
+    for number in range(spine.MOST):
+        before = progress(trace)
+        apply(engine, {"edges": [((number * 7919 % spine.MOST, 1 + number), 1)]})
+        after = progress(trace)
+        if after[0] != spine.NOWHERE and after[:2] == before[:2]:
+            assert after[2] - before[2] <= spine.EFFORT
+            merged.add(after[:2])
+            most = max(most, after[2])
+        assert trace.count <= 2 + log2(2 * spine.MOST)
+    assert len(merged) > 20
+    assert most > spine.MOST / 3
+
+
+def test_a_trace_that_is_settled_keeps_its_lines() -> None:
+    """A step may be in progress, which knows them by their numbers. What was being merged is merged later."""
+    engine = Engine()
+    engine.create_source(EDGES.name, EDGES.schema)
+    engine.create_view("degrees", DEGREES)
+    edges: Counter = Counter()
+    settled = 0
+    for number in range(600):
+        rows = [(number * 7919 % KEYS, number), (number % KEYS, -1 - number)]
+        apply(engine, {"edges": [(row, 1) for row in rows]})
+        edges.update(rows)
+        for trace in traces(engine):
+            if trace.spine[spine.MERGING] != spine.NOWHERE and number % 3 == 0:
+                lines = trace.table[: trace.count, ROWS].tolist()
+                assert [len(layer) for layer in trace.layers()] == lines
+                assert trace.table[: trace.count, ROWS].tolist() == lines
+                settled += 1
+            assert trace.count <= 3 + log2(trace.rows)
+    assert settled > 10
+    check(engine.snapshot, edges)
+
+
+def progress(trace: Trace) -> tuple[int, int, int]:
+    """Which merge is in progress in compiled code, and the rows that it has read."""
+    line, into, left, right = trace.spine[
+        [spine.MERGING, spine.INTO, spine.PROGRESS, spine.PROGRESS + 1]
+    ].tolist()
+    return line, into, left + right
 
 
 def check(snapshot: Snapshot, edges: Counter) -> None:

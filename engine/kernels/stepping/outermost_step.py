@@ -194,7 +194,7 @@ def publish(code, operators, queue, state, nursery, cursor, since, changed):
             if not keeps_epochs:
                 numbers[spine.SINCE] = since
             batch = matrix(rows_at(line[TABLE], line[BEFORE] + 1, COLUMNS), line[BEFORE])
-            is_settled = numbers[spine.SETTLED] == spine.ALL
+            is_settled = numbers[spine.SETTLED] == spine.NOWHERE
             is_inserted = spine.insert(numbers, batch, nursery, cursor)
         is_ordered = code[place, OPERATION] == ARRANGE_ORDERED
         if keeps_epochs or is_settled or is_ordered or not is_inserted:
