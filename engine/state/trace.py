@@ -29,6 +29,7 @@ import numpy as np
 
 from engine.kernels.layers import COLUMNS, ROWS, WORD
 from engine.kernels.layers import WIDTH as ROW_WIDTH
+from engine.kernels.lookup import WALK
 from engine.kernels.merge import compact, merge_step
 from engine.kernels.narrow.narrow_rows import Batch, as_matrix
 from engine.kernels.parallel.divided_merge import merge_batches
@@ -75,6 +76,7 @@ class Trace:
         self._merges: list[LayerMerge] = []
         self._held: list[Layer] = []
         self._compacted = 0
+        self._inserted = 0
         self._clear()
         self.since = since
 
@@ -354,6 +356,7 @@ class Trace:
         if len(batch) == 0:
             return
         self.leave_nursery()
+        self._inserted = len(batch)
         size = len(batch) + self._paid()
         layers = self._layers
         replaced = 0
@@ -365,7 +368,7 @@ class Trace:
             layers.pop()
             replaced += 1
         if len(batch):
-            layers.append(Layer(batch, index).indexed(self.key).narrowed)
+            layers.append(self._indexed(Layer(batch, index)).narrowed)
         ended = bool(self._merges) and self._work(size)
         if ended or not len(batch) or self._is_unbalanced() or self._is_left:
             while self._balance():
@@ -445,6 +448,11 @@ class Trace:
             changed = True
         return changed
 
+    def _indexed(self, layer: Layer) -> Layer:
+        """The layer with an index, if that pays: a search of so many keys as were inserted last walks through
+        a short layer."""
+        return layer.indexed(self.key) if len(layer) > WALK * self._inserted else layer
+
     def _begin(self, left: Layer, right: Layer) -> Layer | LayerMerge:
         if len(left) + len(right) <= QUANTUM:
             return Layer(self.merge(left.rows, right.rows, self.since))
@@ -488,7 +496,7 @@ class Trace:
             if isinstance(layer, LayerMerge):
                 held += (layer.left, layer.right)
             else:
-                layer = self._layers[place] = layer.indexed(self.key)
+                layer = self._layers[place] = self._indexed(layer)
                 held.append(layer)
         count = self._numbers[spine.COUNT] = len(held)
         self.make_room(count + 1)

@@ -6,12 +6,16 @@ import random
 from collections import Counter
 from math import log2
 
+import pytest
+
 from engine.kernels.layers import ROWS
 from engine.kernels.stepping import spine
+from engine.operators import running_dataflow
 from engine.operators.history import History
 from engine.plan.nodes import AggregateSpec, Function, Reduce
 from engine.runtime.engine import Engine, Snapshot
 from engine.schema import BIGINT
+from engine.state import layer
 from engine.state.trace import Trace
 from tests.engine.harness import apply, source
 from tests.seeds import each_seed
@@ -107,6 +111,23 @@ def test_a_trace_that_is_settled_keeps_its_lines() -> None:
             assert trace.count <= 3 + log2(trace.rows)
     assert settled > 10
     check(engine.snapshot, edges)
+
+
+def test_few_rows_may_be_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those are that a merge of many rows leaves, most of which have cancelled."""
+    monkeypatch.setattr(layer, "NARROW", 4)
+    engine = Engine()
+    engine.create_source(EDGES.name, EDGES.schema)
+    engine.create_view("degrees", DEGREES)
+    edges: Counter = Counter()
+    for number in range(40):
+        rows = [((number * 31 + place) % KEYS, number) for place in range(10 if number % 8 == 0 else 1)]
+        with monkeypatch.context() as patch:
+            if len(rows) > 1:
+                patch.setattr(running_dataflow, "FEW", -1)
+            apply(engine, {"edges": [(row, 1) for row in rows]})
+        edges.update(rows)
+        check(engine.snapshot, edges)
 
 
 def progress(trace: Trace) -> tuple[int, int, int]:

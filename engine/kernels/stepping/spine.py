@@ -51,6 +51,13 @@ def _room(nursery, cursor, words):
     return nursery.ctypes.data + WORD * cursor[0]
 
 
+@njit(inline="always")
+def _joins(table, line, size):
+    """Whether a batch is merged with so many rows at once. Few rows are narrow if most of a large batch have
+    cancelled."""
+    return table[line, ROWS] + size <= AT_ONCE and table[line, FORMAT] == 0
+
+
 @njit
 def _put(numbers, table, line, rows):
     """Write a batch into a line of the table."""
@@ -117,7 +124,7 @@ def insert(numbers, batch, nursery, cursor):
     rows = rows_at(address, size, columns)
     rows[:] = batch
     table = _table(numbers)
-    while last > first and table[last - 1, ROWS] + rows.shape[0] <= AT_ONCE:
+    while last > first and _joins(table, last - 1, rows.shape[0]):
         last -= 1
         cursor[0] += rows.shape[0] * columns
         most = table[last, ROWS] + rows.shape[0]
