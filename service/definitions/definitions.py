@@ -29,11 +29,12 @@ from planner.limits import UNLIMITED
 from planner.long_texts import plan_text
 from planner.relation import Relation
 from planner.relation_names import is_temporary, schema_of
+from planner.rewriting.open_pivots import PivotLists
 from planner.statements.table_rules import Identity, period_of
 from service.catalog.catalog import Catalog
 from service.catalog.details import NO_DETAILS, Details, FormerQuery
 from service.catalog.identity_counters import IdentityCounter
-from service.catalog.records import Definer
+from service.catalog.records import Definer, DefinitionStore
 from service.changes.constraints import index_side, indexes_of, plans_of
 from service.changes.lateness import newest_index
 from service.clock import Clock
@@ -61,9 +62,12 @@ class Definitions:
         clock: Clock,
         settings: Settings,
         placement: Placement | None = None,
+        store: DefinitionStore | None = None,
     ) -> None:
+        """`store` has the definitions that are made, by default the catalog."""
         self.engine = engine
         self.catalog = catalog
+        self.store: DefinitionStore = store or catalog
         self.clock = clock
         self._placement = placement
         self.limits = settings.planning_limits
@@ -78,6 +82,9 @@ class Definitions:
         """Every table and view. Replaced as a whole."""
         self.holders: dict[str, int] = {}
         """By branch, the number of the newest relation that it holds: all up to it stay as they are."""
+        self.inherited = 0
+        """The number of the newest relation that a branch has from its parent: all up to it are its
+        parent's."""
 
     @property
     def all(self) -> Mapping[str, Definition]:
@@ -122,7 +129,7 @@ class Definitions:
             return self.put(self.table(added[0], relation, definition.created, details))
         with self.undone_by(lambda: self.withdraw([definition])):
             self.install([definition], {})
-            with self.catalog.changing() as changing:
+            with self.store.changing() as changing:
                 id = changing.add(definition.record())
         return self.put(self.table(id, relation, definition.created, details))
 
@@ -154,7 +161,7 @@ class Definitions:
                 going[reader.name] = reader
         changed = [*self._released(going, cascade), *self._without_past(going)]
         self.check_held(*going.values(), *changed)
-        with self.catalog.changing() as changing:
+        with self.store.changing() as changing:
             for definition in going.values():
                 changing.remove(definition.id)
             for definition in changed:
@@ -240,21 +247,25 @@ class Definitions:
         created: int,
         details: Details | None = None,
         relations: Mapping[str, Relation] | None = None,
+        lists: PivotLists = (),
     ) -> Definition:
         """A view planned over `relations`, by default the current ones. `details` are those of a view that
-        was planned before: it sees what it saw then, and is planned without limits. A new one over a view
-        that was replaced begins with that, because its plan is not one over the rows of before."""
+        was planned before: it sees what it saw then, and is planned without limits, unless it gets other
+        `lists` of values. A new one over a view that was replaced begins with that, because its plan is not
+        one over the rows of before."""
         among = self.relations if relations is None else relations
         if details is None:
             scope = sized(among, self.engine.rows)
-            planned = plan_text(sql, scope, dialect, self.limits, named=True)
+            planned = plan_text(sql, scope, dialect, self.limits, named=True, lists=lists)
             _check_permanent(name, planned.reads)
             since = max((self.all[it].planned_since for it in planned.reads if it in self.all), default=0)
             former = (FormerQuery(since),) if since else ()
-            details = Details(sees=seen_now(planned.reads, scope), named=True, former=former)
+            details = Details(sees=seen_now(planned.reads, scope), named=True, former=former, lists=lists)
         else:
             scope = relations_of(details.sees, among)
-            planned = plan_text(sql, scope, dialect, UNLIMITED, details.named)
+            limits = self.limits if lists else UNLIMITED
+            details = replace(details, lists=lists or details.lists)
+            planned = plan_text(sql, scope, dialect, limits, details.named, details.lists)
         check_columns(planned.schema.names)
         schema = with_nulls(planned.schema, details.once_null)
         relation = Relation(name, schema, planned.plan, None, True, period=planned.period)
@@ -344,7 +355,7 @@ class Definitions:
         read among these definitions, by default the current ones."""
 
         def planned(name: str, query: FormerQuery, among: Mapping[str, Relation]) -> Relation:
-            details = Details(sees=query.sees, named=query.named)
+            details = Details(sees=query.sees, named=query.named, lists=query.lists)
             return self.view(0, name, query.sql, query.dialect, 0, details, among).relation
 
         return former_plans(self.all if among is None else among, view, planned)
@@ -391,8 +402,15 @@ class Definitions:
     # Names
 
     def check_held(self, *changing: Definition) -> None:
-        """Raises Conflict if a branch holds one of these definitions."""
+        """Raises Conflict if a branch holds one of these definitions, or is not the one that has made it."""
         for definition in changing:
+            if definition.id <= self.inherited:
+                kind = "view" if definition.is_view else "table"
+                raise Conflict(
+                    f"{kind} {definition.name} is not the branch's own",
+                    "a branch can drop the views that were made on it; SET branch = main for the others",
+                    code="held_by_branch",
+                )
             for branch, newest in self.holders.items():
                 if definition.id <= newest and not is_temporary(definition.name):
                     kind = "view" if definition.is_view else "table"

@@ -6,6 +6,7 @@ from starlette.requests import Request
 
 from service.accounts.principals import Principal
 from service.backup.backups import Backups
+from service.derivations.prepared_program import PreparedPrograms
 from service.errors import Unavailable
 from service.http.bodies import Turns
 from service.http.feeds import Feeds
@@ -17,6 +18,7 @@ from service.reading.reads import Reader
 from service.running.branches.branch_timeline import BranchTimeline
 from service.running.runtime import Runtime
 from service.running.timeline import Timeline
+from service.running.view_timeline import ViewTimeline
 from service.sql.script_door import SqlDoor
 
 
@@ -28,7 +30,7 @@ def runtime_of(request: Request) -> Runtime:
     return runtime
 
 
-def timeline_of(request: Request, branch: str | None) -> Timeline:
+def timeline_of(request: Request, branch: str | None) -> ViewTimeline:
     """The branch that a request names, or the runtime. Raises Unavailable like `runtime_of`, NotFound for a
     branch that is not there, and NotLeader for any in a standby."""
     runtime = runtime_of(request)
@@ -48,6 +50,11 @@ def turns_of(request: Request) -> Turns:
 def lanes_of(request: Request) -> Lanes:
     """The app's threads for each kind of request."""
     return request.app.state.lanes
+
+
+def prepared_programs_of(request: Request) -> PreparedPrograms:
+    """What earlier questions about rows have prepared."""
+    return request.app.state.prepared_programs  # type: ignore[no-any-return]
 
 
 def door_of(request: Request) -> SqlDoor:
