@@ -42,10 +42,7 @@ def create_assertion(piece: Piece) -> CreateAssertion:
 
 def drop_assertion(piece: Piece) -> DropAssertion:
     reader = WordReader(piece, 2, "write DROP ASSERTION [IF EXISTS] name, ...")
-    if_exists = reader.skip("IF", "EXISTS")
-    names = reader.listed(reader.relation)
-    reader.skip("RESTRICT")
-    reader.end()
+    names, if_exists = reader.dropped(reader.relation, "RESTRICT")
     return DropAssertion(piece, names, if_exists)
 
 

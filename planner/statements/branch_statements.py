@@ -50,9 +50,7 @@ def _moment(reader: WordReader) -> int | datetime:
 
 def drop_branch(piece: Piece) -> DropBranch:
     reader = WordReader(piece, 2, _DROP)
-    if_exists = reader.skip("IF", "EXISTS")
-    names = reader.listed(reader.name)
-    reader.end()
+    names, if_exists = reader.dropped(reader.name)
     return DropBranch(piece, names, if_exists)
 
 

@@ -105,9 +105,7 @@ def applied_to_view(piece: Piece) -> ApplyReplacement | None:
 
 def drop_replacement(piece: Piece) -> DropReplacement:
     reader = WordReader(piece, 2, _DROP)
-    if_exists = reader.skip("IF", "EXISTS")
-    names = reader.listed(reader.name)
-    reader.end()
+    names, if_exists = reader.dropped(reader.name)
     return DropReplacement(piece, names, if_exists)
 
 

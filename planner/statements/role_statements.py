@@ -48,9 +48,7 @@ def create_role(piece: Piece) -> CreateRole:
 def drop_role(piece: Piece) -> DropRole:
     """DROP ROLE [IF EXISTS] name, ..."""
     reader = WordReader(piece, 2, f"write {_DROP}")
-    if_exists = reader.skip("IF", "EXISTS")
-    names = reader.names()
-    reader.end()
+    names, if_exists = reader.dropped(reader.name)
     return DropRole(piece, names, if_exists)
 
 

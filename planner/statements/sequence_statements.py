@@ -92,10 +92,7 @@ def alter_sequence(piece: Piece) -> AlterSequence:
 
 def drop_sequence(piece: Piece) -> DropSequence:
     reader = WordReader(piece, 2, "write DROP SEQUENCE [IF EXISTS] name, ...")
-    if_exists = reader.skip("IF", "EXISTS")
-    names = reader.listed(lambda: _existing(reader))
-    reader.skip("RESTRICT")
-    reader.end()
+    names, if_exists = reader.dropped(lambda: _existing(reader), "RESTRICT")
     return DropSequence(piece, names, if_exists)
 
 

@@ -68,10 +68,7 @@ def drop_stream(piece: Piece) -> DropStream:
     """DROP {SOURCE | SINK} [IF EXISTS] name, ... [RESTRICT]."""
     kind = piece.words(2)[1]
     reader = WordReader(piece, 2, f"write DROP {kind} [IF EXISTS] name, ...")
-    if_exists = reader.skip("IF", "EXISTS")
-    names = reader.listed(reader.name)
-    reader.skip("RESTRICT")
-    reader.end()
+    names, if_exists = reader.dropped(reader.name, "RESTRICT")
     return DropStream(piece, kind, names, if_exists)
 
 

@@ -51,10 +51,7 @@ def alter_type(piece: Piece) -> AddLabel:
 def drop_type(piece: Piece) -> DropType:
     """DROP TYPE [IF EXISTS] name, ... [RESTRICT]."""
     reader = WordReader(piece, 2, "write DROP TYPE [IF EXISTS] name, ...")
-    if_exists = reader.skip("IF", "EXISTS")
-    names = reader.listed(lambda: type_name(reader))
-    reader.skip("RESTRICT")
-    reader.end()
+    names, if_exists = reader.dropped(lambda: type_name(reader), "RESTRICT")
     return DropType(piece, names, if_exists)
 
 

@@ -47,10 +47,7 @@ class WordReader:
 
     def names(self) -> tuple[str, ...]:
         """Names without schemas, separated by commas."""
-        found = [self.name()]
-        while self.skip(","):
-            found.append(self.name())
-        return tuple(found)
+        return self.listed(self.name)
 
     def name(self) -> str:
         if self.is_done or self._token.token_type == TokenType.STRING or not _is_name(self._token):
@@ -111,6 +108,15 @@ class WordReader:
         while self.skip(","):
             found.append(read())
         return tuple(found)
+
+    def dropped(self, read: Callable[[], T], *may_follow: str) -> tuple[tuple[T, ...], bool]:
+        """The rest of a DROP: what `read` reads of each name, and whether there is IF EXISTS. One of the
+        words that `may_follow` may be behind the names."""
+        if_exists = self.skip("IF", "EXISTS")
+        names = self.listed(read)
+        any(self.skip(word) for word in may_follow)
+        self.end()
+        return names, if_exists
 
     def end(self) -> None:
         if not self.is_done:
