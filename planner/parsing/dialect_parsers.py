@@ -77,7 +77,7 @@ _WORDS: Mapping[str, tuple[type, ...]] = {
 def _parser_class(dialect: str) -> type[Parser]:
     base = keeping_formats(Dialect.get_or_raise(dialect).parser_class, dialect)
     base = keeping_own(keeping_dates(base, dialect), dialect)
-    own: dict[str, Any] = {"name": dialect}
+    own: dict[str, Any] = {"name": dialect, "ALTER_RENAME_REQUIRES_COLUMN": False}
     if has(dialect, Trait.CASTS_FAIL):
         own["STRICT_CAST"] = True
     if has(dialect, Trait.ARROWS_ARE_OF_JSON):

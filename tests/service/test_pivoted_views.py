@@ -244,6 +244,8 @@ def test_a_pivot_over_another_with_open_values_is_refused(market: Market) -> Non
     for sql, of in (("PIVOT sold ON nope", "unknown_column"), ("PIVOT nope ON k", "unknown_table")):
         refused = market.post("/v1/views", {"name": "v", "sql": sql, "dialect": "duckdb"})
         assert refused.json()["code"] == of and refused.json()["position"], refused.text
+    refused = market.post("/v1/views", {"name": "v", "sql": "PIVOT sold", "dialect": "duckdb"})
+    assert refused.json()["detail"] == "PIVOT has no key"
     assert hidden(market) == []
 
 
