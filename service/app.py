@@ -36,6 +36,7 @@ from service.http.exchanges import Exchanges
 from service.http.feeds import Feeds
 from service.http.gate import Gate
 from service.http.heads import Heads
+from service.http.layered_app import LayeredApp
 from service.http.needs import NeedsByPath, check_declared
 from service.http.origins import Origins
 from service.http.path_names import PathNames
@@ -192,7 +193,7 @@ def create_app(
             await asyncio.to_thread(app.state.otlp.close)
             app.state.lanes.close()
 
-    app = FastAPI(
+    app = LayeredApp(
         title="Freshet",
         summary="SQL views, recursive ones too, kept up to date.",
         version=operations.VERSION,

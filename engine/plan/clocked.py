@@ -22,7 +22,7 @@ CLOCK = Source("now()", Schema((Column("now", TIMESTAMP, nullable=False),)))
 _TODAY = Schema((Column("today", DATE, nullable=False),))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Temporal(SameSchema):
     """The input's rows while `since` <= the clock < `until`, two columns of the row.
 
@@ -34,7 +34,6 @@ class Temporal(SameSchema):
     since: int | None
     until: int | None
     clock: Node = CLOCK
-    __hash__ = Node.__hash__
 
     def __post_init__(self) -> None:
         if self.clock.schema.types != CLOCK.schema.types:
@@ -55,11 +54,9 @@ class Temporal(SameSchema):
         return self.until is None and self.input.only_grows
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Today(Node):
     """The clock's date: one row, which changes once a day."""
-
-    __hash__ = Node.__hash__
 
     @property
     def schema(self) -> Schema:  # type: ignore[override]

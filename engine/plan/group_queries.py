@@ -9,14 +9,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
-from engine.plan.node import Node, Unary, check_columns
+from engine.plan.node import Unary, check_columns
 from engine.schema import Column, Schema
 
 GROUPS = "groups"
 """The name of the table that a query reads."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GroupQuery(Unary):
     """The key columns, then the columns `results` of the rows that `query` returns for a group.
 
@@ -33,7 +33,6 @@ class GroupQuery(Unary):
     keys: tuple[int, ...]
     query: str
     results: Schema
-    __hash__ = Node.__hash__
 
     def __post_init__(self) -> None:
         check_columns("a group query's key", self.keys, self.input.schema)

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from engine.errors import PlanError
-from engine.plan.node import Node, Unary, check_columns
+from engine.plan.node import Unary, check_columns
 from engine.schema import BIGINT, Column, Kind, Schema, Type
 
 MOST_ELEMENTS = 1_000_000
@@ -32,7 +32,7 @@ class Elements:
         return BIGINT if element is None else element
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Unnest(Unary):
     """Each row once for each position in its lists, with the elements at that position.
 
@@ -43,7 +43,6 @@ class Unnest(Unary):
     lists: tuple[Elements, ...]
     ordinality: bool = False
     outer: bool = False
-    __hash__ = Node.__hash__
     KEEPS_GROWTH: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -19,14 +19,13 @@ from engine.plan.node import Node, Unary, check_expression
 from engine.schema import BIGINT, Column, Schema
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Variable(Node):
     """A binding of the enclosing `Recursive`, with its value after the round before; or one of its
     entries."""
 
     name: str
     schema: Schema
-    __hash__ = Node.__hash__
 
     @cached_property
     def free(self) -> frozenset[str]:
@@ -75,7 +74,7 @@ class Entry:
         check_expression("an entry", self.round, self.input.schema)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Recursive(Node):
     """The fixed point of `bindings`; the result is that of the binding called `result`.
 
@@ -90,7 +89,6 @@ class Recursive(Node):
     limit: int | None = None
     on_limit: OnLimit = OnLimit.ERROR
     entries: tuple[Entry, ...] = ()
-    __hash__ = Node.__hash__
 
     def __post_init__(self) -> None:
         names = self._names
@@ -143,15 +141,13 @@ class Recursive(Node):
         return (*(binding.value for binding in self.bindings), *self._outside)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WithRound(Unary):
     """The differences of a collection of a scope, each with its round as one more column, the last.
 
     So the result of a scope that feeds nothing back tells what changes at which round: the sum of the
     differences up to a round is the collection at that round. Outside of all scopes the round is 0.
     """
-
-    __hash__ = Node.__hash__
 
     @cached_property
     def schema(self) -> Schema:  # type: ignore[override]

@@ -21,7 +21,7 @@ Place = tuple[int, int]
 """An input and a column of it."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MultiJoin(Node):
     """All columns of all inputs in order, for each choice of a row from every input that fits `equalities`.
 
@@ -33,7 +33,6 @@ class MultiJoin(Node):
 
     parts: tuple[Node, ...]
     equalities: tuple[tuple[Place, ...], ...]
-    __hash__ = Node.__hash__
     KEEPS_GROWTH: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

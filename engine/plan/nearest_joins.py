@@ -23,7 +23,7 @@ from engine.plan.nodes import (
 from engine.schema import BOOLEAN, Schema
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NearestJoin(Node):
     """All columns of a row of `left`, then those of one row of `right`, for each copy of the row.
 
@@ -42,7 +42,6 @@ class NearestJoin(Node):
     order: tuple[Ordering, ...]
     is_strict: bool
     pads: bool
-    __hash__ = Node.__hash__
 
     def __post_init__(self) -> None:
         if not self.order or self.order[0].nulls_first:

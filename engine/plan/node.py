@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import ClassVar
@@ -9,6 +10,9 @@ from typing import ClassVar
 from engine.errors import PlanError
 from engine.plan.expressions import Expression, columns_of
 from engine.schema import Schema
+
+_comparison = threading.local()
+"""`met`: the pairs of nodes that the comparison in hand has found equal."""
 
 
 class Node:
@@ -32,36 +36,59 @@ class Node:
         """Whether rows are only ever added: no multiplicity falls, and none is negative."""
         return self.KEEPS_GROWTH and all(node.only_grows for node in self.inputs)
 
+    @property
+    def _compared(self) -> tuple[object, ...]:
+        return tuple([getattr(self, field.name) for field in fields(self) if field.compare])  # type: ignore[arg-type]
+
     @cached_property
     def _hash(self) -> int:
-        compared = (getattr(self, field.name) for field in fields(self) if field.compare)  # type: ignore[arg-type]
-        return hash((type(self).__name__, *compared))
+        return hash((type(self).__name__, *self._compared))
 
     def __hash__(self) -> int:
         return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all is the same below both. Two nodes are compared once, by whatever paths."""
+        if self is other:
+            return True
+        if type(self) is not type(other) or self._hash != other._hash:
+            return False
+        met: set[tuple[int, int]] | None = getattr(_comparison, "met", None)
+        if met is not None:
+            return self._equals(other, met)
+        _comparison.met = set()
+        try:
+            return self._equals(other, _comparison.met)
+        finally:
+            _comparison.met = None
+
+    def _equals(self, other: Node, met: set[tuple[int, int]]) -> bool:
+        pair = (id(self), id(other))
+        if pair not in met:
+            if self._compared != other._compared:
+                return False
+            met.add(pair)
+        return True
 
     def __getstate__(self) -> dict[str, object]:
         """The fields only: cached values, such as a salted hash, are wrong in another process."""
         return {field.name: getattr(self, field.name) for field in fields(self)}  # type: ignore[arg-type]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Unary(Node):
     """A node that reads one other node."""
 
     input: Node
-    __hash__ = Node.__hash__
 
     @property
     def inputs(self) -> tuple[Node, ...]:
         return (self.input,)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SameSchema(Unary):
     """A unary node whose rows have its input's schema."""
-
-    __hash__ = Node.__hash__
 
     @property
     def schema(self) -> Schema:  # type: ignore[override]

@@ -59,7 +59,7 @@ __all__ = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Source(Node):
     """The rows of an input that `Engine.create_source` made.
 
@@ -70,20 +70,18 @@ class Source(Node):
     name: str
     schema: Schema
     append_only: bool = field(default=False, compare=False)
-    __hash__ = Node.__hash__
 
     @property
     def only_grows(self) -> bool:  # type: ignore[override]
         return self.append_only
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Constant(Node):
     """Rows that exist from the first epoch on; values as in `Literal`."""
 
     rows: tuple[tuple[object, ...], ...]
     schema: Schema
-    __hash__ = Node.__hash__
     KEEPS_GROWTH: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -91,13 +89,12 @@ class Constant(Node):
             raise PlanError(f"a row of a constant does not have {len(self.schema)} values")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Map(Unary):
     """Each row becomes the row of `expressions`, named and typed by `schema`."""
 
     expressions: tuple[Expression, ...]
     schema: Schema
-    __hash__ = Node.__hash__
     KEEPS_GROWTH: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -107,12 +104,11 @@ class Map(Unary):
             check_expression("a map", expression, self.input.schema)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Filter(SameSchema):
     """The rows for which `predicate` is true: neither false nor NULL."""
 
     predicate: Expression
-    __hash__ = Node.__hash__
     KEEPS_GROWTH: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -121,13 +117,12 @@ class Filter(SameSchema):
         check_expression("a filter", self.predicate, self.input.schema)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Concat(Node):
     """The bag sum of inputs of the same types; names are the first input's, and a column is nullable if any
     is."""
 
     parts: tuple[Node, ...]
-    __hash__ = Node.__hash__
     KEEPS_GROWTH: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -150,14 +145,12 @@ class Concat(Node):
         return self.parts
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Negate(SameSchema):
     """The same rows with the sign of every multiplicity inverted."""
 
-    __hash__ = Node.__hash__
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Join(Node):
     """All columns of the left, then all of the right, for each pair of rows whose keys are the same words.
 
@@ -168,7 +161,6 @@ class Join(Node):
     right: Node
     left_keys: tuple[int, ...]
     right_keys: tuple[int, ...]
-    __hash__ = Node.__hash__
     KEEPS_GROWTH: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -229,14 +221,13 @@ class AggregateSpec:
         return f"{self.function.value}({', '.join(f'#{column}' for column in self.columns) or '*'})"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Reduce(Unary):
     """One row a group: the key columns, then the aggregates. An empty group has no row, so an empty input
     gives no row, even without keys."""
 
     keys: tuple[int, ...]
     aggregates: tuple[AggregateSpec, ...]
-    __hash__ = Node.__hash__
 
     def __post_init__(self) -> None:
         check_columns("a reduce's key", self.keys, self.input.schema)
@@ -276,15 +267,14 @@ class Reduce(Unary):
         return Column(a.name or str(a), a.type, nullable)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Consolidate(SameSchema):
     """The same rows; changes of equal rows and times within a step are added up."""
 
-    __hash__ = Node.__hash__
     KEEPS_GROWTH: ClassVar[bool] = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Inspect(SameSchema):
     """The same rows; a function is called with the values, time and diff of every change that passes.
 
@@ -292,11 +282,10 @@ class Inspect(SameSchema):
     """
 
     function: Callable[[tuple[object, ...], object, int], object]
-    __hash__ = Node.__hash__
     KEEPS_GROWTH: ClassVar[bool] = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FlatMap(Unary):
     """Each row becomes the rows, of `schema`, that a Python function returns for its values.
 
@@ -306,11 +295,10 @@ class FlatMap(Unary):
 
     function: Callable[..., Iterable[tuple[object, ...]]]
     schema: Schema
-    __hash__ = Node.__hash__
     KEEPS_GROWTH: ClassVar[bool] = True
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GroupBy(Unary):
     """The key columns, then the columns `results` of the rows that a Python function returns for a group.
 
@@ -325,7 +313,6 @@ class GroupBy(Unary):
         Iterable[tuple[tuple[object, ...], int]],
     ]
     results: Schema
-    __hash__ = Node.__hash__
 
     def __post_init__(self) -> None:
         check_columns("a group's key", self.keys, self.input.schema)
@@ -344,12 +331,11 @@ class Clamp(enum.Enum):
     POSITIVE = "positive"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Threshold(SameSchema):
     """The rows of the input with a function of their multiplicities."""
 
     clamp: Clamp
-    __hash__ = Node.__hash__
     KEEPS_GROWTH: ClassVar[bool] = True
 
 
@@ -361,7 +347,7 @@ class Ordering(NamedTuple):
     nulls_first: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TopK(SameSchema):
     """The rows at positions offset < p ≤ offset + limit of each group; without a limit, all p > offset.
 
@@ -373,7 +359,6 @@ class TopK(SameSchema):
     order: tuple[Ordering, ...]
     limit: int | None
     offset: int = 0
-    __hash__ = Node.__hash__
 
     def __post_init__(self) -> None:
         check_columns("a top-k's key", self.keys, self.input.schema)

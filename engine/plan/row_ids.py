@@ -38,7 +38,7 @@ class IdHash:
 DEFAULT_HASH = IdHash()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Intern(Unary):
     """The distinct rows of the input, each with an id: BIGINT, the last column, unique and never NULL.
 
@@ -54,7 +54,6 @@ class Intern(Unary):
     """
 
     hash: IdHash = DEFAULT_HASH
-    __hash__ = Node.__hash__
 
     @cached_property
     def schema(self) -> Schema:  # type: ignore[override]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.plan.node import Node, SameSchema
+from engine.plan.node import SameSchema
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Successor(SameSchema):
     """The same rows, of a view that had another plan before `epoch`. Its history goes on from that plan's.
 
@@ -16,4 +16,3 @@ class Successor(SameSchema):
     """
 
     epoch: int
-    __hash__ = Node.__hash__

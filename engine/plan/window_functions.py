@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from engine.errors import PlanError
-from engine.plan.node import Node, Unary, check_columns
+from engine.plan.node import Unary, check_columns
 from engine.plan.nodes import Ordering
 from engine.schema import Column, Schema, Type
 
@@ -82,7 +82,7 @@ class Windowed:
         return f"{self.function.value}({given or '*'}) {frame}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Window(Unary):
     """The input's columns, then the functions' values.
 
@@ -94,7 +94,6 @@ class Window(Unary):
     order: tuple[Ordering, ...]
     peers: int
     functions: tuple[Windowed, ...]
-    __hash__ = Node.__hash__
 
     def __post_init__(self) -> None:
         check_columns("a window's key", self.keys, self.input.schema)

@@ -31,8 +31,6 @@ from engine.plan.nodes import Node, Source, sources_of
 from engine.plan.successor import Successor
 from engine.runtime import joining
 from engine.runtime.advance import Advance
-from engine.runtime.branch import Branch, ground_of
-from engine.runtime.branch_files import BranchFiles
 from engine.runtime.building import Building, Ground
 from engine.runtime.ends import put_source, put_source_history, reading_order
 from engine.runtime.execution import Declined, Executor, JobTable, RowScan
@@ -44,6 +42,8 @@ from engine.runtime.observation import Held, Observed, held, observe
 from engine.runtime.options import DEFAULTS, Options
 from engine.runtime.registry import KnownSource, Registry
 from engine.runtime.rewriting import Captured
+from engine.runtime.side_advance import SideAdvance, ground_of
+from engine.runtime.side_files import SideFiles
 from engine.runtime.spill import Capture, SavedState, Spill, TextPart
 from engine.runtime.stage import Stage
 from engine.runtime.succession import Past, Succession
@@ -52,6 +52,7 @@ from engine.schema import Schema
 from engine.state.collecting import TextCollection
 from engine.state.dictionary import Dictionary
 from engine.state.error_history import ErrorHistory
+from engine.state.layer import Layer
 from engine.state.packed_times import TOTAL, Frontier, Order
 from engine.state.snapshot import RelationSnapshot, Snapshot
 from engine.state.store.directory import StateDirectory
@@ -98,7 +99,7 @@ class Engine:
         self._registry = Registry()
         self._staged: Stage | None = None
         self._buildings: set[Building] = set()
-        self._branches: set[Branch] = set()
+        self._asides: set[SideAdvance] = set()
         self._forks: set[Fork] = set()
         self._texts: tuple[TextPart, ...] = ()
         self._snapshot = Snapshot(Frontier(order, (first,)), {}, self.dictionary)
@@ -243,7 +244,10 @@ class Engine:
         self._registry.check_plan(plan)
         sources = {source.name: self._registry.sources[source.name] for source in sources_of(plan)}
         kept = {name: source.history for name, source in sources.items() if source.history is not None}
-        ground = Ground(sources, {name: it.trace.layers() for name, it in kept.items()}, self._texts)
+        layers = {name: it.trace.layers() for name, it in kept.items()}
+        if not self._options.keeps_files:
+            layers = {name: tuple(map(Layer.without_file, found)) for name, found in layers.items()}
+        ground = Ground(sources, layers, self._texts)
         since = max((self._since(source) for source in sources), default=0)
         if isinstance(plan, Successor):
             since = max(since, plan.epoch)
@@ -372,7 +376,7 @@ class Engine:
             self._show(name, forget_times(name, history, relation, before, self.frontier))
             return
         epoch = before.words[0] if isinstance(before, Frontier) else before
-        beside: list[Building | Branch | Fork] = [*self._buildings, *self._branches, *self._forks]
+        beside: list[Building | SideAdvance | Fork] = [*self._buildings, *self._asides, *self._forks]
         epoch = min([epoch, *(it.epoch for it in beside)])
         if forget_epochs(name, history, epoch, self._snapshot.upper, at_once):
             self._show(name, relation)
@@ -450,22 +454,22 @@ class Engine:
 
     # Advances beside the running dataflow
 
-    def begin_branch(self, *tables: str) -> Branch:
+    def begin_aside(self, *tables: str) -> SideAdvance:
         """Begin a large advance of these sources beside the running dataflow; `join` or `leave` it later.
 
-        The engine keeps the epochs after the branch's first snapshot apart until then. Raises Declined if a
+        The engine keeps the epochs after the advance's first snapshot apart until then. Raises Declined if a
         source keeps no rows, or times are no plain epochs.
         """
         self._check_unstaged()
         affected, names = self._registry.affected(tables, ())
         sources = {name: self._registry.sources[name] for name in names}
         if not self._order.is_total or any(source.history is None for source in sources.values()):
-            raise Declined("a branch needs sources that keep their rows, and epochs")
+            raise Declined("a side advance needs sources that keep their rows, and epochs")
         views = {name: self._registry.views[name] for name in affected}
         ends = [view.history for view in views.values()]
         ends += [history for name in tables if (history := sources[name].history) is not None]
         ground = ground_of(self._dataflow.operators, reachable(ends))
-        branch = Branch(
+        aside = SideAdvance(
             tables,
             views,
             sources,
@@ -476,36 +480,36 @@ class Engine:
             self._options,
             self.dictionary.lease(),
         )
-        self._branches.add(branch)
-        return branch
+        self._asides.add(aside)
+        return aside
 
-    def join(self, branch: Branch, files: BranchFiles) -> Stage:
-        """Stage a branch as the change of epoch `files.epoch`, which is complete once the stage is published.
+    def join(self, aside: SideAdvance, files: SideFiles) -> Stage:
+        """Stage an advance as the change of epoch `files.epoch`, complete once the stage is published.
 
-        Raises Outdated if a relation of the branch is another by now, EpochError if the epoch has passed, and
-        what `Branch.catch_up` raises.
+        Raises Outdated if a relation of the advance is another by now, EpochError if the epoch has passed,
+        and what `SideAdvance.catch_up` raises.
         """
         self._check_unstaged()
-        joining.check_current(branch, self._registry)
+        joining.check_current(aside, self._registry)
         if files.epoch < self._snapshot.upper:
             raise EpochError(f"epoch {files.epoch} is complete already")
-        branch.catch_up(self._snapshot)
+        aside.catch_up(self._snapshot)
         files.write_rest()
         frontier = Frontier(self._order, (files.epoch + 1,))
         stage = Stage(frontier, self._dataflow.operators, self._publish, self._abort)
         manifest = self.spill(files.directory, files.shards)
         try:
-            stage.manifest = joining.stage(branch, files, self._dataflow, manifest, files.epoch + 1)
+            stage.manifest = joining.stage(aside, files, self._dataflow, manifest, files.epoch + 1)
         except BaseException:
             self._dataflow.abort()
             raise
         self._staged = stage
-        stage.scanned = branch.scanned
+        stage.scanned = aside.scanned
         return stage
 
-    def leave(self, branch: Branch) -> None:
-        """Give up a branch, or end it after its stage was published."""
-        self._branches.discard(branch)
+    def leave(self, aside: SideAdvance) -> None:
+        """Give up a side advance, or end it after its stage was published."""
+        self._asides.discard(aside)
 
     # Forks
 
@@ -544,10 +548,11 @@ class Engine:
         """Let the engine forget what it has kept for a fork."""
         self._forks.discard(fork)
 
-    def departed(self, fork: Fork) -> int:
-        """The bytes that this engine, which began with a fork, holds besides the fork's. Any thread may ask;
-        costs a look at each operator."""
-        return fork.departed(list(self._dataflow.operators.items()))
+    def departed(self, fork: Fork, building: Building | None = None) -> int:
+        """The bytes that this engine, which began with a fork, holds besides the fork's, and would hold with
+        what was built. Any thread may ask; costs a look at each operator."""
+        built = {} if building is None else building.hydration.dataflow.operators
+        return fork.departed(list((dict(built) | dict(self._dataflow.operators)).items()))
 
     def _publish(self, stage: Stage) -> None:
         self._unstage(stage)

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from engine.operators.operator import Operator
 from engine.plan.fingerprint import fingerprint
 from engine.plan.nodes import Node
-from engine.runtime.branch import TraceGround
 from engine.runtime.ends import history_key
 from engine.runtime.execution import JobTable
 from engine.runtime.kept import kept_states
+from engine.runtime.side_advance import TraceGround
 from engine.state.dictionary import Dictionary, Lease
 from engine.state.snapshot import RelationSnapshot, Snapshot
 

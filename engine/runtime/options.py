@@ -15,11 +15,15 @@ class Options:
     `rebuild`: when a recursion is rebuilt instead of updated. The differences are the same either way.
 
     `allowance`: what each operator may use in an advance; the views that need more fail.
+
+    `keeps_files`: whether the files of its state stay as long as it has them mapped. If not, executors get
+    what they read in files of their own.
     """
 
     max_rounds: int = 100_000
     rebuild: Rebuild = Rebuild.AUTO
     allowance: Allowance = UNLIMITED
+    keeps_files: bool = True
 
 
 DEFAULTS = Options()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -109,6 +109,10 @@ class Layer:
         if self.file is not None or len(rows) < NARROW or isinstance(rows, NarrowRows):
             return self
         return Layer(NarrowRows.of(rows), self.index)
+
+    def without_file(self) -> Layer:
+        """The same layer, for somebody who does not know whether its file is still there."""
+        return self if self.file is None else replace(self, file=None)
 
     def register(self, table: np.ndarray, line: int, key: int) -> None:
         """Write the layer into a line of a table; `key` is the trace's."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import orjson
@@ -17,7 +17,9 @@ from freshet.values.rows import Rows
 
 T = TypeVar("T")
 _OF_ROWS = ("/deltas", "/rows", "/changes", "/why", "/why-not", "/why-changed", "/rounds")
-_DEFINING = (path_of("tables"), path_of("views"))
+_TABLES, _VIEWS = path_of("tables"), path_of("views")
+_OF_MAIN = ("/rebuild", "/check")
+"""What can be asked of a view on main alone."""
 MAIN = "main"
 
 
@@ -43,13 +45,16 @@ class BranchDescription:
 
 @dataclass(frozen=True, kw_only=True)
 class MergeDescription:
-    """`epoch` of `into` has the changes; `conflicts` is the number of rows that both had changed."""
+    """`epoch` of `into` has the changes; `conflicts` is the number of rows that both had changed. `views` of
+    the branch's own were made there too; for those that were `left_out`, it has the reasons."""
 
     branch: str
     into: str
     epoch: int
     changes: int
     conflicts: int
+    views: list[str] = field(default_factory=list)
+    left_out: list[dict[str, str]] = field(default_factory=list)
 
 
 def _branch(answer: ApiAnswer) -> BranchDescription:
@@ -90,8 +95,8 @@ def diff(relation: str, name: str, against: str) -> ApiCall[Rows]:
 
 
 def on_branch(call: ApiCall[T], name: str | None) -> ApiCall[T]:
-    """The same request for a branch, if there is one. Raises InvalidRequestError for a definition, which a
-    branch cannot have of its own; what is not about rows stays as it is."""
+    """The same request for a branch, if there is one. Raises InvalidRequestError for a table, which a branch
+    cannot have of its own; what is about neither rows nor views stays as it is."""
     if name is None:
         return call
     if call.path == "/v1/sql":
@@ -103,8 +108,9 @@ def on_branch(call: ApiCall[T], name: str | None) -> ApiCall[T]:
         return replace(call, query=query)
     if call.read is read_epoch:
         return replace(call, path=path_of("branches", name))
-    if call.method != "GET" and call.path.startswith(_DEFINING):
-        raise InvalidRequestError(
-            f"tables and views cannot be defined on branch {name}", "use the connection that it was made of"
-        )
+    if call.path.endswith(_OF_MAIN) or (call.method != "GET" and call.path.startswith(_TABLES)):
+        what = "tables cannot be defined" if call.path.startswith(_TABLES) else "views cannot be checked"
+        raise InvalidRequestError(f"{what} on branch {name}", "use the connection that it was made of")
+    if call.path.startswith(_VIEWS):
+        return replace(call, query={**call.query, "branch": name})
     return call

@@ -42,7 +42,7 @@ def create_assertion(piece: Piece) -> CreateAssertion:
 
 def drop_assertion(piece: Piece) -> DropAssertion:
     reader = WordReader(piece, 2, "write DROP ASSERTION [IF EXISTS] name, ...")
-    names, if_exists = reader.dropped(reader.relation, "RESTRICT")
+    names, if_exists, _ = reader.dropped(reader.relation)
     return DropAssertion(piece, names, if_exists)
 
 

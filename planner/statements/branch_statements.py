@@ -50,7 +50,7 @@ def _moment(reader: WordReader) -> int | datetime:
 
 def drop_branch(piece: Piece) -> DropBranch:
     reader = WordReader(piece, 2, _DROP)
-    names, if_exists = reader.dropped(reader.name)
+    names, if_exists, _ = reader.dropped(reader.name)
     return DropBranch(piece, names, if_exists)
 
 

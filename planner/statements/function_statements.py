@@ -65,7 +65,7 @@ def drop_function(piece: Piece) -> DropFunction:
     if is_macro:
         reader.skip("TABLE")
     # Nothing depends on a function: what uses it keeps its body.
-    dropped, if_exists = reader.dropped(lambda: _dropped(reader), "RESTRICT", "CASCADE")
+    dropped, if_exists, _ = reader.dropped(lambda: _dropped(reader), cascades=True)
     return DropFunction(piece, dropped, if_exists, is_macro)
 
 

@@ -105,7 +105,7 @@ def applied_to_view(piece: Piece) -> ApplyReplacement | None:
 
 def drop_replacement(piece: Piece) -> DropReplacement:
     reader = WordReader(piece, 2, _DROP)
-    names, if_exists = reader.dropped(reader.name)
+    names, if_exists, _ = reader.dropped(reader.name)
     return DropReplacement(piece, names, if_exists)
 
 

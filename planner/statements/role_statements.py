@@ -48,7 +48,7 @@ def create_role(piece: Piece) -> CreateRole:
 def drop_role(piece: Piece) -> DropRole:
     """DROP ROLE [IF EXISTS] name, ..."""
     reader = WordReader(piece, 2, f"write {_DROP}")
-    names, if_exists = reader.dropped(reader.name)
+    names, if_exists, _ = reader.dropped(reader.name)
     return DropRole(piece, names, if_exists)
 
 

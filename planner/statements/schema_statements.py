@@ -57,10 +57,4 @@ def rename_schema(piece: Piece) -> RenameSchema:
 def drop_schema(piece: Piece) -> DropSchema:
     """DROP SCHEMA [IF EXISTS] name, ... [CASCADE | RESTRICT]."""
     reader = WordReader(piece, 2, _DROP)
-    if_exists = reader.skip("IF", "EXISTS")
-    names = reader.listed(reader.schema)
-    cascade = reader.skip("CASCADE")
-    if not cascade:
-        reader.skip("RESTRICT")
-    reader.end()
-    return DropSchema(piece, names, if_exists, cascade)
+    return DropSchema(piece, *reader.dropped(reader.schema, cascades=True))

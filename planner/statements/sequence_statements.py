@@ -92,7 +92,7 @@ def alter_sequence(piece: Piece) -> AlterSequence:
 
 def drop_sequence(piece: Piece) -> DropSequence:
     reader = WordReader(piece, 2, "write DROP SEQUENCE [IF EXISTS] name, ...")
-    names, if_exists = reader.dropped(lambda: _existing(reader), "RESTRICT")
+    names, if_exists, _ = reader.dropped(lambda: _existing(reader))
     return DropSequence(piece, names, if_exists)
 
 

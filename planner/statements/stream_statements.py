@@ -68,7 +68,7 @@ def drop_stream(piece: Piece) -> DropStream:
     """DROP {SOURCE | SINK} [IF EXISTS] name, ... [RESTRICT]."""
     kind = piece.words(2)[1]
     reader = WordReader(piece, 2, f"write DROP {kind} [IF EXISTS] name, ...")
-    names, if_exists = reader.dropped(reader.name, "RESTRICT")
+    names, if_exists, _ = reader.dropped(reader.name)
     return DropStream(piece, kind, names, if_exists)
 
 

@@ -51,7 +51,7 @@ def alter_type(piece: Piece) -> AddLabel:
 def drop_type(piece: Piece) -> DropType:
     """DROP TYPE [IF EXISTS] name, ... [RESTRICT]."""
     reader = WordReader(piece, 2, "write DROP TYPE [IF EXISTS] name, ...")
-    names, if_exists = reader.dropped(lambda: type_name(reader), "RESTRICT")
+    names, if_exists, _ = reader.dropped(lambda: type_name(reader))
     return DropType(piece, names, if_exists)
 
 

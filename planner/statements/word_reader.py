@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from sqlglot.tokens import Token, TokenType
 
@@ -12,6 +12,14 @@ from planner.parsing.script import Piece
 from planner.relation_names import PUBLIC, full_name, schema_named
 
 T = TypeVar("T")
+
+
+class DroppedNames(NamedTuple, Generic[T]):
+    """What a DROP says: the `names`, and whether they may be missing, or take what needs them along."""
+
+    names: tuple[T, ...]
+    if_exists: bool
+    cascade: bool
 
 
 class WordReader:
@@ -102,21 +110,22 @@ class WordReader:
         names = self.piece.names
         return names.meant(name, names.relations) if schema is None else full_name(schema, name)
 
+    def dropped(self, read: Callable[[], T], *, cascades: bool = False) -> DroppedNames[T]:
+        """The rest of a DROP, [IF EXISTS] name, ... [CASCADE | RESTRICT]; CASCADE only if it `cascades`."""
+        if_exists = self.skip("IF", "EXISTS")
+        names = self.listed(read)
+        cascade = cascades and self.skip("CASCADE")
+        if not cascade:
+            self.skip("RESTRICT")
+        self.end()
+        return DroppedNames(names, if_exists, cascade)
+
     def listed(self, read: Callable[[], T]) -> tuple[T, ...]:
         """What `read` reads between commas, at least once."""
         found = [read()]
         while self.skip(","):
             found.append(read())
         return tuple(found)
-
-    def dropped(self, read: Callable[[], T], *may_follow: str) -> tuple[tuple[T, ...], bool]:
-        """The rest of a DROP: what `read` reads of each name, and whether there is IF EXISTS. One of the
-        words that `may_follow` may be behind the names."""
-        if_exists = self.skip("IF", "EXISTS")
-        names = self.listed(read)
-        any(self.skip(word) for word in may_follow)
-        self.end()
-        return names, if_exists
 
     def end(self) -> None:
         if not self.is_done:

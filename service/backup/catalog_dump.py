@@ -16,6 +16,7 @@ import sqlalchemy as sa
 
 from service.accounts.account_tables import audit, keys, roles
 from service.catalog.branch_records import branch_log, branches, merges
+from service.catalog.branch_views import branch_views
 from service.catalog.catalog import commits, idempotency_keys, log
 from service.catalog.identity_counters import counters
 from service.catalog.manifests import arrangements, batch_files, manifests, text_files
@@ -33,7 +34,7 @@ TABLES: Mapping[str, sa.Table] = {
     for table in (
         *(relations, layouts, schemas, schema_comments, types, functions, sequences, counters),
         *(commits, log, idempotency_keys),
-        *(branches, branch_log, merges, replacements),
+        *(branches, branch_log, branch_views, merges, replacements),
         *(manifests, arrangements, batch_files, text_files),
         *(jobs, sources, sinks),
         *(keys, roles, audit),

@@ -103,12 +103,17 @@ class BranchLog:
         return newest or 0
 
     def times(self, since: int = 0) -> list[tuple[int, int]]:
-        """The first epoch of every commit from epoch `since` on, in order, with its time in microseconds."""
-        return self._times(branch_log.c.last >= since)
+        """The first epoch of every commit from epoch `since` on, and of the branch if it is not before that,
+        in order, with its time in microseconds."""
+        return self._with_beginning(since, self._times(branch_log.c.last >= since))
 
     def times_between(self, since: int, until: int) -> list[tuple[int, int]]:
-        """The same, of the commits with epochs from `since` to `until`, and of the branch's first epoch."""
-        found = self._times(branch_log.c.last >= since, branch_log.c.first <= until)
+        """The same, of the commits with epochs from `since` to `until`."""
+        return self._with_beginning(
+            since, self._times(branch_log.c.last >= since, branch_log.c.first <= until)
+        )
+
+    def _with_beginning(self, since: int, found: list[tuple[int, int]]) -> list[tuple[int, int]]:
         beginning = self._record.beginning
         return found if since > beginning else [(beginning, self._record.created_at), *found]
 

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 import sqlalchemy as sa
 
+from service.catalog.branch_epochs import epochs_of
+from service.catalog.branch_views import branch_views
 from service.catalog.database import Number, metadata
 
 MAIN = 0
@@ -71,22 +73,23 @@ class MergedEpochs:
     epoch: int
 
 
-def add_branch(connection: sa.Connection, record: BranchRecord, epochs: int) -> BranchRecord:
-    """Stores a new branch, and returns it with an id that no branch has ever had. It begins with a multiple
-    of `epochs` that is as new as its id, whatever the record says of both."""
+def add_branch(connection: sa.Connection, record: BranchRecord) -> BranchRecord:
+    """Stores a new branch, and returns it with an id that no branch has ever had, and the first of its
+    epochs, whatever the record says of both."""
     values = {name: value for name, value in vars(record).items() if name != "id"}
     statement = sa.insert(branches).values(**values).returning(branches.c.id)
     (id,) = connection.execute(statement).one()
-    made = replace(record, id=id, beginning=id * epochs)
+    made = replace(record, id=id, beginning=epochs_of(id).first)
     connection.execute(sa.update(branches).where(branches.c.id == id).values(beginning=made.beginning))
     return made
 
 
 def remove_branch(connection: sa.Connection, id: int) -> None:
-    """Removes a branch with its log. Its id stays taken."""
+    """Removes a branch with its log and its views. Its id stays taken."""
     connection.execute(sa.delete(branches).where(branches.c.id == id))
     connection.execute(sa.delete(branch_log).where(branch_log.c.branch == id))
     connection.execute(sa.delete(merges).where(merges.c.branch == id))
+    connection.execute(sa.delete(branch_views).where(branch_views.c.branch == id))
 
 
 def branches_of(connection: sa.Connection) -> list[BranchRecord]:

@@ -5,7 +5,9 @@ A `Definer` changes them inside one database transaction.
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from typing import Protocol
 
 import orjson
 import sqlalchemy as sa
@@ -111,6 +113,10 @@ class Definer:
         }
         values |= {"id": layout.id, "relation": layout.relation, "change": layout.change}
         self.connection.execute(sa.insert(layouts).values(**values))
+        return self.new_number()
+
+    def new_number(self) -> int:
+        """A number that no definition has ever had, greater than all of them."""
         nobody = {"name": "", "sql": "", "dialect": "", "created": 0}
         insert = sa.insert(relations).values(**nobody).returning(relations.c.id)
         (id,) = self.connection.execute(insert).one()
@@ -121,6 +127,13 @@ class Definer:
         self.has_changed = True
         self.connection.execute(sa.delete(relations).where(relations.c.id == id))
         self.connection.execute(sa.delete(layouts).where(layouts.c.relation == id))
+
+
+class DefinitionStore(Protocol):
+    """Where definitions are stored."""
+
+    def changing(self) -> AbstractContextManager[Definer]:
+        """A transaction that commits when its block ends and rolls back when the block raises."""
 
 
 def note_change(connection: sa.Connection) -> None:

@@ -75,7 +75,7 @@ class Alterations:
         with of.undone_by(lambda: of.drop_indexes(made)):
             for index in made:
                 of.compute(index, after[index])
-            with of.catalog.changing() as changing:
+            with of.store.changing() as changing:
                 for definition in changed.values():
                     changing.change(definition.record())
         of.drop_indexes(of.all_indexes(old).keys() - of.all_indexes(new).keys())
@@ -194,7 +194,7 @@ class Alterations:
                 code="unknown_column",
             )
         new = replace(definition, details=definition.details.commented(column or "", text))
-        with self._of.catalog.changing() as changing:
+        with self._of.store.changing() as changing:
             changing.change(new.record())
         self._of.put(new)
 
@@ -222,7 +222,7 @@ class Alterations:
                 may_fail = definition.name in failing
                 installed.append(self._installed(definition, histories, may_fail, among))
             check_installed(installed, of.engine)
-            with of.catalog.changing() as changing:
+            with of.store.changing() as changing:
                 written = write(changing)
         except BaseException:
             of.withdraw(news)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -143,6 +143,13 @@ class Definition:
     def reads(self) -> frozenset[str]:
         """The relations that a view reads."""
         return frozenset(seen.relation for seen in self.details.sees.values())
+
+    @property
+    def query(self) -> tuple[Hashable, ...]:
+        """The query of a view, and what its names mean; the name of a table."""
+        sees = self.details.sees.items()
+        seen = frozenset((name, it.relation, frozenset(it.columns.items())) for name, it in sees)
+        return self.is_view, self.sql or self.name, self.dialect, seen
 
     def left_out(self) -> list[object]:
         """The row, in JSON values, of an insert that names no column."""

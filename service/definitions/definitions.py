@@ -34,7 +34,7 @@ from planner.statements.table_rules import Identity, period_of
 from service.catalog.catalog import Catalog
 from service.catalog.details import NO_DETAILS, Details, FormerQuery
 from service.catalog.identity_counters import IdentityCounter
-from service.catalog.records import Definer
+from service.catalog.records import Definer, DefinitionStore
 from service.changes.constraints import index_side, indexes_of, plans_of
 from service.changes.lateness import newest_index
 from service.clock import Clock
@@ -62,9 +62,12 @@ class Definitions:
         clock: Clock,
         settings: Settings,
         placement: Placement | None = None,
+        store: DefinitionStore | None = None,
     ) -> None:
+        """`store` has the definitions that are made, by default the catalog."""
         self.engine = engine
         self.catalog = catalog
+        self.store: DefinitionStore = store or catalog
         self.clock = clock
         self._placement = placement
         self.limits = settings.planning_limits
@@ -79,6 +82,9 @@ class Definitions:
         """Every table and view. Replaced as a whole."""
         self.holders: dict[str, int] = {}
         """By branch, the number of the newest relation that it holds: all up to it stay as they are."""
+        self.inherited = 0
+        """The number of the newest relation that a branch has from its parent: all up to it are its
+        parent's."""
 
     @property
     def all(self) -> Mapping[str, Definition]:
@@ -123,7 +129,7 @@ class Definitions:
             return self.put(self.table(added[0], relation, definition.created, details))
         with self.undone_by(lambda: self.withdraw([definition])):
             self.install([definition], {})
-            with self.catalog.changing() as changing:
+            with self.store.changing() as changing:
                 id = changing.add(definition.record())
         return self.put(self.table(id, relation, definition.created, details))
 
@@ -155,7 +161,7 @@ class Definitions:
                 going[reader.name] = reader
         changed = [*self._released(going, cascade), *self._without_past(going)]
         self.check_held(*going.values(), *changed)
-        with self.catalog.changing() as changing:
+        with self.store.changing() as changing:
             for definition in going.values():
                 changing.remove(definition.id)
             for definition in changed:
@@ -396,8 +402,15 @@ class Definitions:
     # Names
 
     def check_held(self, *changing: Definition) -> None:
-        """Raises Conflict if a branch holds one of these definitions."""
+        """Raises Conflict if a branch holds one of these definitions, or is not the one that has made it."""
         for definition in changing:
+            if definition.id <= self.inherited:
+                kind = "view" if definition.is_view else "table"
+                raise Conflict(
+                    f"{kind} {definition.name} is not the branch's own",
+                    "a branch can drop the views that were made on it; SET branch = main for the others",
+                    code="held_by_branch",
+                )
             for branch, newest in self.holders.items():
                 if definition.id <= newest and not is_temporary(definition.name):
                     kind = "view" if definition.is_view else "table"

@@ -83,7 +83,7 @@ def drop_index(of: Definitions, alterations: Alterations, name: str, missing_ok:
 
 def _store(of: Definitions, definition: Definition, indexes: tuple[SecondaryIndex, ...]) -> Definition:
     changed = replace(definition, details=replace(definition.details, indexes=indexes))
-    with of.catalog.changing() as changing:
+    with of.store.changing() as changing:
         changing.change(changed.record())
     return of.put(changed)
 

@@ -47,7 +47,7 @@ class IntendedView:
         that is broken, nothing is made."""
         check_built(self.definition, building)
         definition = self.definition
-        with of.catalog.changing() as changing:
+        with of.store.changing() as changing:
             if self.rebuilt is None:
                 definition = replace(definition, created=of.engine.snapshot.upper - 1)
                 definition = replace(definition, id=changing.add(definition.record()))

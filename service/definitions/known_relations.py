@@ -48,6 +48,16 @@ class KnownRelations:
             raise NotFound(f"there is no {what} called {name}", hint)
         return found
 
+    def means_same(self, name: str, other: KnownRelations) -> bool:
+        """Whether a relation is also among other definitions: itself, or a view of its query over relations
+        that are there too."""
+        one, there = self.all.get(name), other.all.get(name)
+        if one is None or there is None:
+            return False
+        return one.id == there.id or (
+            one.query == there.query and all(self.means_same(it, other) for it in one.reads)
+        )
+
     def readers(self, name: str) -> list[Definition]:
         """The views that read a relation directly."""
         return [d for d in self.all.values() if d.is_view and name in d.reads]

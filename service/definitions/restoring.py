@@ -83,8 +83,9 @@ class Restoring:
     def views(self, state: SavedState | None, is_saved: Callable[[int], bool]) -> list[Definition]:
         """Plans the catalog's views and restores those that are saved. Returns the others."""
         rest: list[Definition] = []
-        for record in _in_order([record for record in self._of.catalog.records() if record.schema is None]):
-            definition = self._of.put(self._restored(record))
+        records = [record for record in self._of.catalog.records() if record.schema is None]
+        for record in in_order_of_reading(records):
+            definition = self._of.put(restored_view(self._of, record))
             if definition.planned is None:
                 continue
             plan = definition.maintained
@@ -115,12 +116,7 @@ class Restoring:
                 if index not in self._of.engine.snapshot.relations:
                     self._of.compute(index, plan)
             return
-        try:
-            self._of.compute_view(definition)
-        except OverBudget as error:
-            self._of.put(self._of.compute_later(definition, error.message))
-        except EngineError as error:
-            self._of.put(replace(definition, failure=error.message))
+        hydrate_view(self._of, definition)
 
     def _map(self, name: str, plan: Node, state: SavedState) -> bool:
         """Whether the view was restored from its files. If one is damaged, the view is computed instead."""
@@ -130,17 +126,28 @@ class Restoring:
             _log.error("view %s is computed again: %s", name, error.message)
             return False
 
-    def _restored(self, record: DefinitionRecord) -> Definition:
-        """A view of the catalog. If it can no longer be planned, `failure` has the reason."""
-        texts = (record.sql, record.dialect)
-        try:
-            return self._of.view(record.id, record.name, *texts, record.created, record.details)
-        except PlannerError as error:
-            nothing = Relation(record.name, Schema(()), Source(record.name, Schema(())), None, True)
-            return Definition(record.id, nothing, record.created, *texts, None, error.message, record.details)
+
+def restored_view(of: Definitions, record: DefinitionRecord) -> Definition:
+    """A view of the catalog. If it can no longer be planned, `failure` has the reason."""
+    texts = (record.sql, record.dialect)
+    try:
+        return of.view(record.id, record.name, *texts, record.created, record.details)
+    except PlannerError as error:
+        nothing = Relation(record.name, Schema(()), Source(record.name, Schema(())), None, True)
+        return Definition(record.id, nothing, record.created, *texts, None, error.message, record.details)
 
 
-def _in_order(records: Sequence[DefinitionRecord]) -> list[DefinitionRecord]:
+def hydrate_view(of: Definitions, view: Definition) -> None:
+    """Computes a view over the history of what it reads. One that takes too long is set aside."""
+    try:
+        of.compute_view(view)
+    except OverBudget as error:
+        of.put(of.compute_later(view, error.message))
+    except EngineError as error:
+        of.put(replace(view, failure=error.message))
+
+
+def in_order_of_reading(records: Sequence[DefinitionRecord]) -> list[DefinitionRecord]:
     """Records of views, each after those that it reads, otherwise in the order of creation."""
     among = {record.name: record for record in records}
     ordered: dict[str, DefinitionRecord] = {}

@@ -17,6 +17,7 @@ from service.reading.reads import Reader
 from service.running.branches.branch_timeline import BranchTimeline
 from service.running.runtime import Runtime
 from service.running.timeline import Timeline
+from service.running.view_timeline import ViewTimeline
 from service.sql.script_door import SqlDoor
 
 
@@ -28,7 +29,7 @@ def runtime_of(request: Request) -> Runtime:
     return runtime
 
 
-def timeline_of(request: Request, branch: str | None) -> Timeline:
+def timeline_of(request: Request, branch: str | None) -> ViewTimeline:
     """The branch that a request names, or the runtime. Raises Unavailable like `runtime_of`, NotFound for a
     branch that is not there, and NotLeader for any in a standby."""
     runtime = runtime_of(request)

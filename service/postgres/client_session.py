@@ -319,7 +319,7 @@ class ClientSession:
     async def subscription(self, piece: Piece) -> Subscription:
         """What a SUBSCRIBE follows; a query is maintained from now on until the subscription is closed."""
         hall, runs, options = self.hall, self.runs, subscribe_options(piece)
-        runtime, timeline, principal = runs.runtime, runs.timeline, runs.principal
+        timeline, principal = runs.timeline, runs.principal
         assert principal is not None
         if options.query is None:
             name = runs.relation(options.schema, options.relation)
@@ -327,9 +327,9 @@ class ClientSession:
             return Subscription(hall, timeline, options, timeline.definition(name), principal)
         query = await runs.follow(options.query)
         try:
-            return Subscription(hall, runtime, options, query.definition, principal, query)
+            return Subscription(hall, timeline, options, query.definition, principal, query)
         except BaseException:
-            runtime.queries.leave(query)
+            timeline.queries.leave(query)
             raise
 
     async def copy(self, piece: Piece) -> str:

@@ -28,7 +28,7 @@ from service.reading.duck import Answer
 from service.running.branches.open_branches import MAIN_NAME
 from service.running.followed_queries import FollowedQuery
 from service.running.runtime import Runtime
-from service.running.timeline import Timeline
+from service.running.view_timeline import ViewTimeline
 from service.sql.branching import check_on_main
 from service.sql.caller_scope import DoorParts
 from service.sql.describing import DescribingRun
@@ -117,7 +117,7 @@ class StatementRuns:
         return runtime
 
     @property
-    def timeline(self) -> Timeline:
+    def timeline(self) -> ViewTimeline:
         """The branch that the session is on. Raises NotFound if it is not there, Conflict if the block that
         is open has begun on another."""
         name = self.settings.get("branch")

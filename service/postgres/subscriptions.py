@@ -30,7 +30,7 @@ from service.reading.duck import Answer
 from service.running.followed_queries import FollowedQuery
 from service.running.pulse import Beats
 from service.running.relation_following import Following, check_going_on
-from service.running.timeline import Timeline
+from service.running.view_timeline import ViewTimeline
 
 _REST = 0.0005
 """Seconds of rest after it was woken: less than others, because it shares what it does."""
@@ -42,7 +42,7 @@ class Subscription(Following):
     def __init__(
         self,
         hall: Hall,
-        timeline: Timeline,
+        timeline: ViewTimeline,
         options: SubscribeOptions,
         definition: Definition,
         principal: Principal,
@@ -79,7 +79,7 @@ class Subscription(Following):
             self._is_open = False
             self._hall.feeds.leave(self)
             if self._query is not None and self._hall.runtime is not None:
-                self._hall.runtime.queries.leave(self._query)
+                self.timeline.queries.leave(self._query)
 
     @property
     def is_done(self) -> bool:

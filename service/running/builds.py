@@ -15,7 +15,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
@@ -24,6 +24,7 @@ from typing import Any, TypeVar
 
 from engine.errors import BuildCancelled, EngineError, NameInUse, OverBudget
 from engine.operators.allowance import Spending
+from engine.runtime.building import Building
 from engine.runtime.succession import Past
 from service.definitions.definition import Definition
 from service.definitions.intended_view import IntendedView, intend_again
@@ -31,6 +32,7 @@ from service.definitions.maintained_queries import new_query_name
 from service.errors import Conflict, Overloaded, Unavailable
 from service.running.state import State
 from service.running.view_build import EngineBuild, ViewBuild
+from service.settings.settings import Settings
 
 T = TypeVar("T")
 _THREADS = 16
@@ -43,34 +45,66 @@ Plan = Callable[[], IntendedView]
 _log = logging.getLogger("freshet.builds")
 
 
+class BuildThreads:
+    """The threads on which views are built, of the service and of its branches; so many may wait for one."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.turns = threading.Semaphore(settings.builds)
+        """Taken by whoever computes a view in a process of its own."""
+        self._most = settings.builds_waiting
+        self._threads = ThreadPoolExecutor(_THREADS, "freshet-builds")
+        self._asked: set[Future[Any]] = set()
+
+    def start(self, job: Callable[[], T], *, asked: bool = True) -> Future[T]:
+        """Calls a job on one of the threads. Raises Overloaded if it was `asked` for and many are waiting,
+        and Unavailable once they are closed."""
+        if asked and len(self._asked) >= self._most:
+            raise Overloaded(f"{self._most} views are being built already", "try again later")
+        try:
+            future = self._threads.submit(copy_context().run, job)
+        except RuntimeError:
+            raise Unavailable("the service is shutting down", code="shutting_down") from None
+        if asked:
+            self._asked.add(future)
+            future.add_done_callback(self._asked.discard)
+        return future
+
+    def close(self) -> None:
+        """Waits for the threads; what waits for one is not called any more."""
+        self._threads.shutdown(cancel_futures=True)
+
+
 class Builds:
-    def __init__(self, state: State, call: Call) -> None:
+    """The views of one timeline that are being built."""
+
+    def __init__(
+        self,
+        state: State,
+        call: Call,
+        threads: BuildThreads,
+        check: Callable[[Building], None] = lambda building: None,
+    ) -> None:
+        """`check` raises if there is no room for what was built."""
         self.all: Mapping[str, ViewBuild] = {}
         """The views that are being built, by name. Replaced as a whole, on the writer's thread."""
         self.returning: Mapping[str, Future[Definition]] = {}
         """The views that were set aside and are built again. Replaced as `all` is."""
         self._state = state
         self._call = call
-        self._threads = ThreadPoolExecutor(_THREADS, "freshet-builds")
-        self.turns = threading.Semaphore(state.settings.builds)
-        """Taken by whoever computes a view in a process of its own."""
-        self._asked: set[Future[Any]] = set()
+        self._check = check
+        self.threads = threads
+        self._running: set[Future[Any]] = set()
+        self._is_closed = False
 
     async def make(self, name: str, plan: Plan) -> Definition:
         """Builds a view; returns when it is visible. It is built to its end even if nobody waits any more."""
         return await waited(self.start(partial(self.build, name, plan)))
 
-    def start(self, job: Callable[[], T]) -> Future[T]:
-        """Calls a job that builds views on a thread of the builds."""
-        most = self._state.settings.builds_waiting
-        if len(self._asked) >= most:
-            raise Overloaded(f"{most} views are being built already", "try again later")
-        try:
-            future = self._threads.submit(copy_context().run, job)
-        except RuntimeError:
-            raise Unavailable("the service is shutting down", code="shutting_down") from None
-        self._asked.add(future)
-        future.add_done_callback(self._asked.discard)
+    def start(self, job: Callable[[], T], *, asked: bool = True) -> Future[T]:
+        """Calls a job that builds views on a thread of the builds: see `BuildThreads.start`."""
+        future = self.threads.start(job, asked=asked)
+        self._running.add(future)
+        future.add_done_callback(self._running.discard)
         return future
 
     async def returned(self, names: Iterable[str]) -> None:
@@ -95,10 +129,14 @@ class Builds:
                 build.cancel()
 
     def close(self) -> None:
-        """Cancels all builds and waits for their threads. Call it while the writer still runs."""
+        """Cancels all builds and waits until they have ended. Call it while the writer still runs."""
+        self._is_closed = True
+        running = tuple(self._running)
+        for future in running:
+            future.cancel()
         for build in self.all.values():
             build.cancel()
-        self._threads.shutdown(cancel_futures=True)
+        wait(running)
 
     def build(self, name: str, plan: Plan) -> Definition:
         """Builds a view, on a thread of the builds."""
@@ -106,7 +144,8 @@ class Builds:
         state = self._state
         try:
             with state.directory.reserving(build.building.files()) as prefix:
-                build.compute(state.directory, prefix, self.turns)
+                build.compute(state.directory, prefix, self.threads.turns)
+                self._check(build.building)
                 self._precede(build)
                 return self._adopted(build)
         finally:
@@ -131,7 +170,7 @@ class Builds:
             try:
                 with state.directory.reserving(building.files()) as prefix:
                     EngineBuild(building, build.spark, state.settings).compute(
-                        state.directory, prefix, self.turns
+                        state.directory, prefix, self.threads.turns
                     )
                     pasts.append(former.past(building.relation()))
             except BuildCancelled:
@@ -170,8 +209,8 @@ class Builds:
             if name not in self._state.definitions.all:
                 continue
             plan = partial(intend_again, self._state.definitions, name, with_past=True)
-            with suppress(RuntimeError):  # the service is ending, and builds the view after its next start
-                future = self._threads.submit(self._rebuild, name, plan)
+            with suppress(Unavailable):  # the service is ending, and builds the view after its next start
+                future = self.start(partial(self._rebuild, name, plan), asked=False)
                 self.returning = {**self.returning, name: future}
                 future.add_done_callback(partial(self._came_back, name))
 
@@ -196,6 +235,8 @@ class Builds:
 
     def _begin(self, intended: IntendedView) -> ViewBuild | None:
         """Begins to build a view; None if it has to be planned again."""
+        if self._is_closed:
+            raise Unavailable("no more views are built", code="shutting_down")
         definitions, engine, placement = self._state.definitions, self._state.engine, self._state.placement
         name, plan = intended.definition.name, intended.definition.maintained
         if name in self.all:

@@ -48,17 +48,24 @@ class FollowedQuery:
 
 
 class FollowedQueries:
-    def __init__(self, state: State, builds: Builds, writer: Writer) -> None:
+    """The queries over one timeline. Those over its branches share its lane, and count with its own."""
+
+    def __init__(
+        self, state: State, builds: Builds, writer: Writer, others: FollowedQueries | None = None
+    ) -> None:
+        """`others` are those of the timeline that it has parted from."""
         self._state = state
         self._builds = builds
         self._writer = writer
-        self._planning = Lane("followed", 2)
+        self._planning: Lane = Lane("followed", 2) if others is None else others._planning
+        self._counted: set[FollowedQuery] = set() if others is None else others._counted
         self._all: dict[Hashable, FollowedQuery] = {}
         self._drops: set[asyncio.Task[None]] = set()
 
     @property
     def number(self) -> int:
-        return len(self._all)
+        """How many there are of the service and all its branches."""
+        return len(self._counted)
 
     async def enter(self, sql: str, dialect: str, readable: MayRead, caller: Caller) -> FollowedQuery:
         """Follows a query over what is `readable`; returns when it can be read. Call `leave` at the end.
@@ -93,7 +100,7 @@ class FollowedQueries:
 
     def _begun(self, intended: IntendedQuery) -> FollowedQuery:
         most = self._state.settings.followed_queries
-        if len(self._all) >= most:
+        if self.number >= most:
             raise Overloaded(
                 f"{most} queries are followed",
                 "follow a view, or raise FRESHET_FOLLOWED_QUERIES",
@@ -102,6 +109,7 @@ class FollowedQueries:
         name = intended.definition.name
         making = asyncio.ensure_future(self._builds.make(name, lambda: intended))
         query = self._all[intended.meaning] = FollowedQuery(name, intended.meaning, making)
+        self._counted.add(query)
         making.add_done_callback(partial(self._ended, query))
         return query
 
@@ -110,6 +118,7 @@ class FollowedQueries:
             self._forget(query)
 
     def _forget(self, query: FollowedQuery) -> None:
+        self._counted.discard(query)
         if self._all.get(query.meaning) is query:
             del self._all[query.meaning]
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from service.definitions.altering import Alterations
 from service.definitions.definition import Definition
-from service.running.builds import Builds
+from service.running.builds import Builds, BuildThreads
 from service.running.checkpoints import Checkpoints
 from service.running.followed_queries import FollowedQueries
 from service.running.index_builds import IndexBuilds
@@ -40,16 +40,16 @@ class Leading:
         settings = state.settings
         limits = WriterLimits(settings.queue_requests, settings.queue_changes, settings.group_changes)
         writer = Writer(state.epochs, limits, show, after, state.metrics.queue_seconds)
-        builds = Builds(state, writer.call)
+        builds = Builds(state, writer.call, BuildThreads(settings))
         replacements = Replacements(state, builds, writer)
         return cls(
             Alterations(state.definitions),
             Checkpoints(state),
             writer,
             builds,
-            IndexBuilds(state, writer.call, builds.turns),
+            IndexBuilds(state, writer.call, builds.threads.turns),
             LargeRequests(state, writer.call),
-            ViewChecks(state, writer.call, builds.turns),
+            ViewChecks(state, writer.call, builds.threads.turns),
             FollowedQueries(state, builds, writer),
             replacements,
             PivotedViews(state, builds, writer, replacements),
@@ -67,6 +67,7 @@ class Leading:
         self.replacements.close()
         self.checks.close()
         self.builds.close()
+        self.builds.threads.close()
         self.indexes.close()
         self.large.close()
         self.checkpoints.stop()

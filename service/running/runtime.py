@@ -8,7 +8,7 @@ Names are the catalog's: callers fold case before they call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -16,25 +16,19 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from engine.costs.view_cost import ViewCost
 from engine.kernels.parallel import threads
 from engine.runtime.execution import Scanned
 from engine.runtime.observation import Held, Observed
 from engine.runtime.upkeep import Upkeep
 from engine.schema import Schema, Type
 from engine.spark.sessions import Sessions
-from planner.errors import PlannerError
-from planner.lower.planned_query import PlannedQuery
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.sql_functions import SqlFunction
-from planner.parsing.vocabulary import kept_text
 from planner.relation_names import TEMPORARY, schema_of
-from planner.rewriting.open_pivots import PivotLists
 from planner.statements.alterations import Action
-from planner.statements.breach import Breach
 from planner.statements.sequences import Counting
-from planner.statements.view_budgets import ANY, ViewBudget
-from service.accounts.principals import MayRead, readable_by
+from planner.statements.view_budgets import ANY
+from service.accounts.principals import MayRead
 from service.catalog.catalog import Receipt
 from service.catalog.details import NO_DETAILS, Details
 from service.catalog.leadership import Leader
@@ -47,10 +41,7 @@ from service.definitions.definition import Definition
 from service.definitions.dropping_schemas import drop_schemas
 from service.definitions.indexing import NewIndex, create_index, drop_index
 from service.definitions.intended_view import (
-    as_it_would_be,
-    intend,
     intend_again,
-    same_view,
 )
 from service.definitions.maintained_queries import is_query_name
 from service.definitions.readable import Readable
@@ -62,6 +53,7 @@ from service.placement import Placement
 from service.reading.callers import Caller
 from service.reading.lanes import Lane
 from service.running.branches.open_branches import OpenBranches
+from service.running.builds import Builds
 from service.running.followed_queries import FollowedQueries
 from service.running.instance import Deposing
 from service.running.kept_queries import kept_queries
@@ -71,10 +63,10 @@ from service.running.pinned_state import PinnedState, pinned
 from service.running.process_memory import MemoryMark
 from service.running.replacements import Replacement, Replacements
 from service.running.state import State, recover
-from service.running.timeline import Timeline
 from service.running.view_build import ViewBuild
 from service.running.view_comparison import ViewComparison
 from service.running.view_costs import ViewCosts
+from service.running.view_timeline import ViewTimeline
 from service.settings.settings import Settings
 from service.writing.epochs import Drafted
 from service.writing.large_changes import Check
@@ -84,7 +76,7 @@ from service.writing.writer import Writer
 T = TypeVar("T")
 
 
-class Runtime(Timeline):
+class Runtime(ViewTimeline):
     """The service's own timeline; `memory` is the mark of the process."""
 
     def __init__(
@@ -461,67 +453,11 @@ class Runtime(Timeline):
 
         await self._leading.writer.run(change)
 
-    async def create_view(
-        self,
-        name: str,
-        sql: str,
-        dialect: str = "postgres",
-        *,
-        or_replace: bool = False,
-        readable: MayRead = None,
-        names: Namespace = DEFAULT,
-        breach: Breach | None = None,
-        budget: ViewBudget = ANY,
-    ) -> Definition:
-        """Creates a view of the query `sql`, with its tables' history, and returns when it can be read. It
-        may read what is `readable`, by default everything. `names` tells what its names mean. With a `breach`
-        it is an assertion, of whose rows there may be none. Raises Invalid, before it is begun, if it would
-        not fit into its budget or that of all views.
+    async def _replace(self, queries: Sequence[NewQuery], readable: MayRead) -> int:
+        return await self._leading.replacements.replace(queries, readable)
 
-        It is built beside the writer (`service/running/builds.py`). With `or_replace`, a view of the name is
-        replaced (`service/running/replacements.py`), with all views that read it, at one epoch. One that has
-        this query already stays as it is.
-        """
-        self.memory.check("a view")
-        text = await self._judging.run(kept_text, sql, dialect, self.vocabulary(), names)
-        try:
-            return await self._made_view(name, text.text, dialect, or_replace, readable, breach, budget)
-        except PlannerError as error:
-            text.relocate(error)
-            raise
-
-    async def _made_view(
-        self,
-        name: str,
-        sql: str,
-        dialect: str,
-        or_replace: bool,
-        readable: MayRead,
-        breach: Breach | None,
-        budget: ViewBudget,
-    ) -> Definition:
-        leading, of = self._leading, self._state.definitions
-        there = of.all.get(name) if or_replace else None
-        replaces = there is not None and there.is_view
-        if replaces and (same := await self._judging.run(same_view, of, name, sql, dialect, readable)):
-            return same
-        query = await leading.pivoted.listed(NewQuery(name, sql, dialect), readable)
-        budget = budget.within(self.settings.view_budget)
-        if budget.is_limited:
-            await self.costs.lane.run(self._check_costs, query, readable, budget)
-        if replaces:
-            await leading.replacements.replace([query], readable)
-            return self.definition(name)
-        plan = partial(intend, of, name, sql, dialect, readable, breach, query.lists)
-        return await leading.builds.make(name, plan)
-
-    def _check_costs(self, query: NewQuery, readable: MayRead, budget: ViewBudget) -> None:
-        """Raises an error if a view would cost more under its new query than it may."""
-        made = as_it_would_be(
-            self._state.definitions, query.view, query.sql, query.dialect, readable, query.lists
-        )
-        if made.planned is not None:
-            self.costs.check(self, query.view, made.planned, query.sql, budget)
+    async def _listed(self, query: NewQuery, readable: MayRead) -> NewQuery:
+        return await self._leading.pivoted.listed(query, readable)
 
     async def create_replacement(
         self,
@@ -543,35 +479,13 @@ class Runtime(Timeline):
         """Gives views new queries at one epoch, which is returned."""
         self.memory.check("a replacement")
         kept = await self._kept(queries, readable, names)
-        for query in kept if self.settings.view_budget.is_limited else ():
-            budget = ANY.within(self.settings.view_budget)
-            await self.costs.lane.run(self._check_costs, query, readable, budget)
-        return await self._leading.replacements.replace(kept, readable)
+        await self._check_budget(kept, readable, ANY)
+        return await self._replace(kept, readable)
 
     async def _kept(self, queries: Sequence[NewQuery], readable: MayRead, names: Namespace) -> list[NewQuery]:
         """New queries of views as they are kept, with the values that they leave to the data."""
         kept = await self._judging.run(kept_queries, queries, self.vocabulary(), names)
-        return [await self._leading.pivoted.listed(query, readable) for query in kept]
-
-    async def estimate_view(
-        self, name: str, sql: str, dialect: str, caller: Caller, names: Namespace = DEFAULT
-    ) -> tuple[PlannedQuery, ViewCost]:
-        """What `create_view` would plan for a caller, and what the view would cost. Nothing is made."""
-        text = await self._judging.run(kept_text, sql, dialect, self.vocabulary(), names)
-        readable = readable_by(caller.principal)
-
-        def estimate(lists: PivotLists) -> tuple[PlannedQuery, ViewCost]:
-            of = self._state.definitions
-            planned = as_it_would_be(of, name, text.text, dialect, readable, lists).planned
-            assert planned is not None
-            return planned, self.costs.estimate(self, planned.plan, caller, name)
-
-        try:
-            query = await self._leading.pivoted.listed(NewQuery(name, text.text, dialect), readable)
-            return await self.costs.lane.run(estimate, query.lists)
-        except PlannerError as error:
-            text.relocate(error)
-            raise
+        return [await self._listed(query, readable) for query in kept]
 
     async def rebuild_view(self, name: str) -> Definition:
         """Builds a view that has failed again; a view that has not failed stays as it is."""
@@ -589,10 +503,12 @@ class Runtime(Timeline):
         return self._leading.checks.check(name, caller)
 
     @property
+    def _builds(self) -> Builds:
+        return self._leading.builds
+
+    @property
     def builds(self) -> Mapping[str, ViewBuild]:
-        """The views that are being built, without those that were dropped and end soon."""
-        all = {} if self._led is None else self._led.builds.all
-        return {name: b for name, b in all.items() if b.is_wanted and not is_query_name(name)}
+        return super().builds if self.leads else {}
 
     def notice(self, view: str) -> str | None:
         """Why the columns of a view are not those of its data, if it leaves them to the data."""
@@ -605,20 +521,11 @@ class Runtime(Timeline):
 
     @property
     def queries(self) -> FollowedQueries:
-        """The queries that clients follow. Raises NotLeader in a standby, which can only maintain views."""
         if self._led is None:
             raise MaintainsNoQueries(self.leader.address)
         return self._led.queries
 
-    async def drop_view(self, *names: str, missing_ok: bool = False, cascade: bool = False) -> None:
-        """Drops views. Raises Conflict while other views read them, unless `cascade` drops those."""
-        building = {name for name in names if self._leading.builds.cancel(name)}
-        names = tuple(name for name in names if name not in building or name in self.definitions())
-        await self._drop(names, view=True, missing_ok=missing_ok, cascade=cascade)
-
-    async def _drop(self, names: Sequence[str], *, view: bool, missing_ok: bool, cascade: bool) -> None:
-        drop = partial(self._state.definitions.drop, names, view=view, missing_ok=missing_ok)
-        await self._leading.writer.run(partial(drop, cascade=cascade))
+    def _cancel_dropped(self) -> None:
         self._leading.cancel_dropped(self._readable.known.all)
 
     async def rename_view(self, name: str, to: str, *, missing_ok: bool = False) -> None:
@@ -632,11 +539,9 @@ class Runtime(Timeline):
         """Sets the comment on a table, a view or one of its columns. Removes it if there is no text."""
         await self._leading.writer.run(partial(self._leading.alterations.comment, name, column, text, view))
 
-    async def _apply(self, request: Request) -> Applied:
+    def _apply(self, request: Request) -> Awaitable[Applied]:
         leading = self._leading
-        if leading.large.takes(request):
-            return await leading.large.apply(request)
-        return await leading.writer.apply(request)
+        return (leading.large if leading.large.takes(request) else leading.writer).apply(request)
 
     def commit(
         self, changes: Mapping[str, TableChanges], receipt: Receipt, check: Check = lambda: None
@@ -646,7 +551,7 @@ class Runtime(Timeline):
         `check` raises if the changes are not wanted any more, which is asked while they are computed.
         """
         leading = self._leading
-        request = self._request(changes, receipt=receipt)
+        request = self._request(changes, receipt)
         if leading.large.takes(request):
             return leading.large.commit(request, check)
         return leading.writer.commit(request)

@@ -12,13 +12,13 @@ from service.errors import Conflict
 from service.running.branches.branch_merging import ConflictChoice
 from service.running.branches.open_branches import MAIN_NAME, OpenBranches
 from service.running.runtime import Runtime
-from service.sql.defining import DEFINING
+from service.sql.defining import DEFINING, OF_VIEWS
 from service.sql.script_session import ScriptSession
-from service.sql.tasks import name_of
+from service.sql.tasks import Result, name_of
 
 BRANCHING = CreateBranch | DropBranch | MergeBranch
 """Statements that make, merge and drop branches."""
-_DEFINES = "SET branch = main: a branch has the tables and views that its parent had, and no others"
+_DEFINES = "SET branch = main: of its own, a branch can have views, made with CREATE VIEW, and nothing else"
 _OUTSIDE = (
     "SET branch = main: files, sources and sinks are main's; SELECT reads a branch, and so does rows?branch="
 )
@@ -32,7 +32,7 @@ def check_on_main(session: ScriptSession, what: str, hint: str = _DEFINES) -> No
 
 def check_place(statement: Statement, session: ScriptSession) -> None:
     """Raises Unsupported for a statement that cannot be on the branch of its session."""
-    if isinstance(statement, DEFINING | REPLACING):
+    if isinstance(statement, DEFINING | REPLACING) and not isinstance(statement, OF_VIEWS):
         check_on_main(session, name_of(statement))
     if isinstance(statement, OUTSIDE):
         check_on_main(session, name_of(statement), _OUTSIDE)
@@ -46,25 +46,24 @@ def set_branch(name: str | None, session: ScriptSession, runtime: Runtime) -> No
     session.branch = found
 
 
-async def change_branches(
-    statement: BRANCHING, session: ScriptSession, branches: OpenBranches
-) -> tuple[int, int | None]:
-    """Runs a statement. Returns its epoch, and the number of changes if it was a merge."""
+async def change_branches(statement: BRANCHING, session: ScriptSession, branches: OpenBranches) -> Result:
+    """Runs a statement."""
+    made = name_of(statement)
     match statement:
         case CreateBranch(name=name, parent=parent, as_of=as_of):
             of = parent or session.branch or MAIN_NAME
             timeline = branches.timeline(of)
             epoch = await timeline.epoch_at(as_of) if isinstance(as_of, datetime) else as_of
             options = {"live": statement.live, "exists_ok": statement.if_not_exists}
-            made = await branches.create(name, of, epoch, **options)
-            return made.readable.newest, None
+            branch = await branches.create(name, of, epoch, **options)
+            return Result(made, branch.readable.newest)
         case DropBranch(names=names):
             if session.branch in names:
                 raise Conflict(
                     f"the session is on branch {session.branch}", "SET branch = main first", code="in_use"
                 )
             await branches.drop(*names, missing_ok=statement.if_exists)
-            return branches.timeline(MAIN_NAME).readable.newest, None
+            return Result(made, branches.timeline(MAIN_NAME).readable.newest)
         case MergeBranch(name=name, into=into):
             parent = branches.get(name).parent.name or MAIN_NAME
             if into not in (None, parent):
@@ -72,5 +71,8 @@ async def change_branches(
                     f"a merge of branch {name} into {into} is not supported",
                     f"a branch is merged into its parent, {parent}",
                 )
-            merged = await branches.merge(name, ConflictChoice(statement.on_conflict))
-            return merged.applied.epoch, merged.applied.changes
+            merged, views = await branches.merge(name, ConflictChoice(statement.on_conflict))
+            notices = [f"view {it.view} was left out: {it.reason}" for it in views.left_out]
+            if views.made:
+                notices.insert(0, f"made of branch {name}: {', '.join(views.made)}")
+            return Result(made, merged.applied.epoch, merged.applied.changes, notices=tuple(notices))

@@ -28,7 +28,7 @@ from service.reading.duck import Answer, QueryEvaluator
 from service.reading.lanes import Lane
 from service.reading.queries import Queries
 from service.running.runtime import Runtime
-from service.running.timeline import Timeline
+from service.running.view_timeline import ViewTimeline
 from service.sql.allowing import allow_queries, cost_seen_by, observed_by, schemas_seen, seen, seen_of
 from service.sql.outside_running import Outside
 from service.sql.relation_calls import RelationCalls
@@ -60,7 +60,7 @@ class CallerScope:
     as_of: int | None = None
 
     @property
-    def timeline(self) -> Timeline:
+    def timeline(self) -> ViewTimeline:
         """What the statements read and change. Raises NotFound for a branch that is not there."""
         branch = self.session.branch
         return self.runtime if branch is None else self.runtime.branches.timeline(branch)
@@ -171,7 +171,7 @@ class CallerScope:
 
     def _system(self) -> SystemTables:
         """The system catalogs as the caller sees them."""
-        return self.catalogs.of(self.caller, self.names().path)
+        return self.catalogs.of(self.caller, self.names().path, self.timeline)
 
     def _system_of(self, query: AdhocQuery) -> SystemTables | None:
         """The system catalogs for a query that reads them."""

@@ -56,6 +56,8 @@ from service.errors import NotFound
 from service.pgcatalog.system_tables import RELATIONS, SystemTables
 from service.reading.duck import Answer
 from service.running.runtime import Runtime
+from service.running.timeline import Timeline
+from service.running.view_timeline import ViewTimeline
 from service.sql.catalog_reading import is_about_catalogs, over_catalogs
 from service.sql.new_functions import create_function
 
@@ -87,6 +89,8 @@ DEFINING = (
     | Comment
     | CommentOnSchema
 )
+OF_VIEWS = CreateView | DropView
+"""Those that define views, which branches can have of their own."""
 Ask = Callable[[AdhocQuery], Awaitable[Answer]]
 
 
@@ -95,8 +99,8 @@ async def define(
 ) -> int:
     """Runs a statement that defines, and returns its epoch. `ask` answers a query over the newest state;
     `readable` says what the author may read, if that is not all; `system` gives the catalogs."""
-    if isinstance(statement, CreateView):
-        return await _create_view(statement, runtime, readable)
+    if isinstance(statement, OF_VIEWS):
+        return await define_view(statement, runtime, readable)
     if isinstance(statement, CreateAssertion):
         return await _create_assertion(statement, runtime, readable)
     if isinstance(statement, CreateFunction):
@@ -119,10 +123,6 @@ async def _define(statement: Statement, runtime: Runtime) -> None:
             await _create_like(statement, runtime)
         case DropTable(names=names):
             await runtime.drop_table(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
-        case DropView(names=names):
-            for name in names:
-                must_be_view(name, runtime.definitions())
-            await runtime.drop_view(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
         case DropAssertion(names=names):
             for name in names:
                 must_assert(name, runtime.definitions(), statement.if_exists)
@@ -184,18 +184,24 @@ def _must_exist(kind: str, name: str, runtime: Runtime) -> None:
             runtime.definition(name, view=None)
 
 
-def _is_view(runtime: Runtime, name: str) -> bool:
-    there = runtime.definitions().get(name)
+def _is_view(timeline: Timeline, name: str) -> bool:
+    there = timeline.definitions().get(name)
     return there is not None and there.is_view
 
 
-async def _create_view(statement: CreateView, runtime: Runtime, readable: MayRead) -> int:
-    """Creates a view. Returns the epoch at which it is visible."""
-    if statement.if_not_exists and _is_view(runtime, statement.name):
-        return runtime.snapshot.upper - 1
+async def define_view(statement: OF_VIEWS, timeline: ViewTimeline, readable: MayRead) -> int:
+    """Creates or drops views of a timeline. Returns the epoch at which that is visible."""
+    if isinstance(statement, DropView):
+        for name in statement.names:
+            must_be_view(name, timeline.definitions())
+        options = {"missing_ok": statement.if_exists, "cascade": statement.cascade}
+        await timeline.drop_view(*statement.names, **options)
+        return timeline.readable.newest
+    if statement.if_not_exists and _is_view(timeline, statement.name):
+        return timeline.readable.newest
     query, dialect = statement.definition, statement.piece.dialect
     with _placed_in(query):
-        made = await runtime.create_view(
+        made = await timeline.create_view(
             statement.name,
             query.text,
             dialect,

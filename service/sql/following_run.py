@@ -12,11 +12,8 @@ from planner.statements.statements import LongQuery, Select
 from service.accounts.principals import readable_by
 from service.running.followed_queries import FollowedQuery
 from service.sql.allowing import allow
-from service.sql.branching import check_on_main
 from service.sql.caller_scope import CallerScope
 from service.sql.script_failures import numbered
-
-_HINT = "SUBSCRIBE to a view of the branch, or SET branch = main"
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +29,7 @@ class FollowingRun(CallerScope):
         """Maintains a query until the caller leaves it. Raises ScriptFailed."""
         runtime, principal = self.runtime, self.caller.principal
         with numbered(piece):
-            check_on_main(self.session, "SUBSCRIBE to a query", _HINT)
-            queries = runtime.queries
+            queries = self.timeline.queries
             runtime.memory.check("a query that is followed")
             excerpt = await self._lane(piece.length).run(self._text, piece)
             readable = readable_by(principal)

@@ -44,7 +44,7 @@ from service.definitions.known_relations import KnownRelations
 from service.definitions.readable import Readable
 from service.errors import Conflict, ServiceError
 from service.reading.duck import QueryEvaluator
-from service.running.timeline import Timeline
+from service.running.view_timeline import ViewTimeline
 from service.sql.allowing import ACCOUNTS, allow_queries, seen
 from service.sql.block_lookups import BlockLookup, outdated
 from service.sql.branching import BRANCHING
@@ -83,7 +83,7 @@ class OpenBlock:
     """`pins` says that all statements see the state of the first one. `is_implicit` blocks are the statements
     of one message: a definition among them commits what came before it."""
 
-    timeline: Timeline
+    timeline: ViewTimeline
     read_only: bool = False
     pins: bool = False
     is_implicit: bool = False
@@ -133,7 +133,7 @@ class OpenBlock:
         mark = self._transaction.mark()
         self._savepoints = [replace(one, mark=mark, done=0) for one in self._savepoints]
 
-    def go_to(self, timeline: Timeline) -> None:
+    def go_to(self, timeline: ViewTimeline) -> None:
         """Lets the statements be on another branch. Raises Conflict if one has run already."""
         if self._transaction is not None:
             raise Conflict(
@@ -234,7 +234,7 @@ class BlockRun(ScriptRun):
         return self.block
 
     @property
-    def timeline(self) -> Timeline:
+    def timeline(self) -> ViewTimeline:
         return self._open.timeline
 
     async def run_in_block(self, piece: Piece, lookups: PointLookups) -> Result:

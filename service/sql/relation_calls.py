@@ -20,6 +20,7 @@ from service.derivations.search import SearchLimits
 from service.derivations.why import AskedEpoch
 from service.errors import Invalid
 from service.reading.callers import Caller
+from service.reading.more_columns import with_columns
 from service.running.runtime import Runtime
 from service.running.timeline import Timeline
 
@@ -59,10 +60,7 @@ class RelationCalls:
         found = answered(
             f"view {view.name}", self.caller, lambda spending: rounds_of(asked, view, name, spending)
         )
-        taken = {column.name for column in _ROUND_COLUMNS} & set(found.schema.names)
-        if taken:
-            raise Invalid(f"recursion {found.name} has a column called {min(taken)}", "give it another name")
-        schema = Schema((*found.schema.columns, *_ROUND_COLUMNS))
+        schema = with_columns(found.schema, *_ROUND_COLUMNS, of=f"recursion {found.name}")
         ones = np.ones(found.delta.shape[1], np.int64)
         return CalledRows(schema, (found.delta, ones), asked.snapshot.texts)
 

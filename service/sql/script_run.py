@@ -54,9 +54,9 @@ from service.accounts.principals import readable_by
 from service.reading.duck import Answer, QueryEvaluator
 from service.running.branches.open_branches import MAIN_NAME
 from service.sql.allowing import ACCOUNTS, allow
-from service.sql.branching import BRANCHING, change_branches, check_place, set_branch
+from service.sql.branching import BRANCHING, change_branches, check_on_main, check_place, set_branch
 from service.sql.caller_scope import CallerScope
-from service.sql.defining import DEFINING, answered, define
+from service.sql.defining import DEFINING, OF_VIEWS, answered, define, define_view
 from service.sql.granting import change_accounts
 from service.sql.outside_running import run_outside
 from service.sql.preparing import executed, keep, kept_statement
@@ -128,8 +128,7 @@ class ScriptRun(CallerScope):
             return self._of_session(statement)
         if isinstance(statement, BRANCHING):
             async with self._recorded(statement):
-                made = await change_branches(statement, self.session, self.runtime.branches)
-                return Result(name_of(statement), made[0], count=made[1])
+                return await change_branches(statement, self.session, self.runtime.branches)
         if isinstance(statement, REPLACING):
             is_asking = isinstance(statement, PreviewReplacement | ShowReplacements)
             async with self._recorded(statement, not is_asking):
@@ -195,7 +194,10 @@ class ScriptRun(CallerScope):
             known, schemas = runtime.readable.known, runtime.schemas()
             await self.planning.run(change_accounts, statement, runtime.accounts, known, schemas)
             return runtime.snapshot.upper - 1
-        return await define(statement, runtime, self._ask, readable_by(self.caller.principal), self._system)
+        readable = readable_by(self.caller.principal)
+        if isinstance(statement, OF_VIEWS):
+            return await define_view(statement, self.timeline, readable)
+        return await define(statement, runtime, self._ask, readable, self._system)
 
     async def _reach_out(self, statement: OUTSIDE) -> Result:
         """Runs a statement about data outside."""
@@ -247,6 +249,7 @@ class ScriptRun(CallerScope):
 
     async def _replaced_together(self, views: Sequence[CreateView]) -> int:
         """Gives views new queries at one epoch, which is returned."""
+        check_on_main(self.session, "CREATE OR REPLACE VIEW in a block")
         async with AsyncExitStack() as stack:
             for statement in views:
                 await stack.enter_async_context(self._recorded(statement))

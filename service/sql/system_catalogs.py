@@ -24,6 +24,7 @@ from service.pgcatalog.server_settings import VERSION
 from service.pgcatalog.system_tables import SystemTables
 from service.reading.callers import Caller
 from service.running.runtime import Runtime
+from service.running.timeline import Timeline
 from service.sql.open_sessions import OpenSessions
 
 _log = logging.getLogger("freshet.queries")
@@ -67,17 +68,17 @@ class SystemCatalogs:
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple, tuple[_Source, SystemTables]] = OrderedDict()
 
-    def of(self, caller: Caller, path: SearchPath) -> SystemTables:
-        """The catalogs for a caller whose session has a search path."""
+    def of(self, caller: Caller, path: SearchPath, timeline: Timeline) -> SystemTables:
+        """The catalogs of a timeline for a caller whose session has a search path."""
         runtime, principal = self._runtime, caller.principal
         user = user_of(principal, caller.settings)
         session = CatalogSession(
             user, DATABASE, _VERSION, path, caller.settings, self._started, caller.session
         )
         vocabulary, schemas = runtime.vocabulary(), runtime.schemas()
-        known, accounts, comments = runtime.readable.known, runtime.accounts.known, runtime.schema_comments()
+        known, accounts, comments = timeline.readable.known, runtime.accounts.known, runtime.schema_comments()
         source = _Source(known, vocabulary, accounts, schemas, comments, principal)
-        place = (principal.id, user, tuple(path))
+        place = (principal.id, user, tuple(path), timeline.name)
         with self._lock:
             kept = self._kept.get(place)
             if kept is not None and kept[0].is_same(source):
@@ -90,7 +91,7 @@ class SystemCatalogs:
                 source.accounts,
                 principal,
                 session,
-                runtime.size,
+                timeline.size,
                 schemas,
                 partial(self._sessions.seen_by, principal),
                 {name: comments[number] for name, number in schemas.items() if number in comments},

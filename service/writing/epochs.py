@@ -20,10 +20,10 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from engine.errors import PassTooLarge
-from engine.runtime.branch import Branch, Outdated
-from engine.runtime.branch_files import BranchFiles
 from engine.runtime.engine import Engine, Snapshot
 from engine.runtime.execution import BadRows, Declined, KeyTaken, Scanned
+from engine.runtime.side_advance import Outdated, SideAdvance
+from engine.runtime.side_files import SideFiles
 from engine.state.watched_snapshot import WatchedSnapshot
 from service.catalog.catalog import CommittedEpochs, Receipt
 from service.changes.table_changes import Applied, Idempotency
@@ -298,7 +298,7 @@ class Epochs:
     # Large epochs: `service/writing/large_epochs.py`
 
     def begin(self, request: Request) -> Applied | None:
-        """Checks that a request can be made on a branch. Returns the answer if it was made before."""
+        """Checks that a request can be made aside. Returns the answer if it was made before."""
         error = self._resolver.changed(request)
         if error is not None:
             raise error
@@ -333,13 +333,13 @@ class Epochs:
 
     def join(
         self,
-        branch: Branch,
-        files: BranchFiles,
+        aside: SideAdvance,
+        files: SideFiles,
         changes: int,
         idempotency: Idempotency | None = None,
         receipt: Receipt | None = None,
     ) -> Applied:
-        """Makes a branch the epoch `files.epoch`, and those before it epochs without changes.
+        """Makes a side advance the epoch `files.epoch`, and those before it epochs without changes.
 
         Call it after `be_on_time`. Raises what `Engine.join` raises; nothing is then changed.
         """
@@ -348,7 +348,7 @@ class Epochs:
         at = self._clock.newest if self._clock.is_running else self._clock.now()
         commit = CommittedEpochs(self._engine.snapshot.upper, files.epoch, at)
         applied = Applied(commit.last, changes)
-        stage = self._engine.join(branch, files)
+        stage = self._engine.join(aside, files)
         self._commits.finish(stage, {}, commit, Made.of([(applied, idempotency, receipt)]), started)
         return applied
 

@@ -1,4 +1,4 @@
-"""Large changes: a request, a draft or a load, computed on a branch (`service/writing/large_epochs.py`).
+"""Large changes: a request, a draft or a load, made as side advances (`service/writing/large_epochs.py`).
 
 `begin`, `join` and `in_turn` run on the writer's thread, the rest on the caller's.
 """
@@ -11,9 +11,9 @@ from typing import Any, Protocol
 
 from engine.operators.allowance import Allowance, Spending
 from engine.operators.operator import Operator
-from engine.runtime.branch import Branch
-from engine.runtime.branch_files import BranchFiles
 from engine.runtime.execution import BadRows, Declined, KeyTaken, Scanned
+from engine.runtime.side_advance import SideAdvance
+from engine.runtime.side_files import SideFiles
 from engine.state.snapshot import Snapshot
 from service.catalog.catalog import Receipt
 from service.changes.table_changes import Applied
@@ -38,17 +38,17 @@ class LargeChange(Protocol):
         """Check that the change can still be made as it was asked for. Returns the answer if it was made
         before."""
 
-    def compute(self, branch: Branch, prefix: str, check: Check) -> None:
-        """Compute the change on a branch that has just begun; new files have the prefix.
+    def compute(self, aside: SideAdvance, prefix: str, check: Check) -> None:
+        """Compute the change as a side advance that has just begun; new files have the prefix.
 
         Raises ServiceError if it cannot be made, ViewLost if a view fails, Declined as `Executor.run`.
         """
 
-    def catch_up(self, branch: Branch, snapshot: Snapshot) -> int | None:
-        """Bring the branch to a newer snapshot; returns how many differences it read, or None if the change
+    def catch_up(self, aside: SideAdvance, snapshot: Snapshot) -> int | None:
+        """Bring the advance to a newer snapshot; returns how many differences it read, or None if the change
         has to be judged again there."""
 
-    def join(self, branch: Branch, files: BranchFiles) -> Applied:
+    def join(self, aside: SideAdvance, files: SideFiles) -> Applied:
         """Make it an epoch; see `Epochs.join`."""
 
     def in_turn(self) -> Applied:
@@ -76,21 +76,21 @@ class DraftStale(Exception):
 
 
 def compute(
-    branch: Branch,
+    aside: SideAdvance,
     deltas: Deltas,
     prefix: str,
     placement: Placement | None,
     spending: Spending,
 ) -> None:
-    """Computes changes on a branch, on Spark if `placement` says so."""
+    """Computes changes as a side advance, on Spark if `placement` says so."""
     executor = None if placement is None else placement.executor(sum(it.shape[1] for it in deltas.values()))
     if executor is not None:
         try:
-            return branch.compute_on(executor, deltas, {}, prefix)
+            return aside.compute_on(executor, deltas, {}, prefix)
         except Declined as declined:
             assert placement is not None
             placement.declined(declined.message)
-    branch.compute(deltas, spending)
+    aside.compute(deltas, spending)
 
 
 @dataclass(eq=False)
@@ -109,21 +109,21 @@ class LargeRequest:
     def begin(self) -> Applied | None:
         return self.epochs.begin(self.request)
 
-    def compute(self, branch: Branch, prefix: str, check: Check) -> None:
-        deltas = self.epochs.net(self.request, branch.snapshot)
-        compute(branch, deltas, prefix, self.placement, Checked(self.limits.build_allowance, check))
+    def compute(self, aside: SideAdvance, prefix: str, check: Check) -> None:
+        deltas = self.epochs.net(self.request, aside.snapshot)
+        compute(aside, deltas, prefix, self.placement, Checked(self.limits.build_allowance, check))
 
-    def catch_up(self, branch: Branch, snapshot: Snapshot) -> int | None:
-        if self._keys.meet(snapshot, branch.known.upper - 1):
+    def catch_up(self, aside: SideAdvance, snapshot: Snapshot) -> int | None:
+        if self._keys.meet(snapshot, aside.known.upper - 1):
             return None
-        return branch.catch_up(snapshot, Spending(self.limits.view_allowance))
+        return aside.catch_up(snapshot, Spending(self.limits.view_allowance))
 
-    def join(self, branch: Branch, files: BranchFiles) -> Applied:
+    def join(self, aside: SideAdvance, files: SideFiles) -> Applied:
         known = self.begin()
         if known is not None:
             return known
         request = self.request
-        return self.epochs.join(branch, files, request.changes, request.idempotency, request.receipt)
+        return self.epochs.join(aside, files, request.changes, request.idempotency, request.receipt)
 
     def in_turn(self) -> Applied:
         (outcome,) = self.epochs.commit([self.request])
@@ -151,17 +151,17 @@ class LargeDraft:
             raise DraftStale
         return None
 
-    def compute(self, branch: Branch, prefix: str, check: Check) -> None:
-        deltas = pending(self.draft.transaction, branch.snapshot.upper)
-        compute(branch, deltas, prefix, self.placement, Checked(self.limits.build_allowance, check))
+    def compute(self, aside: SideAdvance, prefix: str, check: Check) -> None:
+        deltas = pending(self.draft.transaction, aside.snapshot.upper)
+        compute(aside, deltas, prefix, self.placement, Checked(self.limits.build_allowance, check))
 
-    def catch_up(self, branch: Branch, snapshot: Snapshot) -> int:
-        return branch.catch_up(snapshot, Spending(self.limits.view_allowance))
+    def catch_up(self, aside: SideAdvance, snapshot: Snapshot) -> int:
+        return aside.catch_up(snapshot, Spending(self.limits.view_allowance))
 
-    def join(self, branch: Branch, files: BranchFiles) -> Applied:
+    def join(self, aside: SideAdvance, files: SideFiles) -> Applied:
         self.begin()
         transaction = self.draft.transaction
-        applied = self.epochs.join(branch, files, transaction.changes, receipt=self.receipt)
+        applied = self.epochs.join(aside, files, transaction.changes, receipt=self.receipt)
         self.epochs.note_late(transaction.late)
         return replace(applied, late=transaction.late_rows)
 
@@ -189,26 +189,26 @@ class LargeLoad:
         self.epochs.check_load(self.load)
         return None
 
-    def compute(self, branch: Branch, prefix: str, check: Check) -> None:
+    def compute(self, aside: SideAdvance, prefix: str, check: Check) -> None:
         if self.placement is None:
             raise Unavailable("the service runs without Spark", code="spark_unavailable")
         load, (table,) = self.load, self.tables
         try:
-            branch.compute_on(self.placement.for_scan(load.tag), {}, {table: load.scan}, prefix)
+            aside.compute_on(self.placement.for_scan(load.tag), {}, {table: load.scan}, prefix)
         except (KeyTaken, BadRows) as error:
             raise self.epochs.refusal(load, error) from error
-        self.scanned = branch.scanned
+        self.scanned = aside.scanned
 
-    def catch_up(self, branch: Branch, snapshot: Snapshot) -> int:
+    def catch_up(self, aside: SideAdvance, snapshot: Snapshot) -> int:
         try:
-            return branch.catch_up(snapshot, Spending(self.limits.view_allowance))
+            return aside.catch_up(snapshot, Spending(self.limits.view_allowance))
         except KeyTaken as error:
             raise self.epochs.refusal(self.load, error) from error
 
-    def join(self, branch: Branch, files: BranchFiles) -> Applied:
+    def join(self, aside: SideAdvance, files: SideFiles) -> Applied:
         self.begin()
         receipt = self.load.receipt and self.load.receipt(self.scanned)
-        return self.epochs.join(branch, files, self.scanned.rows, receipt=receipt)
+        return self.epochs.join(aside, files, self.scanned.rows, receipt=receipt)
 
     def in_turn(self) -> Applied:
         applied, self.scanned = self.epochs.load(self.load)

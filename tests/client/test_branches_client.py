@@ -42,11 +42,23 @@ def test_a_connection_on_a_branch(service: Process) -> None:
             there.table("other").create("a BIGINT")
         with pytest.raises(freshet.InvalidRequestError, match="cannot be defined on branch"):
             there.table("br").drop()
+        with pytest.raises(freshet.InvalidRequestError, match="cannot be checked on branch"):
+            there.check_view("br_total")
+        there.create_view("br_most", "SELECT max(n) AS n FROM br")
+        assert there.view("br_most").rows().dicts() == [{"n": 11}]
+        assert {view.name for view in there.views()} >= {"br_most", "br_total"}
+        assert "br_most" not in {view.name for view in db.views()}
+        with pytest.raises(freshet.NotFoundError):
+            db.view("br_most").rows()
+        there.create_view("br_least", "SELECT min(n) AS n FROM br")
+        there.view("br_least").drop()
         table.upsert([{"id": 1, "n": 0}])
         with pytest.raises(freshet.ConflictError, match="have both changed"):
             db.merge_branch("branch_a")
         merged = db.merge_branch("branch_a", on_conflict="theirs")
         assert (merged.changes, merged.conflicts, merged.into) == (2, 1, "main")
+        assert (merged.views, merged.left_out) == (["br_most"], [])
+        assert db.view("br_most").rows().dicts() == [{"n": 11}]
         db.drop_branch("branch_a")
         made = db.create_branch("branch_live", live=True)
         assert (made.live, made.follows, made.waits) == (True, made.parted, None)

@@ -71,9 +71,18 @@ def _leave_out(tree: exp.Expression, known: Spellings) -> None:
         raise LeftOut("joins behind LATERAL, which sqlglot loses")
     if tree.find(exp.Having) and any(join.args.get("using") for join in tree.find_all(exp.Join)):
         raise LeftOut("HAVING over merged columns, for whose names DuckDB takes the select list's")
+    if known.commas_join_first and any(map(_joins_outside_a_comma, tree.find_all(exp.Select))):
+        raise LeftOut("an outer join behind a comma")
     joins = (node for node in tree.find_all(exp.Subquery) if isinstance(node.this, exp.Table))
     if not known.joins_have_columns and any(node.alias_column_names for node in joins):
         raise LeftOut("columns of a join")
+
+
+def _joins_outside_a_comma(query: exp.Select) -> bool:
+    """Whether an outer join follows a comma in FROM."""
+    joins = query.args.get("joins") or ()
+    commas = [place for place, join in enumerate(joins) if join.args.keys() <= {"this"}]
+    return any(join.side for join in joins[min(commas, default=len(joins)) :])
 
 
 def _write_frames(tree: exp.Expression) -> None:

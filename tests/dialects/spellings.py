@@ -45,6 +45,7 @@ _ROWS_OF_VALUES = {template: LEFT_OUT for template, _ in ROW_TESTS}
 _LISTS = "(COALESCE({}, ARRAY[1]) || COALESCE({}, ARRAY[2]))"
 _ELEMENT = "({})[{}]"
 """NULL beyond the end of the array, where other systems fail."""
+_NO_ARRAYS = dict.fromkeys((_ELEMENT, "({0} = ANY ({1}))", "({0} <> ALL ({1}))"), LEFT_OUT)
 _ZONES = {"({} AT TIME ZONE {})": LEFT_OUT}
 """For systems whose moments have a zone of their own, or whose functions for it have other arguments."""
 _UNITS = ("month", "year", "day", "hour", "minute", "week")
@@ -65,6 +66,10 @@ _ROUNDS_HALVES_AWAY = {_ROUND: LEFT_OUT}
 """For systems that round halves away from zero, where PostgreSQL takes the even number for a float."""
 _NAN = {"CAST('NaN' AS double precision)": LEFT_OUT}
 """For systems in which texts begin numbers, and this one is 0."""
+_SHORTER = dict.fromkeys(("CAST({} AS numeric(10, 1))", "CAST({} AS numeric(8, 3))"), LEFT_OUT)
+"""For systems in which a cast cuts digits off, or keeps them all."""
+_NUMBER_AS_TEXT = "text(numeric): CAST({} AS text)"
+"""How many zeros are at its end is another matter in each system."""
 _TIME_AND_SPAN = {"time: ({} + {})": LEFT_OUT}
 """For systems that add no days or months to a time."""
 _DOW, _ISODOW, _DOY, _WEEK = (f"extract({part} FROM {{}})" for part in ("dow", "isodow", "doy", "week"))
@@ -95,6 +100,8 @@ class Spellings:
     types: Mapping[exp.DType, str] = field(default_factory=dict)
     joins_have_columns: bool = True
     """Whether a join in parentheses may have new names for its columns."""
+    commas_join_first: bool = False
+    """Whether a comma binds as strongly as JOIN, so that outer joins behind it have both tables."""
     default_frame_is_known: bool = True
     """Whether a window without a frame has PostgreSQL's; elsewhere it is written."""
 
@@ -126,6 +133,7 @@ _SPARK = Spellings(
     (*_NO_DISTINCT_ON, *_NO_SERIES, *_NO_PERCENTILE),
     ("time", "uuid", "natural"),
     {exp.DType.TIMESTAMP: "TIMESTAMP_NTZ"},
+    commas_join_first=True,
 )
 KNOWN: Mapping[str, Spellings] = {
     "postgres": _POSTGRES,
@@ -178,6 +186,7 @@ KNOWN: Mapping[str, Spellings] = {
                 f"CAST({{}} AS numeric({digits}))": f"CAST({{0}} AS NUMERIC({digits}))"
                 for digits in ("9, 2", "10, 1", "8, 3")
             },
+            _NUMBER_AS_TEXT: LEFT_OUT,
             **_CONCAT,
             **_EXTREMES,
             **_TIME_AND_SPAN,
@@ -188,6 +197,7 @@ KNOWN: Mapping[str, Spellings] = {
         (*_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, "first(", "(x0"),
         ("uuid", "map", "natural"),
         joins_have_columns=False,
+        commas_join_first=True,
     ),
     "spark": replace(_SPARK, words=(*_SPARK.words, *_NO_QUALIFY)),
     "databricks": _SPARK,
@@ -223,6 +233,7 @@ KNOWN: Mapping[str, Spellings] = {
             **_EXTREMES,
             **_ROUNDS_HALVES_AWAY,
             **_ZONES,
+            **_NO_ARRAYS,
             **_BY_ZERO,
         },
         (
@@ -274,6 +285,7 @@ KNOWN: Mapping[str, Spellings] = {
             **_EXTREMES,
             **_ROUNDS_HALVES_AWAY,
             **_ZONES,
+            **_NO_ARRAYS,
             **_BY_ZERO,
         },
         (*_NO_QUALIFY, *_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, *_UNORDERED, "WITH RECURSIVE", "INTERVAL"),
@@ -283,9 +295,12 @@ KNOWN: Mapping[str, Spellings] = {
         _ROUNDS_HALVES_AWAY
         | _BY_ZERO
         | _NAN
+        | _SHORTER
+        | _NO_ARRAYS
         | {
             "int(numeric): CAST({} AS integer)": "CAST(ROUND({0}) AS INTEGER)",
             "int(float): CAST({} AS integer)": LEFT_OUT,
+            _NUMBER_AS_TEXT: LEFT_OUT,
         },
         (
             *_NO_QUALIFY,
@@ -298,6 +313,7 @@ KNOWN: Mapping[str, Spellings] = {
             "AS date)",
         ),
         ("list", "map", "pair", "uuid", "bytes", "time", "date", "timestamp", "instant", "interval"),
+        commas_join_first=True,
     ),
     "oracle": Spellings(
         {
@@ -317,6 +333,7 @@ KNOWN: Mapping[str, Spellings] = {
                 for unit, code in _ORACLE_UNITS.items()
             },
             "text(bool): CAST({} AS text)": LEFT_OUT,
+            _NUMBER_AS_TEXT: LEFT_OUT,
             "text(date): CAST({} AS text)": LEFT_OUT,
             "text(timestamp): CAST({} AS text)": LEFT_OUT,
             "date(timestamp): CAST({} AS date)": "TRUNC({0})",
@@ -332,6 +349,7 @@ KNOWN: Mapping[str, Spellings] = {
             **_EXTREMES,
             **_ROUNDS_HALVES_AWAY,
             **_ZONES,
+            **_NO_ARRAYS,
             **_BY_ZERO,
         },
         (*_NO_QUALIFY, *_NO_DISTINCT_ON, *_NO_SEMI, *_NO_SERIES, "''"),
@@ -374,7 +392,7 @@ KNOWN: Mapping[str, Spellings] = {
             _DAY_AND_SPAN: LEFT_OUT,
             _DIVIDED: "intDiv({0}, {1})",
             _ELEMENT: "arrayElementOrNull({0}, {1})",
-            "int(numeric): CAST({} AS integer)": "toInt32(round({0}))",
+            "int(numeric): CAST({} AS integer)": LEFT_OUT,  # 0.5 is a float
             "int(float): CAST({} AS integer)": "toInt32(round({0}))",
             **{f"text: {name}({{}})": f"{name}UTF8({{0}})" for name in ("upper", "lower", "reverse")},
             **{
@@ -398,6 +416,8 @@ KNOWN: Mapping[str, Spellings] = {
             **{f"bit_{name}({{}})": f"groupBit{name.title()}OrNull({{0}})" for name in ("and", "or", "xor")},
             "sum(DISTINCT {})": "sumOrNull(DISTINCT {0})",
             "avg(DISTINCT {})": "avgOrNull(DISTINCT {0})",
+            **_SHORTER,
+            _NUMBER_AS_TEXT: LEFT_OUT,
             **_CONCAT,
             **_EXTREMES,
             **_ZONES,
@@ -420,7 +440,7 @@ KNOWN: Mapping[str, Spellings] = {
             "corr(",
             "bool_",
         ),
-        ("uuid", "map", "pair", "time", "instant", "interval", "natural"),
+        ("uuid", "map", "pair", "bytes", "time", "instant", "interval", "natural"),
         {exp.DType.TIMESTAMP: "Nullable(DateTime64(6))"},
     ),
 }

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
+from service.definitions.maintained_queries import is_query_name
 from tests.pgwire.door import PostgresDoor
+from tests.service.waiting import wait_until
 
 
 @pytest.fixture
@@ -108,8 +110,8 @@ def test_refusals(door: PostgresDoor, tables: psycopg.Connection) -> None:
         tables.execute("SET branch = none")
     assert tables.execute("SHOW branch").fetchone() == ("main",)
     tables.execute("SET branch = b")
-    follow = "COPY (SUBSCRIBE TO (SELECT c FROM v)) TO STDOUT"
-    for sql in ("CREATE TEMP TABLE x (a BIGINT)", "CREATE TABLE x (a BIGINT)", follow):
+    replaced = "CREATE OR REPLACE VIEW v AS SELECT 1 AS c FROM t"
+    for sql in ("CREATE TEMP TABLE x (a BIGINT)", "CREATE TABLE x (a BIGINT)", replaced):
         with pytest.raises(psycopg.Error, match="on a branch is not supported"):
             tables.execute(sql)
     with door.connect(autocommit=True, options="-c branch=b") as there:
@@ -120,3 +122,40 @@ def test_refusals(door: PostgresDoor, tables: psycopg.Connection) -> None:
             there.execute("SELECT * FROM t")
         there.execute("SET branch = main")
         assert there.execute("SELECT count(*) FROM t").fetchone() == (1,)
+
+
+def test_a_query_is_followed_on_a_branch(door: PostgresDoor, tables: psycopg.Connection) -> None:
+    tables.execute("CREATE BRANCH IF NOT EXISTS followed")
+    with door.connect() as follower, door.connect() as there:
+        for session in (follower, there):
+            session.execute("SET branch = followed")
+        there.execute("CREATE VIEW followed_view AS SELECT n, count(*) AS c FROM t GROUP BY n")
+        before = there.execute("SELECT count(*) FROM t").fetchall()[0][0]
+        follower.execute("BEGIN")
+        query = "SELECT sum(c) AS c FROM followed_view"
+        follower.execute(f"DECLARE c CURSOR FOR SUBSCRIBE TO ({query})")
+        assert [row[1:] for row in follower.execute("FETCH ALL c").fetchall()] == [(1, before)]
+        tables.execute("INSERT INTO t VALUES (1001, 1)")
+        there.execute("INSERT INTO t VALUES (1002, 1), (1003, 1)")
+        changed = follower.execute("FETCH ALL c WITH (timeout = '60s')").fetchall()
+        assert sorted(row[1:] for row in changed) == [(-1, before), (1, before + 2)]
+        assert len(_queries(door, "followed")) == 1
+        assert _queries(door) == []
+        there.execute("DROP VIEW followed_view")
+        with pytest.raises(psycopg.Error, match="subscribe to it anew"):
+            follower.execute("FETCH ALL c WITH (timeout = '60s')")
+        follower.rollback()
+        wait_until(lambda: _queries(door, "followed") == [])
+        follower.execute("BEGIN")
+        follower.execute("DECLARE d CURSOR FOR SUBSCRIBE TO (SELECT count(*) AS n FROM t)")
+        follower.execute("FETCH ALL d")
+        tables.execute("DROP BRANCH followed")
+        with pytest.raises(psycopg.Error, match="branch followed has ended"):
+            follower.execute("FETCH ALL d WITH (timeout = '60s')")
+    tables.execute("DELETE FROM t WHERE id > 1000")
+
+
+def _queries(door: PostgresDoor, branch: str = "main") -> list[str]:
+    """The names of the queries that the engine of a branch maintains."""
+    snapshot = door.runtime.branches.timeline(branch).snapshot
+    return [name for name in snapshot.relations if is_query_name(name)]

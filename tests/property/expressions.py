@@ -85,6 +85,14 @@ class Scope:
         return [atom for atom in self.atoms if atom.sort == sort]
 
 
+_IS_ANY = (
+    "CASE WHEN len({1}) = 0 THEN FALSE WHEN list_contains({1}, {0}) THEN TRUE "
+    "WHEN list_count({1}) = len({1}) THEN {0} <> {0} END"
+)
+"""Whether an array has a number. DuckDB makes a subquery of `= ANY`, to which an aggregate of a constant
+belongs then, and takes no array for an empty one."""
+
+
 def _form(weight: int, text: str, *sorts: str, duck: str | None = None) -> Form:
     return Form(weight, text, sorts, duck)
 
@@ -243,13 +251,8 @@ FORMS: dict[str, tuple[Form, ...]] = {
     ),
     "bool": (
         _form(4, "({} AND {})", "bool", "bool"),
-        # To DuckDB no array is an empty one here.
-        _form(
-            1, "({0} = ANY ({1}))", "int", "list", duck="CASE WHEN {1} IS NOT NULL THEN {0} = ANY ({1}) END"
-        ),
-        _form(
-            1, "({0} <> ALL ({1}))", "int", "list", duck="CASE WHEN {1} IS NOT NULL THEN {0} <> ALL ({1}) END"
-        ),
+        _form(1, "({0} = ANY ({1}))", "int", "list", duck=_IS_ANY),
+        _form(1, "({0} <> ALL ({1}))", "int", "list", duck=f"(NOT {_IS_ANY})"),
         _form(6, "({} OR {})", "bool", "bool"),
         _form(4, "(NOT {})", "bool"),
         _form(2, "({} LIKE {})", "text", "pattern"),
@@ -414,8 +417,8 @@ class Expressions:
             return Form(weight, text, tuple("bool" if s == "B" else sort for s in shape))
         if sort == "bool" and self.rng.random() < 0.6:
             weight, text, arity = self.rng.choices(TESTS, [each[0] for each in TESTS])[0]
-            known = [atom.sort for atom in scope.atoms if atom.sort in COMPARABLE]
-            chosen = self.rng.choice(known if known and self.rng.random() < 0.85 else COMPARABLE)
+            there = [atom.sort for atom in scope.atoms if atom.sort in COMPARABLE]
+            chosen = self.rng.choice(there if there and self.rng.random() < 0.85 else COMPARABLE)
             return Form(weight, text, (chosen,) * arity)
         if sort == "bool" and self.rng.random() < 0.07:
             return self.row_test(scope)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from tests.property.expressions import COMPARABLE, SORTS, Scope
 from tests.property.groups import AGGREGATES
 from tests.property.places import DIRECTIONS, placed
-from tests.property.relations import Relation
+from tests.property.relations import Relation, qualified
 from tests.property.terms import NOTHING, Term, listed, optional
 from tests.property.trees import Trees
 
@@ -173,7 +173,7 @@ class Queries(Trees):
 
     def correlated(self, scope: Scope) -> tuple[Term, Term, Scope]:
         """FROM and WHERE of a subquery that mostly refers to its surroundings, and its scope."""
-        outer = tuple(atom for atom in scope.atoms + scope.outer if "(" not in atom.sql())
+        outer = tuple(atom for atom in qualified(scope.atoms + scope.outer) if "(" not in atom.sql())
         source, atoms = self.primary(1, ())
         if self.rng.random() < 0.2:
             source, atoms = self.join(source, atoms, 1, ())

@@ -25,6 +25,11 @@ def together(left: tuple[Term, ...], right: tuple[Term, ...]) -> tuple[Term, ...
     return tuple(atom for atom in both if "." in atom.text or names[atom.text] == 1)
 
 
+def qualified(atoms: tuple[Term, ...]) -> tuple[Term, ...]:
+    """The columns that a subquery may name: a bare name would be its own column, if it has one."""
+    return tuple(atom for atom in atoms if "." in atom.text)
+
+
 def _bare(atom: Term) -> str:
     return atom.text.split(".")[-1]
 

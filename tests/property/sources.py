@@ -9,7 +9,7 @@ from tests.property.called import ROWS_CALL
 from tests.property.expressions import SORTS, Scope
 from tests.property.groups import Groups
 from tests.property.places import placed
-from tests.property.relations import Relation, columns_of, enumerated, together
+from tests.property.relations import Relation, columns_of, enumerated, qualified, together
 from tests.property.terms import Term, listed
 from tests.property.timed import nearest_row, windowed_rows
 
@@ -229,7 +229,7 @@ class Sources(Groups):
     ) -> tuple[Term, tuple[Term, ...]]:
         self.budget -= 1
         alias = self.name("t")
-        query, sorts = self.select(1, atoms + outer, None)
+        query, sorts = self.select(1, qualified(atoms) + outer, None)
         if self.rng.random() < 0.3:
             query = placed(self.rng, query, sorts, self.name("t"), self.total)
         text = (

@@ -57,6 +57,19 @@ def test_a_session_is_on_a_branch(started: Client) -> None:
     assert [row[0] for row in rows(started, "SHOW TABLES", **on)] == ["bag", "t"]
 
 
+def test_a_branch_may_have_a_name_in_quotes(started: Client) -> None:
+    """The request names it as SQL does: a name is folded once."""
+    on = {"branch": '"What if? B"'}
+    run(started, 'CREATE BRANCH "What if? B"; SET branch = "What if? B"; INSERT INTO t VALUES (4, 20)')
+    assert rows(started, "SELECT count(*) FROM t", **on) == [[4]]
+    begins = started.get("/v1/branches/%22What%20if%3F%20B%22").json()["begins"]
+    assert rows(started, "SELECT count(*) FROM t", as_of=begins, **on) == [[3]]
+    assert rows(started, "SELECT count(*) FROM t", branch="main", as_of=1) == [[3]]
+    run(started, "CREATE BRANCH b")
+    assert rows(started, "SHOW branch", branch="B") == [["b"]]
+    assert rows(started, "SHOW branch", branch="MAIN") == [["main"]]
+
+
 def test_diff(started: Client) -> None:
     run(started, "CREATE BRANCH b; SET branch = b; INSERT INTO t VALUES (4, 20), (5, 30)")
     query = "SELECT n, c, _diff FROM diff(v, 'main', 'b') ORDER BY n, c"
@@ -100,7 +113,7 @@ def test_a_branch_of_a_time(started: Client) -> None:
     ("sql", "expected"),
     [
         ("CREATE TABLE u (a BIGINT)", (422, "unsupported_sql")),
-        ("CREATE VIEW u AS SELECT * FROM t", (422, "unsupported_sql")),
+        ("CREATE OR REPLACE VIEW v AS SELECT n FROM t", (422, "unsupported_sql")),
         ("ALTER TABLE t ADD COLUMN x BIGINT", (422, "unsupported_sql")),
         ("DROP TABLE t CASCADE", (422, "unsupported_sql")),
         ("DROP BRANCH b", (409, "in_use")),
@@ -128,7 +141,7 @@ def test_what_a_refusal_proposes(started: Client) -> None:
     run(started, "CREATE BRANCH b")
     for sql, hint in (
         ("COPY t TO 'out.csv'", "SELECT reads a branch"),
-        ("CREATE VIEW w AS SELECT n FROM t", "has the tables and views that its parent had"),
+        ("CREATE TABLE w (n BIGINT)", "a branch can have views, made with CREATE VIEW"),
     ):
         answer = started.post("/v1/sql", {"sql": sql, "branch": "b"})
         assert code(answer) == (422, "unsupported_sql")

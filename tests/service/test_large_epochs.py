@@ -235,7 +235,7 @@ def test_a_view_that_fails(client: Client) -> None:
 def test_constraints_between_rows(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     """Such a request goes in the writer's turn, which judges it."""
     sql(client, "CREATE TABLE u (a BIGINT UNIQUE)")
-    monkeypatch.setattr(Engine, "begin_branch", None)
+    monkeypatch.setattr(Engine, "begin_aside", None)
     client.insert("u", *({"a": a} for a in range(LARGE)))
     assert code(client.deltas("u", *({"insert": {"a": a}} for a in range(LARGE)))) == (409, "unique_violated")
 

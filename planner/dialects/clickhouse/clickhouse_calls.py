@@ -19,6 +19,7 @@ from planner.dialects.clickhouse.clickhouse_maps import MAPS
 from planner.dialects.clickhouse.clickhouse_numbers import NUMBERS
 from planner.dialects.clickhouse.clickhouse_texts import TEXTS, extracted
 from planner.dialects.clickhouse.clickhouse_tuples import TUPLES, tuple_sum
+from planner.dialects.decimal_texts import shortened
 from planner.native.templates import sql
 
 Args = Sequence[exp.Expression]
@@ -48,6 +49,8 @@ def clickhouse_node(node: exp.Expression) -> exp.Expression:
             return cut_to_digits(node, type)
         case exp.Cast(to=exp.DataType(this=exp.DType.DATETIME | exp.DType.DATETIME64) as type):
             return cast_to_moment(node, type)
+        case exp.Cast():
+            return shortened(node)
         case exp.CastToStrType():
             return cast_to_named([node.this, node.args["to"]])
         case exp.Anonymous(expressions=[text, pattern]) if node.name.upper() == "EXTRACT":

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
+from planner.dialects.decimal_texts import shortened
 from planner.dialects.printf import printed
 from planner.dialects.trying import tried, try_binary
 from planner.native.templates import sql
@@ -88,6 +89,8 @@ BIGQUERY: Mapping[str, str | Callable[[Args], exp.Expression]] = {
 def bigquery_node(node: exp.Expression) -> exp.Expression:
     """A node's meaning, or the node itself."""
     match node:
+        case exp.Cast():
+            return shortened(node)
         case exp.SafeFunc():
             return tried(node.this)
         case exp.In(args={"unnest": exp.Unnest(expressions=[array])}):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 import numpy as np
@@ -16,6 +17,7 @@ from service.decoding.parsing import JSON
 from service.errors import Invalid
 from service.http.access import lanes_of, principal_of, runtime_of
 from service.http.media_schemas import answered_as
+from service.http.models import moment
 from service.http.negotiation import media_type_for
 from service.http.routes.row_routes import epoch_of
 from service.http.routes.strict import StrictRoute
@@ -52,14 +54,24 @@ class MergeWish(BaseModel):
     )
 
 
+class LeftOutView(BaseModel):
+    """A view of the branch that was not made on its parent, and why."""
+
+    view: str
+    reason: str
+
+
 class MergeResult(BaseModel):
-    """`epoch` of the parent has the changes; `conflicts` is the number of rows that both had changed."""
+    """`epoch` of the parent has the changes; `conflicts` is the number of rows that both had changed. `views`
+    of the branch's own were made on the parent too, but for those that were `left_out`."""
 
     branch: str
     into: str
     epoch: int
     changes: int
     conflicts: int
+    views: list[str]
+    left_out: list[LeftOutView]
 
 
 class BranchModel(BaseModel):
@@ -74,7 +86,7 @@ class BranchModel(BaseModel):
     begins: int
     epoch: int | None
     bytes: int | None
-    created: int
+    created: datetime
     merged: list[int]
     live: bool = False
     follows: int | None = None
@@ -143,7 +155,7 @@ async def list_branches(request: Request) -> BranchList:
                 begins=record.beginning,
                 epoch=None,
                 bytes=None,
-                created=record.created_at,
+                created=moment(record.created_at),
                 merged=[],
                 live=bool(record.live),
                 lost=reason,
@@ -171,10 +183,15 @@ async def merge_branch(request: Request, branch: str, merging: MergeWish) -> Mer
     principal_of(request).require_defining_all()
     branches, name = runtime_of(request).branches, fold_name(branch)
     into = branches.get(name).parent.name or MAIN_NAME
-    merged = await branches.merge(name, merging.on_conflict)
-    applied = merged.applied
+    merged, views = await branches.merge(name, merging.on_conflict)
     return MergeResult(
-        branch=name, into=into, epoch=applied.epoch, changes=applied.changes, conflicts=merged.conflicts
+        branch=name,
+        into=into,
+        epoch=merged.applied.epoch,
+        changes=merged.applied.changes,
+        conflicts=merged.conflicts,
+        views=list(views.made),
+        left_out=[LeftOutView(view=it.view, reason=it.reason) for it in views.left_out],
     )
 
 
@@ -230,7 +247,7 @@ def _model(branch: BranchTimeline) -> BranchModel:
         begins=record.beginning,
         epoch=branch.readable.newest,
         bytes=branch.departed,
-        created=record.created_at,
+        created=moment(record.created_at),
         merged=[merged.into for merged in branch.merges],
         live=branch.following is not None,
         follows=branch.follows,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 import numpy as np
@@ -19,6 +20,7 @@ from service.errors import Invalid
 from service.http.access import door_of, lanes_of, principal_of, runtime_of
 from service.http.attending import caller_of
 from service.http.media_schemas import answered_as
+from service.http.models import moment
 from service.http.negotiation import media_type_for
 from service.http.routes.branch_routes import RowDifference
 from service.http.routes.strict import StrictRoute
@@ -70,7 +72,7 @@ class ReplacementModel(BaseModel):
     name: str
     state: str
     reason: str | None = None
-    created: int
+    created: datetime
     views: list[ReplacedViewModel]
 
 
@@ -224,7 +226,7 @@ def _model(runtime: Runtime, it: Replacement) -> ReplacementModel:
             for view in planned.views
         ]
     return ReplacementModel(
-        name=it.name, state=state, reason=reason, created=it.record.created_at, views=views
+        name=it.name, state=state, reason=reason, created=moment(it.record.created_at), views=views
     )
 
 

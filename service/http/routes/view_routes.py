@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 from fastapi import APIRouter, Query, Request, Response
 
 from planner.dialects.standing import standing_of
+from planner.errors import Unsupported
 from planner.explain import analyze, explain
 from planner.relation_names import schema_of
 from service.accounts.audit import about
@@ -14,8 +15,9 @@ from service.accounts.principals import readable_by
 from service.decoding.parsing import JSON
 from service.definitions.definition import Definition
 from service.errors import Conflict
-from service.http.access import door_of, lanes_of, principal_of, runtime_of
+from service.http.access import door_of, lanes_of, principal_of, runtime_of, timeline_of
 from service.http.attending import attended, caller_of
+from service.http.branch_parameter import OnBranch
 from service.http.cost_models import ESTIMATE_ANSWER, budget_of, view_estimate
 from service.http.media_schemas import answered_as
 from service.http.models import (
@@ -30,8 +32,8 @@ from service.http.models import (
 from service.http.routes.strict import StrictRoute
 from service.http.search_paths import path_of
 from service.names import fold_relation, in_path
-from service.running.runtime import Runtime
 from service.running.view_build import ViewBuild
+from service.running.view_timeline import ViewTimeline
 from service.sql.allowing import cost_seen_by, observed_by
 from service.sql.caller_scope import CallerScope
 from service.sql.script_session import ScriptSession
@@ -47,23 +49,25 @@ router = APIRouter(route_class=StrictRoute, prefix="/v1/views", tags=["views"])
 
 @router.post("", status_code=201, response_model=CreatedView, responses={200: ESTIMATE_ANSWER})
 async def create_view(
-    request: Request, new: NewView, response: Response, dry_run: DryRun = False
+    request: Request, new: NewView, response: Response, dry_run: DryRun = False, branch: OnBranch = None
 ) -> CreatedView | Response:
     """Create a view, if it fits its budget. Its rows and history can be read when the response arrives. A dry
     run says what the view would cost, and makes nothing."""
-    runtime, caller = runtime_of(request), caller_of(request)
+    timeline, caller = timeline_of(request, branch), caller_of(request)
     about(f"{'estimate' if dry_run else 'create'} view {new.name}")
     name, principal = fold_relation(new.name), principal_of(request)
     principal.require_defining(schema_of(name))
-    session = ScriptSession(path_of(new.search_path))
+    if new.breach is not None and timeline.name:
+        raise Unsupported("an assertion on a branch is not supported", "make a view, or assert it on main")
+    session = ScriptSession(path_of(new.search_path), branch=timeline.name or None)
     names = CallerScope(*door_of(request).parts, caller, session).names()
     budget = budget_of(new.budget)
     if dry_run:
-        estimating = runtime.estimate_view(name, new.sql, new.dialect, caller, names)
+        estimating = timeline.estimate_view(name, new.sql, new.dialect, caller, names)
         planned, cost = await attended(request, caller, estimating)
         estimate = view_estimate(planned, cost_seen_by(principal, cost), new.sql, budget)
         return Response(estimate.model_dump_json(), media_type=JSON)
-    definition = await runtime.create_view(
+    definition = await timeline.create_view(
         name,
         new.sql,
         new.dialect,
@@ -73,33 +77,33 @@ async def create_view(
         budget=budget,
     )
     response.headers["Location"] = f"/v1/views/{in_path(definition.name)}"
-    return CreatedView(**view_model(runtime, definition).model_dump(), epoch=definition.created)
+    return CreatedView(**view_model(timeline, definition).model_dump(), epoch=definition.created)
 
 
 @router.get("")
-async def list_views(request: Request) -> Views:
+async def list_views(request: Request, branch: OnBranch = None) -> Views:
     """List all views, by name."""
-    runtime, principal = runtime_of(request), principal_of(request)
-    made = {name: d for name, d in runtime.definitions().items() if d.is_view}
-    building = {name: build.intended.definition for name, build in runtime.builds.items()}
+    timeline, principal = timeline_of(request, branch), principal_of(request)
+    made = {name: d for name, d in timeline.definitions().items() if d.is_view}
+    building = {name: build.intended.definition for name, build in timeline.builds.items()}
     shown = (d for name, d in sorted({**building, **made}.items()) if principal.sees(name))
-    return Views(views=[view_model(runtime, definition) for definition in shown])
+    return Views(views=[view_model(timeline, definition) for definition in shown])
 
 
 @router.get("/{view}")
-async def describe_view(request: Request, view: str) -> ViewModel:
+async def describe_view(request: Request, view: str, branch: OnBranch = None) -> ViewModel:
     """Describe a view."""
-    runtime, name = runtime_of(request), fold_relation(view)
-    known, build = runtime.readable.known, runtime.builds.get(name)
+    timeline, name = timeline_of(request, branch), fold_relation(view)
+    known, build = timeline.readable.known, timeline.builds.get(name)
     if build is not None and name not in known.all:
-        return view_model(runtime, build.intended.definition)
-    return view_model(runtime, known.get(name, view=True))
+        return view_model(timeline, build.intended.definition)
+    return view_model(timeline, known.get(name, view=True))
 
 
 @router.delete("/{view}", status_code=204)
-async def drop_view(request: Request, view: str) -> None:
+async def drop_view(request: Request, view: str, branch: OnBranch = None) -> None:
     """Drop a view, or end its building. 409 while another view reads it."""
-    await runtime_of(request).drop_view(fold_relation(view))
+    await timeline_of(request, branch).drop_view(fold_relation(view))
 
 
 @router.post("/{view}/rebuild")
@@ -115,17 +119,18 @@ async def explain_view(
     view: str,
     stage: Stage = "optimized",
     format: Format = "text",
+    branch: OnBranch = None,
 ) -> Response:
     """Explain a view: its logical or optimized relational form, its dataflow, its supersteps on Spark, or its
     dataflow with measurements."""
-    runtime = runtime_of(request)
-    definition = runtime.definition(fold_relation(view), view=True)
+    timeline = timeline_of(request, branch)
+    definition = timeline.definition(fold_relation(view), view=True)
     planned = definition.planned
-    reason = runtime.failure(definition.name) if stage == "analyze" else definition.failure
+    reason = timeline.failure(definition.name) if stage == "analyze" else definition.failure
     if planned is None or reason is not None:
         raise Conflict(f"view {view} cannot run: {reason}", code="view_failed")
     if stage == "analyze":
-        operators = await lanes_of(request).observing.run(runtime.observe, definition.name)
+        operators = await lanes_of(request).observing.run(timeline.observe, definition.name)
         shown = observed_by(principal_of(request), operators)
         explained = await lanes_of(request).planning.run(analyze, planned, shown, format)
     else:
@@ -134,10 +139,10 @@ async def explain_view(
     return Response(explained, media_type=media_type)
 
 
-def view_model(runtime: Runtime, definition: Definition) -> ViewModel:
-    state, reason = runtime.readable.state_of(definition)
-    notices = [it for it in (standing_of(definition.dialect).notice, runtime.notice(definition.name)) if it]
-    build = runtime.builds.get(definition.name) if state == "building" else None
+def view_model(timeline: ViewTimeline, definition: Definition) -> ViewModel:
+    state, reason = timeline.readable.state_of(definition)
+    notices = [it for it in (standing_of(definition.dialect).notice, timeline.notice(definition.name)) if it]
+    build = timeline.builds.get(definition.name) if state == "building" else None
     return ViewModel(
         name=definition.name,
         in_schema=schema_of(definition.name),
@@ -146,7 +151,7 @@ def view_model(runtime: Runtime, definition: Definition) -> ViewModel:
         columns=shown_columns(definition),
         state=state,
         reason=reason,
-        indexes=index_models(definition, runtime.readable),
+        indexes=index_models(definition, timeline.readable),
         comment=definition.details.comments.get(""),
         progress=None if build is None else _progress(build),
         breach=definition.details.breach,

@@ -19,7 +19,8 @@ from engine.state.reading import Rows
 from service.changes.resolve import sum_rows
 from service.definitions.definition import Definition
 from service.definitions.readable import Readable
-from service.errors import Conflict, Invalid, NotFound
+from service.errors import Conflict, NotFound
+from service.reading.more_columns import with_columns
 from service.reading.reads import check_health
 from service.running.branches.branch_timeline import BranchTimeline
 from service.running.timeline import Timeline
@@ -74,9 +75,7 @@ class Difference:
     @property
     def whole(self) -> Schema:
         """The schema with a last column for the counts. Raises Invalid if it has one of that name."""
-        if DIFF in self.schema.names:
-            raise Invalid(f"a column is called {DIFF}", "compare a view that gives it another name")
-        return Schema((*self.schema.columns, Column(DIFF, BIGINT, nullable=False)))
+        return with_columns(self.schema, Column(DIFF, BIGINT, nullable=False), of="what is compared")
 
     @property
     def rows(self) -> Rows:
@@ -122,7 +121,13 @@ def _common(name: str, ours: SeenTimeline, theirs: SeenTimeline) -> Definition:
         where = theirs if other is None else ours
         raise Conflict(
             f"{name} is not on {shown(where.timeline)}",
-            "a branch has the tables and views that there were when it was made",
+            "a branch has what there was when it was made, and the views that were made on it",
+            code="not_on_branch",
+        )
+    if not ours.readable.known.means_same(name, theirs.readable.known):
+        raise Conflict(
+            f"{name} is one thing on {shown(ours.timeline)} and another on {shown(theirs.timeline)}",
+            "give one of them another name",
             code="not_on_branch",
         )
     return one

@@ -1,8 +1,9 @@
 """The state of a branch: an engine that goes on from its parent's, and all that commits epochs to it.
 
-Its tables and views are those that its parent had when it parted, and stay as they are. Its epochs have
-numbers that no epoch of its parent can have, so that they are the same after a restart, whatever the parent
-has done meanwhile.
+Its tables are those that its parent had when it parted. So are its views, which stay as they are, but for
+those that were made on it: these have no files, and are computed again whenever the branch is restored. Its
+epochs have numbers that no epoch of its parent can have, so that they are the same after a restart, whatever
+the parent has done meanwhile.
 """
 
 from __future__ import annotations
@@ -20,21 +21,19 @@ from engine.runtime.forking import forked
 from planner.relation_names import is_temporary
 from service.catalog.branch_log import BranchLog
 from service.catalog.branch_records import BranchRecord
+from service.catalog.branch_views import BranchDefinitionStore
 from service.changes.payload import decode_payload
 from service.clock import Clock
 from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
-from service.definitions.known_relations import KnownRelations
+from service.definitions.known_relations import KnownRelations, in_order
+from service.definitions.restoring import hydrate_view, in_order_of_reading, restored_view
 from service.metrics import Metrics
 from service.running.replaying import replay
 from service.running.state import State
 from service.settings.settings import Settings
 from service.writing.commits import Commits
 from service.writing.epochs import Epochs
-
-EPOCHS = 10**12
-"""The epochs of a branch begin with a multiple of it that no branch has ever begun with, so that they mean
-epochs of no other timeline, also of none that was dropped."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +60,16 @@ class Parting:
             tables.append(CLOCK.name)
         return cls(parent, engine.fork(tables, _plans(of, kept), epoch), known)
 
-    def end(self) -> None:
-        """Lets the parent forget what it has kept. Runs on the thread of the parent's writer."""
+    def hold(self, branch: str, newest: int) -> None:
+        """Lets the parent's relations up to number `newest` stay as they are for a branch. Runs on the thread
+        of the parent's writer, or before it starts."""
+        self.parent.definitions.holders[branch] = newest
+
+    def end(self, branch: str) -> None:
+        """Lets the parent change what it has held for a branch, and forget what it has kept. Runs on the
+        thread of the parent's writer."""
         self.parent.engine.end_fork(self.fork)
+        self.parent.definitions.holders.pop(branch, None)
 
 
 def _plans(of: Definitions, kept: dict[str, Definition]) -> dict[str, Node]:
@@ -80,13 +86,14 @@ def _plans(of: Definitions, kept: dict[str, Definition]) -> dict[str, Node]:
 def branch_state(record: BranchRecord, parting: Parting, metrics: Metrics) -> State:
     """The state of a branch, with the epochs of its log. Any thread may make it."""
     parent, settings = parting.parent, parting.parent.settings
-    engine = forked(
-        parting.fork, record.beginning, Options(settings.max_rounds, allowance=_allowance(settings))
-    )
+    options = Options(settings.max_rounds, allowance=_allowance(settings), keeps_files=False)
+    engine = forked(parting.fork, record.beginning, options)
     log, time = BranchLog(parent.catalog, record), parent.instance.time
     clock = Clock(engine, log, settings.clock_milliseconds * 1000, time, stands_still=True)
     clock.go_on(record.created_at)
-    definitions = Definitions(engine, parent.catalog, clock, settings)
+    store = BranchDefinitionStore(parent.catalog, record.id)
+    definitions = Definitions(engine, parent.catalog, clock, settings, store=store)
+    definitions.inherited = record.newest_relation
     definitions.schemas, definitions.sequences = parent.definitions.schemas, parent.definitions.sequences
     definitions.known = parting.known
     commits = Commits(engine, log, definitions, metrics, clock)
@@ -100,12 +107,28 @@ def branch_state(record: BranchRecord, parting: Parting, metrics: Metrics) -> St
         placement=None,
     )
     _catch_up(state, log)
+    _make_views(definitions, store)
     return state
 
 
 def _allowance(settings: Settings) -> Allowance:
     """What an operator may use for an epoch of a branch, which nobody else waits for."""
     return Allowance(settings.build_seconds, settings.view_rows, settings.view_bytes)
+
+
+def _make_views(of: Definitions, store: BranchDefinitionStore) -> None:
+    """Restores the branch's own views, and computes what the parent does not have either, because it is being
+    built there; large ones are set aside, to be built beside the writer."""
+    for record in in_order_of_reading(store.records()):
+        of.put(restored_view(of, record))
+    there = of.engine.snapshot.relations
+    for view in in_order(view for view in of.all.values() if view.planned is not None):
+        if view.name in there:
+            continue
+        if of.is_large(view):
+            of.put(of.compute_later(view, "it is being built"))
+        else:
+            hydrate_view(of, replace(view, failure=None))
 
 
 def _catch_up(state: State, log: BranchLog) -> None:

@@ -46,8 +46,11 @@ class FollowingBranch(Protocol):
     """The branch that follows."""
 
     name: str
-    parent: Timeline
     merges: tuple[MergedEpochs, ...]
+
+    @property
+    def parent(self) -> Timeline:
+        """What it has parted from."""
 
     def check_size(self) -> None:
         """Raises Conflict if the branch holds as much as it may."""

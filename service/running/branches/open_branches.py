@@ -27,10 +27,12 @@ from service.names import check_name
 from service.reading.lanes import Lane
 from service.running.branches.branch_diff import Difference, difference
 from service.running.branches.branch_merging import ConflictChoice, Merged, merge
-from service.running.branches.branch_state import EPOCHS, Parting
+from service.running.branches.branch_state import Parting
 from service.running.branches.branch_timeline import BranchTimeline
+from service.running.branches.merged_views import MergedViews, check_names, merge_views
 from service.running.state import State
 from service.running.timeline import Timeline
+from service.running.view_timeline import ViewTimeline
 
 MAIN_NAME = "main"
 """What the service's own timeline is called among branches."""
@@ -40,7 +42,7 @@ _log = logging.getLogger("freshet.branches")
 class OpenBranches:
     """`all` has the branches by name, each after its parent; it is replaced as a whole."""
 
-    def __init__(self, state: State, main: Timeline, past: Lane, judging: Lane) -> None:
+    def __init__(self, state: State, main: ViewTimeline, past: Lane, judging: Lane) -> None:
         self.all: Mapping[str, BranchTimeline] = {}
         self.lost: Mapping[str, tuple[BranchRecord, str]] = {}
         """The branches that could not be restored, with the reasons."""
@@ -64,7 +66,7 @@ class OpenBranches:
             f"there is no branch called {name}", did_you_mean(name, self.all, "CREATE BRANCH makes one")
         )
 
-    def timeline(self, name: str) -> Timeline:
+    def timeline(self, name: str) -> ViewTimeline:
         """The branch called `name`, or the service's own timeline."""
         return self._main if name == MAIN_NAME else self.get(name)
 
@@ -113,7 +115,7 @@ class OpenBranches:
         try:
             record = self._record(name, timeline, parting, live)
             with self._state.catalog.transaction() as connection:
-                record = add_branch(connection, record, EPOCHS)
+                record = add_branch(connection, record)
             return self._open(record, parting, timeline)
         except BaseException:
             self._end(timeline, name, parting)
@@ -122,7 +124,7 @@ class OpenBranches:
     def _part(self, timeline: Timeline, name: str, epoch: int | None) -> Parting:
         """Runs on the writer of the timeline."""
         parting = timeline.part(epoch)
-        self._state.definitions.holders[name] = parting.known.newest
+        parting.hold(name, parting.known.newest)
         return parting
 
     def _record(self, name: str, timeline: Timeline, parting: Parting, live: bool) -> BranchRecord:
@@ -130,7 +132,7 @@ class OpenBranches:
         now = self._state.instance.time()
         return BranchRecord(0, name, parent, parting.fork.epoch, 0, now, parting.known.newest, int(live))
 
-    def _open(self, record: BranchRecord, parting: Parting, parent: Timeline) -> BranchTimeline:
+    def _open(self, record: BranchRecord, parting: Parting, parent: ViewTimeline) -> BranchTimeline:
         with self._state.catalog.connections.reading_aside() as connection:
             merges = merges_of(connection, record.id)
         branch = BranchTimeline(record, parting, parent, merges, *self._lanes)
@@ -170,17 +172,20 @@ class OpenBranches:
         """Lets the parent change its definitions and forget epochs again, in its turn unless it has ended."""
 
         def end() -> None:
-            parting.end()
-            self._state.definitions.holders.pop(name, None)
+            parting.end(name)
 
         if parent.closing:
             end()
         else:
             parent.call(end)
 
-    async def merge(self, name: str, on_conflict: ConflictChoice) -> Merged:
-        """Makes the changes of a branch one epoch of its parent; see `branch_merging.merge`."""
-        return await merge(self.get(name), on_conflict, self._lane)
+    async def merge(self, name: str, on_conflict: ConflictChoice) -> tuple[Merged, MergedViews]:
+        """Makes the changes of a branch one epoch of its parent, and then its views; see
+        `branch_merging.merge` and `merged_views.merge_views`."""
+        branch = self.get(name)
+        if on_conflict is ConflictChoice.FAIL:
+            check_names(branch)
+        return await merge(branch, on_conflict, self._lane), await merge_views(branch)
 
     def difference(self, name: str, before: str, after: str) -> Difference:
         """What a relation has more or less on one branch than on another; see `branch_diff.difference`."""
@@ -204,7 +209,7 @@ class OpenBranches:
                 _log.error("branch %s could not be restored: %s", record.name, error.message)
                 self.lost = {**self.lost, record.name: (record, error.message)}
                 continue
-            self._state.definitions.holders[record.name] = record.newest_relation
+            parting.hold(record.name, record.newest_relation)
             _log.info("branch %s is back after %.2f s", record.name, time.perf_counter() - started)
 
     def close(self) -> None:

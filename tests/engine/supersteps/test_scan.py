@@ -13,10 +13,10 @@ from engine.codec import decode_rows
 from engine.errors import StoreError
 from engine.judging.row_judge import RowJudge
 from engine.plan.nodes import Source
-from engine.runtime.branch import Branch
-from engine.runtime.branch_files import BranchFiles
 from engine.runtime.engine import Engine, Stage
 from engine.runtime.execution import BadRows, KeyTaken, RowScan, Scanned
+from engine.runtime.side_advance import SideAdvance
+from engine.runtime.side_files import SideFiles
 from engine.schema import BIGINT, TEXT, Column, Schema
 from engine.state.store.directory import StateDirectory
 from engine.supersteps.executor import SuperstepExecutor, SuperstepTask
@@ -68,18 +68,18 @@ class Loading:
         stage.publish()
         return stage.scanned
 
-    def branch(self, *tasks: list[pa.RecordBatch]) -> Branch:
-        """A branch with what the tasks read."""
-        branch = self.engine.begin_branch("names")
-        branch.compute_on(self._executor, {}, {"names": RowScan(tasks, JUDGE)})
-        return branch
+    def aside(self, *tasks: list[pa.RecordBatch]) -> SideAdvance:
+        """A side advance with what the tasks read."""
+        aside = self.engine.begin_aside("names")
+        aside.compute_on(self._executor, {}, {"names": RowScan(tasks, JUDGE)})
+        return aside
 
-    def join(self, branch: Branch) -> Scanned:
-        files = BranchFiles(branch, self._executor.directory, 3)
+    def join(self, aside: SideAdvance) -> Scanned:
+        files = SideFiles(aside, self._executor.directory, 3)
         files.write(self.engine.snapshot.upper)
-        stage = self.engine.join(branch, files)
+        stage = self.engine.join(aside, files)
         stage.publish()
-        self.engine.leave(branch)
+        self.engine.leave(aside)
         return stage.scanned
 
     def insert(self, row: Row) -> None:
@@ -219,34 +219,34 @@ def test_a_load_that_cannot_be_taken_in_leaves_nothing(tmp_path: Path) -> None:
     loading.check()
 
 
-def test_a_load_on_a_branch(bag: Loading) -> None:
+def test_a_load_aside(bag: Loading) -> None:
     bag.load([good((1, "a"), (2, "new"))])
-    branch = bag.branch([good(*ROWS[:20])], [good(*ROWS[20:])])
+    aside = bag.aside([good(*ROWS[:20])], [good(*ROWS[20:])])
     bag.insert((9, "newer"))
     bag.delete((1, "a"))
-    assert bag.join(branch) == Scanned(50)
+    assert bag.join(aside) == Scanned(50)
     bag.check(*ROWS, (2, "new"), (9, "newer"))
     bag.delete(ROWS[1])
     bag.check(ROWS[0], *ROWS[2:], (2, "new"), (9, "newer"))
 
 
-def test_keys_on_a_branch(keyed: Loading) -> None:
+def test_keys_aside(keyed: Loading) -> None:
     with pytest.raises(KeyTaken):
-        keyed.branch([good((2, "c"))])
-    branch = keyed.branch([good((3, "c"), (4, "d"))])
+        keyed.aside([good((2, "c"))])
+    aside = keyed.aside([good((3, "c"), (4, "d"))])
     keyed.insert((5, "e"))
     keyed.delete((1, "a"))
-    branch.catch_up(keyed.engine.snapshot)
+    aside.catch_up(keyed.engine.snapshot)
     keyed.insert((4, "f"))
     with pytest.raises(KeyTaken) as caught:
-        keyed.join(branch)
+        keyed.join(aside)
     assert caught.value.key == (4,)
     keyed.check((2, "b"), (5, "e"), (4, "f"))
 
 
 def test_a_key_that_came_and_went(keyed: Loading) -> None:
-    branch = keyed.branch([good((3, "c"))])
+    aside = keyed.aside([good((3, "c"))])
     keyed.insert((3, "d"))
     keyed.delete((3, "d"))
-    keyed.join(branch)
+    keyed.join(aside)
     keyed.check((1, "a"), (2, "b"), (3, "c"))
