@@ -300,7 +300,9 @@ async def _open(app: FastAPI, starting: Callable[[], Runtime], sessions: Session
         app.state.warming = app.state.loop.call_later(_WARMING_SECONDS, queries.warm)
     app.state.runtime = runtime
     role = "following" if runtime.follows else "ready"
-    _log.info("%s at epoch %d", role, runtime.snapshot.upper - 1)
+    scheme = "https" if settings.tls_certificate else "http"
+    place = f"{scheme}://{settings.host}:{settings.port}"
+    _log.info("%s at epoch %d: %s", role, runtime.snapshot.upper - 1, place)
 
 
 def _open_pipeline(app: FastAPI, sessions: Sessions, runtime: Runtime) -> None:

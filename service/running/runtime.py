@@ -307,13 +307,18 @@ class Runtime(ViewTimeline):
         """Drops tables. Raises Conflict if views or foreign keys use them, unless `cascade` drops those."""
         await self._drop(names, view=False, missing_ok=missing_ok, cascade=cascade)
 
-    async def alter_table(self, name: str, actions: Sequence[Action], *, missing_ok: bool = False) -> None:
-        """Alters a table by all of the actions or none. Its history changes with it, and so do its views:
-        large ones are built again beside the writer before this returns."""
+    async def alter_table(
+        self, name: str, actions: Sequence[Action], *, missing_ok: bool = False
+    ) -> tuple[str, ...]:
+        """Alters a table by all of the actions or none. Its history changes with it, and so do its views, as
+        far as they cannot keep their state: large ones are built again beside the writer before this returns.
+        Returns notices, which say why."""
         views = [view.name for view in self._readable.known.dependants(name)]
         leading = self._leading
-        await leading.writer.run(partial(leading.alterations.alter_table, name, actions, missing_ok))
+        alter = partial(leading.alterations.alter_table, name, actions, missing_ok)
+        notices = await leading.writer.run(alter)
         await leading.builds.returned(views)
+        return tuple(notices)
 
     async def create_temporary_schema(self, name: str) -> None:
         """Makes the schema of a session's temporary tables. `drop_schemas` ends it; else the next start."""
