@@ -37,6 +37,11 @@ class Relation:
     period: tuple[int, int] | None = None
 
     @property
+    def declared_key(self) -> tuple[int, ...] | None:
+        """The key that the table declares: with valid time, several rows may have it, at different times."""
+        return None if self.key is None else tuple(i for i in self.key if i not in (self.period or ()))
+
+    @property
     def untimed(self) -> tuple[int, ...]:
         """The positions of the columns that are not the period's."""
         return tuple(i for i in range(len(self.schema)) if i not in (self.period or ()))

@@ -3,10 +3,11 @@
 A thread of the branch waits for the parent's pulse, reads what its tables have changed, and lets the branch's
 own writer make it: the parent's writer has no part in it. What comes together is made together.
 
-The row of a key that the branch has changed itself stays the branch's. In a table without a key, what the
-parent inserts is inserted, and what it deletes is deleted as far as the branch has it. What was merged of the
-branch, it has already. Constraints between rows are not judged here, but when the branch changes rows, and
-when it is merged; assertions are, and the branch waits while an epoch would break one.
+The row of a key that the branch has changed itself stays the branch's; with valid time, all rows of the key
+do. In a table without a key, what the parent inserts is inserted, and what it deletes is deleted as far as
+the branch has it. What was merged of the branch, it has already. Constraints between rows are not judged
+here, but when the branch changes rows, and when it is merged; assertions are, and the branch waits while an
+epoch would break one.
 """
 
 from __future__ import annotations
