@@ -31,7 +31,7 @@ from service.definitions.definitions import Definitions
 from service.definitions.draft import Draft, columns_lost
 from service.definitions.key_history import repeats
 from service.definitions.layouts import History, Shift
-from service.definitions.same_columns import check_columns_stay
+from service.definitions.same_columns import check_columns_stay, check_time_stays
 from service.errors import Conflict, Invalid
 from service.names import check_columns
 
@@ -282,6 +282,7 @@ class Alterations:
                 f"drop {view.name} first",
                 code="in_use",
             ) from None
+        check_time_stays(view, made, altered)
         check_columns_stay(columns, made, altered)
         relations[made.name] = made.relation
         return made

@@ -26,7 +26,7 @@ from service.definitions.definitions import Definitions
 from service.definitions.former import once_null, places_in, with_nulls
 from service.definitions.intended_query import IntendedQuery
 from service.definitions.maintained_queries import new_query_name
-from service.definitions.same_columns import check_columns_stay
+from service.definitions.same_columns import check_columns_stay, check_time_stays
 from service.errors import Conflict, Invalid
 
 
@@ -202,6 +202,7 @@ def _again(
             f"replace {old.name} together with it, or drop {old.name} first",
             code="in_use",
         ) from None
+    check_time_stays(old, new, replaced)
     check_columns_stay(old.schema, new, replaced)
     return _with_nulls(new, details, old)
 

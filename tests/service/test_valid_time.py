@@ -294,6 +294,20 @@ def test_a_table_is_read_at_the_time_of_each_row(client: Client) -> None:
     assert ask(client, "SELECT * FROM paid ORDER BY 1, 2") == [[1, 6], [1, None], [2, None]]
 
 
+def test_views_over_a_replaced_view_keep_their_valid_time(client: Client) -> None:
+    """Also where the columns would stay, as plain ones."""
+    ask(client, SALARIES + "CREATE VIEW copy AS SELECT * FROM totals; DROP VIEW best")
+    for query in (
+        "SELECT dept, 1::BIGINT AS total FROM salaries FOR VALID_TIME AS OF now()",
+        "SELECT dept, pay AS total, valid_from, valid_to FROM salaries FOR VALID_TIME ALL",
+    ):
+        answer = client.post("/v1/sql", {"sql": f"CREATE OR REPLACE VIEW totals AS {query}"})
+        assert code(answer) == (409, "in_use")
+        assert answer.json()["detail"] == "view copy, which reads totals, would lose its valid time"
+    ask(client, "CREATE OR REPLACE VIEW totals AS SELECT dept, max(pay) AS total FROM salaries GROUP BY dept")
+    assert len(periods(client, "copy", "dept, total")) == 2
+
+
 def test_a_restart_keeps_everything(settings: Settings) -> None:
     def state(client: Client) -> list[list[list[object]]]:
         return [periods(client, name, "dept") for name in ("salaries", "totals", "best")]
