@@ -10,10 +10,10 @@ from sqlglot import exp
 
 from engine.plan.expressions import Cast
 from engine.schema import DATE
+from planner.clock_functions import reads_clock
 from planner.errors import Unsupported
 from planner.ir import Expression, Now
 from planner.positions import fail
-from planner.rewriting.clock_functions import reads_clock
 
 _DATES = (exp.CurrentDate, exp.UtcDate)
 _NAMED_DATES = frozenset({"today"})

@@ -17,9 +17,9 @@ from typing import NoReturn
 
 from sqlglot import exp
 
+from planner.clock_functions import reads_clock
 from planner.errors import InvalidQuery
 from planner.positions import fail
-from planner.rewriting.clock_functions import reads_clock
 
 VALID_TIME = "VALID_TIME"
 FROM, TO = "valid_from", "valid_to"
