@@ -1,7 +1,7 @@
 """Trials: a plan run over drawn rows in a dataflow of its own, with what each operator did and holds.
 
-Nothing of the running engine is touched: texts that the plan makes are in a dictionary of the trial's own. Any
-thread may run a trial.
+Nothing of the running engine is touched: texts that the plan makes are in a dictionary of the trial's own.
+Any thread may run a trial.
 """
 
 from __future__ import annotations
