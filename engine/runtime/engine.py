@@ -56,6 +56,7 @@ from engine.state.dictionary import Dictionary
 from engine.state.error_history import ErrorHistory
 from engine.state.layer import Layer
 from engine.state.packed_times import TOTAL, Frontier, Order
+from engine.state.shown_layers import ShownLayers
 from engine.state.snapshot import RelationSnapshot, Snapshot
 from engine.state.store.directory import StateDirectory
 from engine.state.store.manifest import Manifest
@@ -471,9 +472,9 @@ class Engine:
             raise UnknownName(f"there is no view {view}")
         since, until = self._snapshot.upper - 1, self._staged.frontier.words[0] - 1
         layers = (*known.history.trace.layers(), *self._dataflow.staged(known.history))
-        rows = replace(self._snapshot.relations[view], layers=layers)
+        rows = replace(self._snapshot.relations[view], shown=ShownLayers(layers))
         failed = [layer for log in known.failures for layer in (*log.trace.layers(), *log.staged_layers)]
-        errors = RelationSnapshot(Schema(()), (0,), tuple(failed))
+        errors = RelationSnapshot(Schema(()), (0,), ShownLayers(tuple(failed)))
         return rows.changes(since, until), errors.changes(since, until)
 
     # Advances beside the running dataflow
@@ -581,15 +582,18 @@ class Engine:
     def _publish(self, stage: Stage) -> None:
         self._unstage(stage)
         changed = self._dataflow.publish(stage.frontier)
-        lost = self._snapshot.upper if stage.failed and self._order.is_total else None
-        relations: dict[str, RelationSnapshot | None] = {}
+        lost = self._lost(stage) if stage.failed else {}
+        self._snapshot = self._snapshot.replaced({**lost, **self._renewed(changed)}, stage.frontier)
+
+    def _lost(self, stage: Stage) -> dict[str, RelationSnapshot]:
+        """The views that have failed in a stage, which are maintained no more."""
+        snapshot, lost = self._snapshot, {}
+        until = snapshot.upper if self._order.is_total else None
         for name, reason in stage.failed.items():
             del self._registry.views[name]
-            relations[name] = replace(
-                self._snapshot.relations[name], failure=reason, lost=lost, aside=name in stage.over_budget
-            )
-        relations.update(self._renewed(changed))
-        self._snapshot = self._snapshot.replaced(relations, stage.frontier)
+            aside = name in stage.over_budget
+            lost[name] = replace(snapshot.relations[name], failure=reason, lost=until, aside=aside)
+        return lost
 
     def _abort(self, stage: Stage) -> None:
         self._unstage(stage)
@@ -701,8 +705,7 @@ class Engine:
 
     def _renewed(self, changed: Iterable[object]) -> dict[str, RelationSnapshot]:
         """Those relations anew whose history or failure log is among the changed states."""
-        names, kept = self._registry.changed(changed), self._snapshot.relations
-        return {name: self._registry.refreshed(name, kept[name]) for name in names}
+        return self._registry.renewed(changed, self._snapshot.relations)
 
     def _show(self, name: str, relation: RelationSnapshot) -> None:
         """Put a relation, with its current history, into the snapshot."""

@@ -226,8 +226,8 @@ class SideAdvance:
     def _check_keys(self, name: str, key: tuple[int, ...], delta: np.ndarray) -> None:
         """Raise KeyTaken if two rows of a table have a key that `delta` has."""
         schema = self.sources[name].table.node.schema
-        layers = self.history(name).trace.layers()
-        relation = RelationSnapshot(schema, reading_order(len(schema), key), layers)
+        shown = self.history(name).trace.shown()
+        relation = RelationSnapshot(schema, reading_order(len(schema), key), shown)
         keys = distinct(delta[list(key)])
         now = Snapshot(self.known.frontier, {name: relation}, self.dictionary)
         _, counts, positions = now.lookup(name, keys)

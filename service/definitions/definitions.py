@@ -149,16 +149,16 @@ class Definitions:
         dropped = [self.known.get(name, view=view) for name in names if not missing_ok or name in self.all]
         going = {definition.name: definition for definition in dropped}
         for definition in dropped:
-            for reader in self.known.dependants(definition.name):
-                if reader.name not in going and not cascade:
-                    readers = ", ".join(sorted(d.name for d in self.known.readers(definition.name)))
-                    kind = "view" if definition.is_view else "table"
-                    raise Conflict(
-                        f"{kind} {definition.name} is read by {readers}",
-                        f"drop {reader.name} first",
-                        code="in_use",
-                    )
-                going[reader.name] = reader
+            readers = [d for d in self.known.dependants(definition.name) if d.name not in going]
+            if readers and not cascade:
+                direct = ", ".join(sorted(d.name for d in self.known.readers(definition.name)))
+                kind = "view" if definition.is_view else "table"
+                raise Conflict(
+                    f"{kind} {definition.name} is read by {direct}",
+                    f"drop {', '.join(d.name for d in reversed(readers))} first",
+                    code="in_use",
+                )
+            going |= {reader.name: reader for reader in readers}
         changed = [*self._released(going, cascade), *self._without_past(going)]
         self.check_held(*going.values(), *changed)
         with self.store.changing() as changing:

@@ -80,7 +80,7 @@ class SeenRows:
         hydration.run({name: its for name, its in deltas.items() if name in hydration.inputs}, self.spending)
         hydration.dataflow.publish(Frontier(TOTAL, (_EPOCH + 1,)))
         width = len(goal.columns)
-        relation = RelationSnapshot(plan.schema, tuple(range(width)), hydration.history.trace.layers())
+        relation = RelationSnapshot(plan.schema, tuple(range(width)), hydration.history.trace.shown())
         words, counts = relation.rows(_EPOCH)
         kept = np.ones(len(counts), bool)
         for place, column in enumerate(goal.columns):

@@ -7,9 +7,12 @@ import { address, type Relation } from '../relation/reading';
 /** Causes of a group that are asked for at first, and when there are more. */
 export const CAUSES = 10;
 export const MOST_CAUSES = 1000;
+/** Rows that are explained for each of these causes, and altogether at most. */
+const FACTS = 50;
+const MOST_FACTS = 5000;
 
 export function askWhy(view: Relation, row: Row, epoch: number | null, causes: number, signal: AbortSignal): Promise<Explanation> {
-  return call(address(view, 'why', { row: writeExact(row), as_of: epoch, causes }), { signal });
+  return call(address(view, 'why', { row: writeExact(row), as_of: epoch, causes, facts: Math.min(MOST_FACTS, causes * FACTS) }), { signal });
 }
 
 export function askWhyNot(view: Relation, row: Row, epoch: number | null, signal: AbortSignal): Promise<Absence> {

@@ -4,7 +4,7 @@ import type { Fact, Origin, Reason, Row } from '../api/types';
 
 export type Facts = ReadonlyMap<number, Fact>;
 
-const ROUND = /^(.*), round (\d+)$/;
+const ROUND = /, round (\d+)$/;
 const OF_VIEW = /^row of view (.*)$/s;
 
 export function factsOf(facts: Fact[]): Facts {
@@ -13,14 +13,19 @@ export function factsOf(facts: Fact[]): Facts {
 
 /** The round of a recursion in which a row came, if it is a row of one. */
 export function roundOf(reason: Reason, facts: Facts): number | null {
-  const round = ROUND.exec(explained(reason, facts)?.rule ?? '')?.[2];
+  return roundIn(explained(reason, facts)?.rule ?? '');
+}
+
+/** The round that the rule of a fact names. */
+export function roundIn(rule: string): number | null {
+  const round = ROUND.exec(rule)?.[1];
   return round === undefined ? null : Number(round);
 }
 
 /** What a reason follows from. A row of a recursion follows from what its fact says. */
 export function causesOf(reason: Reason, facts: Facts): Reason[] {
   const fact = explained(reason, facts);
-  const causes = [...(reason.of ?? []), ...(fact === undefined ? [] : ROUND.test(fact.rule) ? (fact.of ?? []) : [fact])];
+  const causes = [...(reason.of ?? []), ...(fact === undefined ? [] : roundIn(fact.rule) !== null ? (fact.of ?? []) : [fact])];
   const [only] = causes;
   return causes.length === 1 && only?.rule === 'row' && isSame(only.row, reason.row) ? (only.of ?? []) : causes;
 }
