@@ -30,6 +30,7 @@ SQLSTATES = {
     "cancelled": "57014",
     "changed_twice": "21000",
     "check_violated": "23514",
+    "time_too_far": "22008",
     "columns_changed": "0A000",
     "constant_too_large": "54000",
     "count_too_large": "22003",
