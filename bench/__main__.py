@@ -23,6 +23,7 @@ from bench import (
     points,
     profiling,
     run,
+    why,
 )
 from bench.apart import apart
 from bench.beside_reference import HEADER as BESIDE
@@ -62,11 +63,12 @@ POINTS = "points"
 BRANCHES = "branches"
 POSTGRES = "postgres"
 COSTS = "costs"
-BY_NAME = (BULK, SIZING, LEVEL, MEMORY, NEW_VIEW, POINTS, BRANCHES, POSTGRES, COSTS)
+WHY = "why"
+BY_NAME = (BULK, SIZING, LEVEL, MEMORY, NEW_VIEW, POINTS, BRANCHES, POSTGRES, COSTS, WHY)
 """Only if they are named: TPC-H in bulk, a quarter of an hour; what rows and views need; what requests cost
 beside them; what a service holds while rows are replaced again and again; how long posts wait while a
 large view is built; point reads beside DuckDB's; what branches cost; the PostgreSQL door beside
-PostgreSQL; and estimates of views beside what they cost."""
+PostgreSQL; estimates of views beside what they cost; and what explanations take."""
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
@@ -111,6 +113,8 @@ def main(arguments: list[str] | None = None) -> None:
         _postgres(options.quick, options.output)
     if COSTS in chosen:
         _costs(options.quick, options.output, options.suites, options.texts)
+    if WHY in chosen:
+        _why(options.quick)
 
 
 def _table(chosen: list[str], quick: bool, output: Path | None, threads: int) -> None:
@@ -170,6 +174,12 @@ def _costs(quick: bool, output: Path | None, suites: Sequence[str], texts: Path 
     print(costs_page.text(found))
     if output or not (quick or suites):
         costs_page.write((output or DOCUMENT).with_name(costs_page.NAME), facts(start.others()), found)
+
+
+def _why(quick: bool) -> None:
+    start = Share.now()
+    found = why.run(*(why.QUICK if quick else why.FULL))
+    print(facts(start.others()), why.text(found), sep="\n\n")
 
 
 def _sizing(quick: bool, output: Path | None) -> None:

@@ -281,6 +281,16 @@ def is_anonymous(type: Type) -> bool:
     return type.kind is Kind.STRUCT and type == row_of(type.parts)
 
 
+def keeps_words(old: Type, new: Type) -> bool:
+    """Whether each value of a type is a value of the other type, with the same word."""
+    if old == new:
+        return True
+    is_alike = old.is_integer and new.is_integer
+    if old.kind is new.kind is Kind.NUMERIC and not (old.whole or new.whole):
+        is_alike = (old.scale, old.may_be_wide) == (new.scale, new.may_be_wide)
+    return is_alike and new.bounds[0] <= old.bounds[0] and old.bounds[1] <= new.bounds[1]
+
+
 @dataclass(frozen=True)
 class Column:
     """A column's name and type, and whether it may be NULL."""

@@ -26,6 +26,7 @@ from planner.parsing.script import Piece, split
 from planner.planning import plan_query
 from planner.relation import Catalog, Watermark
 from planner.rewriting.closed_windows import watermark_of
+from planner.rewriting.open_pivots import PivotLists
 from planner.statements.row_statements import is_query
 from planner.statements.statement_reader import parse_statement
 from planner.statements.statements import Select
@@ -39,12 +40,17 @@ children.preload("planner.long_texts")
 
 
 def plan_text(
-    sql: str, catalog: Catalog, dialect: str, limits: PlanningLimits, named: bool = False
+    sql: str,
+    catalog: Catalog,
+    dialect: str,
+    limits: PlanningLimits,
+    named: bool = False,
+    lists: PivotLists = (),
 ) -> PlannedQuery:
     """The same as `plan_query`."""
     if len(sql) < LONG:
-        return plan_query(sql, catalog, dialect, limits, named)
-    return _apart(limits, plan_query, sql, catalog, dialect, limits, named)
+        return plan_query(sql, catalog, dialect, limits, named, lists)
+    return _apart(limits, plan_query, sql, catalog, dialect, limits, named, lists)
 
 
 def translate_text(sql: str, dialect: str, limits: PlanningLimits) -> Translation:

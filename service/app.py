@@ -25,6 +25,7 @@ from engine.spark.sessions import Sessions
 from service import problems
 from service.backup.backups import Backups
 from service.clock import Time, system_time
+from service.derivations.prepared_program import PreparedPrograms
 from service.errors import start_failure
 from service.exposition.otlp_switch import Otlp, otlp_of
 from service.exposition.scrape_registry import registry_of
@@ -36,6 +37,7 @@ from service.http.exchanges import Exchanges
 from service.http.feeds import Feeds
 from service.http.gate import Gate
 from service.http.heads import Heads
+from service.http.layered_app import LayeredApp
 from service.http.needs import NeedsByPath, check_declared
 from service.http.origins import Origins
 from service.http.path_names import PathNames
@@ -192,7 +194,7 @@ def create_app(
             await asyncio.to_thread(app.state.otlp.close)
             app.state.lanes.close()
 
-    app = FastAPI(
+    app = LayeredApp(
         title="Freshet",
         summary="SQL views, recursive ones too, kept up to date.",
         version=operations.VERSION,
@@ -207,6 +209,7 @@ def create_app(
     app.state.memory = MemoryMark(settings.memory_high)
     app.state.turns = Turns(app.state.memory)
     app.state.lanes = Lanes()
+    app.state.prepared_programs = PreparedPrograms()
     app.state.sessions = OpenSessions()
     app.state.otlp = otlp_of(os.environ) if otlp is None else otlp
     app.state.metrics = Metrics(commits=RecentCommits() if app.state.otlp.traces else None)
@@ -297,7 +300,9 @@ async def _open(app: FastAPI, starting: Callable[[], Runtime], sessions: Session
         app.state.warming = app.state.loop.call_later(_WARMING_SECONDS, queries.warm)
     app.state.runtime = runtime
     role = "following" if runtime.follows else "ready"
-    _log.info("%s at epoch %d", role, runtime.snapshot.upper - 1)
+    scheme = "https" if settings.tls_certificate else "http"
+    place = f"{scheme}://{settings.host}:{settings.port}"
+    _log.info("%s at epoch %d: %s", role, runtime.snapshot.upper - 1, place)
 
 
 def _open_pipeline(app: FastAPI, sessions: Sessions, runtime: Runtime) -> None:

@@ -93,6 +93,23 @@ def test_it_holds_what_runs_and_nothing_else(wheel: Path) -> None:
         assert str(path.relative_to(ROOT)) in names
 
 
+KERNELS_WITHOUT_CODE = """
+from engine.kernels.build import load_modules
+from engine.kernels.compiled import KERNELS, SHIPPED
+load_modules()
+wanted = {kernel.files.stem(kernel.signature) for kernel in KERNELS}
+print(sorted(wanted - {file.name.rsplit("-", 1)[0] for file in SHIPPED.glob("*.code")}))
+"""
+
+
+def test_its_machine_code_is_found_beside_other_packages(installed: Path, tmp_path: Path) -> None:
+    here, there = (
+        run(str(python), "-c", KERNELS_WITHOUT_CODE, directory=directory)
+        for python, directory in ((sys.executable, ROOT), (installed / "python", tmp_path))
+    )
+    assert there == here
+
+
 def test_the_demo_runs_from_another_directory(installed: Path, tmp_path: Path) -> None:
     place = run(
         str(installed / "python"), "-c", "import service; print(service.__file__)", directory=tmp_path

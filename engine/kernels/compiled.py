@@ -34,6 +34,7 @@ from numba.core.serialize import dumps
 PACKAGE = Path(__file__).parent
 SHIPPED = PACKAGE / "machine"
 """The package's own machine code."""
+_OURS = __name__.partition(".")[0]
 _VERSIONS = (sys.version_info[:2], numba.__version__, llvmlite.__version__)
 
 _COMPILING = threading.RLock()
@@ -188,6 +189,8 @@ def _sources(module: str) -> str:
 def _source(module: str) -> tuple[str, list[str]] | None:
     """The code of a module without docstrings, and the modules that it imports, or imports names from, as far
     as they are ours; None if it is not. Each is parsed once, because most modules import the same ones."""
+    if module.partition(".")[0] != _OURS:  # others lie beside ours where a wheel is installed
+        return None
     path = PACKAGE.parents[1].joinpath(*module.split(".")).with_suffix(".py")
     if not path.exists():
         return None

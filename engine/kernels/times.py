@@ -13,6 +13,8 @@ from engine.kernels.compiled import kernel
 from engine.kernels.layers import compare
 from engine.kernels.sort import sort_rows
 
+_LEAST, _MOST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+
 
 @njit(inline="always")
 def join_times(first, second, masks):
@@ -89,22 +91,22 @@ def are_complete(times, frontier, masks):
     return complete
 
 
-@njit
-def _ends(times):
-    """The least and the greatest of some totally ordered times. The compiler vectorizes this loop."""
-    least = most = times[0]
+@kernel("UniTuple(int64, 2)(int64[:,::1])")
+def ends_of(delta):
+    """The least and the greatest of a delta's times, as numbers; the greatest is less if there are none. The
+    compiler vectorizes this loop."""
+    times = delta[delta.shape[0] - 2]
+    least, most = _MOST, _LEAST
     for i in range(times.shape[0]):
         least = min(least, times[i])
         most = max(most, times[i])
-    return np.array([least, most])
+    return least, most
 
 
 @kernel("boolean(int64[:,::1], int64[::1], int64[::1], int64[::1])")
 def are_within(delta, lower, upper, masks):
     """Whether every time of a delta is at or after an element of `lower`, and at or after none of `upper`."""
     times = delta[delta.shape[0] - 2]
-    if masks.shape[0] == 0 and times.shape[0] > 0:
-        times = _ends(times)
     for i in range(times.shape[0]):
         if _is_complete(times[i], lower, masks) or not _is_complete(times[i], upper, masks):
             return False

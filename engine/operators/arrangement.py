@@ -90,8 +90,7 @@ class Arrangement(Operator):
         """The leading words whose counts are added up by readers: those of a row, or of its group."""
         self.staged = 0
         """Rows of differences that the advance has added so far."""
-        self.version = 0
-        """How often changes were published."""
+        self._publications = 0
         self.batch: np.ndarray | None = None
         """The current step's rows, None if it has none."""
         self._fresh: list[Layer] = []
@@ -162,10 +161,7 @@ class Arrangement(Operator):
     def inserted(self, nursery: np.ndarray, passed: int) -> None:
         """Note that compiled code has published a step: it has added rows to the trace, in a nursery, or its
         readers have `passed` over rows."""
-        self.version += 1
         self.trace.nurse(nursery)
-        if self.batch is not None:
-            self.reset()
 
     def take_steps(self, batch: np.ndarray, staged: int, mass: float, step: Step) -> None:
         """Add what compiled code has added in a few steps: `staged` rows, whose counts have this mass, and
@@ -251,8 +247,13 @@ class Arrangement(Operator):
         self.received += sum(map(len, layers))
         step.touch(self)
 
+    @property
+    def version(self) -> tuple[int, int]:
+        """Another one whenever changes have been published."""
+        return self._publications, self.emitted
+
     def publish(self, frontier: Frontier) -> None:
-        self.version += 1
+        self._publications += 1
         self.trace.since = since = frontier.since
         self._insert(since)
         if not frontier.order.is_total:
@@ -273,6 +274,12 @@ class Arrangement(Operator):
         elif self.batch is not None:
             self.trace.insert(self.batch)
         self.trace.map(self._received)
+
+    def adopt(self, trace: Trace) -> None:
+        """Publish another trace in the place of its own."""
+        self._publications += 1
+        self.trace = trace
+        self.reset()
 
     def abort(self) -> None:
         if self._replaced is not None:

@@ -20,9 +20,9 @@ from engine.kernels.stepping.outermost_step import (
     CHANGE,
     CHANGED,
     UNCHANGED,
+    feed,
     give_up,
     publish,
-    reach,
     run_reached,
     tell,
 )
@@ -67,6 +67,7 @@ class CompiledStep:
         self._taken = np.empty_like(self._waiting)
         self._arena = np.empty(_ARENA_WORDS, np.int64)
         self._state = np.zeros(arena.STATE, np.int64)
+        self._numbers = memoryview(self._state)  # type: ignore[arg-type]
         self._nursery = np.empty(_NURSERY_WORDS, np.int64)
         self._cursor = np.zeros(1, np.int64)
         self._nursed: set[Trace] = set()
@@ -92,16 +93,15 @@ class CompiledStep:
             self._skipped += 1
             return False
         for input in fed:
-            if input.pending is not None and input.pending.shape[1]:
-                place = self._program.places[input]
-                tell(self._operators, place, input.pending)
-                reach(self._queue, self._state, place)
+            if input.pending is not None:
+                feed(self._operators, self._queue, self._state, self._program.places[input], input.pending)
         if not (self._call(step, turn) and self._is_within(step)):
             self.abort()
             self._refusals, self._skipped = 2 * self._refusals + 1, 0
             return False
         self._refusals = 0
-        self._hide()
+        if self._shown:
+            self._hide()
         if step.clock is not None and self.turns:
             places = self._queue[: self.turns]
             operators = [self._program.body[place] for place in places.tolist()]
@@ -111,11 +111,11 @@ class CompiledStep:
     @property
     def turns(self) -> int:
         """How many operators had their turns in the step."""
-        return int(self._state[arena.TAIL])
+        return self._numbers[arena.TAIL]
 
     def publish(self, frontier: Frontier) -> list[Arrangement]:
         """Insert what the step has added to arrangements into their traces; returns those that have
-        changed."""
+        changed, as far as somebody shows their rows."""
         found = publish(
             self._program.code,
             self._operators,
@@ -140,7 +140,8 @@ class CompiledStep:
             changed.append(own)
         if is_full and 2 * self._cursor[0] > len(self._nursery):
             self._renew()
-        self._forget()
+        if self._lent or self._kept:
+            self._forget()
         return changed
 
     def staged(self, own: Arrangement) -> np.ndarray | None:
@@ -154,12 +155,13 @@ class CompiledStep:
     def abort(self) -> None:
         """Forget the step."""
         give_up(self._operators, self._queue, self._state)
-        for own in self._lent:
-            own.reset()
         self._forget()
 
     def _forget(self) -> None:
+        """Forget what operators of Python's have been shown, and what they have made."""
         self._hide()
+        for own in self._lent:
+            own.reset()
         self._lent.clear()
         self._kept.clear()
 
@@ -172,17 +174,17 @@ class CompiledStep:
     def _renew(self) -> None:
         """Begin another nursery, of which nothing is taken yet."""
         for trace in self._nursed:
-            trace.settle()
+            trace.leave_nursery()
         self._nursed.clear()
         self._nursery = np.empty(_NURSERY_WORDS, np.int64)
         self._cursor[0] = 0
 
     def _call(self, step: Step, turn: Callable[[Operator, Step], None]) -> bool:
         """Run the step; false if it has to be forgotten."""
-        program, state = self._program, self._state
+        program = self._program
         while True:
             try:
-                run_reached(
+                status = run_reached(
                     program.code,
                     program.constants,
                     self._operators,
@@ -190,14 +192,13 @@ class CompiledStep:
                     self._waiting,
                     self._taken,
                     self._arena,
-                    state,
+                    self._state,
                 )
             except (OverflowError, MemoryError):
                 return False
-            if state[arena.STATUS] != arena.ASKING:
-                return bool(state[arena.STATUS] == arena.DONE)
-            place = int(self._queue[state[arena.HEAD]])
-            self._answer(place, step, turn)
+            if status != arena.ASKING:
+                return status == arena.DONE  # type: ignore[no-any-return]
+            self._answer(int(self._queue[self._numbers[arena.HEAD]]), step, turn)
 
     def _answer(self, place: int, step: Step, turn: Callable[[Operator, Step], None]) -> None:
         """Let an operator of Python's have its turn, and tell its changes."""
@@ -212,7 +213,7 @@ class CompiledStep:
             tell(self._operators, place, self._kept[-1])
         if isinstance(operator, Arrangement):
             self._operators[place, tables.CURRENT] = operator.batch is not None
-        self._state[arena.ANSWER] = CHANGED if operator.has_changes else UNCHANGED
+        self._numbers[arena.ANSWER] = CHANGED if operator.has_changes else UNCHANGED
 
     def _show(self, source: Operator) -> None:
         """Let operators of Python's see the changes of one that compiled code has run."""
@@ -236,7 +237,7 @@ class CompiledStep:
             return True
         made = int(self._operators[self._queue[: self.turns], tables.MADE].sum())
         try:
-            step.meter.ran(0, made, WORD * int(self._state[arena.WORDS]))
+            step.meter.ran(0, made, WORD * self._numbers[arena.WORDS])
         except OverBudget:
             return False
         return True

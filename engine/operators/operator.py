@@ -71,9 +71,9 @@ class StepScope(Protocol):
         """Note that there is work at `rounds`."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # frozen, it would take six times as long to make, in every round
 class Step:
-    """One step: its rounds, outermost first, as a tuple and as an array for kernels.
+    """One step, which nobody changes: its rounds, outermost first, as a tuple and as an array for kernels.
 
     `masks` are the coordinates of times as bits of words, empty if times are totally ordered. A `clock` times
     the step, and a `meter` limits it.

@@ -22,7 +22,7 @@ from engine.operators.turns import OperatorTurns
 from engine.state.layer import Layer
 from engine.state.packed_times import TOTAL, Frontier, Order
 
-FEW = 128
+FEW = 512
 """The most rows of a step that is tried in compiled code."""
 _NO_ROUNDS = np.empty(0, np.int64)
 

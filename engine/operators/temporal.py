@@ -102,7 +102,7 @@ class Quiet:
 
     low: int
     high: int
-    versions: tuple[int, ...]
+    versions: tuple[tuple[int, int], ...]
 
     def covers(self, clock: np.ndarray) -> bool:
         """Whether the clock goes from one such time to others, in its batch of a step."""
@@ -130,7 +130,7 @@ class TemporalOperator(Operator):
         self._by_time = by_time
 
     @property
-    def _versions(self) -> tuple[int, ...]:
+    def _versions(self) -> tuple[tuple[int, int], ...]:
         return tuple(side.version for side in self.inputs[1:])  # type: ignore[attr-defined]
 
     @property

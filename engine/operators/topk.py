@@ -11,7 +11,6 @@ from engine.kernels.coding import AS_IS, ENTRY, KIND, NUMERAL, Codes
 from engine.kernels.narrow.narrow_rows import Batch, as_matrix
 from engine.kernels.ordered import arrange_ordered, merge_ordered, merge_ordered_step
 from engine.kernels.stepping import opcodes
-from engine.kernels.stepping.spine import AT_ONCE
 from engine.kernels.top import reduce_top
 from engine.operators.arrangement import Arrangement
 from engine.operators.group_operators import GroupOperator
@@ -19,7 +18,7 @@ from engine.operators.interesting_times import Groups
 from engine.operators.operator import Instruction, Operator, Step
 from engine.state.dictionary import Dictionary
 from engine.state.packed_times import Frontier
-from engine.state.trace import Trace
+from engine.state.trace import AT_ONCE, Trace
 
 MOST = 2**61
 """Larger offsets and limits count as this; no group has so many rows."""

@@ -69,6 +69,14 @@ class Literal:
 
 
 @dataclass(frozen=True)
+class Parameter:
+    """A value, not NULL, that is given before the plan runs (`engine/plan/plan_templates.py`)."""
+
+    number: int
+    type: Type
+
+
+@dataclass(frozen=True)
 class Call:
     """An operator applied to arguments."""
 
@@ -116,7 +124,7 @@ class OneOf:
     type: Type = BOOLEAN
 
 
-Expression = ColumnRef | Literal | Call | Cast | Case | Foreign | OneOf
+Expression = ColumnRef | Literal | Parameter | Call | Cast | Case | Foreign | OneOf
 
 
 def children(expression: Expression) -> tuple[Expression, ...]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from engine.state.dictionary import Dictionary
 from engine.state.store.manifest import Manifest
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Advance:
     """The changes of one advance: `deltas` by source, and in `scans` rows that only an executor can read. The
     other fields are the engine's.
@@ -33,16 +32,17 @@ class Advance:
     deltas: Mapping[str, np.ndarray]
     scans: Mapping[str, RowScan]
 
-    @cached_property
-    def rows(self) -> int:
-        """The number of changes."""
-        return sum(delta.shape[1] for delta in self.deltas.values())
+    rows: int = field(init=False, default=0)
+    """The number of changes."""
+    spending: Spending | None = field(init=False, default=None)
+    """What limits the operators, however often they run; None if nothing does."""
 
-    @cached_property
-    def spending(self) -> Spending | None:
-        """What limits the operators, however often they run; None if nothing does."""
+    def __post_init__(self) -> None:
+        for delta in self.deltas.values():
+            self.rows += delta.shape[1]
         allowance = self.options.allowance
-        return None if allowance is UNLIMITED else Spending(allowance.for_changes(self.rows))
+        if allowance is not UNLIMITED:
+            self.spending = Spending(allowance.for_changes(self.rows))
 
     def run(self) -> None:
         """Run the operators in this process. Raises OperatorFailed; the caller then calls `abandon`."""

@@ -88,8 +88,8 @@ class Building:
         logs = failure_logs(history, self.hydration.dataflow.operators.values())
         errors = ErrorHistory(tuple(layer for log in logs for layer in log.trace.layers()))
         width = len(self.plan.schema)
-        layers = history.trace.layers()
-        return RelationSnapshot(self.plan.schema, tuple(range(width)), layers, self.since, errors)
+        shown = history.trace.shown()
+        return RelationSnapshot(self.plan.schema, tuple(range(width)), shown, self.since, errors)
 
     # Computing
 

@@ -28,21 +28,23 @@ from engine.operators.outermost_loop import OutermostLoop
 from engine.operators.rebuild import LoopStatistics
 from engine.operators.running_dataflow import OperatorFailed, RunningDataflow, reachable
 from engine.plan.nodes import Node, Source, sources_of
+from engine.plan.same_program import ChangedSource, OtherProgram, check_same_program
 from engine.plan.successor import Successor
 from engine.runtime import joining
 from engine.runtime.advance import Advance
 from engine.runtime.building import Building, Ground
+from engine.runtime.carrying import CarriedState, carried_ground
 from engine.runtime.ends import put_source, put_source_history, reading_order
 from engine.runtime.execution import Declined, Executor, JobTable, RowScan
 from engine.runtime.forgetting import forget_epochs, forget_errors, forget_times
 from engine.runtime.fork import Fork
 from engine.runtime.hydration import Hydration
-from engine.runtime.kept import kept_states
+from engine.runtime.kept import StateSource, kept_states
 from engine.runtime.observation import Held, Observed, held, observe
 from engine.runtime.options import DEFAULTS, Options
 from engine.runtime.registry import KnownSource, Registry
 from engine.runtime.rewriting import Captured
-from engine.runtime.side_advance import SideAdvance, ground_of
+from engine.runtime.side_advance import SideAdvance, TraceGround, ground_of
 from engine.runtime.side_files import SideFiles
 from engine.runtime.spill import Capture, SavedState, Spill, TextPart
 from engine.runtime.stage import Stage
@@ -54,6 +56,7 @@ from engine.state.dictionary import Dictionary
 from engine.state.error_history import ErrorHistory
 from engine.state.layer import Layer
 from engine.state.packed_times import TOTAL, Frontier, Order
+from engine.state.shown_layers import ShownLayers
 from engine.state.snapshot import RelationSnapshot, Snapshot
 from engine.state.store.directory import StateDirectory
 from engine.state.store.manifest import Manifest
@@ -282,12 +285,34 @@ class Engine:
         relation = replace(self._snapshot.relations[name], failure=reason, aside=False)
         self._snapshot = self._snapshot.replaced({name: relation})
 
-    def restore_view(self, name: str, plan: Node, state: SavedState | Fork) -> bool:
+    def carry(self, plans: Mapping[str, tuple[str, Node]], changed: Sequence[ChangedSource]) -> CarriedState:
+        """The state that views have, for the new names and plans that they are to have, by their old names,
+        once sources are changed: as far as both plans are one program. Nothing is copied or changed."""
+        running = dict(kept_states(self._dataflow.operators.items()))
+        ground: dict[str, TraceGround] = {}
+        reasons: dict[str, str] = {}
+        for old, (name, plan) in plans.items():
+            known = self._registry.views.get(old)
+            try:
+                if known is None:
+                    raise OtherProgram("it had failed")
+                check_same_program(known.plan, plan, changed)
+                before = Hydration.of(old, known.plan, self._order, self.dictionary, self._options)
+                after = Hydration.of(name, plan, self._order, self.dictionary, self._options)
+                found = carried_ground(running, before, after)
+                if found is None:
+                    raise OtherProgram("it is computed in another way")
+                ground |= found
+            except OtherProgram as difference:
+                reasons[name] = difference.message
+        return CarriedState(ground, reasons)
+
+    def restore_view(self, name: str, plan: Node, state: StateSource) -> bool:
         """Maintain `plan` as view `name` from its saved state, without computing anything.
 
-        `state` is the saved state that `resume` got, or a fork, and the view was part of it. Returns false if
-        the state of an operator is not saved. Raises StoreError if a file is damaged. In both cases the
-        engine is as before.
+        `state` is the saved state that `resume` got, a fork, or what was carried over, and the view was part
+        of it. Returns false if the state of an operator is not saved. Raises StoreError if a file is damaged.
+        In both cases the engine is as before.
         """
         self._check_new(name)
         self._registry.check_plan(plan)
@@ -447,9 +472,9 @@ class Engine:
             raise UnknownName(f"there is no view {view}")
         since, until = self._snapshot.upper - 1, self._staged.frontier.words[0] - 1
         layers = (*known.history.trace.layers(), *self._dataflow.staged(known.history))
-        rows = replace(self._snapshot.relations[view], layers=layers)
+        rows = replace(self._snapshot.relations[view], shown=ShownLayers(layers))
         failed = [layer for log in known.failures for layer in (*log.trace.layers(), *log.staged_layers)]
-        errors = RelationSnapshot(Schema(()), (0,), tuple(failed))
+        errors = RelationSnapshot(Schema(()), (0,), ShownLayers(tuple(failed)))
         return rows.changes(since, until), errors.changes(since, until)
 
     # Advances beside the running dataflow
@@ -557,15 +582,18 @@ class Engine:
     def _publish(self, stage: Stage) -> None:
         self._unstage(stage)
         changed = self._dataflow.publish(stage.frontier)
-        lost = self._snapshot.upper if stage.failed and self._order.is_total else None
-        relations: dict[str, RelationSnapshot | None] = {}
+        lost = self._lost(stage) if stage.failed else {}
+        self._snapshot = self._snapshot.replaced({**lost, **self._renewed(changed)}, stage.frontier)
+
+    def _lost(self, stage: Stage) -> dict[str, RelationSnapshot]:
+        """The views that have failed in a stage, which are maintained no more."""
+        snapshot, lost = self._snapshot, {}
+        until = snapshot.upper if self._order.is_total else None
         for name, reason in stage.failed.items():
             del self._registry.views[name]
-            relations[name] = replace(
-                self._snapshot.relations[name], failure=reason, lost=lost, aside=name in stage.over_budget
-            )
-        relations.update(self._renewed(changed))
-        self._snapshot = self._snapshot.replaced(relations, stage.frontier)
+            aside = name in stage.over_budget
+            lost[name] = replace(snapshot.relations[name], failure=reason, lost=until, aside=aside)
+        return lost
 
     def _abort(self, stage: Stage) -> None:
         self._unstage(stage)
@@ -677,8 +705,7 @@ class Engine:
 
     def _renewed(self, changed: Iterable[object]) -> dict[str, RelationSnapshot]:
         """Those relations anew whose history or failure log is among the changed states."""
-        names, kept = self._registry.changed(changed), self._snapshot.relations
-        return {name: self._registry.refreshed(name, kept[name]) for name in names}
+        return self._registry.renewed(changed, self._snapshot.relations)
 
     def _show(self, name: str, relation: RelationSnapshot) -> None:
         """Put a relation, with its current history, into the snapshot."""

@@ -91,6 +91,9 @@ class Scanned:
     examples: tuple[str, ...] = ()
 
 
+NOTHING_SCANNED = Scanned()
+
+
 @dataclass(frozen=True)
 class Outcome:
     """The result of a job: the files of new batches, by fingerprint of the state, and of new texts."""

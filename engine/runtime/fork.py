@@ -19,7 +19,7 @@ from engine.plan.nodes import Node
 from engine.runtime.ends import history_key
 from engine.runtime.execution import JobTable
 from engine.runtime.kept import kept_states
-from engine.runtime.side_advance import TraceGround
+from engine.runtime.side_advance import TraceGround, map_ground
 from engine.state.dictionary import Dictionary, Lease
 from engine.state.snapshot import RelationSnapshot, Snapshot
 
@@ -47,13 +47,7 @@ class Fork:
     def map(self, operators: Iterable[tuple[Hashable, Operator]]) -> bool:
         """Give operators, which come with their keys, their state; false, and nothing changes, if some of it
         is not there."""
-        states = list(kept_states(operators))
-        if any(name not in self.ground for name, _ in states):
-            return False
-        for name, state in states:
-            state.trace = self.ground[name].traced()
-            state.reset()
-        return True
+        return map_ground(self.ground, operators)
 
     def departed(self, operators: Iterable[tuple[Hashable, Operator]]) -> int:
         """The bytes that operators, which began with this state, hold besides it."""

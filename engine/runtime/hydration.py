@@ -21,9 +21,8 @@ from engine.rendering import Renderer
 from engine.runtime.ends import put_view
 from engine.runtime.execution import Declined, Executor, ExecutorJob, ViewsFailed
 from engine.runtime.executor_jobs import receive
-from engine.runtime.fork import Fork
+from engine.runtime.kept import StateSource
 from engine.runtime.options import Options
-from engine.runtime.spill import SavedState
 from engine.state.dictionary import Dictionary, Lease
 from engine.state.packed_times import Order
 
@@ -72,7 +71,7 @@ class Hydration:
         receive(self.dataflow, outcome, executor.directory, dictionary)
         return True
 
-    def map(self, state: SavedState | Fork, running: Collection[Hashable]) -> bool:
+    def map(self, state: StateSource, running: Collection[Hashable]) -> bool:
         """Map the saved state of those operators that are not `running` yet; false if some of it is not
         saved.
         """

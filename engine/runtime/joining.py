@@ -30,9 +30,7 @@ class ReplacedTrace:
 
     def publish(self, frontier: Frontier) -> None:
         self.trace.since = frontier.since
-        self.arrangement.trace = self.trace
-        self.arrangement.version += 1
-        self.arrangement.reset()
+        self.arrangement.adopt(self.trace)
 
     def abort(self) -> None:
         """Leave the arrangement as it is."""

@@ -46,6 +46,14 @@ class Kept(Protocol):
         """Read the trace anew after it was changed from outside; forget what an advance left beside it."""
 
 
+class StateSource(Protocol):
+    """What has the state of operators that have not run yet."""
+
+    def map(self, operators: Iterable[tuple[Hashable, Operator]]) -> bool:
+        """Give operators, which come with their keys, their state; false, and nothing changes, if some of it
+        is not there."""
+
+
 def kept_states(operators: Iterable[tuple[Hashable, Operator]]) -> Iterator[tuple[str, Kept]]:
     """All state of these operators, by fingerprint: arrangements, and the logs of failed rows."""
     for path, operator in every_operator(operators):

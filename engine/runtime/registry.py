@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.codec.numerals import explained
 from engine.errors import EngineError, EpochError, PlanError, UnknownName
-from engine.kernels.times import are_within
+from engine.kernels.times import are_within, ends_of
 from engine.operators.failure_log import FailureLog
 from engine.operators.history import History
 from engine.operators.linear import InputOperator
@@ -27,6 +27,8 @@ from engine.state.dictionary import Dictionary
 from engine.state.packed_times import Frontier
 from engine.state.snapshot import RelationSnapshot
 
+_WORDS = np.dtype(np.int64)
+
 
 @dataclass(frozen=True)
 class KnownSource:
@@ -35,6 +37,11 @@ class KnownSource:
     table: JobTable
     input: InputOperator
     history: History | None
+
+    @cached_property
+    def lines(self) -> int:
+        """The lines of a delta: the columns, the epoch and the diff."""
+        return len(self.table.node.schema) + 2
 
     @cached_property
     def explained(self) -> tuple[tuple[int, Type], ...]:
@@ -95,12 +102,12 @@ class Registry:
         if not upper.is_at_or_after(lower):
             raise EpochError(f"an advance to {upper} goes back: times before {lower} are complete")
         for name, delta in deltas.items():
-            width = len(self._source(name).table.node.schema)
-            if delta.ndim != 2 or delta.shape[0] != width + 2 or delta.dtype != np.int64:
+            lines = self._source(name).lines
+            if delta.ndim != 2 or len(delta) != lines or delta.dtype != _WORDS:
                 raise PlanError(
-                    f"a delta of {name} is {delta.dtype}{list(delta.shape)}, not int64[{width + 2}, n]"
+                    f"a delta of {name} is {delta.dtype}{list(delta.shape)}, not int64[{lines}, n]"
                 )
-            if not are_within(delta, lower.array, upper.array, lower.order.masks):
+            if not _are_within(delta, lower, upper):
                 raise EpochError(f"a change of {name} is at a time before {lower}, or not before {upper}")
 
     def require_texts(self, deltas: Mapping[str, np.ndarray], dictionary: Dictionary) -> None:
@@ -158,15 +165,20 @@ class Registry:
             return self.views[name].history
         return self.sources[name].history if name in self.sources else None
 
-    def changed(self, states: Iterable[object]) -> set[str]:
-        """The relations to which one of the changed states belongs, as history or as failure log."""
-        names: set[str] = set()
+    def renewed(
+        self, states: Iterable[object], relations: Mapping[str, RelationSnapshot]
+    ) -> dict[str, RelationSnapshot]:
+        """Those of the relations anew to which one of the changed states belongs, as history or as failure
+        log."""
+        found: dict[str, RelationSnapshot] = {}
         for state in states:
-            if isinstance(state, History):
-                names.add(state.name)
-            elif isinstance(state, FailureLog):
-                names |= state.readers
-        return {name for name in names if name in self.views or name in self.sources}
+            if isinstance(state, FailureLog):
+                for name in state.readers & self.views.keys():
+                    found[name] = self.refreshed(name, relations[name])
+            elif isinstance(state, History) and state.name not in found and self.history(state.name) is state:
+                old = relations[state.name]
+                found[state.name] = old.with_layers(state.trace.shown(), state.trace.since, old.errors)
+        return found
 
     def refreshed(self, name: str, relation: RelationSnapshot) -> RelationSnapshot:
         """The relation with the current batches of its history and its failure logs."""
@@ -176,7 +188,8 @@ class Registry:
             return relation
         errors = relation.errors
         if view is not None:
-            layers = tuple(layer for log in view.failures if log.trace.count for layer in log.trace.shown())
+            logs = (log.trace.shown() for log in view.failures if log.trace.count)
+            layers = tuple(layer for shown in logs for layer in shown.layers)
             if layers or errors:
                 errors = errors.with_layers(layers)
         return relation.with_layers(history.trace.shown(), history.trace.since, errors)
@@ -187,6 +200,14 @@ def failure_logs(history: History, operators: Iterable[Operator]) -> tuple[Failu
     own = reachable([history])
     parts = (part for operator in operators if operator in own for part in operator.parts())
     return tuple(part.failures for part in parts if hasattr(part, "failures"))
+
+
+def _are_within(delta: np.ndarray, lower: Frontier, upper: Frontier) -> bool:
+    """Whether all times of a delta are at or after `lower`, and before `upper`."""
+    if not lower.order.is_total:
+        return are_within(delta, lower.array, upper.array, lower.order.masks)
+    least, greatest = ends_of(delta)
+    return lower.since <= least and greatest < upper.since
 
 
 def require_texts(source: KnownSource, delta: np.ndarray, dictionary: Dictionary) -> None:

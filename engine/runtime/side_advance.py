@@ -16,7 +16,7 @@ epochs, so at the epoch of the join all its times are past.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -226,8 +226,8 @@ class SideAdvance:
     def _check_keys(self, name: str, key: tuple[int, ...], delta: np.ndarray) -> None:
         """Raise KeyTaken if two rows of a table have a key that `delta` has."""
         schema = self.sources[name].table.node.schema
-        layers = self.history(name).trace.layers()
-        relation = RelationSnapshot(schema, reading_order(len(schema), key), layers)
+        shown = self.history(name).trace.shown()
+        relation = RelationSnapshot(schema, reading_order(len(schema), key), shown)
         keys = distinct(delta[list(key)])
         now = Snapshot(self.known.frontier, {name: relation}, self.dictionary)
         _, counts, positions = now.lookup(name, keys)
@@ -288,6 +288,18 @@ def check_same(name: str, old: Snapshot, new: Snapshot) -> None:
     relation = new.relations.get(name)
     if relation is None or relation.origin is not old.relations[name].origin:
         raise Outdated(f"{name} was altered or dropped while a large change was made")
+
+
+def map_ground(ground: Mapping[str, TraceGround], operators: Iterable[tuple[Hashable, Operator]]) -> bool:
+    """Give operators, which come with their keys, their state of the ground; false, and nothing changes, if
+    some of it is not there."""
+    states = list(kept_states(operators))
+    if any(name not in ground for name, _ in states):
+        return False
+    for name, state in states:
+        state.trace = ground[name].traced()
+        state.reset()
+    return True
 
 
 def ground_of(operators: Mapping[Hashable, Operator], wanted: set[Operator]) -> dict[str, TraceGround]:

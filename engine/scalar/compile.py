@@ -12,7 +12,18 @@ import numpy as np
 
 from engine.codec.values import encoder
 from engine.errors import PlanError
-from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, OneOf, Op
+from engine.plan.expressions import (
+    Call,
+    Case,
+    Cast,
+    ColumnRef,
+    Expression,
+    Foreign,
+    Literal,
+    OneOf,
+    Op,
+    Parameter,
+)
 from engine.scalar import calculation as arithmetic
 from engine.scalar import comparison
 from engine.scalar.choice import case, coalesce
@@ -35,6 +46,8 @@ def compiled(expression: Expression, dictionary: Dictionary) -> Evaluator:
             return column(index, type)
         case Literal(value=value, type=type):
             return constant(encoder(type)(value, dictionary), type)
+        case Parameter(number=number):
+            raise PlanError(f"parameter {number} has no value")
         case Call(op=Op.AND | Op.OR as op):
             args = [compiled(operand, dictionary) for operand in _operands(expression)]
             evaluator = connective(op, args)

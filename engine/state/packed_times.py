@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,7 +33,7 @@ class Order:
         if not self.names or len(set(self.names)) != len(self.names):
             raise EpochError(f"coordinates of a time need different names: {', '.join(self.names)}")
 
-    @property
+    @cached_property
     def is_total(self) -> bool:
         """Whether any two times are comparable."""
         return len(self.names) == 1
@@ -97,8 +98,7 @@ TOTAL = Order()
 """The order of plain epochs."""
 
 
-@dataclass(frozen=True)
-class Frontier:
+class Frontier(NamedTuple):
     """The least times, as words in an order, at which changes may still come."""
 
     order: Order
@@ -109,7 +109,7 @@ class Frontier:
         """The epoch before which epochs need not be told apart; 0 if times are not totally ordered."""
         return self.words[0] if self.order.is_total else 0
 
-    @cached_property
+    @property
     def array(self) -> np.ndarray:
         """The words as an array for kernels."""
         return np.array(self.words, np.int64)

@@ -26,6 +26,7 @@ from engine.state.layer import Layer
 from engine.state.packed_times import BEGINNING, Frontier
 from engine.state.patched_map import PatchedMap
 from engine.state.reading import Rows, accumulate, first_rows, rows_in, rows_under
+from engine.state.shown_layers import ShownLayers
 
 _NO_ROUNDS = np.empty(0, np.int64)
 _NO_MASKS = np.empty(0, np.int64)
@@ -34,9 +35,10 @@ _INSERTED = 256
 """The most differences that are sorted by insertion."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)  # frozen, it would take three times as long to make, in every epoch
 class RelationSnapshot:
-    """A relation's history. `order` names the columns in the order of the batches' words.
+    """A relation's history, which nobody changes. `order` names the columns in the order of the batches'
+    words.
 
     It can be read from epoch `since` on or, if times have several coordinates, at or after an element of
     `kept`. A view that failed, for the reason `failure`, can be read before epoch `lost`; it is `aside` if it
@@ -45,7 +47,7 @@ class RelationSnapshot:
 
     schema: Schema
     order: tuple[int, ...]
-    layers: tuple[Layer, ...] = ()
+    shown: ShownLayers = field(default_factory=ShownLayers)
     since: int = 0
     errors: ErrorHistory = field(default_factory=ErrorHistory)
     failure: str | None = None
@@ -57,8 +59,13 @@ class RelationSnapshot:
     _cache: dict[int, Rows] = field(default_factory=dict)
 
     @property
+    def layers(self) -> tuple[Layer, ...]:
+        """The batches whose sum is the history, each with its indexes."""
+        return self.shown.layers
+
+    @property
     def batches(self) -> tuple[Batch, ...]:
-        """The batches whose sum is the history."""
+        """The same batches alone."""
         return tuple(layer.rows for layer in self.layers)
 
     @cached_property
@@ -196,12 +203,12 @@ class RelationSnapshot:
         np.maximum(delta[width], since, out=delta[width])
         return delta
 
-    def with_layers(self, layers: tuple[Layer, ...], since: int, errors: ErrorHistory) -> RelationSnapshot:
+    def with_layers(self, shown: ShownLayers, since: int, errors: ErrorHistory) -> RelationSnapshot:
         """The relation with other layers and errors."""
         return RelationSnapshot(
             self.schema,
             self.order,
-            layers,
+            shown,
             since,
             errors,
             self.failure,

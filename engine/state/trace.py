@@ -29,20 +29,24 @@ import numpy as np
 
 from engine.kernels.layers import COLUMNS, ROWS, WORD
 from engine.kernels.layers import WIDTH as ROW_WIDTH
+from engine.kernels.lookup import WALK
 from engine.kernels.merge import compact, merge_step
 from engine.kernels.narrow.narrow_rows import Batch, as_matrix
 from engine.kernels.parallel.divided_merge import merge_batches
 from engine.kernels.stepping import spine
 from engine.kernels.stepping.arena import address_of, copied
-from engine.kernels.stepping.spine import AT_ONCE
+from engine.kernels.stepping.spine import end_merge
 from engine.kernels.times import advance_batch
 from engine.state.layer import Index, Layer
 from engine.state.layer_merge import QUANTUM, LayerMerge
 from engine.state.packed_times import Frontier
+from engine.state.shown_layers import NursedLayers, ShownLayers
 from engine.state.store.files import BatchFile
 
 EFFORT = 10
 """For each inserted row, every merge in progress is owed this many rows."""
+AT_ONCE = 128
+"""Merges of up to this many rows are done at once."""
 CHUNK = 1 << 16
 """Rows that `words` returns at a time."""
 _LINES = 8
@@ -72,6 +76,7 @@ class Trace:
         self._merges: list[LayerMerge] = []
         self._held: list[Layer] = []
         self._compacted = 0
+        self._inserted = 0
         self._clear()
         self.since = since
 
@@ -92,9 +97,8 @@ class Trace:
         """The numbers that compiled code shares with the trace (`engine.kernels.stepping.spine`)."""
         self._numbers = memoryview(self.spine)  # type: ignore[arg-type]
         self._numbers[spine.WIDTH] = self.width
-        self._nursery: np.ndarray | None = None
-        self._at = 0
-        self._shown: dict[int, Layer] = {}
+        self._numbers[spine.MERGING] = spine.NOWHERE
+        self._nursed: NursedLayers | None = None
         self.make_room(_LINES)
         self._share()
 
@@ -133,54 +137,54 @@ class Trace:
     # Insertions by compiled code
 
     def nurse(self, nursery: np.ndarray) -> None:
-        """Keep the nursery to which compiled code has added batches of the trace."""
-        if nursery is not self._nursery:
-            self._nursery, self._at = nursery, nursery.ctypes.data
+        """Keep the nursery to which compiled code adds batches of the trace."""
+        if self._nursed is None:
+            self._nursed = NursedLayers(nursery)
 
     def settle(self) -> None:
-        """Take the batches that compiled code has inserted out of their nursery, into arrays of their own."""
+        """Take the batches that compiled code has inserted out of their nursery, into arrays of their own.
+
+        The table keeps its lines: a step may be in progress. Merges are left to the next insertion."""
         numbers = self._numbers
         settled = numbers[spine.SETTLED]
-        if settled == spine.ALL:
+        if settled == spine.NOWHERE:
             return
         held, layers = self._held, self._layers
         del layers[len(layers) - (len(held) - settled) :]
         del held[settled:]
         for line in range(settled, self.count):
-            layer = self._nursed(line).indexed(self.key)
+            layer = self._copied(line).indexed(self.key)
             layers.append(layer)
             held.append(layer)
             layer.register(self.table, line, self.key)
-        numbers[spine.SETTLED] = spine.ALL
-        self._nursery = None
-        self._shown = {}
+        numbers[spine.SETTLED] = spine.NOWHERE
+        self._nursed = None
+        if numbers[spine.MERGING] != spine.NOWHERE:
+            numbers[spine.MERGING] = spine.NOWHERE
+            numbers[spine.LOOSE] = spine.PINNED
 
-    def _nursed(self, line: int) -> Layer:
+    def leave_nursery(self) -> None:
+        """Settle between two steps, once all is merged that is being merged."""
+        end_merge(self.spine)
+        self.settle()
+
+    def _copied(self, line: int) -> Layer:
         """A copy of a batch in the nursery."""
         address, rows, columns, *_ = self.table[line].tolist()
         return Layer(copied(address, rows, columns))
 
-    def shown(self) -> tuple[Layer, ...]:
-        """The batches as readers take them. Those in the nursery stay there, where nothing is overwritten; a
-        batch that was shown before is the same layer again."""
-        settled, nursery = self._numbers[spine.SETTLED], self._nursery
-        if settled == spine.ALL or nursery is None:
-            return tuple(self._held)
-        begin, seen, shown = self._at, self._shown, {}
-        for address, rows, columns, *_ in self.table[settled : self.count].tolist():
-            layer = seen.get(address)
-            if layer is None:
-                start = (address - begin) // WORD
-                layer = Layer(nursery[start : start + rows * columns].reshape(rows, columns))
-            shown[address] = layer
-        self._shown = shown
-        return (*self._held[:settled], *shown.values())
+    def shown(self) -> ShownLayers:
+        """The batches as readers take them. Those in the nursery stay there."""
+        settled, nursed = self._numbers[spine.SETTLED], self._nursed
+        if settled == spine.NOWHERE or nursed is None:
+            return ShownLayers(tuple(self._held))
+        lines = self.table[settled : self._numbers[spine.COUNT]].tobytes()
+        return ShownLayers(tuple(self._held[:settled]), nursed, lines)
 
     def _share(self) -> None:
         """Tell compiled code how far it may go."""
         numbers = self._numbers
-        numbers[spine.SETTLED] = spine.ALL
-        numbers[spine.UNPAID] = 0
+        numbers[spine.SETTLED] = spine.NOWHERE
         loose = 0
         while loose < len(self._layers) and isinstance(self._layers[-1 - loose], Layer):
             loose += 1
@@ -196,7 +200,7 @@ class Trace:
     @property
     def rows(self) -> int:
         """The number of differences held; those of merges in progress count once."""
-        if self._numbers[spine.SETTLED] != spine.ALL:
+        if self._numbers[spine.SETTLED] != spine.NOWHERE:
             return int(self.table[: self.count, ROWS].sum())
         return sum(len(batch) for batch in tuple(self._held))
 
@@ -213,7 +217,7 @@ class Trace:
     def memory(self) -> int:
         """Bytes in memory: batches that are in no file, their indexes, and the room of merges in progress."""
         settled, held, nursed = self._numbers[spine.SETTLED], tuple(self._held), 0
-        if settled != spine.ALL:
+        if settled != spine.NOWHERE:
             held, lines = held[:settled], self.table[settled : self.count]
             nursed = WORD * int((lines[:, ROWS] * lines[:, ROW_WIDTH]).sum())
         own = sum(layer.bytes for layer in held if layer.file is None)
@@ -351,7 +355,8 @@ class Trace:
         """Add a batch. Costs its own size, and a share of the merges that it causes."""
         if len(batch) == 0:
             return
-        self.settle()
+        self.leave_nursery()
+        self._inserted = len(batch)
         size = len(batch) + self._paid()
         layers = self._layers
         replaced = 0
@@ -363,9 +368,9 @@ class Trace:
             layers.pop()
             replaced += 1
         if len(batch):
-            layers.append(Layer(batch, index).indexed(self.key).narrowed)
+            layers.append(self._indexed(Layer(batch, index)).narrowed)
         ended = bool(self._merges) and self._work(size)
-        if ended or not len(batch) or self._is_unbalanced():
+        if ended or not len(batch) or self._is_unbalanced() or self._is_left:
             while self._balance():
                 pass
             self._retable(0)
@@ -414,6 +419,11 @@ class Trace:
         self._share()
         self._compacted = self.rows
 
+    @property
+    def _is_left(self) -> bool:
+        """Whether compiled code has left neighbours of similar size to be merged here."""
+        return self.merges_words and self._numbers[spine.LOOSE] == spine.PINNED
+
     def _is_unbalanced(self) -> bool:
         """Whether the two newest layers have a similar size."""
         if len(self._layers) < 2:
@@ -437,6 +447,11 @@ class Trace:
             layers[index - 1 : index + 1] = [merged] if isinstance(merged, LayerMerge) or len(merged) else []
             changed = True
         return changed
+
+    def _indexed(self, layer: Layer) -> Layer:
+        """The layer with an index, if that pays: a search of so many keys as were inserted last walks through
+        a short layer."""
+        return layer.indexed(self.key) if len(layer) > WALK * self._inserted else layer
 
     def _begin(self, left: Layer, right: Layer) -> Layer | LayerMerge:
         if len(left) + len(right) <= QUANTUM:
@@ -481,7 +496,7 @@ class Trace:
             if isinstance(layer, LayerMerge):
                 held += (layer.left, layer.right)
             else:
-                layer = self._layers[place] = layer.indexed(self.key)
+                layer = self._layers[place] = self._indexed(layer)
                 held.append(layer)
         count = self._numbers[spine.COUNT] = len(held)
         self.make_room(count + 1)

@@ -3,7 +3,8 @@
     t PIVOT (sum(x) FOR k IN ('a', 'b'))   →   SELECT g, sum(x) FILTER (WHERE k = 'a') AS a, ... GROUP BY g
     t UNPIVOT (v FOR k IN (a, b))          →   SELECT g, 'a' AS k, a AS v WHERE a IS NOT NULL UNION ALL ...
 
-The columns of a view must not depend on data, so a PIVOT lists its values.
+The columns of a plan do not depend on data: values that are left to the data have been written out before
+(`planner/rewriting/open_pivots.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from sqlglot import exp
 from planner.bind.refuse import refuse_unsupported
 from planner.errors import InvalidQuery, Unsupported
 from planner.positions import fail
+from planner.rewriting.open_pivots import has_values, pivot_fields
 
 
 def pivoted(
@@ -25,13 +27,15 @@ def pivoted(
     if pivot.args.get("unpivot"):
         query = _unpivoted(source, pivot, columns)
         return _with_values_first(query) if dialect == "bigquery" else query
-    aggregates = pivot.args.get("using") or pivot.expressions
-    fields = pivot.args.get("fields") or pivot.expressions
+    fields = pivot_fields(pivot)
+    aggregates = pivot.args.get("using") or (
+        [exp.Count(this=exp.Star())] if pivot.this else pivot.expressions
+    )
     for field in fields:
-        if not isinstance(field, exp.In) or not field.expressions or field.find(exp.PivotAny, exp.Query):
+        if not has_values(field):
             key = field.this if isinstance(field, exp.In) else field
             values = exp.select(key.copy()).distinct().from_(source.copy()).order_by("1").sql(dialect)
-            hint = f"write the values: IN (...); {values} lists them"
+            hint = f"make it a view of its own, or write the values: IN (...); {values} lists them"
             refuse_unsupported("PIVOT without its values", field, hint)
     cells = list(product(*(field.expressions for field in fields), aggregates))
     names = [name.name for name in pivot.args.get("columns") or ()] or [
@@ -44,6 +48,9 @@ def pivoted(
     keys = list(group.expressions) if group else [_column(c) for c in columns if c.lower() not in used]
     default = pivot.args.get("default_on_null") or None
     items = [_cell(cell, fields, name, default) for cell, name in zip(cells, names, strict=True)]
+    if not keys and not items:
+        hint = "GROUP BY a column, or let there be rows first"
+        fail(InvalidQuery("the PIVOT has no columns, because it has no values yet", hint), pivot)
     query = exp.select(*(key.copy() for key in keys), *items).from_(source.copy())
     return query.group_by(*(key.copy() for key in keys)) if keys else query
 

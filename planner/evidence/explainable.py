@@ -1,15 +1,19 @@
 """A program in the form in which its rows are explained.
 
-Subqueries are joins and filters stand low, as in a program that is maintained. But scans keep all columns, so
-that the rows of tables can be named, and the time is that of one epoch.
+Subqueries are joins and filters stand low, as in a program that is maintained. But the time is that of one
+epoch, and sources have one more column: the place of each row among the rows of its relation, by which it can
+be named.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import datetime
 
 from engine.plan.expressions import Literal
+from engine.plan.nodes import Source
+from engine.schema import BIGINT, Column, Schema
 from planner.errors import Unsupported
 from planner.ir import Expression, Now, Relational, RelationalProgram, TableScan, subqueries
 from planner.ir.column_numbers import Numbers
@@ -24,6 +28,9 @@ from planner.passes.pushdown import push_filters
 from planner.passes.pushdown.into_recursion import push_into_recursion
 from planner.passes.simplify import simplify_expressions
 
+PLACE = "\0place"
+"""The last column of a source: the place of a row among the rows of its relation at the epoch."""
+
 
 def explainable(program: RelationalProgram, now: datetime) -> tuple[RelationalProgram, Numbers]:
     """The program at an epoch with the time `now`, in UTC; and the numbers for more columns. Raises
@@ -36,7 +43,8 @@ def explainable(program: RelationalProgram, now: datetime) -> tuple[RelationalPr
     program = inline_definitions(program, numbers)
     program = program.mapped(inline_constants)
     program = program.mapped(_simpler)
-    return program.mapped(lambda operator: simplify_outer_joins(push_filters(operator))), numbers
+    program = program.mapped(lambda operator: simplify_outer_joins(push_filters(operator)))
+    return program.mapped(lambda operator: bottom_up(operator, _placed)), numbers
 
 
 def reads_time(program: RelationalProgram) -> bool:
@@ -64,6 +72,13 @@ def _at_one_time(operator: Relational) -> Relational:
             f"an explanation of rows at every valid time is not supported: {operator.name} has valid time",
             "explain a query of the table FOR VALID_TIME AS OF one time",
         )
+    return operator
+
+
+def _placed(operator: Relational) -> Relational:
+    if isinstance(operator, TableScan):
+        schema = Schema((*operator.plan.schema.columns, Column(PLACE, BIGINT, False)))
+        return replace(operator, plan=Source(operator.name, schema))
     return operator
 
 

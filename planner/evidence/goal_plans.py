@@ -1,23 +1,27 @@
 """Goal plans: the engine's plan of the rows of an operator that have known values in some columns.
 
 The plan reads sources alone: the rows of a table or view as the query sees them, or those of a recursive name
-in some round. So it is computed over the rows of one epoch, whatever else is maintained. A source of which
-only rows with certain values matter says so.
+in some round. So it is computed over the rows of one epoch, whatever else is maintained. The known values are
+parameters, so that one plan serves all rows that are asked for; and it reads no column that it does not need.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from engine.plan.expressions import Call, ColumnRef, Literal, Op
-from engine.plan.nodes import Node, Source
+from engine.plan.expressions import Op, Parameter
+from engine.plan.nodes import Source
+from engine.plan.plan_templates import PlanTemplate
 from engine.schema import BOOLEAN, Column, Schema
 from planner.evidence.explainable import narrowed
+from planner.evidence.recursion_rounds import operators_in
+from planner.evidence.scan_links import ScannedSource, scanned_sources, without_links
 from planner.ir import (
     Attribute,
     Expression,
     Project,
+    RecursiveBinding,
     RecursiveRef,
     Relational,
     RelationalProgram,
@@ -26,14 +30,9 @@ from planner.ir import (
 )
 from planner.ir.constants import PLAIN
 from planner.ir.rewrite import bottom_up
-from planner.ir.scalars import TRUE, call, conjoin, conjuncts
+from planner.ir.scalars import TRUE, call, conjoin
 from planner.lower.whole_program import lower
-
-Known = Mapping[int, object]
-"""Values of columns by number, as `Literal` takes them; None for NULL."""
-Wanted = tuple[tuple[int, Literal], ...]
-"""Columns of a source, by position, and the values that rows must have in them."""
-
+from planner.passes.prune import prune_columns
 
 _ANY = (Attribute(0, "is_there", BOOLEAN, False), TRUE)
 """The column of rows that have none; no other has its number."""
@@ -41,41 +40,70 @@ _ANY = (Attribute(0, "is_there", BOOLEAN, False), TRUE)
 
 @dataclass(frozen=True)
 class GoalPlan:
-    """`plan` has the columns `columns`. `wanted` has, for each source, what rows each of its scans needs;
-    rows that no scan needs may be left out."""
+    """`plan` has the columns `columns`, and parameters, numbered as the columns whose values are known. It
+    reads each of the `sources`, of which it has columns at some positions. `scans` say which rows of them
+    matter."""
 
-    plan: Node
+    plan: PlanTemplate
     columns: tuple[Attribute, ...]
-    wanted: Mapping[Source, tuple[Wanted, ...]]
+    sources: Mapping[Source, tuple[int, ...]]
+    scans: tuple[ScannedSource, ...]
 
 
 def goal_plan(
     operator: Relational,
     program: RelationalProgram,
-    known: Known,
+    known: Collection[int],
     variables: Mapping[int, Source],
-    outputs: Sequence[int] | None = None,
+    outputs: Collection[int] | None = None,
 ) -> GoalPlan:
-    """The plan of the operator's rows with the `known` values, as far as these can be compared; the caller
-    leaves out other rows. `variables` are the sources of the recursive names that are read. The rows have the
-    columns `outputs`, by default all."""
+    """The plan of the operator's rows with values in the columns `known`, as far as these can be compared;
+    the caller leaves out other rows. `variables` are the sources of the recursive names that are read. The
+    rows have the columns `outputs`, by default all."""
     if not operator.columns:
         operator = Project(operator, (_ANY,))
-    found = narrowed(filtered(operator, known), _used(operator, program))
-    found = _over_sources(found, variables)
     shown = operator.columns if outputs is None else tuple(map(operator.attribute, outputs))
+    found = _pruned(filtered(operator, known), program, shown, variables)
+    return _planned(found, _positions([found]), tuple(scanned_sources(found)))
+
+
+def round_plans(
+    bindings: Sequence[RecursiveBinding], program: RelationalProgram, variables: Mapping[int, Source]
+) -> tuple[GoalPlan, ...]:
+    """The plans of the bindings, which read the same sources, those of the variables whole. As rows of
+    variables come and go, no other rows are left out because of them."""
+    found = [_pruned(b.value, program, tuple(map(b.value.attribute, b.outputs)), variables) for b in bindings]
+    whole = {source: tuple(range(len(source.schema))) for source in variables.values()}
+    sources = {**_positions(found), **whole}
+    return tuple(
+        _planned(it, sources, tuple(without_links(scanned_sources(it), whole.keys()))) for it in found
+    )
+
+
+def _pruned(
+    operator: Relational,
+    program: RelationalProgram,
+    shown: tuple[Attribute, ...],
+    variables: Mapping[int, Source],
+) -> RelationalProgram:
+    used = replace(program, root=operator, outputs=operator.columns)
+    found = replace(narrowed(operator, used), outputs=shown)
+    return _over_sources(prune_columns(found), variables)
+
+
+def _planned(
+    program: RelationalProgram, sources: Mapping[Source, tuple[int, ...]], scans: tuple[ScannedSource, ...]
+) -> GoalPlan:
+    shown = program.outputs
     named = tuple(Attribute(c.id, f"c{i}", c.type, True) for i, c in enumerate(shown))
-    plan, _ = lower(replace(found, outputs=named))
-    wanted: dict[Source, list[Wanted]] = {}
-    for each in (*found.definitions, found.root):
-        for source, values in _scans(each):
-            wanted.setdefault(source, []).append(values)
-    return GoalPlan(plan, shown, {source: tuple(all) for source, all in wanted.items()})
+    plan, _ = lower(replace(_narrow(program, sources), outputs=named))
+    return GoalPlan(PlanTemplate(plan), shown, sources, scans)
 
 
-def filtered(operator: Relational, known: Known) -> Relational:
-    """The operator's rows with the known values, as far as these can be compared."""
-    return Selection(operator, conjoin(_equal(operator, known))) if known else operator
+def filtered(operator: Relational, known: Collection[int]) -> Relational:
+    """The operator's rows with values in the known columns, as far as these can be compared."""
+    parts = list(_equal(operator, known))
+    return Selection(operator, conjoin(parts)) if parts else operator
 
 
 def source_of(scan: TableScan) -> Source:
@@ -89,15 +117,10 @@ def variable_source(variable: int, columns: Iterable[Attribute]) -> Source:
     return Source(f"\0{variable}", schema)
 
 
-def _equal(operator: Relational, known: Known) -> Iterator[Expression]:
+def _equal(operator: Relational, known: Collection[int]) -> Iterator[Expression]:
     for column in operator.columns:
-        value = known.get(column.id)
-        if value is not None and column.type.kind in PLAIN:
-            yield call(Op.EQ, column.ref, Literal(value, column.type))
-
-
-def _used(operator: Relational, program: RelationalProgram) -> RelationalProgram:
-    return replace(program, root=operator, outputs=operator.columns)
+        if column.id in known and column.type.kind in PLAIN:
+            yield call(Op.EQ, column.ref, Parameter(column.id, column.type))
 
 
 def _over_sources(program: RelationalProgram, variables: Mapping[int, Source]) -> RelationalProgram:
@@ -113,21 +136,25 @@ def _over_sources(program: RelationalProgram, variables: Mapping[int, Source]) -
     return program.mapped(lambda operator: bottom_up(operator, changed))
 
 
-def _scans(operator: Relational, predicates: tuple[Expression, ...] = ()) -> Iterator[tuple[Source, Wanted]]:
-    """The sources that are scanned here and below, with the values that rows need."""
-    match operator:
-        case Selection(input=input, predicate=predicate):
-            yield from _scans(input, (*predicates, *conjuncts(predicate)))
-        case TableScan(plan=Source() as source, columns=columns, positions=positions):
-            places = {column.id: place for column, place in zip(columns, positions, strict=True)}
-            yield source, tuple(_wanted(predicates, places))
-        case _:
-            for input in operator.inputs:
-                yield from _scans(input)
+def _positions(programs: Iterable[RelationalProgram]) -> dict[Source, tuple[int, ...]]:
+    """Each source, and the positions that its scans read; of one that only counts rows, the first."""
+    found: dict[Source, set[int]] = {}
+    for program in programs:
+        for operator in operators_in(*program.definitions, program.root):
+            if isinstance(operator, TableScan) and isinstance(operator.plan, Source):
+                found.setdefault(operator.plan, set()).update(operator.positions)
+    return {source: tuple(sorted(places or {0})) for source, places in found.items()}
 
 
-def _wanted(predicates: tuple[Expression, ...], places: Mapping[int, int]) -> Iterator[tuple[int, Literal]]:
-    for predicate in predicates:
-        match predicate:
-            case Call(op=Op.EQ, args=(ColumnRef(index=id), Literal() as value)) if id in places:
-                yield places[id], value
+def _narrow(program: RelationalProgram, sources: Mapping[Source, tuple[int, ...]]) -> RelationalProgram:
+    """The program over sources that have no other columns."""
+
+    def changed(operator: Relational) -> Relational:
+        match operator:
+            case TableScan(plan=Source(name=name, schema=schema) as source, positions=positions):
+                kept = sources[source]
+                narrow = Source(name, Schema(tuple(schema.columns[place] for place in kept)))
+                return replace(operator, plan=narrow, positions=tuple(map(kept.index, positions)))
+        return operator
+
+    return program.mapped(lambda operator: bottom_up(operator, changed))

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from planner.ir import Fixpoint, Prioritized, Project, RecursiveBinding, RecursiveRef, Relational
+from engine.plan.expressions import Parameter
+from planner.ir import (
+    Expression,
+    Fixpoint,
+    Prioritized,
+    Project,
+    RecursiveBinding,
+    RecursiveRef,
+    Relational,
+    children,
+)
 from planner.ir.column_numbers import Numbers
 from planner.ir.renumber import renumbered
 from planner.ir.rewrite import bottom_up
@@ -38,3 +48,30 @@ def fixpoint_in(operator: Relational, variables: frozenset[int]) -> Fixpoint | N
         return operator
     found = (fixpoint_in(input, variables) for input in operator.inputs)
     return next((fixpoint for fixpoint in found if fixpoint is not None), None)
+
+
+def operators_in(*roots: Relational) -> list[Relational]:
+    """The operators and all below, each once."""
+    found: dict[int, Relational] = {}
+    waiting = [*roots]
+    while waiting:
+        operator = waiting.pop()
+        if id(operator) not in found:
+            found[id(operator)] = operator
+            waiting += operator.inputs
+    return list(found.values())
+
+
+def parameters_in(operator: Relational) -> frozenset[int]:
+    """The numbers of the parameters here and below."""
+    found: set[int] = set()
+    waiting: list[Expression] = []
+    for each in operators_in(operator):
+        waiting += each.expressions
+    while waiting:
+        part = waiting.pop()
+        if isinstance(part, Parameter):
+            found.add(part.number)
+        else:
+            waiting += children(part)
+    return frozenset(found)

@@ -8,15 +8,17 @@ explained by itself: tables, groups, windows, set operations, recursions.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from engine.plan.expressions import Literal
-from engine.schema import BOOLEAN
+from engine.schema import BIGINT, BOOLEAN
 from planner.ir import (
     Distinct,
     JoinKind,
     Project,
     Relational,
     Selection,
+    TableScan,
     ThetaJoin,
 )
 from planner.ir.column_numbers import Numbers
@@ -25,10 +27,12 @@ from planner.ir.rewrite import identity
 
 @dataclass(frozen=True)
 class Leaf:
-    """A leaf of a witness. It has a row where column `mark` is not NULL; always without a mark."""
+    """A leaf of a witness. It has a row where column `mark` is not NULL; always without a mark. Of a scan,
+    column `place` has the row's place."""
 
     operator: Relational
     mark: int | None = None
+    place: int | None = None
 
 
 @dataclass(frozen=True)
@@ -41,6 +45,15 @@ class Witness:
     leaves: tuple[Leaf, ...]
     absent: tuple[Relational, ...] = ()
     marks: tuple[tuple[int, ThetaJoin], ...] = ()
+
+    @cached_property
+    def telling(self) -> frozenset[int]:
+        """The columns by which the rows of the leaves are known."""
+        found = {mark for mark, _ in self.marks}.union(*(matches.left.ids for _, matches in self.marks))
+        for leaf in self.leaves:
+            found |= leaf.operator.ids if leaf.place is None else {leaf.place}
+            found |= set() if leaf.mark is None else {leaf.mark}
+        return frozenset(found) & self.query.ids
 
 
 def witness(operator: Relational, numbers: Numbers) -> Witness:
@@ -58,6 +71,11 @@ def witness(operator: Relational, numbers: Numbers) -> Witness:
             return replace(below, query=Project(below.query, (*items, *identity(kept))))
         case ThetaJoin():
             return _joined(operator, numbers)
+        case TableScan(plan=plan, columns=columns, positions=positions):
+            place = numbers.attribute("place", BIGINT, False)
+            last = len(plan.schema) - 1
+            query = replace(operator, columns=(*columns, place), positions=(*positions, last))
+            return Witness(query, (Leaf(operator, place=place.id),))
     return Witness(operator, (Leaf(operator),))
 
 

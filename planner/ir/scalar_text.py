@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
 
-from engine.plan.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, OneOf, Op
+from engine.plan.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, OneOf, Op, Parameter
 from engine.schema import Kind, Type
 from planner.ir import (
     AggregateItem,
@@ -82,6 +82,8 @@ class ScalarText:
                 return self.column(index), _ATOM
             case Literal():
                 return shown_literal(expression), _ATOM
+            case Parameter(number=number):
+                return f"${number}", _ATOM
             case Call():
                 return self._call(expression)
             case Cast(arg=arg, type=type, lenient=lenient):

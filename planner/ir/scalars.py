@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 
-from engine.plan.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, OneOf, Op
+from engine.plan.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, OneOf, Op, Parameter
 from engine.schema import BOOLEAN, Type
 from planner.ir import Attribute, Exists, Expression, Now, Reached, Some, children, references
 from planner.ir.declared import Holds, with_parts
@@ -141,7 +141,7 @@ def may_be_null(expression: Expression, columns: Mapping[int, Attribute]) -> boo
             return any(may_be_null(e, columns) for e in (*(value for _, value in branches), otherwise))
         case OneOf(arg=arg):
             return may_be_null(arg, columns)
-        case Exists() | Now():
+        case Exists() | Now() | Parameter():
             return False
         case Reached(moment=moment):
             return may_be_null(moment, columns)

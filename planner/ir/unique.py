@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import product
 
-from engine.plan.expressions import Call, ColumnRef, Literal, Op
+from engine.plan.expressions import Call, ColumnRef, Literal, Op, Parameter
 from planner.ir import (
     Aggregate,
     Context,
@@ -130,7 +130,9 @@ def _constants(predicate: Expression) -> Iterator[int]:
     """The columns that can have only one value."""
     for part in conjuncts(predicate):
         match part:
-            case Call(op=Op.EQ, args=(ColumnRef(index=id), Literal()) | (Literal(), ColumnRef(index=id))):
+            case Call(op=Op.EQ, args=(ColumnRef(index=id), Literal() | Parameter())):
+                yield id
+            case Call(op=Op.EQ, args=(Literal(), ColumnRef(index=id))):
                 yield id
             case Call(op=Op.IS_NULL, args=(ColumnRef(index=id),)):
                 yield id

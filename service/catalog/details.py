@@ -5,13 +5,14 @@ A table has rules, a view has the relations as it sees them, and both have comme
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
 
 from planner.relation import Watermark
+from planner.rewriting.open_pivots import PivotLists
 from planner.statements.breach import Breach
 from planner.statements.indexes import SecondaryIndex
 from planner.statements.table_rules import (
@@ -53,6 +54,7 @@ class FormerQuery:
     dialect: str = ""
     sees: Mapping[str, Seen] = field(default_factory=dict)
     named: bool = False
+    lists: PivotLists = ()
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,8 @@ class Details:
 
     `named` says that columns of a view without a name have PostgreSQL's; older views keep theirs. `breach` is
     that of a view which is an assertion. `former` has the queries of before a view was replaced, in order,
-    and `once_null` the columns that may be NULL in their rows.
+    and `once_null` the columns that may be NULL in their rows. `lists` are the values that the query of a
+    view leaves to the data, as they are now.
     """
 
     rules: TableRules = NO_RULES
@@ -72,6 +75,7 @@ class Details:
     breach: Breach | None = None
     former: tuple[FormerQuery, ...] = ()
     once_null: tuple[str, ...] = ()
+    lists: PivotLists = ()
 
     def seeing(self, change: Callable[[Seen], Seen]) -> Details:
         """The details of a view that sees changed relations, and did so before."""
@@ -124,8 +128,9 @@ def dump_details(details: Details) -> str | None:
         "named": details.named,
         "breach": details.breach,
         "indexes": [[index.name, index.columns, index.included] for index in details.indexes],
-        "former": [[it.until, it.sql, it.dialect, _dump_sees(it.sees), it.named] for it in details.former],
+        "former": [_dump_former(it) for it in details.former],
         "once_null": details.once_null,
+        "lists": details.lists,
     }
     return orjson.dumps({name: value for name, value in document.items() if value}).decode()
 
@@ -146,14 +151,25 @@ def load_details(text: str | None) -> Details:
     )
     sees = _load_sees(document.get("sees", {}))
     former = (
-        FormerQuery(until, sql, dialect, _load_sees(seen), named)
-        for until, sql, dialect, seen, named in document.get("former", ())
+        FormerQuery(until, sql, dialect, _load_sees(seen), named, *map(_load_lists, lists))
+        for until, sql, dialect, seen, named, *lists in document.get("former", ())
     )
     indexes = (SecondaryIndex(name, tuple(of), tuple(more)) for name, of, more in document.get("indexes", ()))
     breach = Breach(document["breach"]) if "breach" in document else None
     comments, named = document.get("comments", {}), document.get("named", False)
     once_null = tuple(document.get("once_null", ()))
-    return Details(rules, comments, sees, named, tuple(indexes), breach, tuple(former), once_null)
+    lists = _load_lists(document.get("lists", ()))
+    return Details(rules, comments, sees, named, tuple(indexes), breach, tuple(former), once_null, lists)
+
+
+def _dump_former(it: FormerQuery) -> list[object]:
+    """Only a query that leaves values to the data has lists of them."""
+    lists = [it.lists] if it.lists else []
+    return [it.until, it.sql, it.dialect, _dump_sees(it.sees), it.named, *lists]
+
+
+def _load_lists(document: Iterable[Iterable[str]]) -> PivotLists:
+    return tuple(tuple(values) for values in document)
 
 
 def _dump_sees(sees: Mapping[str, Seen]) -> dict[str, list[object]]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import orjson
 import sqlalchemy as sa
 
 from planner.errors import PlannerError
+from planner.rewriting.open_pivots import PivotLists
 from service.catalog.database import Number, metadata
 
 replacements = sa.Table(
@@ -25,11 +26,16 @@ replacements = sa.Table(
 
 @dataclass(frozen=True)
 class NewQuery:
-    """The query that a view is to have. `relocate` gives errors their places in the text that was sent."""
+    """The query that a view is to have, with the `lists` of values that it leaves to the data. It may be the
+    query that the view has, only with other lists. `relocate` gives errors their places in the text that was
+    sent.
+    """
 
     view: str
     sql: str
     dialect: str
+    lists: PivotLists = ()
+    is_same_text: bool = False
     relocate: Callable[[PlannerError], None] = field(default=lambda error: None, compare=False)
 
 
@@ -48,12 +54,21 @@ def add_replacement(connection: sa.Connection, record: ReplacementRecord) -> int
     """Stores a new replacement and returns its id, whatever the record says of that."""
     values = {
         "name": record.name,
-        "queries": orjson.dumps([[it.view, it.sql, it.dialect] for it in record.queries]).decode(),
+        "queries": orjson.dumps([_dumped(it) for it in record.queries]).decode(),
         "reads": orjson.dumps(record.reads).decode(),
         "created_at": record.created_at,
     }
     (id,) = connection.execute(sa.insert(replacements).values(**values).returning(replacements.c.id)).one()
     return id
+
+
+def _dumped(query: NewQuery) -> list[object]:
+    """Only a query that leaves values to the data has lists of them."""
+    return [query.view, query.sql, query.dialect, *([query.lists] if query.lists else [])]
+
+
+def _loaded(view: str, sql: str, dialect: str, lists: Sequence[Sequence[str]] = ()) -> NewQuery:
+    return NewQuery(view, sql, dialect, tuple(tuple(values) for values in lists))
 
 
 def remove_replacement(connection: sa.Connection, id: int) -> None:
@@ -66,7 +81,7 @@ def replacements_of(connection: sa.Connection) -> list[ReplacementRecord]:
         ReplacementRecord(
             row.id,
             row.name,
-            tuple(NewQuery(*query) for query in orjson.loads(row.queries)),
+            tuple(_loaded(*query) for query in orjson.loads(row.queries)),
             tuple(orjson.loads(row.reads)),
             row.created_at,
         )

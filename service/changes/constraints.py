@@ -104,6 +104,12 @@ class Bonds:
         found = {place for table in tables for place in self._by_table.get(table, ())}
         return [self.all[place] for place in sorted(found)]
 
+    @cached_property
+    def any_follow(self) -> bool:
+        """Whether a foreign key has an action."""
+        keys = [bond for bond in self.all if isinstance(bond, KeyReference)]
+        return any(key.on_delete is not Action.NOTHING or key.on_update is not Action.NOTHING for key in keys)
+
     def on_delete(self, table: str) -> list[KeyReference]:
         """The foreign keys to `table` that have an ON DELETE action."""
         return [bond for bond in self._referring(table) if bond.on_delete is not Action.NOTHING]

@@ -31,6 +31,9 @@ class ChangeOp(enum.IntEnum):
     DISCARD = 3
 
 
+_UPSERT = int(ChangeOp.UPSERT)  # numpy asks a member of an enumeration many things before it compares
+
+
 @dataclass(frozen=True, eq=False)
 class TableChanges:
     """`ops` int8[n] of `ChangeOp`; `words` int64[W, n], C-contiguous, whole rows of `schema`.
@@ -73,9 +76,9 @@ class TableChanges:
         Raises Conflict if they were made for another schema, because the table was replaced or altered since,
         and Invalid for an upsert or a discard on a table without a primary key.
         """
-        if self.schema != schema:
+        if self.schema is not schema and self.schema != schema:
             raise Conflict(f"table {table} has been altered or created again", code="table_changed")
-        if key is None and np.count_nonzero(self.ops >= ChangeOp.UPSERT):
+        if key is None and np.count_nonzero(self.ops >= _UPSERT):
             raise Invalid(
                 f"table {table} has no primary key to upsert or discard by",
                 "insert and delete whole rows, or create the table with a primary key",

@@ -8,6 +8,7 @@ table does not have is an error. Whether the changes can be made is checked late
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 import pyarrow as pa
 
@@ -44,16 +45,18 @@ _MOST_TABLES = 10_000
 """The most tables that one body may change."""
 
 
+@lru_cache(64)
 def media_type_of(content_type: str) -> str:
     """The media type in a header, in lower case and without parameters."""
     return content_type.partition(";")[0].strip().lower()
 
 
-def check_type(content_type: str) -> None:
-    """Raises UnsupportedFormat if the content type is not one for changes."""
+def check_type(content_type: str) -> str:
+    """The media type of a content type. Raises UnsupportedFormat if it is not one for changes."""
     media_type = media_type_of(content_type)
     if media_type not in _LINES and media_type not in FORMATS:
         raise unsupported_content_type(media_type, FORMATS)
+    return media_type
 
 
 def unsupported_content_type(media_type: str, supported: Sequence[str]) -> UnsupportedFormat:
@@ -71,8 +74,7 @@ def parse(
 
     Raises BadRequest if the format is broken, Invalid or InvalidValue if a row does not fit the table.
     """
-    check_type(content_type)
-    media_type = media_type_of(content_type)
+    media_type = check_type(content_type)
     if media_type in _TABULAR:
         try:
             return changes_of_table(body, _TABULAR[media_type], definition, dictionary, budget)

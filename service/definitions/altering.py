@@ -2,7 +2,8 @@
 
 An alteration is drafted whole, then made in the engine, then stored in the catalog; if either refuses,
 nothing has changed. Views that read the altered relation are planned again and must keep their columns.
-Alterations run on the writer's thread, which computes small views anew; large ones are built beside it.
+Those whose new plan is the same program over the same words keep their state, and the others are computed
+again. Alterations run on the writer's thread, which computes small views; large ones are built beside it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,10 @@ import numpy as np
 
 from engine.errors import EngineError, OverBudget
 from engine.kernels.words import NULL
+from engine.plan.clocked import CLOCK
+from engine.plan.nodes import sources_of
+from engine.plan.same_program import ChangedSource
+from engine.runtime.carrying import CarriedState
 from engine.schema import Schema
 from planner.errors import PlannerError
 from planner.relation import Relation
@@ -42,10 +47,11 @@ class Alterations:
 
     # Tables
 
-    def alter_table(self, name: str, actions: Sequence[Action], missing_ok: bool = False) -> None:
-        """Alters a table. Raises Conflict, Invalid, NotFound or a PlannerError, and then alters nothing."""
+    def alter_table(self, name: str, actions: Sequence[Action], missing_ok: bool = False) -> list[str]:
+        """Alters a table. Returns notices: which views are computed again, and why. Raises Conflict, Invalid,
+        NotFound or a PlannerError, and then alters nothing."""
         if missing_ok and name not in self._of.all:
-            return
+            return []
         old = self._of.known.get(name, view=False)
         draft = Draft.of(old, self._of)
         for action in actions:
@@ -57,9 +63,9 @@ class Alterations:
         others = self._referring(old, new, draft.renamed)
         columns_lost(old, draft.dropped, self._of.known.readers(name))
         if draft.moves:
-            self._rebuild(old, new, draft, others)
-        else:
-            self._amend(old, new, draft, others)
+            return self._rebuild(old, new, draft, others)
+        self._amend(old, new, draft, others)
+        return []
 
     def _amend(self, old: Definition, new: Definition, draft: Draft, others: Sequence[Definition]) -> None:
         """Alters what leaves rows as they are: names of columns, constraints, defaults."""
@@ -81,7 +87,9 @@ class Alterations:
         of.drop_indexes(of.all_indexes(old).keys() - of.all_indexes(new).keys())
         of.replace_all({**of.all, **changed})
 
-    def _rebuild(self, old: Definition, new: Definition, draft: Draft, others: Sequence[Definition]) -> None:
+    def _rebuild(
+        self, old: Definition, new: Definition, draft: Draft, others: Sequence[Definition]
+    ) -> list[str]:
         """Alters the layout or the name of a table, and with it everything that reads the table."""
         delta, since = self._of.engine.history_of(old.name)
         shift = draft.shift(new)
@@ -97,7 +105,9 @@ class Alterations:
                 changing.change(definition.record())
             return [*others, retired(changing, old, new, shift)]
 
-        self.exchange([old, *dependants], [new, *again], {new.name: (shifted, since)}, write)
+        histories = {new.name: (shifted, since)}
+        changed = _changed_source(old, new, shift)
+        return self.exchange([old, *dependants], [new, *again], histories, write, changed)
 
     def _referring(self, old: Definition, new: Definition, renamed: Mapping[str, str]) -> list[Definition]:
         """The other tables whose foreign keys must follow the new names of the table or its columns."""
@@ -206,21 +216,27 @@ class Alterations:
         news: Sequence[Definition],
         histories: Mapping[str, History],
         write: Callable[[Definer], Sequence[Definition]],
-    ) -> None:
+        *changed: ChangedSource,
+    ) -> list[str]:
         """Replaces relations, first in the engine, then in the catalog; each comes after what it reads. What
-        `write` stores there and returns takes the places of definitions too."""
+        `write` stores there and returns takes the places of definitions too. `changed` are the tables with
+        other columns. Returns notices: which views are computed again, and why."""
         of = self._of
         of.check_held(*olds)
         before = {d.name: of.engine.history_of(d.name) for d in olds if not d.is_view}
         failing = {new.name for old, new in zip(olds, news, strict=True) if old.is_view and self._fails(old)}
+        carried = self._carried(olds, news, changed)
         of.withdraw(olds)
         installed: list[Definition] = []
         try:
             among = {n: d for n, d in of.all.items() if n not in {old.name for old in olds}}
             among |= {definition.name: definition for definition in news}
-            for definition in news:
-                may_fail = definition.name in failing
-                installed.append(self._installed(definition, histories, may_fail, among))
+            for old, definition in zip(olds, news, strict=True):
+                if self._keeps_state(definition, carried):
+                    installed.append(replace(definition, kept_from=old.maintained))
+                else:
+                    may_fail = definition.name in failing
+                    installed.append(self._installed(definition, histories, may_fail, among))
             check_installed(installed, of.engine)
             with of.store.changing() as changing:
                 written = write(changing)
@@ -232,6 +248,28 @@ class Alterations:
         gone = {old.name for old in olds}
         kept = {n: d for n, d in of.all.items() if n not in gone}
         of.replace_all({**kept, **{d.name: d for d in (*installed, *written)}})
+        again = sorted(carried.reasons.items())
+        return [f"view {name} is computed again: {reason}" for name, reason in again]
+
+    def _carried(
+        self, olds: Sequence[Definition], news: Sequence[Definition], changed: Sequence[ChangedSource]
+    ) -> CarriedState:
+        """The state that the views keep."""
+        pairs = list(zip(olds, news, strict=True))
+        views = [(old, new) for old, new in pairs if new.planned is not None]
+        plans = {
+            old.name: (new.name, new.maintained)
+            for old, new in views
+            if CLOCK not in sources_of(new.maintained)
+        }
+        renamed = [
+            ChangedSource(old.relation.plan, new.relation.plan, tuple(range(len(new.schema))))
+            for old, new in pairs
+            if not old.is_view and old.schema == new.schema
+        ]
+        carried = self._of.engine.carry(plans, [*changed, *renamed])
+        timed = {new.name: "it reads the time" for old, new in views if old.name not in plans}
+        return replace(carried, reasons={**carried.reasons, **timed})
 
     def _dependants(
         self, old: Definition, new: Definition, draft: Draft | None
@@ -266,6 +304,11 @@ class Alterations:
             return replace(definition, failure=error.message)
         return definition
 
+    def _keeps_state(self, view: Definition, carried: CarriedState) -> bool:
+        """Lets a view go on with the state that was carried over; false if it has none."""
+        is_carried = view.planned is not None and view.name not in carried.reasons
+        return is_carried and self._of.engine.restore_view(view.name, view.maintained, carried)
+
     def again(
         self, view: Definition, columns: Schema, relations: dict[str, Relation], altered: str
     ) -> Definition:
@@ -285,6 +328,16 @@ class Alterations:
         check_columns_stay(columns, made, altered)
         relations[made.name] = made.relation
         return made
+
+
+def _changed_source(old: Definition, new: Definition, shift: Shift) -> ChangedSource:
+    """The altered table in plans. Its generated columns are computed again."""
+    generated = new.details.rules.generated
+    places = (
+        -1 if place in shift.retyped or name in generated else place
+        for place, name in zip(shift.places, new.schema.names, strict=True)
+    )
+    return ChangedSource(old.relation.plan, new.relation.plan, tuple(places))
 
 
 def retired(changing: Definer, old: Definition, new: Definition, shift: Shift) -> Definition:

@@ -35,6 +35,7 @@ class Definition:
 
     An `id` is never used again, so the log's changes of a dropped table never reach another of the same
     name. The log knows an altered table by its `layout` instead of its id. Only tables have a `filling`.
+    `kept_from` is the plan of before an alteration in which a view has kept its state.
     """
 
     id: int
@@ -47,6 +48,7 @@ class Definition:
     details: Details = NO_DETAILS
     layout: int = 0
     filling: Filling | None = None
+    kept_from: Node | None = None
 
     def is_same(self, other: Definition) -> bool:
         """Whether it means the same as a definition that was made from the catalog at another time."""
@@ -76,11 +78,11 @@ class Definition:
         """Whether it is the same view, maybe under another query, with the same columns and one history."""
         if (self.id, self.schema) != (old.id, old.schema) or not self.is_view:
             return False
-        if self.maintained == old.maintained:
+        if old.maintained in (self.maintained, self.kept_from):
             return True
         since = [query for query in self.details.former if query.until > old.planned_since]
-        texts = (old.sql, old.dialect, old.details.sees)
-        return bool(since) and (since[0].sql, since[0].dialect, since[0].sees) == texts
+        was = (old.sql, old.dialect, old.details.sees, old.details.lists)
+        return bool(since) and (since[0].sql, since[0].dialect, since[0].sees, since[0].lists) == was
 
     @property
     def logged(self) -> int:

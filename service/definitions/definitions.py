@@ -29,6 +29,7 @@ from planner.limits import UNLIMITED
 from planner.long_texts import plan_text
 from planner.relation import Relation
 from planner.relation_names import is_temporary, schema_of
+from planner.rewriting.open_pivots import PivotLists
 from planner.statements.table_rules import Identity, period_of
 from service.catalog.catalog import Catalog
 from service.catalog.details import NO_DETAILS, Details, FormerQuery
@@ -148,16 +149,16 @@ class Definitions:
         dropped = [self.known.get(name, view=view) for name in names if not missing_ok or name in self.all]
         going = {definition.name: definition for definition in dropped}
         for definition in dropped:
-            for reader in self.known.dependants(definition.name):
-                if reader.name not in going and not cascade:
-                    readers = ", ".join(sorted(d.name for d in self.known.readers(definition.name)))
-                    kind = "view" if definition.is_view else "table"
-                    raise Conflict(
-                        f"{kind} {definition.name} is read by {readers}",
-                        f"drop {reader.name} first",
-                        code="in_use",
-                    )
-                going[reader.name] = reader
+            readers = [d for d in self.known.dependants(definition.name) if d.name not in going]
+            if readers and not cascade:
+                direct = ", ".join(sorted(d.name for d in self.known.readers(definition.name)))
+                kind = "view" if definition.is_view else "table"
+                raise Conflict(
+                    f"{kind} {definition.name} is read by {direct}",
+                    f"drop {', '.join(d.name for d in reversed(readers))} first",
+                    code="in_use",
+                )
+            going |= {reader.name: reader for reader in readers}
         changed = [*self._released(going, cascade), *self._without_past(going)]
         self.check_held(*going.values(), *changed)
         with self.store.changing() as changing:
@@ -246,21 +247,25 @@ class Definitions:
         created: int,
         details: Details | None = None,
         relations: Mapping[str, Relation] | None = None,
+        lists: PivotLists = (),
     ) -> Definition:
         """A view planned over `relations`, by default the current ones. `details` are those of a view that
-        was planned before: it sees what it saw then, and is planned without limits. A new one over a view
-        that was replaced begins with that, because its plan is not one over the rows of before."""
+        was planned before: it sees what it saw then, and is planned without limits, unless it gets other
+        `lists` of values. A new one over a view that was replaced begins with that, because its plan is not
+        one over the rows of before."""
         among = self.relations if relations is None else relations
         if details is None:
             scope = sized(among, self.engine.rows)
-            planned = plan_text(sql, scope, dialect, self.limits, named=True)
+            planned = plan_text(sql, scope, dialect, self.limits, named=True, lists=lists)
             _check_permanent(name, planned.reads)
             since = max((self.all[it].planned_since for it in planned.reads if it in self.all), default=0)
             former = (FormerQuery(since),) if since else ()
-            details = Details(sees=seen_now(planned.reads, scope), named=True, former=former)
+            details = Details(sees=seen_now(planned.reads, scope), named=True, former=former, lists=lists)
         else:
             scope = relations_of(details.sees, among)
-            planned = plan_text(sql, scope, dialect, UNLIMITED, details.named)
+            limits = self.limits if lists else UNLIMITED
+            details = replace(details, lists=lists or details.lists)
+            planned = plan_text(sql, scope, dialect, limits, details.named, details.lists)
         check_columns(planned.schema.names)
         schema = with_nulls(planned.schema, details.once_null)
         relation = Relation(name, schema, planned.plan, None, True, period=planned.period)
@@ -350,7 +355,7 @@ class Definitions:
         read among these definitions, by default the current ones."""
 
         def planned(name: str, query: FormerQuery, among: Mapping[str, Relation]) -> Relation:
-            details = Details(sees=query.sees, named=query.named)
+            details = Details(sees=query.sees, named=query.named, lists=query.lists)
             return self.view(0, name, query.sql, query.dialect, 0, details, among).relation
 
         return former_plans(self.all if among is None else among, view, planned)

@@ -10,7 +10,7 @@ import numpy as np
 from sqlglot import exp
 
 from engine.codec.numerals import explained
-from engine.schema import Column, Schema, Type
+from engine.schema import Column, Schema, Type, keeps_words
 from planner.adhoc.rowwise import with_types
 from planner.errors import UnknownColumn, Unsupported
 from planner.parsing.parse import parse_query
@@ -34,7 +34,6 @@ from planner.statements.indexes import SecondaryIndex
 from planner.statements.table_rules import Check, ForeignKey, Identity, TableRules, Text, Unique, is_of_period
 from planner.suggestions import did_you_mean
 from service.definitions.definition import Definition, table_relation
-from service.definitions.former import keeps_words
 from service.definitions.layouts import Shift
 from service.definitions.referring import resolved
 from service.errors import Conflict, Invalid, NotFound

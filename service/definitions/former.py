@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from engine.plan.nodes import Node
 from engine.runtime.succession import Past
-from engine.schema import Kind, Schema, Type
+from engine.schema import Schema, keeps_words
 from engine.state.snapshot import RelationSnapshot
 from planner.errors import PlannerError
 from planner.relation import Relation
@@ -84,16 +84,6 @@ def places_in(old: Schema, new: Schema) -> tuple[int, ...] | None:
     return tuple(places)
 
 
-def keeps_words(old: Type, new: Type) -> bool:
-    """Whether each value of a type is a value of the other type, with the same word."""
-    if old == new:
-        return True
-    is_alike = old.is_integer and new.is_integer
-    if old.kind is new.kind is Kind.NUMERIC and not (old.whole or new.whole):
-        is_alike = (old.scale, old.may_be_wide) == (new.scale, new.may_be_wide)
-    return is_alike and new.bounds[0] <= old.bounds[0] and old.bounds[1] <= new.bounds[1]
-
-
 def with_past(
     new: Definition, old: Definition, until: int, kept: Sequence[FormerQuery], told: bool
 ) -> Definition:
@@ -101,7 +91,7 @@ def with_past(
     what of its former queries is `kept`, and then its own."""
     own = FormerQuery(until)
     if told:
-        own = FormerQuery(until, old.sql, old.dialect, old.details.sees, old.details.named)
+        own = FormerQuery(until, old.sql, old.dialect, old.details.sees, old.details.named, old.details.lists)
     return replace(new, details=replace(new.details, former=(*(kept if told else ()), own)))
 
 

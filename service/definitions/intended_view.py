@@ -13,6 +13,7 @@ from engine.runtime.building import Building
 from engine.schema import Schema
 from planner.relation import Relation
 from planner.relation_names import schema_of
+from planner.rewriting.open_pivots import PivotLists
 from planner.statements.breach import Breach
 from service.accounts.principals import MayRead
 from service.definitions.assertions import asserting, check_built
@@ -66,20 +67,21 @@ def intend(
     dialect: str,
     readable: MayRead = None,
     breach: Breach | None = None,
+    lists: PivotLists = (),
 ) -> IntendedView:
-    """Plan a view over what its author may read, if that is not all; with a `breach`, an assertion. Raises a
-    PlannerError, NameInUse or Invalid."""
+    """Plan a view over what its author may read, if that is not all; with a `breach`, an assertion. `lists`
+    are the values that it leaves to the data. Raises a PlannerError, NameInUse or Invalid."""
     check_relation_name(name)
     of.schemas.require(schema_of(name))
     of.must_be_new(name)
-    relations = _readable(of, readable)
-    definition = of.view(0, name, sql, dialect, 0, relations=relations)
+    relations = readable_relations(of, readable)
+    definition = of.view(0, name, sql, dialect, 0, relations=relations, lists=lists)
     if breach is not None:
         definition = asserting(definition, breach)
     return IntendedView(definition, None, {name: relations[name] for name in definition.reads})
 
 
-def _readable(of: Definitions, readable: MayRead) -> Mapping[str, Relation]:
+def readable_relations(of: Definitions, readable: MayRead) -> Mapping[str, Relation]:
     relations = of.known.relations
     if readable is None:
         return relations
@@ -87,12 +89,17 @@ def _readable(of: Definitions, readable: MayRead) -> Mapping[str, Relation]:
 
 
 def as_it_would_be(
-    of: Definitions, name: str, sql: str, dialect: str, readable: MayRead = None
+    of: Definitions,
+    name: str,
+    sql: str,
+    dialect: str,
+    readable: MayRead = None,
+    lists: PivotLists = (),
 ) -> Definition:
     """A view under a query, in the place of the view of its name if there is one; for estimates. Raises a
     PlannerError."""
-    others = {other: it for other, it in _readable(of, readable).items() if other != name}
-    return of.view(0, name, sql, dialect, 0, relations=others)
+    others = {other: it for other, it in readable_relations(of, readable).items() if other != name}
+    return of.view(0, name, sql, dialect, 0, relations=others, lists=lists)
 
 
 def same_view(
@@ -105,7 +112,7 @@ def same_view(
     there = of.all.get(name)
     if there is None or (there.sql, there.dialect) != (sql, dialect) or not _runs(of, there):
         return None
-    planned = as_it_would_be(of, name, sql, dialect, readable)
+    planned = as_it_would_be(of, name, sql, dialect, readable, there.details.lists)
     return there if _meaning(planned) == _meaning(there) else None
 
 

@@ -152,7 +152,8 @@ def _in_order(all: Mapping[str, Definition], affected: set[str], wanted: Mapping
             )
         if name in ordered:
             return
-        reads = _named_in(wanted[name]) if name in wanted else all[name].reads
+        new = wanted.get(name)
+        reads = all[name].reads if new is None or new.is_same_text else _named_in(new)
         for read in sorted((affected & reads) - {name}):
             visit(read, (*above, name))
         ordered.append(name)
@@ -171,9 +172,14 @@ def _named_in(query: NewQuery) -> frozenset[str]:
 
 
 def _replaced(of: Definitions, old: Definition, query: NewQuery, among: Mapping[str, Relation]) -> Definition:
-    """A view under its new query."""
+    """A view under its new query. Raises Conflict if that is one of before with other lists."""
+    texts, details = (query.sql, query.dialect), None
+    if query.is_same_text:
+        if (old.sql, old.dialect) != texts:
+            raise Conflict(f"view {old.name} has another query now", code="table_changed")
+        details = replace(old.details, once_null=())
     try:
-        new = of.view(old.id, old.name, query.sql, query.dialect, old.created, relations=among)
+        new = of.view(old.id, old.name, *texts, old.created, details, among, query.lists)
     except PlannerError as error:
         query.relocate(error)
         raise

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from engine.schema import Schema
+from engine.schema import Schema, keeps_words
 from service.definitions.definition import Definition
-from service.definitions.former import keeps_words
 from service.errors import Conflict
 
 

@@ -209,7 +209,7 @@ def show(background: Background) -> int:
         return 1
     finally:
         print(f"\nFreshet goes on at {base} (its API at {base}/docs), pid {pid}, log {background.log_file}.")
-        print("To stop it: freshet demo --stop, or make stop", flush=True)
+        print("To stop it: make stop, or freshet demo --stop", flush=True)
     return 0
 
 

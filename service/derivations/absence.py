@@ -39,6 +39,7 @@ from planner.ir import (
 from planner.ir.constants import PLAIN
 from planner.ir.scalar_text import ScalarText
 from planner.ir.scalars import call, rewrite
+from service.derivations.picked_columns import word_of
 from service.derivations.program_queries import Goal, ProgramQueries, RoundState, Scope, goal_of
 from service.derivations.reason import Reason
 
@@ -147,7 +148,7 @@ class Absence:
     ) -> Reason:
         """A condition that turns away all rows of a leaf, with one of them."""
         query = of_leaves([leaf], needed)
-        words, counts = self.queries.answer(query, {}, scope)
+        words, counts = self.queries.once(query, scope)
         row = self.queries.shown(query.columns, goal_of(query.columns, words[:, 0]))
         many = f"{int(counts.sum())} rows, such as this one" if len(counts) > 1 else "this row"
         return Reason(f"{self._text(condition, [leaf])} turns away {many}", row)
@@ -158,7 +159,7 @@ class Absence:
             return None
         for side, condition in apart.absent:
             query = of_leaves([*apart.leaves, side], [*conditions, condition])
-            words, counts = self.queries.answer(query, {}, scope)
+            words, counts = self.queries.once(query, scope)
             if counts.size:
                 row = self.queries.shown(side.columns, goal_of(query.columns, words[:, 0]))
                 return Reason("a match takes the row away", row)
@@ -180,8 +181,7 @@ class Absence:
 
     def _has_rows(self, leaves: Sequence[Relational], conditions: Sequence[Expression], scope: Scope) -> bool:
         return all(
-            self.queries.answer(of_leaves(*group), {}, scope)[1].size
-            for group in connected(leaves, conditions)
+            self.queries.once(of_leaves(*group), scope)[1].size for group in connected(leaves, conditions)
         )
 
     def _words(self, leaf: Relational, conditions: Sequence[Expression]) -> Goal:
@@ -190,7 +190,7 @@ class Absence:
         for condition in conditions:
             match condition:
                 case Call(op=Op.EQ, args=(ColumnRef(index=id, type=type), Literal(value=value))):
-                    known[id] = self.queries.rows.word(value, type)
+                    known[id] = word_of(value, type, self.queries.rows.dictionary)
                 case Call(op=Op.IS_NULL, args=(ColumnRef(index=id),)):
                     known[id] = NULL
         return known

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -13,11 +13,10 @@ from engine.kernels.words import NULL
 from engine.plan.nodes import Source
 from engine.schema import Column, Schema
 from engine.state.reading import Rows
-from planner.evidence.explainable import narrowed
-from planner.evidence.goal_plans import filtered, goal_plan
-from planner.evidence.recursion_rounds import fixpoint_in
+from planner.evidence.goal_plans import goal_plan
+from planner.evidence.witnesses import Witness
 from planner.ir import Attribute, Fixpoint, Relational, RelationalProgram
-from planner.ir.column_numbers import Numbers
+from service.derivations.prepared_program import PreparedProgram
 from service.derivations.reason import ExplainedRow
 from service.derivations.seen_rows import SeenRows
 from service.derivations.unrolled import Unrolled
@@ -37,37 +36,64 @@ Scope = Mapping[int, RoundState]
 """What is read of the recursions around an operator, by variable."""
 
 
+class Ways(NamedTuple):
+    """Rows int64[W, n] of a witness, with their counts, and the columns that they have."""
+
+    columns: tuple[Attribute, ...]
+    words: np.ndarray
+    counts: np.ndarray
+
+
 @dataclass(eq=False)
 class ProgramQueries:
     """Asks for rows of operators of a program, over the rows that it sees."""
 
-    program: RelationalProgram
-    numbers: Numbers
+    prepared: PreparedProgram
     rows: SeenRows
-    _unrolled: dict[tuple[Fixpoint, tuple[tuple[int, int], ...]], Unrolled] = field(default_factory=dict)
+    _unrolled: dict[Hashable, Unrolled] = field(default_factory=dict)
+
+    @property
+    def program(self) -> RelationalProgram:
+        return self.prepared.program
 
     def result(self) -> Rows:
         """The program's rows, with its columns in their order."""
         outputs = [column.id for column in self.program.outputs]
-        goal = goal_plan(self.program.root, self.program, {}, {}, outputs)
-        return self.rows.answer(goal, {}, {})
+        return self.rows.answer(self.prepared.goal(self.program.root, (), {}, outputs), {}, {}, {})
 
     def answer(self, operator: Relational, goal: Goal, scope: Scope) -> Rows:
         """The operator's rows with the words of the goal, its columns in their order."""
-        variables = {variable: it.unrolled.variables[variable] for variable, it in scope.items()}
+        return self._answer(operator, goal, scope, None)
+
+    def once(self, query: Relational, scope: Scope) -> Rows:
+        """The rows of a query that nobody asks again, its columns in their order."""
+        plan = goal_plan(query, self.program, (), _variables(scope))
+        return self.rows.answer(plan, _outer(scope), {}, self._given(scope))
+
+    def ways(self, found: Witness, goal: Goal, scope: Scope, more: Collection[int] = ()) -> Ways:
+        """The rows of a witness with the words of the goal: the columns that tell its leaves, those of the
+        goal, and `more`."""
+        kept = {*found.telling, *goal, *more}
+        columns = tuple(column for column in found.query.columns if column.id in kept)
+        return Ways(columns, *self._answer(found.query, goal, scope, [column.id for column in columns]))
+
+    def _answer(
+        self, operator: Relational, goal: Goal, scope: Scope, outputs: Collection[int] | None
+    ) -> Rows:
         known = {id: word for id, word in goal.items() if id in operator.ids}
-        plan = goal_plan(operator, self.program, self.values(operator.columns, known), variables)
-        return self.rows.answer(plan, known, self._given(scope))
+        values = self.values(operator.columns, known)
+        plan = self.prepared.goal(operator, values, _variables(scope), outputs)
+        return self.rows.answer(plan, {**_outer(scope), **values}, known, self._given(scope))
 
     def unroll(self, fixpoint: Fixpoint, goal: Goal, scope: Scope) -> Unrolled:
         """The recursion, restricted to what the goal can follow from where that is known beforehand."""
-        variables = frozenset(binding.variable for binding in fixpoint.bindings)
-        wanted = filtered(fixpoint, self.values(fixpoint.columns, goal))
-        small = narrowed(wanted, replace(self.program, root=wanted))
-        found = fixpoint_in(small.root, variables) or fixpoint
-        key = (found, tuple((variable, it.round) for variable, it in scope.items()))
+        own = self.values(fixpoint.columns, goal)
+        found = self.prepared.recursion(fixpoint, own)
+        values = {**_outer(scope), **{id: own[id] for id in found.known}}
+        rounds = tuple((variable, it.round) for variable, it in scope.items())
+        key = (id(found.fixpoint), tuple(values.items()), rounds)
         if key not in self._unrolled:
-            self._unrolled[key] = Unrolled(found, self.program, self.numbers, self.rows, self._given(scope))
+            self._unrolled[key] = Unrolled(found, self.prepared, self.rows, values, self._given(scope))
         return self._unrolled[key]
 
     def values(self, columns: tuple[Attribute, ...], goal: Goal) -> dict[int, object]:
@@ -88,6 +114,15 @@ class ProgramQueries:
             it.unrolled.variables[variable]: it.unrolled.state(variable, it.round)
             for variable, it in scope.items()
         }
+
+
+def _variables(scope: Scope) -> dict[int, Source]:
+    return {variable: it.unrolled.variables[variable] for variable, it in scope.items()}
+
+
+def _outer(scope: Scope) -> dict[int, object]:
+    """The values to which the recursions of a scope are restricted."""
+    return {id: value for it in scope.values() for id, value in it.unrolled.values.items()}
 
 
 def goal_of(columns: tuple[Attribute, ...], words: np.ndarray) -> dict[int, int]:

@@ -9,7 +9,6 @@ import numpy as np
 
 from engine.operators.allowance import Spending
 from engine.schema import Column, Schema
-from planner.evidence.explainable import explainable
 from planner.ir import Fixpoint, Relational, RelationalProgram
 from planner.suggestions import did_you_mean
 from service.definitions.definition import Definition
@@ -43,8 +42,9 @@ def rounds_of(asked: AskedEpoch, view: Definition, name: str | None, spending: S
     without a plan, NotFound without a recursion of the name, Invalid for one inside another."""
     if view.planned is None:
         raise Conflict(f"view {view.name} cannot run: {view.failure}", code="view_failed")
-    program, numbers = explainable(view.planned.logical, asked.now)
-    found = {binding.name: (it, binding.variable) for it in _fixpoints(program) for binding in it.bindings}
+    prepared = asked.prepared.of(view.planned.logical, asked.now)
+    fixpoints = _fixpoints(prepared.program)
+    found = {binding.name: (it, binding.variable) for it in fixpoints for binding in it.bindings}
     if name is None and len(found) != 1:
         raise Invalid(
             f"view {view.name} has {len(found) or 'no'} recursive names",
@@ -66,7 +66,7 @@ def rounds_of(asked: AskedEpoch, view: Definition, name: str | None, spending: S
         asked.max_rounds,
         spending,
     )
-    unrolled = Unrolled(fixpoint, program, numbers, rows, {})
+    unrolled = Unrolled(prepared.recursion(fixpoint, ()), prepared, rows, {}, {})
     binding = next(it for it in unrolled.bindings if it.variable == variable)
     made = map(binding.value.attribute, binding.outputs)
     schema = Schema(tuple(Column(column.name, column.type, True) for column in made))

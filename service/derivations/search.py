@@ -16,7 +16,8 @@ from engine.kernels.words import NULL
 from engine.plan.nodes import Function
 from engine.schema import Column, Schema
 from planner.evidence.goal_plans import source_of
-from planner.evidence.witnesses import Leaf, Witness, witness
+from planner.evidence.one_leaf import one_leaf
+from planner.evidence.witnesses import Leaf, Witness
 from planner.ir import (
     Aggregate,
     Context,
@@ -38,7 +39,15 @@ from planner.ir import (
     Values,
 )
 from service.derivations.facts import Facts
-from service.derivations.program_queries import Goal, ProgramQueries, RoundState, Scope, fitting, goal_of
+from service.derivations.program_queries import (
+    Goal,
+    ProgramQueries,
+    RoundState,
+    Scope,
+    Ways,
+    fitting,
+    goal_of,
+)
 from service.derivations.reason import NO_ROW, ExplainedRow, Reason
 from service.derivations.unrolled import Unrolled
 
@@ -65,8 +74,8 @@ class Search:
     view_of: Callable[[str], Search | None]
 
     def reason(self, words: tuple[int, ...]) -> Reason:
-        """Why the query has a row; the facts that it cites are explained later."""
-        return self._some(self.queries.program.root, self._asked(words), {})
+        """Why the query has a row, which is there; the facts that it cites are explained later."""
+        return self._there(self.queries.program.root, self._asked(words), {})
 
     def _asked(self, words: tuple[int, ...]) -> Goal:
         return {c.id: word for c, word in zip(self.queries.program.outputs, words, strict=True)}
@@ -105,57 +114,74 @@ class Search:
                 return self._cited(operator, goal, scope)
         return self._made(operator, goal, scope)
 
+    def _there(self, operator: Relational, goal: Goal, scope: Scope) -> Reason:
+        """Why an operator has a row that is there, whose columns are known. Where the row is made of one row
+        of a leaf, of which it tells enough, that one need not be looked for; of a union one side is."""
+        leaf, inner = one_leaf(operator, goal)
+        if isinstance(leaf, SetOp) or not _telling(leaf) <= inner.keys():
+            return self._some(operator, goal, scope)
+        return self._reason(leaf, inner, scope)
+
     def _made(self, operator: Relational, goal: Goal, scope: Scope) -> Reason:
         """A row that is made from one row of each leaf; where it is there several times, in all its ways."""
-        found, row = witness(operator, self.queries.numbers), self.queries.shown(operator.columns, goal)
+        found, row = self.queries.prepared.witness(operator), self.queries.shown(operator.columns, goal)
         match found.query:
             case SetOp(kind=SetKind.UNION) as union if union.ids <= goal.keys():
                 return self._first_side(union, goal, scope)
-        words, counts = self.queries.answer(found.query, goal, scope)
-        if not counts.size:
+        ways = self.queries.ways(found, goal, scope)
+        count = len(ways.counts)
+        if not count:
             return Reason(NO_ROW, row)
-        if len(counts) == 1 or self.queries.answer(operator, goal, scope)[1].sum() == 1:
-            return self._one_way(found, words[:, 0], row, scope)
-        ways, more = self._ways(found, words, row, scope)
-        return Reason(f"in {len(counts)} ways", row, ways, more=more)
+        if count == 1 or self.queries.answer(operator, goal, scope)[1].sum() == 1:
+            return self._one_way(found, goal_of(ways.columns, ways.words[:, 0]), row, scope)
+        shown, more = self._shown_ways(found, ways, row, scope)
+        return Reason(f"in {count} ways", row, shown, more=more)
 
-    def _one_way(self, found: Witness, words: np.ndarray, row: ExplainedRow, scope: Scope) -> Reason:
-        parts = self._parts(found, goal_of(found.query.columns, words), scope)
+    def _one_way(self, found: Witness, made: Goal, row: ExplainedRow, scope: Scope) -> Reason:
+        parts = self._parts(found, made, scope)
         return parts[0] if len(parts) == 1 else Reason("row", row, tuple(parts))
 
-    def _ways(
-        self, found: Witness, words: np.ndarray, row: ExplainedRow, scope: Scope
+    def _shown_ways(
+        self, found: Witness, ways: Ways, row: ExplainedRow, scope: Scope
     ) -> tuple[tuple[Reason, ...], int]:
-        """The reasons of a witness's rows, and how many are left out."""
-        shown = words.T[: self.limits.causes]
-        more = words.shape[1] - len(shown)
+        """The reasons of the first rows of a witness, and how many are left out."""
+        shown = ways.words.T[: self.limits.causes]
+        more = len(ways.counts) - len(shown)
         self.facts.is_cut |= more > 0
-        return tuple(self._one_way(found, each, row, scope) for each in shown), more
+        made = [goal_of(ways.columns, each) for each in shown]
+        return tuple(self._one_way(found, each, row, scope) for each in made), more
 
     def _parts(self, found: Witness, made: Goal, scope: Scope) -> list[Reason]:
         """The rows from which a witness has made one."""
-        causes = [self._reason(leaf.operator, made, scope) for leaf in found.leaves if _has(leaf, made)]
+        causes = [self._leaf(leaf, made, scope) for leaf in found.leaves if _has(leaf, made)]
         for mark, matches in found.marks:
             if made[mark] == 1:
                 words, _ = self.queries.answer(matches, {id: made[id] for id in matches.left.ids}, scope)
                 causes.append(self._reason(matches.right, goal_of(matches.columns, words[:, 0]), scope))
         return causes + [Reason("there is no match", None) for _ in found.absent]
 
+    def _leaf(self, leaf: Leaf, made: Goal, scope: Scope) -> Reason:
+        if isinstance(leaf.operator, TableScan) and leaf.place is not None:
+            return self._placed(leaf.operator, made[leaf.place])
+        return self._reason(leaf.operator, made, scope)
+
     def _group(self, group: Aggregate, goal: Goal, scope: Scope) -> Reason:
         keys = {key: goal[key] for key in group.keys if key in goal}
-        found, row = witness(group.input, self.queries.numbers), self.queries.shown(group.columns, goal)
-        words, _ = self.queries.answer(found.query, keys, scope)
-        decisive = _decisive(group, goal, found.query, words)
+        found, row = self.queries.prepared.witness(group.input), self.queries.shown(group.columns, goal)
+        extremes = [item.arguments[0] for item in group.items if item.function in _EXTREMES]
+        ways = self.queries.ways(found, keys, scope, extremes)
+        decisive = _decisive(group, goal, ways)
         rule = "group" if decisive.all() else f"extreme rows of {len(decisive)}"
         shown = self.queries.shown(group.input.columns, keys)
-        causes, more = self._ways(found, words[:, decisive], shown, scope)
+        deciding = ways._replace(words=ways.words[:, decisive], counts=ways.counts[decisive])
+        causes, more = self._shown_ways(found, deciding, shown, scope)
         return Reason(rule, row, causes, more=more)
 
     def _members(self, input: Relational, keys: Goal, scope: Scope) -> tuple[tuple[Reason, ...], int]:
         """Why an input has its rows with some keys, and how many of them are left out."""
-        found = witness(input, self.queries.numbers)
-        words, _ = self.queries.answer(found.query, keys, scope)
-        return self._ways(found, words, self.queries.shown(input.columns, keys), scope)
+        found = self.queries.prepared.witness(input)
+        ways = self.queries.ways(found, keys, scope)
+        return self._shown_ways(found, ways, self.queries.shown(input.columns, keys), scope)
 
     def _first_side(self, union: SetOp, goal: Goal, scope: Scope) -> Reason:
         """Why a union has a row that is there once: one side is enough. After the first round of a recursion,
@@ -200,8 +226,8 @@ class Search:
         if top.offset:
             causes, more = self._members(top.input, keys, scope)
             return Reason("first rows", row, causes, more=more)
-        among = int(self.queries.answer(top.input, keys, scope)[1].sum())
-        return Reason(f"first rows of {among}", row, (self._some(top.input, goal, scope),))
+        rule = "first rows" if top.limit is None else f"among the first {top.limit}"
+        return Reason(rule, row, (self._there(top.input, goal, scope),))
 
     def _over(
         self, rule: str, operator: Relational, sides: tuple[tuple[Relational, Goal], ...], scope: Scope
@@ -222,21 +248,29 @@ class Search:
         return self._reason(operator, goal, scope)
 
     def _scanned(self, scan: TableScan, goal: Goal) -> Reason:
-        """A row of a table, or of a view."""
-        source = source_of(scan)
-        words, counts = self.queries.rows.rows(source)
-        found = np.flatnonzero(fitting(words, zip(scan.columns, scan.positions, strict=True), goal))
-        name = self.queries.rows.relation(scan.name)
+        """A row of a table, or of a view, with the words of the goal."""
+        rows = self.queries.rows.rows(source_of(scan))
+        fits = np.ones(len(rows.counts), bool)
+        for column, position in zip(scan.columns, scan.positions, strict=True):
+            if column.id in goal:
+                fits &= rows.column(position) == goal[column.id]
+        found = np.flatnonzero(fits)
         if not len(found):
             return Reason(NO_ROW, self.queries.shown(scan.columns, goal))
-        row = tuple(words[:, found[0]].tolist())
-        names = self.queries.rows.names(source)
-        columns = zip(names, source.schema.types, strict=True)
+        return self._placed(scan, int(found[0]))
+
+    def _placed(self, scan: TableScan, place: int) -> Reason:
+        """The row at a place of a table, or of a view."""
+        source = source_of(scan)
+        rows = self.queries.rows.rows(source)
+        name, names = self.queries.rows.relation(scan.name), self.queries.rows.names(source)
+        row = tuple(int(rows.column(position)[place]) for position in range(len(names)))
+        columns = zip(names, source.schema.types[:-1], strict=True)
         shown = ExplainedRow(Schema(tuple(Column(name, type, True) for name, type in columns)), row)
         view = self.view_of(name)
         if view is None:
-            return Reason(f"row of table {name}", shown, relation=name, times=int(counts[found[0]]))
-        whole = self.queries.rows.whole(name, int(found[0]))
+            return Reason(f"row of table {name}", shown, relation=name, times=int(rows.counts[place]))
+        whole = self.queries.rows.whole(name, place)
         fact = self.facts.cite((name, whole), lambda: view.reason(whole))
         return Reason(f"row of view {name}", shown, fact=fact)
 
@@ -284,10 +318,19 @@ class Search:
         return Reason(f"{binding.name}, round {came}", shown, (found,))
 
 
-def _decisive(group: Aggregate, goal: Goal, query: Relational, words: np.ndarray) -> np.ndarray:
-    """Which rows int64[W, n] of a group decide its values, bool[n]: where each value is a MIN or a MAX, those
-    that have it, and otherwise all."""
-    places = {column.id: place for place, column in enumerate(query.columns)}
+def _telling(leaf: Relational) -> frozenset[int]:
+    """The columns that have to be known of a leaf's row; of a group these are its keys, and its extremes."""
+    if isinstance(leaf, Aggregate):
+        extremes = (it.attribute.id for it in leaf.items if it.function in _EXTREMES)
+        return frozenset((*leaf.keys, *extremes))
+    return leaf.ids
+
+
+def _decisive(group: Aggregate, goal: Goal, ways: Ways) -> np.ndarray:
+    """Which rows of a group decide its values, bool[n]: where each value is a MIN or a MAX, those that have
+    it, and otherwise all."""
+    words = ways.words
+    places = {column.id: place for place, column in enumerate(ways.columns)}
     decisive = np.zeros(words.shape[1], bool)
     for item in group.items:
         of_extreme = np.zeros(words.shape[1], bool)

@@ -14,28 +14,29 @@ from engine.errors import OverBudget
 from engine.plan.nodes import Source
 from engine.runtime.engine import Engine
 from engine.runtime.options import Options
+from engine.schema import Schema
 from engine.state.reading import Rows
-from planner.evidence.goal_plans import goal_plan, variable_source
-from planner.evidence.recursion_rounds import round_of
-from planner.ir import Fixpoint, RecursiveBinding, RelationalProgram
-from planner.ir.column_numbers import Numbers
+from planner.evidence.goal_plans import variable_source
+from planner.ir import RecursiveBinding
+from service.derivations.prepared_program import PreparedProgram, PreparedRecursion
 from service.derivations.seen_rows import SeenRows, as_delta
 
 
 @dataclass(eq=False)
 class Unrolled:
-    """The rows of `variables` by round. `outer` are the rows of recursions around it."""
+    """The rows of `variables` by round. `values` are those to which the recursion is restricted, by the
+    numbers of its parameters, and `outer` the rows of recursions around it."""
 
-    fixpoint: Fixpoint
-    program: RelationalProgram
-    numbers: Numbers
+    recursion: PreparedRecursion
+    prepared: PreparedProgram
     rows: SeenRows
+    values: Mapping[int, object]
     outer: Mapping[Source, Rows]
-    bindings: tuple[RecursiveBinding, ...] = field(init=False)
     variables: Mapping[int, Source] = field(init=False)
+    bindings: tuple[RecursiveBinding, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.bindings = round_of(self.fixpoint, self.numbers)
+        self.bindings = self.recursion.bindings
         self.variables = {
             b.variable: variable_source(b.variable, map(b.value.attribute, b.outputs)) for b in self.bindings
         }
@@ -72,23 +73,19 @@ class Unrolled:
     def _run(self) -> None:
         engine, spending = self._engine, self.rows.spending
         variables = {**self.variables, **{int(s.name[1:]): s for s in self.outer}}
-        plans = [goal_plan(b.value, self.program, {}, variables, b.outputs) for b in self.bindings]
-        for source in self.variables.values():
-            engine.create_source(source.name, source.schema)
-        for source in {source for plan in plans for source in plan.wanted}:
-            if source.name not in engine.snapshot.relations:
-                every = tuple(w for plan in plans for w in plan.wanted.get(source, ()))
-                given = self.outer.get(source)
-                rows = self.rows.rows(source, every) if given is None else given
-                engine.create_source(source.name, source.schema, kept=(as_delta(rows, 0), 0))
+        plans = self.prepared.rounds(self.recursion, variables)
+        own = {source: no_rows(source) for source in self.variables.values()}
+        for source, delta in self.rows.deltas(plans, self.values, {**self.outer, **own}, 0).items():
+            schema = Schema(tuple(source.schema.columns[place] for place in plans[0].sources[source]))
+            engine.create_source(source.name, schema, kept=None if source in own else (delta, 0))
         views = {f"\0round {b.variable}": (b, plan) for b, plan in zip(self.bindings, plans, strict=True)}
         for name, (_, plan) in views.items():
-            engine.create_view(name, plan.plan, meter=spending)
+            engine.create_view(name, plan.plan.bound(self.values), meter=spending)
         changes = {
             self.variables[b.variable].name: as_delta(engine.snapshot.rows(name), 1)
             for name, (b, _) in views.items()
         }
-        limit = self.fixpoint.limit or self.rows.max_rounds
+        limit = self.recursion.fixpoint.limit or self.rows.max_rounds
         while any(delta.shape[1] for delta in changes.values()) and self.rounds < limit:
             epoch = engine.snapshot.upper
             stage = engine.stage({n: d for n, d in changes.items() if d.shape[1]}, epoch + 1)
@@ -103,3 +100,8 @@ class Unrolled:
                 delta = engine.snapshot.changes(name, epoch - 1, epoch)
                 delta[-2] = epoch + 1
                 changes[self.variables[b.variable].name] = delta
+
+
+def no_rows(source: Source) -> Rows:
+    """No rows of a source."""
+    return np.empty((len(source.schema), 0), np.int64), np.empty(0, np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 import numpy as np
@@ -11,12 +11,12 @@ import numpy as np
 from engine.operators.allowance import Spending
 from engine.runtime.engine import Snapshot
 from engine.state.dictionary import Dictionary
-from planner.evidence.explainable import explainable
 from planner.ir import RelationalProgram
 from service.catalog.details import Seen
 from service.definitions.definition import Definition
 from service.derivations.absence import Absence
 from service.derivations.facts import Facts
+from service.derivations.prepared_program import PreparedPrograms
 from service.derivations.program_queries import ProgramQueries
 from service.derivations.reason import Explained, Reason
 from service.derivations.search import Search, SearchLimits
@@ -27,7 +27,7 @@ from service.errors import Conflict, NotFound
 @dataclass(frozen=True, eq=False)
 class AskedEpoch:
     """What an explanation is computed from: an epoch of a snapshot, and the definitions of that moment. `now`
-    is the time of the epoch, in UTC."""
+    is the time of the epoch, in UTC. `prepared` are the programs of earlier questions."""
 
     definitions: Mapping[str, Definition]
     snapshot: Snapshot
@@ -36,6 +36,7 @@ class AskedEpoch:
     dictionary: Dictionary
     max_rounds: int
     limits: SearchLimits
+    prepared: PreparedPrograms = field(default_factory=PreparedPrograms)
 
 
 class Why:
@@ -108,7 +109,6 @@ class Why:
 
     def _search(self, program: RelationalProgram, sees: Mapping[str, Seen]) -> Search:
         asked = self._asked
-        plain, numbers = explainable(program, asked.now)
         rows = SeenRows(
             asked.definitions,
             asked.snapshot,
@@ -118,4 +118,5 @@ class Why:
             asked.max_rounds,
             self._spending,
         )
-        return Search(ProgramQueries(plain, numbers, rows), asked.limits, self._facts, self._read)
+        queries = ProgramQueries(asked.prepared.of(program, asked.now), rows)
+        return Search(queries, asked.limits, self._facts, self._read)

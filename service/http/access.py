@@ -6,6 +6,7 @@ from starlette.requests import Request
 
 from service.accounts.principals import Principal
 from service.backup.backups import Backups
+from service.derivations.prepared_program import PreparedPrograms
 from service.errors import Unavailable
 from service.http.bodies import Turns
 from service.http.feeds import Feeds
@@ -49,6 +50,11 @@ def turns_of(request: Request) -> Turns:
 def lanes_of(request: Request) -> Lanes:
     """The app's threads for each kind of request."""
     return request.app.state.lanes
+
+
+def prepared_programs_of(request: Request) -> PreparedPrograms:
+    """What earlier questions about rows have prepared."""
+    return request.app.state.prepared_programs  # type: ignore[no-any-return]
 
 
 def door_of(request: Request) -> SqlDoor:

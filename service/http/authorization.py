@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import Awaitable
 
 from starlette.datastructures import State
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -21,6 +22,7 @@ from service.concealing import conceal
 from service.errors import Forbidden, Problem, ServiceError, Unauthenticated, Unavailable
 from service.http.needs import Asked, Need, NeedsByPath, Parameters
 from service.problems import refused, response
+from service.running.runtime import Runtime
 from service.telemetry.exchange import note_key
 
 _log = logging.getLogger("freshet.accounts")
@@ -34,35 +36,40 @@ class Authorization:
         self._needs = needs
         self._slowing = Slowing()
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
+            return self._app(scope, receive, send)
         found: Asked | None = scope["asked"]
         if found is not None and found.need.check is None:
-            await self._app(scope, receive, send)
-            return
+            return self._app(scope, receive, send)
+        runtime: Runtime | None = self._state.runtime
+        if runtime is None:
+            reason = "the service is not ready: it is recovering its state"
+            return refused(Unavailable(reason, "try again soon"))(scope, receive, send)
+        if runtime.accounts.are_needed:
+            return self._by_key(runtime.accounts, scope, receive, send)
+        return self._admitted(ANYONE, scope, receive, send)
+
+    async def _by_key(self, accounts: Accounts, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            principal = await self._principal(scope)
+            principal = await self._principal(accounts, scope)
         except ServiceError as error:
             await refused(error)(scope, receive, send)
             return
+        await self._admitted(principal, scope, receive, send)
+
+    def _admitted(self, principal: Principal, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         scope["principal"] = principal
         note_key(principal.id)
+        found: Asked | None = scope["asked"]
         if found is None:
-            await self._unknown(scope, receive, send)
-        elif found.need.audited:
-            await self._audited(found.need, found.parameters, scope, receive, send)
-        else:
-            await self._checked(found.need, found.parameters, scope, receive, send)
+            return self._unknown(scope, receive, send)
+        if found.need.audited:
+            return self._audited(found.need, found.parameters, scope, receive, send)
+        return self._checked(found.need, found.parameters, scope, receive, send)
 
-    async def _principal(self, scope: Scope) -> Principal:
-        """Who sends the request. Raises Unauthenticated, Overloaded or Unavailable."""
-        if self._state.runtime is None:
-            raise Unavailable("the service is not ready: it is recovering its state", "try again soon")
-        accounts: Accounts = self._state.runtime.accounts
-        if not accounts.are_needed:
-            return ANYONE
+    async def _principal(self, accounts: Accounts, scope: Scope) -> Principal:
+        """Who sends the request. Raises Unauthenticated or Overloaded."""
         text = key_of(scope)
         if text is None:
             raise Unauthenticated("the request has no key", "send it as Authorization: Bearer fr_...")
@@ -77,9 +84,9 @@ class Authorization:
             await self._state.lanes.jobs.run(accounts.note_use, principal.id)
         return principal
 
-    async def _checked(
+    def _checked(
         self, need: Need, parameters: Parameters, scope: Scope, receive: Receive, send: Send
-    ) -> None:
+    ) -> Awaitable[None]:
         principal: Principal = scope["principal"]
         try:
             if need.check is not None and not principal.is_admin:
@@ -87,9 +94,8 @@ class Authorization:
         except ServiceError as error:
             if isinstance(error, Forbidden):
                 _log.warning("%s: %s", address_of(scope), conceal(error.message))
-            await refused(error)(scope, receive, send)
-            return
-        await self._app(scope, receive, send)
+            return refused(error)(scope, receive, send)
+        return self._app(scope, receive, send)
 
     async def _audited(
         self, need: Need, parameters: Parameters, scope: Scope, receive: Receive, send: Send

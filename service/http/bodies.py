@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import pyarrow as pa
-from starlette.requests import Request
-from starlette.types import Message
+from starlette.requests import ClientDisconnect, Request
+from starlette.types import Message, Receive
 
 from service.errors import BadRequest, UnsupportedFormat
+from service.http.header_fields import field_of
 from service.reading.lanes import Lane
 from service.running.process_memory import LARGE, MemoryMark
 from service.settings.budget import too_large
@@ -44,13 +45,25 @@ class Body:
 
 async def receive(request: Request, limit: int) -> Body:
     """The body, which the gate keeps below the limit. Raises UnsupportedFormat before receiving it."""
-    encoding = request.headers.get("content-encoding", "identity").lower()
-    codec = None
+    given, codec = field_of(request.scope, b"content-encoding"), None
+    encoding = "identity" if given is None else given.lower()
     if encoding != "identity":
         codec = _CODECS.get(encoding)
         if codec is None:
             raise UnsupportedFormat(f"content encoding {encoding[:100]} is not supported", "use gzip or zstd")
-    return Body(await request.body(), codec, limit)
+    return Body(await _received(request.receive), codec, limit)
+
+
+async def _received(receive: Receive) -> bytes:
+    """The whole body. Raises ClientDisconnect if the client leaves before its end."""
+    parts = []
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        parts.append(message.get("body", b""))
+        if not message.get("more_body", False):
+            return parts[0] if len(parts) == 1 else b"".join(parts)
 
 
 async def read_body(request: Request, limit: int, lane: Lane) -> bytes:

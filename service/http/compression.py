@@ -8,13 +8,14 @@ because each event has to leave at once; so do Arrow and Parquet, which are not 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import lru_cache
 
 import pyarrow as pa
-from starlette.datastructures import Headers, MutableHeaders
+from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.http.header_fields import field_of
 from service.http.negotiation import EVENTS, qualities
 from service.reading.lanes import Lane
 from service.reading.piece_sink import PieceSink
@@ -24,12 +25,13 @@ LEAST = 2_048
 INLINE = 1 << 15
 """The largest piece, in bytes, that the event loop compresses."""
 _GZIP_LEVEL = 5
+_VARY = (b"vary", b"Accept-Encoding")
 _TEXTS = frozenset(
     {
-        "application/json",
-        "application/openmetrics-text",
-        "application/problem+json",
-        "application/x-ndjson",
+        b"application/json",
+        b"application/openmetrics-text",
+        b"application/problem+json",
+        b"application/x-ndjson",
     }
 )
 
@@ -70,11 +72,11 @@ class Compression:
         self._app = app
         self._lane = lane
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] == "http":
-            coding = wanted_coding(Headers(scope=scope).get("accept-encoding", ""))
+            coding = wanted_coding(field_of(scope, b"accept-encoding") or "")
             send = _Compressed(send, coding, self._lane)
-        await self._app(scope, receive, send)
+        return self._app(scope, receive, send)
 
 
 @lru_cache(64)
@@ -98,23 +100,21 @@ class _Compressed:
         self._stream: Gzip | Zstd | None = None
         self._held = b""
 
-    async def __call__(self, message: Message) -> None:
+    def __call__(self, message: Message) -> Awaitable[None]:
         if message["type"] == "http.response.start":
-            await self._begin(message)
-        elif message["type"] == "http.response.body" and (self._start or self._stream):
-            await self._body(message.get("body", b""), not message.get("more_body", False))
-        else:
-            await self._send(message)
+            return self._begin(message)
+        if message["type"] == "http.response.body" and (self._start or self._stream):
+            return self._body(message.get("body", b""), not message.get("more_body", False))
+        return self._send(message)
 
     async def _begin(self, start: Message) -> None:
-        headers = MutableHeaders(raw=list(start["headers"]))
-        media_type = headers.get("content-type", "").partition(";")[0]
-        if not _is_text(media_type) or "content-encoding" in headers:
+        fields: dict[bytes, bytes] = dict(start["headers"])
+        media_type = fields.get(b"content-type", b"").partition(b";")[0]
+        if not _is_text(media_type) or b"content-encoding" in fields:
             await self._send(start)
             return
-        headers.add_vary_header("Accept-Encoding")
-        start = {**start, "headers": headers.raw}
-        if self._coding is None:
+        start = {**start, "headers": _varied(start["headers"], b"vary" in fields)}
+        if self._coding is None or int(fields.get(b"content-length", LEAST)) < LEAST:
             await self._send(start)
         else:
             self._start = start
@@ -156,5 +156,14 @@ class _Compressed:
         await self._send(start)
 
 
-def _is_text(media_type: str) -> bool:
-    return media_type in _TEXTS or (media_type.startswith("text/") and media_type != EVENTS)
+def _varied(headers: list[tuple[bytes, bytes]], has_other: bool) -> list[tuple[bytes, bytes]]:
+    """The headers of an answer, which say that it depends on Accept-Encoding too."""
+    if not has_other:
+        return [*headers, _VARY]
+    more = MutableHeaders(raw=list(headers))
+    more.add_vary_header("Accept-Encoding")
+    return more.raw
+
+
+def _is_text(media_type: bytes) -> bool:
+    return media_type in _TEXTS or (media_type.startswith(b"text/") and media_type != EVENTS.encode())

@@ -9,6 +9,7 @@ layers inside. It is a bare ASGI layer, because every request passes it.
 from __future__ import annotations
 
 import logging
+from collections.abc import Awaitable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -47,12 +48,12 @@ class Exchanges:
         exchange = self._begun(scope)
         token = current.set(exchange)
 
-        async def told(message: Message) -> None:
+        def told(message: Message) -> Awaitable[None]:
             if message["type"] == "http.response.start":
                 self._answered(exchange, message["status"])
                 identified = (b"x-request-id", exchange.id.encode())
                 message = {**message, "headers": [*message.get("headers", ()), identified]}
-            await send(message)
+            return send(message)
 
         try:
             await self._app(scope, receive, told)

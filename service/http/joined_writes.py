@@ -32,6 +32,9 @@ class JoinedWrites:
         if self._size >= _LARGE:
             self._flush()
 
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
+
     def write_eof(self) -> None:
         self._flush()
         self._transport.write_eof()

@@ -145,7 +145,7 @@ class BuildProgress(BaseModel):
 class ViewModel(BaseModel):
     """`name` is the full name. `state` is `ready`, `building` (see `progress`; with a `reason` if the view is
     built again), `errors` (rows fail: see `errors`) or `failed` (see `reason`). `notices` say what its author
-    should know, as that nobody has proven its dialect.
+    should know, as that nobody has proven its dialect, or that its columns are not those of its data.
     """
 
     name: str

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from starlette.types import Scope
 
@@ -22,6 +23,8 @@ from service.settings.doors import is_loopback
 _HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/?#@\[\]]+)(?::(\d*))?")
 _DEFAULT_PORTS = {"http": "80", "https": "443"}
 _FOREIGN_SITES = frozenset({"cross-site", "same-site"})
+_REMEMBERED = 64
+"""The requests whose judgement is remembered: most clients send the same headers again."""
 _LONGEST = 100
 """The most characters of a header that a message repeats."""
 
@@ -33,17 +36,23 @@ class Origins:
         self._names = frozenset({"localhost", host.lower(), *(name.lower() for name in hosts)})
         self._any_host = not is_loopback(host) and not any(hosts)
         self._origins = frozenset(origin.lower().rstrip("/") for origin in origins)
+        self._judged = lru_cache(_REMEMBERED)(self._judge)
 
     def refusal(self, scope: Scope) -> ServiceError | None:
         """The error for a request that must be refused; None if it may pass."""
+        asked = tuple([field for field in scope["headers"] if field[0] in _ASKED])
+        return self._judged(scope["method"], scope.get("http_version") != "1.0", asked)
+
+    def _judge(
+        self, method: str, is_named: bool, asked: tuple[tuple[bytes, bytes], ...]
+    ) -> ServiceError | None:
+        """The same for the headers that are asked for. HTTP from 1.1 on `is_named`: it has a Host header."""
         found: dict[bytes, list[str]] = {}
-        for name, value in scope["headers"]:
-            if name in _ASKED:
-                found.setdefault(name, []).append(value.decode("latin-1"))
+        for name, value in asked:
+            found.setdefault(name, []).append(value.decode("latin-1"))
         hosts = found.get(b"host", [])
         host = hosts[0] if hosts else ""
-        needed = scope.get("http_version") != "1.0"  # HTTP before 1.1 has no such header
-        if len(hosts) > 1 or (needed and not hosts):
+        if len(hosts) > 1 or (is_named and not hosts):
             return BadRequest(f"the request has {len(hosts)} Host headers", "send exactly one")
         if hosts and not self._is_ours(host):
             return Misdirected(
@@ -54,7 +63,7 @@ class Origins:
         if origin is not None:
             return None if self._may_call(origin, host) else _cross_origin(f"a page of {origin[:_LONGEST]}")
         site = found.get(b"sec-fetch-site", [""])[0]
-        if site in _FOREIGN_SITES and not _is_followed_link(scope["method"], found):
+        if site in _FOREIGN_SITES and not _is_followed_link(method, found):
             return _cross_origin("a page of another site")
         return None
 

@@ -7,7 +7,7 @@ character in its place that no name has; `named` puts the slash back into the pa
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from urllib.parse import unquote
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -22,12 +22,12 @@ class PathNames:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         raw: bytes = scope.get("raw_path") or b""
-        if scope["type"] == "http" and _SLASH.search(raw) and b"%00" not in raw:
+        if scope["type"] == "http" and b"%" in raw and _SLASH.search(raw) and b"%00" not in raw:
             path = _SLASH.sub(b"%00", raw.partition(b"?")[0])
             scope = {**scope, "path": unquote(path.decode("ascii", "replace"))}
-        await self.app(scope, receive, send)
+        return self.app(scope, receive, send)
 
 
 def named(parameters: Mapping[str, str]) -> dict[str, str]:

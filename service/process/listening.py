@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 import socket
 
@@ -54,4 +55,6 @@ def _listen(host: str, port: int, variable: str) -> socket.socket:
 
 def _cannot(host: str, port: int, variable: str, error: Exception) -> ValueError:
     reason = getattr(error, "strerror", None) or str(error)
-    return ValueError(f"it cannot listen on {host}, port {port} (FRESHET_HOST, {variable}): {reason.lower()}")
+    hint = "; make stop ends the demo's service" if getattr(error, "errno", None) == errno.EADDRINUSE else ""
+    place = f"{host}, port {port} (FRESHET_HOST, {variable})"
+    return ValueError(f"it cannot listen on {place}: {reason.lower()}{hint}")

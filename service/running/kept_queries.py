@@ -26,4 +26,4 @@ def _kept(query: NewQuery, vocabulary: Vocabulary, names: Namespace) -> NewQuery
         text.relocate(error)
         query.relocate(error)
 
-    return NewQuery(query.view, text.text, query.dialect, relocate)
+    return NewQuery(query.view, text.text, query.dialect, relocate=relocate)

@@ -14,6 +14,7 @@ from service.running.checkpoints import Checkpoints
 from service.running.followed_queries import FollowedQueries
 from service.running.index_builds import IndexBuilds
 from service.running.large_requests import LargeRequests
+from service.running.pivoted_views import PivotedViews
 from service.running.replacements import Replacements
 from service.running.state import State
 from service.running.view_checks import ViewChecks
@@ -31,6 +32,7 @@ class Leading:
     checks: ViewChecks
     queries: FollowedQueries
     replacements: Replacements
+    pivoted: PivotedViews
 
     @classmethod
     def of(cls, state: State, show: Callable[[], None], after: Callable[[], None]) -> Leading:
@@ -39,6 +41,7 @@ class Leading:
         limits = WriterLimits(settings.queue_requests, settings.queue_changes, settings.group_changes)
         writer = Writer(state.epochs, limits, show, after, state.metrics.queue_seconds)
         builds = Builds(state, writer.call, BuildThreads(settings))
+        replacements = Replacements(state, builds, writer)
         return cls(
             Alterations(state.definitions),
             Checkpoints(state),
@@ -48,7 +51,8 @@ class Leading:
             LargeRequests(state, writer.call),
             ViewChecks(state, writer.call, builds.threads.turns),
             FollowedQueries(state, builds, writer),
-            Replacements(state, builds, writer),
+            replacements,
+            PivotedViews(state, builds, writer, replacements),
         )
 
     def cancel_dropped(self, known: Mapping[str, Definition]) -> None:
@@ -58,6 +62,7 @@ class Leading:
 
     def close(self) -> None:
         """Finishes waiting requests and writes a checkpoint. Blocks."""
+        self.pivoted.stop()
         self.queries.close()
         self.replacements.close()
         self.checks.close()

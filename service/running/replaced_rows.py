@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.runtime.succession import Past, Succession, arranged, placed
+from engine.schema import keeps_words
 from engine.state.layer import Layer
 from engine.state.reading import Rows
 from engine.state.snapshot import RelationSnapshot, Snapshot
 from service.changes.resolve import sum_rows
-from service.definitions.former import keeps_words
 from service.definitions.planned_replacement import ReplacedView
 
 LITTLE = 1_000

@@ -8,7 +8,7 @@ Names are the catalog's: callers fold case before they call.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -221,6 +221,7 @@ class Runtime(ViewTimeline):
             state.definitions.set_aside = set()
         self._leading.indexes.consider()
         state.definitions.queries.drop_outdated(state.definitions.relations)
+        self._leading.pivoted.consider()
         building = builds.all.keys() | builds.returning.keys()
         self._readable = Readable(state.engine.snapshot, state.definitions.known, building)
 
@@ -306,13 +307,18 @@ class Runtime(ViewTimeline):
         """Drops tables. Raises Conflict if views or foreign keys use them, unless `cascade` drops those."""
         await self._drop(names, view=False, missing_ok=missing_ok, cascade=cascade)
 
-    async def alter_table(self, name: str, actions: Sequence[Action], *, missing_ok: bool = False) -> None:
-        """Alters a table by all of the actions or none. Its history changes with it, and so do its views:
-        large ones are built again beside the writer before this returns."""
+    async def alter_table(
+        self, name: str, actions: Sequence[Action], *, missing_ok: bool = False
+    ) -> tuple[str, ...]:
+        """Alters a table by all of the actions or none. Its history changes with it, and so do its views, as
+        far as they cannot keep their state: large ones are built again beside the writer before this returns.
+        Returns notices, which say why."""
         views = [view.name for view in self._readable.known.dependants(name)]
         leading = self._leading
-        await leading.writer.run(partial(leading.alterations.alter_table, name, actions, missing_ok))
+        alter = partial(leading.alterations.alter_table, name, actions, missing_ok)
+        notices = await leading.writer.run(alter)
         await leading.builds.returned(views)
+        return tuple(notices)
 
     async def create_temporary_schema(self, name: str) -> None:
         """Makes the schema of a session's temporary tables. `drop_schemas` ends it; else the next start."""
@@ -455,6 +461,9 @@ class Runtime(ViewTimeline):
     async def _replace(self, queries: Sequence[NewQuery], readable: MayRead) -> int:
         return await self._leading.replacements.replace(queries, readable)
 
+    async def _listed(self, query: NewQuery, readable: MayRead) -> NewQuery:
+        return await self._leading.pivoted.listed(query, readable)
+
     async def create_replacement(
         self,
         name: str,
@@ -466,7 +475,7 @@ class Runtime(ViewTimeline):
     ) -> Replacement:
         """Builds views under new queries beside the old ones, and returns when that is done."""
         self.memory.check("a replacement")
-        kept = await self._judging.run(kept_queries, queries, self.vocabulary(), names)
+        kept = await self._kept(queries, readable, names)
         return await self._leading.replacements.create(name, kept, readable, exists_ok=exists_ok)
 
     async def replace_views(
@@ -474,9 +483,14 @@ class Runtime(ViewTimeline):
     ) -> int:
         """Gives views new queries at one epoch, which is returned."""
         self.memory.check("a replacement")
-        kept = await self._judging.run(kept_queries, queries, self.vocabulary(), names)
+        kept = await self._kept(queries, readable, names)
         await self._check_budget(kept, readable, ANY)
         return await self._replace(kept, readable)
+
+    async def _kept(self, queries: Sequence[NewQuery], readable: MayRead, names: Namespace) -> list[NewQuery]:
+        """New queries of views as they are kept, with the values that they leave to the data."""
+        kept = await self._judging.run(kept_queries, queries, self.vocabulary(), names)
+        return [await self._listed(query, readable) for query in kept]
 
     async def rebuild_view(self, name: str) -> Definition:
         """Builds a view that has failed again; a view that has not failed stays as it is."""
@@ -500,6 +514,10 @@ class Runtime(ViewTimeline):
     @property
     def builds(self) -> Mapping[str, ViewBuild]:
         return super().builds if self.leads else {}
+
+    def notice(self, view: str) -> str | None:
+        """Why the columns of a view are not those of its data, if it leaves them to the data."""
+        return None if self._led is None else self._led.pivoted.notices.get(view)
 
     @property
     def replacements(self) -> Replacements:
@@ -526,11 +544,9 @@ class Runtime(ViewTimeline):
         """Sets the comment on a table, a view or one of its columns. Removes it if there is no text."""
         await self._leading.writer.run(partial(self._leading.alterations.comment, name, column, text, view))
 
-    async def _apply(self, request: Request) -> Applied:
+    def _apply(self, request: Request) -> Awaitable[Applied]:
         leading = self._leading
-        if leading.large.takes(request):
-            return await leading.large.apply(request)
-        return await leading.writer.apply(request)
+        return (leading.large if leading.large.takes(request) else leading.writer).apply(request)
 
     def commit(
         self, changes: Mapping[str, TableChanges], receipt: Receipt, check: Check = lambda: None
@@ -540,7 +556,7 @@ class Runtime(ViewTimeline):
         `check` raises if the changes are not wanted any more, which is asked while they are computed.
         """
         leading = self._leading
-        request = self._request(changes, receipt=receipt)
+        request = self._request(changes, receipt)
         if leading.large.takes(request):
             return leading.large.commit(request, check)
         return leading.writer.commit(request)

@@ -7,7 +7,7 @@ writer, and is durable before it is visible.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Hashable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Protocol, TypeVar
@@ -36,6 +36,7 @@ from service.writing.transaction import Transaction
 from service.writing.writer import Writer
 
 T = TypeVar("T")
+Part = tuple[Definition, TableChanges]
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -191,27 +192,24 @@ class Timeline:
 
         `size` is about how many bytes they take, if that is known.
         """
-        if any(self.definition(table).details.rules.judges for table in changes):
-            request = await self._judging.run(self._request, changes, idempotency, None, size)
+        parts = self._parts(changes)
+        if any(definition.details.rules.judges for definition, _ in parts):
+            request = await self._judging.run(_checked, parts, idempotency, None, size)
         else:
-            request = self._request(changes, idempotency, size=size)
+            request = _checked(parts, idempotency, size=size)
         return self._followed(await self._apply(request))
 
-    async def _apply(self, request: Request) -> Applied:
+    def _apply(self, request: Request) -> Awaitable[Applied]:
         """Makes a request that has been checked."""
-        return await self._writer.apply(request)
+        return self._writer.apply(request)
 
-    def _request(
-        self,
-        changes: Mapping[str, TableChanges],
-        idempotency: Idempotency | None = None,
-        receipt: Receipt | None = None,
-        size: int = 0,
-    ) -> Request:
+    def _request(self, changes: Mapping[str, TableChanges], receipt: Receipt) -> Request:
         """A request for the changes, checked against the current definitions of the tables."""
-        parts = tuple((self.definition(table, view=False), part) for table, part in changes.items())
-        admitted = tuple((definition, definition.admitted(part)) for definition, part in parts)
-        return Request(admitted, idempotency, receipt, size)
+        return _checked(self._parts(changes), None, receipt)
+
+    def _parts(self, changes: Mapping[str, TableChanges]) -> list[Part]:
+        """The changes with the current definitions of their tables."""
+        return [(self.definition(table, view=False), part) for table, part in changes.items()]
 
     def draft(self, work: Callable[[Transaction], T]) -> Drafted[T]:
         """Calls `work` over the newest state beside the writer; `settle` then makes its changes."""
@@ -244,3 +242,14 @@ class Timeline:
             if exchange is not None and exchange.journey is not None:
                 exchange.journey.committed(applied.epoch, self.metrics.commits)
         return applied
+
+
+def _checked(
+    parts: Iterable[Part],
+    idempotency: Idempotency | None,
+    receipt: Receipt | None = None,
+    size: int = 0,
+) -> Request:
+    """A request for changes, each checked against the definition of its table."""
+    admitted = tuple([(definition, definition.admitted(part)) for definition, part in parts])
+    return Request(admitted, idempotency, receipt, size)

@@ -13,6 +13,7 @@ from planner.errors import PlannerError
 from planner.lower.planned_query import PlannedQuery
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.vocabulary import kept_text
+from planner.rewriting.open_pivots import PivotLists
 from planner.statements.breach import Breach
 from planner.statements.view_budgets import ANY, ViewBudget
 from service.accounts.principals import MayRead, readable_by
@@ -50,6 +51,10 @@ class ViewTimeline(Timeline):
         """The views that are being built, without those that were dropped and end soon."""
         all = self._builds.all
         return {name: b for name, b in all.items() if b.is_wanted and not is_query_name(name)}
+
+    def notice(self, view: str) -> str | None:
+        """Why the columns of a view are not those of its data, if it leaves them to the data."""
+        return None
 
     async def create_view(
         self,
@@ -95,13 +100,17 @@ class ViewTimeline(Timeline):
         replaces = there is not None and there.is_view
         if replaces and (same := await self._judging.run(same_view, of, name, sql, dialect, readable)):
             return same
-        query = NewQuery(name, sql, dialect)
+        query = await self._listed(NewQuery(name, sql, dialect), readable)
         await self._check_budget([query], readable, budget)
         if replaces:
             await self._replace([query], readable)
             return self.definition(name)
-        plan = partial(intend, of, name, sql, dialect, readable, breach)
+        plan = partial(intend, of, name, sql, dialect, readable, breach, query.lists)
         return await builds.make(name, plan)
+
+    async def _listed(self, query: NewQuery, readable: MayRead) -> NewQuery:
+        """The query with the values that it leaves to the data, where views may do that."""
+        return query
 
     async def _replace(self, queries: Sequence[NewQuery], readable: MayRead) -> int:
         """Gives views new queries at one epoch, which is returned."""
@@ -114,7 +123,9 @@ class ViewTimeline(Timeline):
             await self.costs.lane.run(self._check_costs, query, readable, budget)
 
     def _check_costs(self, query: NewQuery, readable: MayRead, budget: ViewBudget) -> None:
-        made = as_it_would_be(self._state.definitions, query.view, query.sql, query.dialect, readable)
+        made = as_it_would_be(
+            self._state.definitions, query.view, query.sql, query.dialect, readable, query.lists
+        )
         if made.planned is not None:
             self.costs.check(self, query.view, made.planned, query.sql, budget)
 
@@ -125,13 +136,15 @@ class ViewTimeline(Timeline):
         text = await self._judging.run(kept_text, sql, dialect, self.vocabulary(), names)
         readable = readable_by(caller.principal)
 
-        def estimate() -> tuple[PlannedQuery, ViewCost]:
-            planned = as_it_would_be(self._state.definitions, name, text.text, dialect, readable).planned
+        def estimate(lists: PivotLists) -> tuple[PlannedQuery, ViewCost]:
+            of = self._state.definitions
+            planned = as_it_would_be(of, name, text.text, dialect, readable, lists).planned
             assert planned is not None
             return planned, self.costs.estimate(self, planned.plan, caller, name)
 
         try:
-            return await self.costs.lane.run(estimate)
+            query = await self._listed(NewQuery(name, text.text, dialect), readable)
+            return await self.costs.lane.run(estimate, query.lists)
         except PlannerError as error:
             text.relocate(error)
             raise

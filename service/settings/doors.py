@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ipaddress
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -93,7 +94,7 @@ class Doors:
                 "FRESHET_TLS_CERTIFICATE and FRESHET_TLS_KEY go together: one of them is not set"
             )
 
-    @property
+    @cached_property
     def budget(self) -> Budget:
         """The budget of a body of changes."""
         return Budget(self.body_rows, self.body_limit)

@@ -91,28 +91,31 @@ DEFINING = (
 )
 OF_VIEWS = CreateView | DropView
 """Those that define views, which branches can have of their own."""
+Notices = tuple[str, ...]
 Ask = Callable[[AdhocQuery], Awaitable[Answer]]
 
 
 async def define(
     statement: Statement, runtime: Runtime, ask: Ask, readable: MayRead, system: Callable[[], SystemTables]
-) -> int:
-    """Runs a statement that defines, and returns its epoch. `ask` answers a query over the newest state;
-    `readable` says what the author may read, if that is not all; `system` gives the catalogs."""
+) -> tuple[int, Notices]:
+    """Runs a statement that defines. Returns its epoch, and what its author should know. `ask` answers a
+    query over the newest state; `readable` says what the author may read, if that is not all; `system` gives
+    the catalogs."""
     if isinstance(statement, OF_VIEWS):
-        return await define_view(statement, runtime, readable)
+        return await define_view(statement, runtime, readable), ()
     if isinstance(statement, CreateAssertion):
-        return await _create_assertion(statement, runtime, readable)
+        return await _create_assertion(statement, runtime, readable), ()
+    notices: Notices = ()
     if isinstance(statement, CreateFunction):
         await create_function(statement, runtime, ask, readable)
     elif isinstance(statement, CreateTableAs):
         await _create_as(statement, runtime, ask, readable, system)
     else:
-        await _define(statement, runtime)
-    return runtime.snapshot.upper - 1
+        notices = await _define(statement, runtime)
+    return runtime.snapshot.upper - 1, notices
 
 
-async def _define(statement: Statement, runtime: Runtime) -> None:
+async def _define(statement: Statement, runtime: Runtime) -> Notices:
     match statement:
         case CreateTable(name=name, columns=columns, primary_key=names):
             key = None if names is None else tuple(columns.index(column) for column in names)
@@ -160,7 +163,7 @@ async def _define(statement: Statement, runtime: Runtime) -> None:
         case AlterTable(name=name, actions=(RenameTable(to=to),)) if _is_view(runtime, name):
             await runtime.rename_view(name, to)  # PostgreSQL's ALTER TABLE renames views too
         case AlterTable(name=name, actions=actions):
-            await runtime.alter_table(name, actions, missing_ok=statement.if_exists)
+            return await runtime.alter_table(name, actions, missing_ok=statement.if_exists)
         case RenameView(name=name, to=to):
             await runtime.rename_view(name, to, missing_ok=statement.if_exists)
         case SetOwner(kind=kind, name=name):
@@ -170,6 +173,7 @@ async def _define(statement: Statement, runtime: Runtime) -> None:
             await runtime.comment(name, column, text, view)
         case CommentOnSchema(name=name, text=text):
             await runtime.comment_on_schema(name, text)
+    return ()
 
 
 def _must_exist(kind: str, name: str, runtime: Runtime) -> None:

@@ -71,4 +71,4 @@ def query_of(statement: CreateView) -> NewQuery:
 
 
 def _query(view: str, text: Excerpt, dialect: str) -> NewQuery:
-    return NewQuery(view, text.text, dialect, text.relocate)
+    return NewQuery(view, text.text, dialect, relocate=text.relocate)

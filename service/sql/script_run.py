@@ -56,7 +56,7 @@ from service.running.branches.open_branches import MAIN_NAME
 from service.sql.allowing import ACCOUNTS, allow
 from service.sql.branching import BRANCHING, change_branches, check_on_main, check_place, set_branch
 from service.sql.caller_scope import CallerScope
-from service.sql.defining import DEFINING, OF_VIEWS, answered, define, define_view
+from service.sql.defining import DEFINING, OF_VIEWS, Notices, answered, define, define_view
 from service.sql.granting import change_accounts
 from service.sql.outside_running import run_outside
 from service.sql.preparing import executed, keep, kept_statement
@@ -136,7 +136,8 @@ class ScriptRun(CallerScope):
                 return await replace_views(statement, self.runtime, readable)
         if isinstance(statement, DEFINING | ACCOUNTS):
             async with self._recorded(statement):
-                return Result(name_of(statement), await self._define(statement))
+                epoch, notices = await self._define(statement)
+                return Result(name_of(statement), epoch, notices=notices)
         if isinstance(statement, OUTSIDE):
             async with self._recorded(statement, not isinstance(statement, ShowStreams)):
                 return await self._reach_out(statement)
@@ -187,16 +188,17 @@ class ScriptRun(CallerScope):
             raise InvalidQuery("a value is expected")
         return await self._ask(adhoc_query(statement.query.copy(), {}))
 
-    async def _define(self, statement: Statement) -> int:
-        """Runs a statement about definitions or accounts. Returns its epoch."""
+    async def _define(self, statement: Statement) -> tuple[int, Notices]:
+        """Runs a statement about definitions or accounts. Returns its epoch, and what its author should
+        know."""
         runtime = self.runtime
         if isinstance(statement, ACCOUNTS):
             known, schemas = runtime.readable.known, runtime.schemas()
             await self.planning.run(change_accounts, statement, runtime.accounts, known, schemas)
-            return runtime.snapshot.upper - 1
+            return runtime.snapshot.upper - 1, ()
         readable = readable_by(self.caller.principal)
         if isinstance(statement, OF_VIEWS):
-            return await define_view(statement, self.timeline, readable)
+            return await define_view(statement, self.timeline, readable), ()
         return await define(statement, runtime, self._ask, readable, self._system)
 
     async def _reach_out(self, statement: OUTSIDE) -> Result:
@@ -205,7 +207,7 @@ class ScriptRun(CallerScope):
 
         async def define(table: CreateTable) -> int:
             allow(table, self.caller.principal)
-            return await self._define(table)
+            return (await self._define(table))[0]
 
         async def answer(copy: CopyFiles) -> Answer:
             assert copy.query is not None

@@ -18,6 +18,7 @@ from engine.schema import FLOATS, Type
 from engine.state.dictionary import Dictionary
 from planner.adhoc.adhoc_query import adhoc_query
 from planner.parsing.parse import parse_query
+from planner.rewriting.open_pivots import with_values
 from planner.sql_types import duckdb_type
 from service.definitions.definition import Definition
 from service.definitions.readable import Readable
@@ -38,7 +39,10 @@ def judge(name: str, readable: Readable, dictionary: Dictionary, duck: QueryEval
     view, snapshot, epoch = readable.definition(name, view=True), readable.snapshot, readable.newest
     check_health(view, snapshot, epoch)
     _check_judgeable(view, readable)
-    query = adhoc_query(parse_query(view.sql, view.dialect), readable.known.all)
+    tree = parse_query(view.sql, view.dialect)
+    if view.details.lists:
+        with_values(tree, view.details.lists)
+    query = adhoc_query(tree, readable.known.all)
     tables = {}
     for reference in query.references:
         read = readable.definition(reference.relation)
@@ -63,6 +67,8 @@ def _check_judgeable(view: Definition, readable: Readable) -> None:
         reason = "its floating-point numbers depend on the order of additions"
     elif CLOCK in sources_of(view.relation.plan):
         reason = "it reads the time, and DuckDB would read another"
+    elif not all(view.details.lists):
+        reason = "its PIVOT has no values, and DuckDB's has some"
     elif dict(view.details.sees) != _as_seen_now(view, readable):
         reason = "what it reads was altered since it was made"
     if reason:

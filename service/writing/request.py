@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from engine.runtime.execution import RowScan, Scanned
 from service.catalog.catalog import Receipt
@@ -27,10 +27,10 @@ class Request:
     idempotency: Idempotency | None = None
     receipt: Receipt | None = None
     size: int = 0
+    changes: int = field(init=False)
 
-    @property
-    def changes(self) -> int:
-        return sum(len(changes) for _, changes in self.parts)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "changes", sum([len(changes) for _, changes in self.parts]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,7 @@ class Resolution:
 
     def late_of(self, place: int) -> int:
         """How many rows of a request are left out, because they came too late."""
-        return sum(int((part.request == place).sum()) for part in self.late.values())
+        return sum(int((part.request == place).sum()) for part in self.late.values()) if self.late else 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ class Resolver:
     def is_followed(self, request: Request) -> bool:
         """Whether a foreign key makes other rows follow what the request deletes or replaces."""
         bonds = self._definitions.known.bonds
-        return any(
+        return bonds.any_follow and any(
             (part.removes.any() and bonds.on_delete(definition.name))
             or ((part.ops == ChangeOp.UPSERT).any() and bonds.on_update(definition.name))
             for definition, part in request.parts

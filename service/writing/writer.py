@@ -31,13 +31,15 @@ T = TypeVar("T")
 _log = logging.getLogger("freshet.writer")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class _Item:
-    """A request or a job, and the future that waits for it: of `loop`, or of a thread without one."""
+    """A request or a job, and the future that waits for it: of `loop`, or of a thread without one. So many
+    `changes` count against the limits."""
 
     work: Request | Callable[[], Any]
     future: asyncio.Future | Future
     loop: asyncio.AbstractEventLoop | None
+    changes: int = 0
     came: float = field(default_factory=time.perf_counter)
 
 
@@ -105,20 +107,20 @@ class Writer:
         """The request's epoch, once it is durable and visible. Raises the error that refuses the request."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[Applied] = loop.create_future()
-        self._put(_Item(request, future, loop), request.changes)
+        self._put(_Item(request, future, loop, request.changes))
         return await future
 
     def commit(self, request: Request) -> Applied:
         """The same as `apply`, for a thread, which it blocks."""
         future: Future[Applied] = Future()
-        self._put(_Item(request, future, None), request.changes)
+        self._put(_Item(request, future, None, request.changes))
         return future.result()
 
     async def run(self, job: Callable[[], T]) -> T:
         """Calls the job on the writer's thread in its turn, in the caller's context."""
         loop = asyncio.get_running_loop()
         future: asyncio.Future[T] = loop.create_future()
-        self._put(_Item(partial(copy_context().run, job), future, loop), 0)
+        self._put(_Item(partial(copy_context().run, job), future, loop))
         return await future
 
     def call(self, job: Callable[[], T]) -> T:
@@ -129,7 +131,7 @@ class Writer:
         if threading.current_thread() is self._thread:
             return job()
         future: Future[T] = Future()
-        self._put(_Item(partial(copy_context().run, job), future, None), 0)
+        self._put(_Item(partial(copy_context().run, job), future, None))
         return future.result()
 
     def close(self) -> None:
@@ -140,7 +142,8 @@ class Writer:
             self._queue.put(None)
         self._thread.join()
 
-    def _put(self, item: _Item, changes: int) -> None:
+    def _put(self, item: _Item) -> None:
+        changes = item.changes
         with self._lock:
             if self._closed:
                 raise Unavailable("the service is shutting down", code="shutting_down")
@@ -179,7 +182,7 @@ class Writer:
                 self._show()
                 # Counted first, so that whoever has the answer finds the room.
                 self._went += len(group)
-                self._went_changes += sum(_size(item) for item in group)
+                self._went_changes += sum([item.changes for item in group])
                 _settle(group, outcomes)
                 self._after()
             self._oldest = None
@@ -209,6 +212,8 @@ class Writer:
         items: list[_Item | None] = []
         try:
             items.append(self._queue.get(timeout=patience))
+            if self.waiting > 1:
+                time.sleep(0)  # lets the event loop hand over what it has in hand, so that groups are larger
             while True:
                 items.append(self._queue.get_nowait())
         except Empty:
@@ -229,7 +234,7 @@ def _groups(items: Sequence[_Item], most: int) -> list[list[_Item]]:
     groups: list[list[_Item]] = []
     room = 0
     for item in items:
-        size = _size(item)
+        size = item.changes
         if not isinstance(item.work, Request):
             groups.append([item])
             room = 0
@@ -240,11 +245,6 @@ def _groups(items: Sequence[_Item], most: int) -> list[list[_Item]]:
             groups.append([item])
             room = most - size
     return groups
-
-
-def _size(item: _Item) -> int:
-    """The changes that an item counts against the limits."""
-    return item.work.changes if isinstance(item.work, Request) else 0
 
 
 def _settle(group: Sequence[_Item], outcomes: Sequence[Any]) -> None:

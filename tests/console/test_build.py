@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 NOTICE = re.compile(r"^={80}\n(\S+) (\S+)\nLicence: (.+)\n={80}\n((?:(?!={80}).*\n)*)", re.MULTILINE)
 IMPORT = re.compile(r"""(?:from|import) ['"]((?:@[\w-]+/)?[a-z][\w-]*)""")
 """The package of an import."""
-LATER = ("arrow", "uPlot", "elk", "Dataflow", "Relation", "Service", "Tour")
+LATER = ("arrow", "uPlot", "elk", "Branches", "Dataflow", "Relation", "Service", "Tour")
 """What the first page does not load."""
 
 

@@ -119,6 +119,29 @@ def test_explain_and_a_view_out_of_a_query(open_page: OpenPage, db: Connection, 
     assert db.sql(f"SELECT count(*) AS n FROM {sales}_large").dicts() == [{"n": 1}]
 
 
+def test_a_view_is_estimated_before_it_is_made(open_page: OpenPage, db: Connection, sales: str) -> None:
+    """The dialog has the dry run's figures and the cure of what is dear, and makes nothing."""
+    db.table(sales).insert([{"id": n, "customer": f"c{n % 7}", "total": 1} for n in range(10, 200)])
+    page = open_page("#/query")
+    write_sql(page, f"SELECT a.id, b.id AS other FROM {sales} a, {sales} b")
+    page.get_by_role("button", name="Make this a view").click()
+    cost = page.get_by_role("region", name="What it would cost")
+    expect(cost.locator("dd").first).to_have_text(f"{192 * 192:,}")
+    expect(cost.locator("dt").last).to_have_text(f"A change of {sales}")
+    sql = f"SELECT a.id, b.id AS other FROM {sales} a, {sales} b"
+    dear = [one["cure"] for one in db.estimate_view(f"{sales}_pairs", sql)["dear"] if one["cure"]]
+    assert dear
+    expect(cost.locator(".cure").first).to_have_text(dear[0])
+    assert f"{sales}_pairs" not in [one.name for one in db.views()]
+    page.get_by_role("button", name="Cancel").click()
+    write_sql(page, f"SELECT nothing FROM {sales}")
+    page.get_by_role("button", name="Make this a view").click()
+    expect(cost.get_by_role("alert")).to_contain_text("nothing")
+    page.get_by_label("Name", exact=True).fill(f"{sales}_none")
+    page.get_by_role("button", name="Make the view").click()
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_have_count(1)
+
+
 def test_a_live_result_follows_the_epochs(open_page: OpenPage, db: Connection, sales: str) -> None:
     page = open_page("#/query")
     run_sql(page, f"SELECT count(*) AS n FROM {sales}")

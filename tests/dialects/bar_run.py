@@ -18,6 +18,8 @@ from engine.plan.nodes import Source
 from engine.runtime.engine import Engine
 from engine.schema import Kind, Schema, Type
 from planner import PlannedQuery, PlannerError, Relation, plan_query
+from planner.planning import may_leave_values, plan_pivot_lists
+from planner.rewriting.open_pivots import PivotLists, lists_of
 from planner.statements.statement_reader import parse_script
 from planner.statements.statements import CreateTable
 from tests.dialects.bar_cells import says, written
@@ -134,8 +136,10 @@ class _Views:
     def given(self) -> dict[int, Given]:
         """The answers by the lines of their entries."""
         queries = [entry for entry in self._bar.entries if entry.is_query]
-        made = {entry.line: self._create_view(f"q{entry.line}", entry.sql) for entry in queries}
+        late = [entry for entry in queries if may_leave_values(entry.sql)]  # to the rows that there are
+        made = {e.line: self._create_view(f"q{e.line}", e.sql) for e in queries if e not in late}
         self._fill()
+        made |= {entry.line: self._create_view(f"q{entry.line}", entry.sql) for entry in late}
         found = {line: self._read(f"q{line}") if view is None else view for line, view in made.items()}
         alone = [e for e in self._bar.entries if not e.is_query and _is_alone(e)]
         shared = [e for e in self._bar.entries if not e.is_query and not _is_alone(e)]
@@ -148,11 +152,21 @@ class _Views:
     def _create_view(self, name: str, sql: str) -> Given | None:
         """Maintains a query. Returns what refuses it, or None."""
         try:
-            planned: PlannedQuery = plan_query(sql, self._relations, self._bar.dialect, named=True)
+            of = (self._relations, self._bar.dialect)
+            planned: PlannedQuery = plan_query(sql, *of, named=True, lists=self._lists(f"{name} lists", sql))
         except PlannerError as error:
             return Given(None, (), error.code, error.message)
         self._engine.create_view(name, planned.plan)
         return None
+
+    def _lists(self, name: str, sql: str) -> PivotLists:
+        """The values that a query leaves to the rows."""
+        found = plan_pivot_lists(sql, self._relations, self._bar.dialect) if may_leave_values(sql) else None
+        if found is None:
+            return ()
+        planned, keys = found
+        self._engine.create_view(name, planned.plan)
+        return lists_of(self._read(name).rows, keys)  # type: ignore[arg-type]
 
     def _fill(self) -> None:
         """All rows in two epochs; the last row of each table is once too many in the first one."""

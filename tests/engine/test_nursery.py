@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from math import log2
 
+import pytest
+
+from engine.kernels.layers import ROWS
+from engine.kernels.stepping import spine
+from engine.operators import running_dataflow
 from engine.operators.history import History
 from engine.plan.nodes import AggregateSpec, Function, Reduce
 from engine.runtime.engine import Engine, Snapshot
 from engine.schema import BIGINT
+from engine.state import layer
 from engine.state.trace import Trace
 from tests.engine.harness import apply, source
 from tests.seeds import each_seed
@@ -57,8 +64,78 @@ def test_snapshots_stay_what_they_were(seed: int) -> None:
     for snapshot, then in held:
         check(snapshot, then)
     for trace in traces(engine):
-        assert sum(map(len, trace.shown())) == trace.rows
-        assert len(trace.shown()) <= 4 + 2 * trace.rows.bit_length()
+        assert sum(map(len, trace.shown().layers)) == trace.rows
+        assert len(trace.shown().layers) <= 4 + 2 * trace.rows.bit_length()
+
+
+def test_merges_go_on_a_little_with_every_change() -> None:
+    """However many rows there are, an insertion merges a few of them, and lookups see few batches."""
+    engine = Engine()
+    engine.create_source(EDGES.name, EDGES.schema)
+    engine.create_view("degrees", DEGREES)
+    apply(engine, {"edges": [((number, 0), 1) for number in range(spine.MOST)]})
+    (trace,) = [
+        each.trace for each in engine._dataflow.operators.values() if getattr(each, "name", "") == EDGES.name
+    ]
+    merged, most = set(), 0
+    for number in range(spine.MOST):
+        before = progress(trace)
+        apply(engine, {"edges": [((number * 7919 % spine.MOST, 1 + number), 1)]})
+        after = progress(trace)
+        if after[0] != spine.NOWHERE and after[:2] == before[:2]:
+            assert after[2] - before[2] <= spine.EFFORT
+            merged.add(after[:2])
+            most = max(most, after[2])
+        assert trace.count <= 2 + log2(2 * spine.MOST)
+    assert len(merged) > 20
+    assert most > spine.MOST / 3
+
+
+def test_a_trace_that_is_settled_keeps_its_lines() -> None:
+    """A step may be in progress, which knows them by their numbers. What was being merged is merged later."""
+    engine = Engine()
+    engine.create_source(EDGES.name, EDGES.schema)
+    engine.create_view("degrees", DEGREES)
+    edges: Counter = Counter()
+    settled = 0
+    for number in range(600):
+        rows = [(number * 7919 % KEYS, number), (number % KEYS, -1 - number)]
+        apply(engine, {"edges": [(row, 1) for row in rows]})
+        edges.update(rows)
+        for trace in traces(engine):
+            if trace.spine[spine.MERGING] != spine.NOWHERE and number % 3 == 0:
+                lines = trace.table[: trace.count, ROWS].tolist()
+                assert [len(layer) for layer in trace.layers()] == lines
+                assert trace.table[: trace.count, ROWS].tolist() == lines
+                settled += 1
+            assert trace.count <= 3 + log2(trace.rows)
+    assert settled > 10
+    check(engine.snapshot, edges)
+
+
+def test_few_rows_may_be_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As those are that a merge of many rows leaves, most of which have cancelled."""
+    monkeypatch.setattr(layer, "NARROW", 4)
+    engine = Engine()
+    engine.create_source(EDGES.name, EDGES.schema)
+    engine.create_view("degrees", DEGREES)
+    edges: Counter = Counter()
+    for number in range(40):
+        rows = [((number * 31 + place) % KEYS, number) for place in range(10 if number % 8 == 0 else 1)]
+        with monkeypatch.context() as patch:
+            if len(rows) > 1:
+                patch.setattr(running_dataflow, "FEW", -1)
+            apply(engine, {"edges": [(row, 1) for row in rows]})
+        edges.update(rows)
+        check(engine.snapshot, edges)
+
+
+def progress(trace: Trace) -> tuple[int, int, int]:
+    """Which merge is in progress in compiled code, and the rows that it has read."""
+    line, into, left, right = trace.spine[
+        [spine.MERGING, spine.INTO, spine.PROGRESS, spine.PROGRESS + 1]
+    ].tolist()
+    return line, into, left + right
 
 
 def check(snapshot: Snapshot, edges: Counter) -> None:
@@ -76,7 +153,7 @@ def test_a_batch_is_the_same_layer_as_long_as_it_is_there() -> None:
     apply(engine, {"edges": [((number, 0), 1) for number in range(1000)]})
     for number in range(200):
         apply(engine, {"edges": [((number, 1), 1)]})
-    (first, *_), (again, *_) = (trace.shown() for trace in traces(engine)[:1] * 2)
+    (first, *_), (again, *_) = (trace.shown().layers for trace in traces(engine)[:1] * 2)
     assert first is again
     before = engine.snapshot.relations["edges"].layers
     apply(engine, {"edges": [((0, 2), 1)]})

@@ -101,7 +101,7 @@ DROP TABLE goods
 --
 409 in_use: table goods is read by everything
 at statement 0
-hint: drop everything first
+hint: drop total, everything first
 
 sql
 DROP TABLE goods CASCADE;

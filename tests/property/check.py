@@ -309,7 +309,7 @@ def _value(value: object, type: Type) -> object:
             return tuple(_value(each, *type.parts) for each in value)  # type: ignore[attr-defined]
         case Kind.STRUCT:
             values = value.values() if isinstance(value, dict) else value
-            made = tuple(map(_value, values, type.parts))  # type: ignore[arg-type]
+            made = tuple(_value(each, part) for each, part in zip(values, type.parts, strict=True))  # type: ignore[call-overload]
             names = (field.name for field in type.fields)
             return made if is_anonymous(type) else tuple(zip(names, made, strict=True))
         case Kind.MAP:

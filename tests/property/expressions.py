@@ -417,8 +417,8 @@ class Expressions:
             return Form(weight, text, tuple("bool" if s == "B" else sort for s in shape))
         if sort == "bool" and self.rng.random() < 0.6:
             weight, text, arity = self.rng.choices(TESTS, [each[0] for each in TESTS])[0]
-            known = [atom.sort for atom in scope.atoms if atom.sort in COMPARABLE]
-            chosen = self.rng.choice(known if known and self.rng.random() < 0.85 else COMPARABLE)
+            there = [atom.sort for atom in scope.atoms if atom.sort in COMPARABLE]
+            chosen = self.rng.choice(there if there and self.rng.random() < 0.85 else COMPARABLE)
             return Form(weight, text, (chosen,) * arity)
         if sort == "bool" and self.rng.random() < 0.07:
             return self.row_test(scope)

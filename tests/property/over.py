@@ -170,7 +170,7 @@ class Windows(Expressions):
         if not unit:
             return NOTHING
         shapes = _FRAMES if unit != "RANGE" or near else _FRAMES[:4]
-        n, m, one = self.rng.randint(1, 3), self.rng.randint(0, 2), "1"
+        n, m, one = str(self.rng.randint(1, 3)), str(self.rng.randint(0, 2)), "1"
         if near and of_time:
             n, m, one = (self.rng.choice(_SPANS) for _ in range(3))
         text = self.rng.choice(shapes).format(unit=unit, n=n, m=m, one=one)

@@ -180,7 +180,7 @@ def _random_nested(rng: random.Random, kind: Type, table: Table) -> Row:
     if kind.kind is Kind.STRUCT:
         return tuple(random_value(rng, Column("", part), table) for part in kind.parts)
     if kind.kind is Kind.ARRAY:
-        return tuple(random_value(rng, Column("", *kind.parts), table) for _ in range(rng.randint(0, 3)))
+        return tuple(random_value(rng, Column("", kind.parts[0]), table) for _ in range(rng.randint(0, 3)))
     key, value = kind.parts
     keys = {random_value(rng, Column("", key, False), table) for _ in range(rng.randint(0, 3))}
     return tuple((each, random_value(rng, Column("", value), table)) for each in sorted(keys))  # type: ignore[type-var]

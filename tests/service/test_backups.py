@@ -222,10 +222,13 @@ def test_branches_are_in_backups(client: Client, settings: Settings) -> None:
     client.insert("t", {"id": 1, "n": 1})
     assert client.post("/v1/branches", {"name": "b"}).status_code == 201
     client.post("/v1/tables/t/deltas?branch=b", [{"insert": {"id": 2, "n": 2}}])
+    own = {"name": "own", "sql": "SELECT count(*) AS c FROM t"}
+    assert client.post("/v1/views?branch=b", own).status_code == 201
     client.insert("t", {"id": 3, "n": 3})
     backup, _ = back_up(client, "with-branch")
     with Client(restored(backup, settings, "again")) as other:
         rows = other.get("/v1/tables/t/rows", branch="b").json()["rows"]
         assert rows == [{"id": 1, "n": 1}, {"id": 2, "n": 2}]
+        assert other.get("/v1/views/own/rows", branch="b").json()["rows"] == [{"c": 2}]
         found = other.get("/v1/branches/b/diff", view="t").json()["differences"]
         assert [(it["diff"], it["row"]["id"]) for it in found] == [(1, 2), (-1, 3)]

@@ -57,6 +57,19 @@ def test_a_session_is_on_a_branch(started: Client) -> None:
     assert [row[0] for row in rows(started, "SHOW TABLES", **on)] == ["bag", "t"]
 
 
+def test_a_branch_may_have_a_name_in_quotes(started: Client) -> None:
+    """The request names it as SQL does: a name is folded once."""
+    on = {"branch": '"What if? B"'}
+    run(started, 'CREATE BRANCH "What if? B"; SET branch = "What if? B"; INSERT INTO t VALUES (4, 20)')
+    assert rows(started, "SELECT count(*) FROM t", **on) == [[4]]
+    begins = started.get("/v1/branches/%22What%20if%3F%20B%22").json()["begins"]
+    assert rows(started, "SELECT count(*) FROM t", as_of=begins, **on) == [[3]]
+    assert rows(started, "SELECT count(*) FROM t", branch="main", as_of=1) == [[3]]
+    run(started, "CREATE BRANCH b")
+    assert rows(started, "SHOW branch", branch="B") == [["b"]]
+    assert rows(started, "SHOW branch", branch="MAIN") == [["main"]]
+
+
 def test_diff(started: Client) -> None:
     run(started, "CREATE BRANCH b; SET branch = b; INSERT INTO t VALUES (4, 20), (5, 30)")
     query = "SELECT n, c, _diff FROM diff(v, 'main', 'b') ORDER BY n, c"

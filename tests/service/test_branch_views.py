@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 import duckdb
@@ -258,6 +259,27 @@ def test_on_a_live_branch(client: Client) -> None:
     run(client, "CREATE BRANCH l LIVE; SET branch = l; " + own("w", "top") + "; INSERT INTO t VALUES (4, 30)")
     run(client, "INSERT INTO t VALUES (5, 50)")
     wait_until(lambda: rows(client, "SELECT k FROM top", branch="l") == [[3]])
+
+
+def test_a_branch_is_dropped_while_views_are_built(started: Client) -> None:
+    """Many clients at once: each gets an answer, whatever comes first, and nothing of the branch is left."""
+
+    async def all_at_once() -> list[httpx.Response]:
+        def sql(text: str, on: str = "b") -> Awaitable[httpx.Response]:
+            return started.http.post("/v1/sql", json={"sql": text, "branch": on})
+
+        made = [sql(f"CREATE VIEW x{number % 6} AS {OWN['far']}") for number in range(12)]
+        changed = [sql(f"INSERT INTO link VALUES ({number}, {number + 1})") for number in range(10)]
+        read = [sql("SELECT count(*) FROM x1") for _ in range(4)]
+        return await asyncio.gather(*made, *changed, *read, sql("DROP BRANCH b", "main"))
+
+    answers = started.run(all_at_once())
+    assert {answer.status_code for answer in answers} <= {200, 404, 409, 422, 503}, answers
+    assert answers[-1].status_code == 200
+    assert started.get("/v1/branches").json() == {"branches": []}
+    run(started, "CREATE BRANCH b; SET branch = b; " + own("far"))
+    assert rows(started, "SELECT sum(k) FROM far", branch="b") == [[3]]
+    run(started, "DROP BRANCH b; DROP TABLE link")
 
 
 # At random

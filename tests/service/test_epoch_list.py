@@ -122,6 +122,35 @@ def test_what_may_not_be_read_is_not_counted(settings: Settings) -> None:
         assert code(ask("/v1/epochs?relation=nothing", admin)) == (404, "unknown_name")
 
 
+def test_a_branch_has_epochs_of_its_own(settings: Settings) -> None:
+    """Those since it parted, in pages too, with the times of its own commits; main's are as they were."""
+    with Client(settings, time=Clock()) as client:
+        client.table("t", {"id": "BIGINT", "a": "BIGINT"}, ["id"])
+        client.view("v", "SELECT a, count(*) AS n FROM t GROUP BY a")
+        for number in range(3):
+            client.insert("t", {"id": number, "a": 1})
+        main = listed(client)
+        branch = client.post("/v1/branches", {"name": "b"}).json()
+        assert listed(client, branch="b") == {"newest": branch["begins"], "epochs": [], "next": None}
+        for number in range(10, 15):
+            answer = client.post(
+                "/v1/tables/t/deltas?branch=b", [{"insert": {"id": number, "a": number % 2}}]
+            )
+            assert answer.status_code == 200, answer.text
+        found = listed(client, branch="b", limit=3)
+        begins = branch["begins"]
+        assert [it["epoch"] for it in found["epochs"]] == [begins + 5, begins + 4, begins + 3]
+        assert found["epochs"][0]["tables"] == {"t": 1} and found["epochs"][0]["views"] == {"v": 2}
+        rest = listed(client, branch="b", limit=3, until=found["next"])
+        assert [it["epoch"] for it in rest["epochs"]] == [begins + 2, begins + 1] and rest["next"] is None
+        assert listed(client, branch="b", relation="v", limit=2)["next"] is not None
+        times = [datetime.fromisoformat(it["committed_at"]) for it in (found["epochs"] + rest["epochs"])]
+        assert times == sorted(set(times), reverse=True)
+        assert min(times) > datetime.fromisoformat(main["epochs"][0]["committed_at"])
+        assert listed(client) == main
+        assert code(client.get("/v1/epochs", branch="none")) == (404, "unknown_name")
+
+
 def test_bad_ranges_are_refused(client: Client) -> None:
     for params in ({"since": -1}, {"limit": 0}, {"limit": 10_001}, {"until": "x"}):
         assert client.get("/v1/epochs", **params).status_code == 422, params

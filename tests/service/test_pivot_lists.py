@@ -61,15 +61,6 @@ def test_lists_are_held_to_what_a_query_may_call(client: Client) -> None:
         assert answer.json()["code"] == code
 
 
-def test_a_view_is_refused_with_the_statement_that_lists_the_values(client: Client) -> None:
-    client.post("/v1/sql", {"sql": TABLE})
-    answer = client.post(
-        "/v1/views", {"name": "v", "sql": "PIVOT sold ON k USING sum(x)", "dialect": "duckdb"}
-    )
-    assert answer.json()["code"] == "unsupported_sql"
-    assert "SELECT DISTINCT k FROM sold" in answer.json()["hint"]
-
-
 def test_a_pivot_has_a_limit_of_columns(client: Client) -> None:
     many = "PIVOT (SELECT unnest(range({})) AS k, 1 AS x) ON k USING sum(x)"
     answer = client.post("/v1/sql", {"sql": many.format(300), "dialect": "duckdb"})

@@ -160,7 +160,7 @@ export interface ReplayStep {
   rounds: number[];
   taken: number;
   passed: number;
-  rows: { diff: number; row: Row }[];
+  rows: RowDifference[];
 }
 
 export interface Replay {
@@ -182,4 +182,152 @@ export interface Cost {
   seconds: number;
   differences: number;
   changes: number;
+}
+
+/** What a view would cost. With `at_least`, the estimate ended early, so that it costs more. */
+export interface ViewEstimate {
+  at_least: boolean;
+  rows: number;
+  memory_bytes: number;
+  disk_bytes: number;
+  build_seconds: number;
+  changes: ChangeCost[];
+  shared_with: string[];
+  read: { table: string; part: number }[];
+  dear: DearOperator[];
+  over_budget: string[];
+}
+
+/** What a change of one row of a table takes. */
+export interface ChangeCost {
+  table: string;
+  median_rows: number;
+  bad_rows: number;
+  median_milliseconds: number;
+  bad_milliseconds: number;
+}
+
+/** The operator that takes the greatest part of the view's time, memory or changes. */
+export interface DearOperator {
+  of: string;
+  operator: string;
+  part: number;
+  place: string;
+  cure: string | null;
+}
+
+/** A row that is there, or is not, by a rule, because of others. `see` is the number of the fact that explains it. */
+export interface Reason {
+  rule: string;
+  row?: Row;
+  table?: string;
+  times?: number;
+  see?: number;
+  of?: Reason[];
+  more?: number;
+}
+
+export interface Fact extends Reason {
+  fact: number;
+}
+
+export interface Explanation {
+  view: string;
+  epoch: number;
+  row: Row;
+  count: number;
+  because: Reason;
+  facts: Fact[];
+  tables: Record<string, Row[]>;
+  cut: boolean;
+}
+
+export interface Absence {
+  view: string;
+  epoch: number;
+  row: Row;
+  because: Reason;
+  missing: Record<string, Row[]>;
+}
+
+export interface Origin {
+  idempotency_key: string | null;
+  load: string | null;
+  source: string | null;
+  merged: string | null;
+}
+
+export interface Moved {
+  epoch: number;
+  committed_at: string | null;
+  diff: number;
+  by: Origin | null;
+  changes: Record<string, RowDifference[]>;
+}
+
+/** `waits` says why a live branch does not go on, `lost` why one could not be restored. */
+export interface Branch {
+  name: string;
+  of: string;
+  parted: number;
+  begins: number;
+  epoch: number | null;
+  bytes: number | null;
+  created: string;
+  /** Epochs of the parent that have its changes. */
+  merged: number[];
+  live: boolean;
+  follows: number | null;
+  waits: string | null;
+  lost: string | null;
+}
+
+export interface Merge {
+  branch: string;
+  into: string;
+  epoch: number;
+  changes: number;
+  conflicts: number;
+  /** Views of the branch that were made on its parent, and those that were not. */
+  views: string[];
+  left_out: { view: string; reason: string }[];
+}
+
+export interface BranchDifference {
+  relation: string;
+  from: string;
+  to: string;
+  rows: number;
+  differences: RowDifference[];
+}
+
+/** `changes` says whether a view has another plan, which holds `bytes`; `sql` is null if it gets no query itself. */
+export interface ReplacedView {
+  name: string;
+  sql: string | null;
+  changes: boolean;
+  bytes: number | null;
+}
+
+export interface Replacement {
+  name: string;
+  state: 'building' | 'ready' | 'outdated' | 'failed';
+  reason: string | null;
+  created: string;
+  views: ReplacedView[];
+}
+
+/** A page of the rows by which a view differs; `next` is the number of the first one after them. */
+export interface ReplacementPreview {
+  replacement: string;
+  view: string;
+  epoch: number;
+  rows: number;
+  next: number | null;
+  differences: RowDifference[];
+}
+
+export interface RowDifference {
+  diff: number;
+  row: Row;
 }

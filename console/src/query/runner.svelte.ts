@@ -6,6 +6,7 @@ import { complete, FIRST, ResultGrid } from '../rows/results';
 import { counted } from '../rows/text';
 import { drafts } from '../state/drafts.svelte';
 import { service } from '../state/service.svelte';
+import { timeline } from '../state/timeline.svelte';
 
 export interface Shown {
   result: Result;
@@ -39,7 +40,7 @@ export class Runner {
     if (!again) this.problem = null;
     const begun = performance.now();
     try {
-      const { results } = await call<{ results: Result[] }>('/v1/sql', { body: { sql: script, dialect, limit: FIRST }, signal });
+      const { results } = await call<{ results: Result[] }>('/v1/sql', { body: { sql: script, dialect, limit: FIRST, branch: timeline.parameter }, signal });
       const shown = results.map((result) => ({ result, grid: result.columns ? new ResultGrid(result) : null }));
       this.milliseconds = performance.now() - begun;
       this.results = shown;
@@ -47,7 +48,7 @@ export class Runner {
       this.cutOff = false;
       this.version += 1;
       if (!again) this.note(outcome(results), false);
-      for (const { epoch } of results) service.saw(epoch);
+      for (const { epoch } of results) timeline.saw(epoch);
       if (results.some((result) => !READS.test(result.statement))) void service.refresh();
       await this.readOn(shown.at(-1), signal);
     } catch (error) {

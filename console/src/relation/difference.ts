@@ -1,8 +1,8 @@
-/** The difference between two epochs: the changes in between, summed row by row. */
+/** Differences: rows that were added and removed. Between two epochs, they are the changes in between. */
 import { writeExact, type Json } from '../api/exact';
-import type { Change } from '../api/types';
+import type { Change, Column, RowDifference } from '../api/types';
 import type { Flash, Grid } from '../rows/grid';
-import type { Relation } from './reading';
+import { valuesOf } from './reading';
 
 export interface Difference {
   grid: Grid;
@@ -18,10 +18,11 @@ export function wholeEpochs(changes: Change[], cutOff: boolean, since: number, u
   return { changes: whole, until: whole.length ? last - 1 : since };
 }
 
-export function difference(relation: Relation, changes: Change[]): Difference {
+/** Changes, summed row by row. */
+export function difference(columns: Column[], changes: RowDifference[]): Difference {
   const net = new Map<string, { values: Json[]; diff: number }>();
   for (const { row, diff } of changes) {
-    const values = relation.columns.map((column) => row[column.name] ?? null);
+    const values = valuesOf(columns, row);
     const text = writeExact(values);
     const found = net.get(text);
     if (found) found.diff += diff;
@@ -29,12 +30,12 @@ export function difference(relation: Relation, changes: Change[]): Difference {
   }
   const left = [...net].filter(([, { diff }]) => diff !== 0).sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
   const sum = (sign: number): number => left.reduce((total, { diff }) => total + Math.max(0, sign * diff), 0);
-  return { grid: gridOf(relation, left), added: sum(1), removed: sum(-1) };
+  return { grid: gridOf(columns, left), added: sum(1), removed: sum(-1) };
 }
 
-function gridOf(relation: Relation, rows: { values: Json[]; diff: number }[]): Grid {
+function gridOf(columns: Column[], rows: { values: Json[]; diff: number }[]): Grid {
   return {
-    columns: [{ name: 'diff', type: 'BIGINT' }, ...relation.columns],
+    columns: [{ name: 'diff', type: 'BIGINT' }, ...columns],
     size: rows.length,
     cell: (row, column) => (column === 0 ? signed(rows[row]?.diff ?? 0) : rows[row]?.values[column - 1]),
     flash: (row, column): Flash => (column >= 0 ? '' : (rows[row]?.diff ?? 0) > 0 ? 'plus' : 'minus'),

@@ -4,15 +4,15 @@
  * The changes of a feed wait until the browser draws, so that the rows are drawn at the display's rate however many
  * come; each of them is applied and counted.
  */
-import { isAbort, query } from '../api/call';
+import { isAbort } from '../api/call';
 import { Feed, type FeedState } from '../api/feed';
 import { asProblem, type Problem } from '../api/problem';
 import type { Change } from '../api/types';
 import { contains, type Flash, type Grid, type Sorting } from '../rows/grid';
 import { FLASH, RowSet, type Entry } from '../rows/row_set';
 import { compare, isNumeric } from '../rows/text';
-import { service } from '../state/service.svelte';
-import { countRows, place, readRows, type Relation } from './reading';
+import { timeline } from '../state/timeline.svelte';
+import { address, countRows, readRows, type Relation } from './reading';
 
 /** The least time between two arrangements of sorted or filtered rows. */
 const ARRANGE = 200;
@@ -127,8 +127,7 @@ export class LiveRows {
 
   private follow(since: number): void {
     const skip = this.relation.state === 'errors' ? 'skip' : null;
-    const parameters = query({ format: 'sse', since, errors: skip });
-    this.feed = new Feed(`${place(this.relation, 'changes')}${parameters}`, since, {
+    this.feed = new Feed(address(this.relation, 'changes', { format: 'sse', since, errors: skip }), since, {
       onChanges: (epoch, changes) => this.receive(epoch, changes),
       onState: (state, problem) => {
         this.state = state;
@@ -164,7 +163,7 @@ export class LiveRows {
       this.epoch = epoch;
       this.last = changes.reduce((sum, change) => sum + Math.abs(change.diff), 0);
       this.epochs += 1;
-      service.saw(epoch);
+      timeline.saw(epoch);
     }
     if (!this.where) this.cutOff = this.set.isPartial;
     if (this.where) this.askAgain();

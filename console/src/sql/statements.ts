@@ -44,6 +44,11 @@ export function quoteName(name: string): string {
   return /^[a-z_][a-z0-9_]*$/.test(name) && !RESERVED.has(name) ? name : `"${name.replaceAll('"', '""')}"`;
 }
 
+/** The same of a name that may be left out. */
+export function quoteAny(name: string | null): string | null {
+  return name === null ? null : quoteName(name);
+}
+
 export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

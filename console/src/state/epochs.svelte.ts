@@ -1,6 +1,7 @@
 /** The clock times of epochs, asked for when they are shown. */
 import { call, query } from '../api/call';
 import type { EpochList, ListedEpoch } from '../api/types';
+import { timeline } from './timeline.svelte';
 
 /** Epochs whose times are kept. */
 const MOST = 20_000;
@@ -35,7 +36,7 @@ class EpochTimes {
     this.timer = setTimeout(() => {
       if (this.asked.has(epoch)) return;
       this.asked.add(epoch);
-      listEpochs({ since: epoch - 1, until: epoch, limit: 1 }).then(
+      listEpochs({ since: epoch - 1, until: epoch, limit: 1, branch: timeline.parameter }).then(
         (list) => this.learn(list.epochs),
         () => this.asked.delete(epoch),
       );

@@ -1,12 +1,14 @@
 /**
- * The service as the whole page knows it: whether it answers, its newest epoch, and its tables and views.
+ * The service as the whole page knows it: whether it answers, its newest epoch, and its tables and views; on a branch,
+ * those views that the branch has.
  *
  * The status is polled, because its figures change all the time. The catalog is read again when its feed tells of
  * a change; while a view is being built, also now and then, for its progress.
  */
-import { call } from '../api/call';
+import { call, query } from '../api/call';
 import { asProblem, type Problem } from '../api/problem';
 import type { Status, Table, View } from '../api/types';
+import { chosenBranch } from './branch.svelte';
 import { catalog } from './catalog.svelte';
 
 export type Connection = 'connecting' | 'connected' | 'starting' | 'reconnecting' | 'locked';
@@ -96,10 +98,12 @@ class Service {
     const age = Date.now() - this.read;
     if (this.read && age < (this.views.some((view) => view.state === 'building') ? BUILDING_EACH : LONGEST)) return;
     this.read = Date.now();
+    const branch = chosenBranch.parameter;
     const [{ tables }, { views }] = await Promise.all([
       call<{ tables: Table[] }>('/v1/tables'),
-      call<{ views: View[] }>('/v1/views'),
+      call<{ views: View[] }>(`/v1/views${query({ branch })}`),
     ]);
+    if (branch !== chosenBranch.parameter) return;
     this.tables = tables;
     this.views = views;
     this.known = true;

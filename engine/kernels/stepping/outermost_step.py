@@ -24,6 +24,7 @@ from engine.kernels.stepping.arena import (
 )
 from engine.kernels.stepping.opcodes import (
     ARRANGE,
+    ARRANGE_ORDERED,
     LEFT,
     NOTHING,
     NUMBER,
@@ -58,7 +59,7 @@ CHANGE = 3
 """The columns of a line of what was published."""
 
 
-@kernel("void(int64[::1], int64[::1], int64)")
+@njit
 def reach(queue, state, place):
     """Add a place behind those that have had their turns, unless it is there."""
     at = state[TAIL]
@@ -104,13 +105,22 @@ def tell(operators, place, delta):
     line[OUT_COLUMNS] = delta.shape[1]
 
 
+@kernel("void(int64[:,::1], int64[::1], int64[::1], int64, int64[:,::1])")
+def feed(operators, queue, state, place, delta):
+    """Let the step begin with a delta of the input at a place."""
+    if delta.shape[1] > 0:
+        tell(operators, place, delta)
+        reach(queue, state, place)
+
+
 @kernel(
-    "void(int64[:,::1], int64[::1], int64[:,::1], int64[::1], int64[:,::1], int64[:,::1], int64[::1], "
+    "int64(int64[:,::1], int64[::1], int64[:,::1], int64[::1], int64[:,::1], int64[:,::1], int64[::1], "
     "int64[::1])"
 )
 def run_reached(code, constants, operators, queue, waiting, taken, arena, state):
     """Run the operators that changes reach, until all have had their turns or the next one is Python's. The
-    next call begins behind that operator, if `state[ANSWER]` is told, and expects its delta in its line."""
+    next call begins behind that operator, if `state[ANSWER]` is told, and expects its delta in its line.
+    Returns the status."""
     queue, state = uncounted(queue), uncounted(state)
     run = Stepping(
         uncounted(code),
@@ -128,7 +138,7 @@ def run_reached(code, constants, operators, queue, waiting, taken, arena, state)
         if state[ANSWER] == NO_ANSWER:
             has_changes = _changes(run, place)
             if state[STATUS] != RUNNING:
-                return
+                return state[STATUS]
         else:
             has_changes = state[ANSWER] == CHANGED
             state[ANSWER] = NO_ANSWER
@@ -138,6 +148,7 @@ def run_reached(code, constants, operators, queue, waiting, taken, arena, state)
                 reach(queue, state, reader)
         state[HEAD] += 1
     state[STATUS] = DONE
+    return DONE
 
 
 @njit
@@ -163,8 +174,10 @@ def give_up(operators, queue, state):
 def publish(code, operators, queue, state, nursery, cursor, since, changed):
     """Insert what the step has added into traces, whose epochs before `since` are one, unless they are kept.
 
-    `changed` [n, CHANGE] gets a line for each arrangement that has changed: its place, whether its rows are
-    inserted, and the rows that readers passed over. Returns how many there are.
+    `changed` [n, CHANGE] gets a line for each arrangement with something left for Python to do: its place,
+    whether its rows are inserted, and the rows that readers passed over. Python inserts those that are not,
+    shows those of histories, takes note of a nursery that is new to a trace, and has ordered arrangements
+    tidied. Returns how many there are.
     """
     queue, nursery, cursor = uncounted(queue), uncounted(nursery), uncounted(cursor)
     found = 0
@@ -173,16 +186,21 @@ def publish(code, operators, queue, state, nursery, cursor, since, changed):
         line = operators[place]
         if line[OWN] == 0 or (line[CURRENT] == 0 and line[PASSED] == 0):
             continue
+        keeps_epochs = code[place, OPERATION] == ARRANGE and code[place, NUMBER] == 1
         is_inserted = line[CURRENT] == 0
+        is_settled = False
         if line[CURRENT] == 1:
             numbers = rows_at(line[SPINE_AT], 1, spine.SPINE)[0]
-            if code[place, OPERATION] != ARRANGE or code[place, NUMBER] == 0:
+            if not keeps_epochs:
                 numbers[spine.SINCE] = since
             batch = matrix(rows_at(line[TABLE], line[BEFORE] + 1, COLUMNS), line[BEFORE])
+            is_settled = numbers[spine.SETTLED] == spine.NOWHERE
             is_inserted = spine.insert(numbers, batch, nursery, cursor)
-        changed[found, 0] = place
-        changed[found, 1] = is_inserted
-        changed[found, 2] = line[PASSED]
-        found += 1
+        is_ordered = code[place, OPERATION] == ARRANGE_ORDERED
+        if keeps_epochs or is_settled or is_ordered or not is_inserted:
+            changed[found, 0] = place
+            changed[found, 1] = is_inserted
+            changed[found, 2] = line[PASSED]
+            found += 1
     _end(operators, queue, state, True)
     return found

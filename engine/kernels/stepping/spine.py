@@ -1,10 +1,11 @@
 """Insertions of a few rows into traces by compiled code.
 
 A trace (`engine.state.trace`) shares its table and a few numbers with compiled code, which inserts small
-batches as the trace does: it merges them at once with the last batches, as long as these are small. The
-results lie in a nursery, one after the other, where nothing is overwritten; the trace takes them out when
-somebody asks for its layers. Everything else is left to the trace: large batches, large neighbours of similar
-size, and merges in progress that are due.
+batches as the trace does. A batch is merged at once with the last ones as long as these are small. Larger
+neighbours of similar size are merged some rows at a time, with every insertion; one merge is in progress at a
+time, and readers see its two inputs until it ends. The results lie in a nursery, one after the other, where
+nothing is overwritten; the trace takes them out when somebody asks for its layers. Everything else is left to
+the trace: large batches, large neighbours of similar size, and its own merges in progress that are due.
 """
 
 from __future__ import annotations
@@ -12,22 +13,34 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from engine.kernels.layers import COLUMNS, FORMAT, KEY, ROWS, SPREAD, matrix, register, rows_at
+from engine.kernels.compiled import kernel
+from engine.kernels.layers import COLUMNS, FORMAT, KEY, ROWS, SPREAD, WORD, matrix, register, rows_at
+from engine.kernels.layers import WIDTH as ROW_WIDTH
 from engine.kernels.merge import FIELDS, WRITTEN, advance
 
 TABLE, ROOM, COUNT, LOOSE, SETTLED, SINCE, WIDTH, LOOKED_UP, UNPAID, PAYABLE = range(10)
+MERGING, INTO, PROGRESS = range(10, 13)
 """Numbers of a trace. TABLE is the table's address, ROOM its number of lines, of which COUNT count. From line
-LOOSE on there are only batches that no merge is working on; it is PINNED if compiled code must not insert.
-From line SETTLED on, batches are in a nursery; it is ALL if none is. Epochs before SINCE are one; WIDTH is
-the number of words and rounds, and LOOKED_UP that of the words that are looked up. UNPAID counts the rows
-that were inserted here since merges in progress were paid for some, and may grow to PAYABLE."""
-SPINE = 10
+LOOSE on there are only batches that no merge of the trace is working on; it is PINNED if the next insertion
+is the trace's. From line SETTLED on, batches are in a nursery; it is NOWHERE if none is. Epochs before SINCE
+are one; WIDTH is the number of words and rounds, and LOOKED_UP that of the words that are looked up. UNPAID
+counts the rows that were inserted here since the trace's merges in progress were paid for some, and may grow
+to PAYABLE. MERGING is the line of the left one of two batches that are being merged here, NOWHERE if none
+are; INTO is the address of the result, and from PROGRESS on stands how far it is (`engine.kernels.merge`)."""
+SPINE = PROGRESS + FIELDS
 PINNED = np.iinfo(np.int64).max
-ALL = -1
-AT_ONCE = 128
+NOWHERE = -1
+AT_ONCE = 64
 """Merges of up to this many rows are done at once."""
-IN_A_CALL = 2048
+MOST = 4096
 """Neighbours of similar size are merged by compiled code if they have up to this many rows together."""
+EFFORT = 32
+"""For each inserted row, a merge in progress goes on by this many rows."""
+
+
+@njit(inline="always")
+def _table(numbers):
+    return rows_at(numbers[TABLE], numbers[ROOM], COLUMNS)
 
 
 @njit
@@ -35,55 +48,109 @@ def _room(nursery, cursor, words):
     """The address of room for some words, which is not reserved; 0 if there is none."""
     if cursor[0] + words > nursery.shape[0]:
         return 0
-    return nursery.ctypes.data + 8 * cursor[0]
+    return nursery.ctypes.data + WORD * cursor[0]
 
 
 @njit(inline="always")
-def _joins(last, size):
-    """Whether a batch of a size is merged with the last one at once."""
-    together = last + size
-    return together <= AT_ONCE or (last <= 2 * size and together <= IN_A_CALL)
+def _joins(table, line, size):
+    """Whether a batch is merged with so many rows at once. Few rows are narrow if most of a large batch have
+    cancelled."""
+    return table[line, ROWS] + size <= AT_ONCE and table[line, FORMAT] == 0
+
+
+@njit
+def _put(numbers, table, line, rows):
+    """Write a batch into a line of the table."""
+    register(table, line, rows)
+    if numbers[LOOKED_UP] == SPREAD:
+        table[line, KEY] = SPREAD
+
+
+@njit
+def _go_on(numbers, fuel):
+    """Merge some rows more; once all are merged, the result takes the place of its inputs."""
+    table, line = _table(numbers), numbers[MERGING]
+    left, right = matrix(table, line), matrix(table, line + 1)
+    columns = left.shape[1]
+    merged = rows_at(numbers[INTO], left.shape[0] + right.shape[0], columns)
+    progress = numbers[PROGRESS : PROGRESS + FIELDS]
+    if not advance(left, right, merged, progress, numbers[WIDTH], numbers[SINCE], fuel, None):
+        return
+    gone = 2
+    if progress[WRITTEN] > 0:
+        _put(numbers, table, line, rows_at(numbers[INTO], progress[WRITTEN], columns))
+        gone = 1
+    for follows in range(line + 2, numbers[COUNT]):
+        table[follows - gone] = table[follows]
+    numbers[COUNT] -= gone
+    numbers[SETTLED] = min(numbers[SETTLED], line)
+    numbers[MERGING] = NOWHERE
+
+
+@njit
+def _begin(numbers, nursery, cursor):
+    """Begin to merge the newest neighbours of similar size, if there are any. If they are not for compiled
+    code, or there is no room for them, the next insertion is the trace's, which merges them."""
+    table = _table(numbers)
+    for line in range(numbers[COUNT] - 2, numbers[LOOSE] - 1, -1):
+        if table[line, ROWS] > 2 * table[line + 1, ROWS]:
+            continue
+        together = table[line, ROWS] + table[line + 1, ROWS]
+        words = together * table[line, ROW_WIDTH]
+        address = _room(nursery, cursor, words)
+        if address == 0 or together > MOST or table[line, FORMAT] != 0 or table[line + 1, FORMAT] != 0:
+            numbers[LOOSE] = PINNED
+            return
+        cursor[0] += words
+        numbers[MERGING] = line
+        numbers[INTO] = address
+        numbers[PROGRESS : PROGRESS + FIELDS] = 0
+        return
 
 
 @njit
 def insert(numbers, batch, nursery, cursor):
     """Insert a batch; false if nothing was done, because there is no room or it is not for compiled code."""
-    columns = batch.shape[1]
-    loose, last = numbers[LOOSE], numbers[COUNT]
-    size = batch.shape[0]
+    size, columns = batch.shape
     unpaid = numbers[UNPAID] + size
-    if loose == PINNED or unpaid > numbers[PAYABLE] or last + 2 > numbers[ROOM]:
+    last, first = numbers[COUNT], numbers[LOOSE]
+    if first == PINNED or unpaid > numbers[PAYABLE] or last + 2 > numbers[ROOM]:
         return False
-    table = rows_at(numbers[TABLE], numbers[ROOM], COLUMNS)
-    rows = batch
-    if last == loose or not _joins(table[last - 1, ROWS], size):
-        address = _room(nursery, cursor, size * columns)
-        if address == 0:
-            return False
-        rows = rows_at(address, size, columns)
-        rows[:] = batch
-        cursor[0] += size * columns
-    while last > loose and _joins(table[last - 1, ROWS], size):
-        most = table[last - 1, ROWS] + size
+    if numbers[MERGING] != NOWHERE:
+        first = numbers[MERGING] + 2
+    address = _room(nursery, cursor, size * columns)
+    if address == 0:
+        return False
+    rows = rows_at(address, size, columns)
+    rows[:] = batch
+    table = _table(numbers)
+    while last > first and _joins(table, last - 1, rows.shape[0]):
+        last -= 1
+        cursor[0] += rows.shape[0] * columns
+        most = table[last, ROWS] + rows.shape[0]
         address = _room(nursery, cursor, most * columns)
-        if address == 0 or table[last - 1, FORMAT] != 0:
+        if address == 0:
             return False
         progress = np.zeros(FIELDS, np.int64)
         merged = rows_at(address, most, columns)
-        advance(matrix(table, last - 1), rows, merged, progress, numbers[WIDTH], numbers[SINCE], most, None)
-        size = progress[WRITTEN]
-        rows = rows_at(address, size, columns)
-        cursor[0] += size * columns
-        last -= 1
-    if last > loose and table[last - 1, ROWS] <= 2 * size:
-        return False
-    if numbers[SETTLED] == ALL or numbers[SETTLED] > last:
-        numbers[SETTLED] = last
-    if size > 0:
-        register(table, last, rows)
-        if numbers[LOOKED_UP] == SPREAD:
-            table[last, KEY] = SPREAD
+        advance(matrix(table, last), rows, merged, progress, numbers[WIDTH], numbers[SINCE], most, None)
+        rows = rows_at(address, progress[WRITTEN], columns)
+    cursor[0] += rows.shape[0] * columns
+    numbers[SETTLED] = last if numbers[SETTLED] == NOWHERE else min(numbers[SETTLED], last)
+    if rows.shape[0] > 0:
+        _put(numbers, table, last, rows)
         last += 1
     numbers[COUNT] = last
     numbers[UNPAID] = unpaid
+    if numbers[MERGING] != NOWHERE:
+        _go_on(numbers, EFFORT * size)
+    if numbers[MERGING] == NOWHERE:
+        _begin(numbers, nursery, cursor)
     return True
+
+
+@kernel("void(int64[::1])")
+def end_merge(numbers):
+    """Merge the rest of what is being merged."""
+    if numbers[MERGING] != NOWHERE:
+        _go_on(numbers, MOST)

@@ -24,9 +24,15 @@ _FOUND = (
 _FORWARD = _FOUND.replace("TEST", ">= {2}")
 _BACKWARD = _FOUND.replace("TEST", "<= length({0}) + {2} + 1")
 _THERE = "timezone({1}, CAST({0} AS TIMESTAMPTZ))"
+_COMMA = exp.Literal.string(",")
 _OFFSET = (
     f"CAST((epoch_us({_THERE}) - epoch_us(timezone('UTC', CAST({{0}} AS TIMESTAMPTZ)))) / 60000000 AS BIGINT)"
 )
+
+
+def _first(array: exp.Expression, count: exp.Expression) -> exp.Expression:
+    """So many of the first elements."""
+    return sql("list_slice({0}, 1, {1})", [array, count])
 
 
 def _element(array: exp.Expression, place: exp.Expression) -> exp.Expression:
@@ -95,8 +101,16 @@ def bigquery_node(node: exp.Expression) -> exp.Expression:
             return tried(node.this)
         case exp.In(args={"unnest": exp.Unnest(expressions=[array])}):
             return exp.EQ(this=node.this.copy(), expression=exp.Any(this=exp.paren(array.copy())))
+        case exp.IgnoreNulls(this=exp.ArrayAgg(this=exp.Limit(this=inner, expression=count))):
+            return _first(exp.IgnoreNulls(this=exp.ArrayAgg(this=inner.copy())), count)
         case exp.ArrayAgg(this=exp.Limit(this=inner, expression=count)):
-            return sql("list_slice({0}, 1, {1})", [exp.ArrayAgg(this=inner), count])
+            return _first(exp.ArrayAgg(this=inner.copy()), count)
+        case exp.GroupConcat(this=exp.Limit(this=inner, expression=count)):
+            # STRING_AGG(fruit, ' & ' LIMIT 2) is apple & pear
+            texts = _first(exp.IgnoreNulls(this=exp.ArrayAgg(this=inner.copy())), count)
+            return sql("array_to_string({0}, {1})", [texts, node.args.get("separator") or _COMMA])
+        case exp.ArrayConcatAgg(this=exp.Limit(this=inner, expression=count)):
+            return sql("flatten({0})", [_first(exp.IgnoreNulls(this=exp.ArrayAgg(this=inner.copy())), count)])
         case exp.ArrayConcatAgg():
             return sql("flatten({0})", [exp.ArrayAgg(this=node.this)])
     return node

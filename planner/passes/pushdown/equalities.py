@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from engine.plan.expressions import Call, ColumnRef, Literal, OneOf, Op
+from engine.plan.expressions import Call, ColumnRef, Literal, OneOf, Op, Parameter
 from planner.ir import Expression, children, references
 from planner.ir.scalars import COMPARISONS, call, can_fail, inline
 
@@ -97,7 +97,7 @@ def _is_comparison(part: Expression) -> bool:
         case Call(op=Op.AND | Op.OR, args=args):
             return all(_is_comparison(arg) for arg in args)
         case Call(op=op, args=args) if op in COMPARISONS:
-            return any(isinstance(arg, Literal) for arg in args) and not any(map(children, args))
+            return any(isinstance(arg, Literal | Parameter) for arg in args) and not any(map(children, args))
         case OneOf(arg=ColumnRef()):
             return True
         case _:

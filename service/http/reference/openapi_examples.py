@@ -77,18 +77,27 @@ _BRANCH = {
     "begins": 1_000_000_000_000,
     "epoch": 1_000_000_000_002,
     "bytes": 4096,
-    "created": 1_767_614_400_000_000,
+    "created": "2026-01-05T12:00:00Z",
     "merged": [],
     "live": False,
     "follows": None,
     "waits": None,
     "lost": None,
 }
+_MERGED = {
+    "branch": "prices",
+    "into": "main",
+    "epoch": 14,
+    "changes": 2,
+    "conflicts": 0,
+    "views": ["cheapest"],
+    "left_out": [],
+}
 _REPLACEMENT = {
     "name": "cheaper",
     "state": "ready",
     "reason": None,
-    "created": 1_767_614_400_000_000,
+    "created": "2026-01-05T12:00:00Z",
     "views": [{"name": "totals", "sql": _SELECT, "changes": True, "bytes": 4096}],
 }
 _BACKUP = _ENDED | {"rows": None, "path": "backups/monday"}
@@ -401,7 +410,7 @@ ANSWERS: dict[str, dict[str, Any]] = {
     "list_branches": {JSON: {"branches": [_BRANCH]}},
     "create_branch": {JSON: _BRANCH},
     "describe_branch": {JSON: _BRANCH},
-    "merge_branch": {JSON: {"branch": "prices", "into": "main", "epoch": 14, "changes": 2, "conflicts": 0}},
+    "merge_branch": {JSON: _MERGED},
     "branch_diff": {
         JSON: {
             "relation": "totals",

@@ -7,7 +7,7 @@ routes; `OPENAPI` describes them.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 import numpy as np
 from starlette.requests import Request
@@ -26,7 +26,6 @@ from service.decoding.parsing import (
     NDJSON,
     PARQUET,
     check_type,
-    media_type_of,
     parse,
     parse_several,
 )
@@ -35,9 +34,10 @@ from service.errors import Invalid
 from service.http.access import principal_of, timeline_of, turns_of
 from service.http.bodies import receive
 from service.http.branch_parameter import BRANCH, BRANCH_MEANING
+from service.http.header_fields import field_of
 from service.http.media_schemas import SCHEMAS, ChangesMade
 from service.http.needs import CHANGES, Asked
-from service.http.routes.strict import check_json, check_parameters
+from service.http.routes.strict import Handler, check_json, check_parameters
 from service.names import fold_relation
 from service.problems import DESCRIPTION, answered
 from service.running.timeline import Timeline
@@ -56,20 +56,21 @@ _PRIVILEGES = {
 def _timeline(request: Request) -> Timeline:
     """What the request changes."""
     check_parameters(request, (BRANCH,))
-    return timeline_of(request, request.query_params.get(BRANCH))
+    branch = request.query_params.get(BRANCH) if request.scope["query_string"] else None
+    return timeline_of(request, branch)
 
 
 async def change_table(request: Request) -> Response:
     timeline = _timeline(request)
     definition = timeline.definition(fold_relation(request.scope["asked"].parameters["table"]), view=False)
-    content_type = request.headers.get("content-type", "")
-    check_type(content_type)
+    content_type = field_of(request.scope, b"content-type") or ""
+    media_type = check_type(content_type)
 
     def read(body: bytes) -> dict[str, TableChanges]:
         changes = parse(body, content_type, definition, timeline.dictionary, timeline.settings.budget)
         return {definition.name: changes}
 
-    return await _change(request, timeline, read, media_type_of(content_type) in BINARY)
+    return await _change(request, timeline, read, media_type in BINARY)
 
 
 async def change_tables(request: Request) -> Response:
@@ -102,11 +103,13 @@ async def _change(
         digest = hashlib.sha256(request.url.path.encode() + b"\0" + plain).digest()
         return changes, Idempotency.of(principal_of(request).id, key, digest), len(plain)
 
-    with timeline.dictionary.holding():
-        changes, idempotency, size = await turns_of(request).work_on(body, work, may_grow)
-        check_changes(timeline.accounts.renewed(principal_of(request)), changes)
-        reached("decode")
-        return _answer(await timeline.apply(changes, idempotency, size))
+    held = timeline.dictionary.hold()
+    changes, idempotency, size = await turns_of(request).work_on(body, work, may_grow)
+    check_changes(timeline.accounts.renewed(principal_of(request)), changes)
+    reached("decode")
+    applied = await timeline.apply(changes, idempotency, size)
+    del held
+    return _answer(applied)
 
 
 def check_changes(principal: Principal, changes: Mapping[str, TableChanges]) -> None:
@@ -120,7 +123,7 @@ def check_changes(principal: Principal, changes: Mapping[str, TableChanges]) -> 
 
 
 def _idempotency_key(request: Request) -> str | None:
-    key = request.headers.get("idempotency-key")
+    key = field_of(request.scope, b"idempotency-key")
     if key is not None and not 0 < len(key) <= _LONGEST_KEY:
         raise Invalid(
             f"an Idempotency-Key has 1 to {_LONGEST_KEY} characters", code="invalid_idempotency_key"
@@ -144,17 +147,20 @@ class Deltas:
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+    def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         asked: Asked | None = scope.get("asked")
         handler = None if asked is None or scope["method"] != "POST" else ROUTES.get(asked.path)
         if handler is None:
-            await self._app(scope, receive, send)
-            return
-        try:
-            response = await handler(Request(scope, receive))
-        except Exception as error:
-            response = answered(scope, error)
-        await response(scope, receive, send)
+            return self._app(scope, receive, send)
+        return _answered_by(handler, scope, receive, send)
+
+
+async def _answered_by(handler: Handler, scope: Scope, receive: Receive, send: Send) -> None:
+    try:
+        response = await handler(Request(scope, receive))
+    except Exception as error:
+        response = answered(scope, error)
+    await response(scope, receive, send)
 
 
 _ROW = {"type": "object", "description": "Values by column."}

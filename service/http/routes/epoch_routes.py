@@ -9,7 +9,8 @@ from fastapi import APIRouter, Query, Request
 from pydantic import BaseModel, Field
 
 from service.accounts.privileges import Privilege
-from service.http.access import lanes_of, principal_of, runtime_of
+from service.http.access import lanes_of, principal_of, timeline_of
+from service.http.branch_parameter import OnBranch
 from service.http.models import moment
 from service.http.routes.strict import StrictRoute
 from service.names import fold_relation
@@ -46,12 +47,13 @@ async def list_epochs(
     relation: Annotated[
         str | None, Query(description="Only the epochs in which this table or view has changed.")
     ] = None,
+    branch: OnBranch = None,
 ) -> EpochList:
     """List epochs, the newest first, with the times of their commits and what they changed."""
-    runtime, principal, lane = runtime_of(request), principal_of(request), lanes_of(request).reads
-    readable = runtime.readable
+    timeline, principal, lane = timeline_of(request, branch), principal_of(request), lanes_of(request).reads
+    readable = timeline.readable
     last = readable.newest if until is None else min(until, readable.newest)
-    wanted = EpochRange(since, last, limit)
+    wanted = EpochRange(max(since, timeline.beginning), last, limit)
     if relation is None:
         seen = [it for it in readable.known.all.values() if principal.may(Privilege.SELECT, it.name)]
         found = await lane.run(every_epoch, readable.snapshot, seen, wanted)
@@ -60,11 +62,11 @@ async def list_epochs(
         principal.require(Privilege.SELECT, name)
         found = await lane.run(epochs_of, readable.snapshot, readable.definition(name), wanted)
     if found:
-        times = await runtime.times_between(found[-1].epoch, found[0].epoch)
+        times = await timeline.times_between(found[-1].epoch, found[0].epoch)
         found = timed(found, times)
     rest = found[-1].epoch - 1 if len(found) == limit else 0
     shown = [_model(it) for it in found]
-    return EpochList(newest=readable.newest, epochs=shown, next=rest if rest > since else None)
+    return EpochList(newest=readable.newest, epochs=shown, next=rest if rest > wanted.since else None)
 
 
 def _model(epoch: ListedEpoch) -> EpochModel:

@@ -18,7 +18,7 @@ from service.accounts.principals import Principal
 from service.decoding.parsing import JSON
 from service.decoding.pieces import check_values
 from service.errors import HistoryGone, Invalid, as_seen, problem_of
-from service.http.access import door_of, lanes_of, principal_of, runtime_of, timeline_of
+from service.http.access import door_of, lanes_of, principal_of, runtime_of
 from service.http.attending import attended, caller_of
 from service.http.bodies import read_body
 from service.http.branch_parameter import BRANCH_MEANING
@@ -158,7 +158,8 @@ async def _run(request: Request, script: Script, rows_last: bool) -> list[Result
     parameters = await lanes_of(request).planning.run(parameters_of, script.parameters, runtime.types())
     session = ScriptSession(path_of(script.search_path))
     set_branch(None if script.branch is None else fold_name(script.branch), session, runtime)
-    as_of = await _epoch(timeline_of(request, session.branch), script.as_of)
+    timeline = runtime if session.branch is None else runtime.branches.timeline(session.branch)
+    as_of = await _epoch(timeline, script.as_of)
     work = door_of(request).run(
         script.sql or "", script.dialect, caller, parameters, rows_last, as_of, session
     )

@@ -18,7 +18,6 @@ from planner.suggestions import did_you_mean
 from service.decoding.parsing import JSON, media_type_of, unsupported_content_type
 from service.errors import Invalid
 from service.http.bodies import with_body_limit
-from service.http.path_names import named
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
 
@@ -61,7 +60,6 @@ class StrictRoute(APIRoute):
 
         async def strict(request: Request) -> Response:
             check_parameters(request, known)
-            request.scope["path_params"] = named(request.path_params)
             if takes_body:
                 if has_body(request):
                     check_json(request)

@@ -141,6 +141,7 @@ async def explain_view(
 
 def view_model(timeline: ViewTimeline, definition: Definition) -> ViewModel:
     state, reason = timeline.readable.state_of(definition)
+    notices = [it for it in (standing_of(definition.dialect).notice, timeline.notice(definition.name)) if it]
     build = timeline.builds.get(definition.name) if state == "building" else None
     return ViewModel(
         name=definition.name,
@@ -154,7 +155,7 @@ def view_model(timeline: ViewTimeline, definition: Definition) -> ViewModel:
         comment=definition.details.comments.get(""),
         progress=None if build is None else _progress(build),
         breach=definition.details.breach,
-        notices=None if (notice := standing_of(definition.dialect).notice) is None else [notice],
+        notices=notices or None,
     )
 
 

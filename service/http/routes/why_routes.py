@@ -27,7 +27,7 @@ from service.derivations.search import SearchLimits
 from service.derivations.told import document, lines, missing, reason_document
 from service.derivations.why import AskedEpoch, Why
 from service.errors import BadRequest
-from service.http.access import lanes_of, principal_of, runtime_of, timeline_of
+from service.http.access import lanes_of, prepared_programs_of, principal_of, runtime_of, timeline_of
 from service.http.attending import attended, caller_of
 from service.http.branch_parameter import OnBranch
 from service.http.media_schemas import answered_as
@@ -209,7 +209,16 @@ async def _asked(
     found = time_of(known, await timeline.times_between(known, known))
     now = datetime(1970, 1, 1) + timedelta(microseconds=found or timeline.newest_time)
     rounds = timeline.settings.max_rounds
-    return AskedEpoch(readable.known.all, readable.snapshot, epoch, now, timeline.dictionary, rounds, limits)
+    return AskedEpoch(
+        readable.known.all,
+        readable.snapshot,
+        epoch,
+        now,
+        timeline.dictionary,
+        rounds,
+        limits,
+        prepared_programs_of(request),
+    )
 
 
 async def _answer(request: Request, view: Definition, work: Callable[[Spending], T]) -> T:

@@ -8,7 +8,7 @@ more for an epoch than it may fails on the branch alone.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 from engine.runtime.building import Building
 from planner.errors import Unsupported
@@ -183,9 +183,9 @@ class BranchTimeline(ViewTimeline):
     async def _replace(self, queries: Sequence[NewQuery], readable: MayRead) -> int:
         raise Unsupported("a replacement of a view on a branch is not supported", _REPLACED)
 
-    async def _apply(self, request: Request) -> Applied:
+    def _apply(self, request: Request) -> Awaitable[Applied]:
         self.check_size()
-        return await super()._apply(request)
+        return super()._apply(request)
 
     async def _settle(self, draft: Drafted[T], receipt: Receipt | None) -> Applied | None:
         if draft.transaction.changes:

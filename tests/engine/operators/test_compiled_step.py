@@ -202,6 +202,13 @@ def test_steps_without_room_are_pythons(
     assert name == "_NURSERY_WORDS" or calls[False] > 5
 
 
+@each_seed(2)
+def test_steps_of_some_hundred_rows(seed: int, monkeypatch: pytest.MonkeyPatch, calls: Counter[bool]) -> None:
+    """The most that is tried: both tables change by so many rows at once."""
+    check(random.Random(seed), monkeypatch, 250)
+    assert calls[True]
+
+
 def test_lookups_see_a_logarithmic_number_of_batches() -> None:
     rng = np.random.default_rng(SEED)
     engine = engine_of("degrees")
