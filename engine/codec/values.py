@@ -13,8 +13,6 @@ import struct
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 
-import numpy as np
-
 from engine.codec.interned import TEXTS, Text, Texts
 from engine.codec.numerals import word_of
 from engine.codec.ordered_text import array_text, word_text
@@ -36,7 +34,6 @@ _NUMBER = re.compile(r"([+-]?)(?=\.?[0-9])0*([0-9]*)\.?([0-9]*)([eE][+-]?[0-9]+)
 _WHOLE = re.compile("-?[0-9]{1,19}")
 _NO_TEXTS = Dictionary()  # for encoders that need none
 _FLOAT64, _INT64 = struct.Struct("<d"), struct.Struct("<q")
-_MAX_FLOAT32 = float(np.finfo(np.float32).max)
 
 
 def encoder(type: Type) -> Encoder:

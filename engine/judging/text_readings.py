@@ -14,7 +14,6 @@ from collections.abc import Callable
 from engine.codec.interned import field_value
 from engine.codec.refusals import invalid
 from engine.codec.values import encoder
-from engine.errors import InvalidValue
 from engine.schema import NESTED, Kind, Type
 from engine.state.dictionary import Dictionary
 
@@ -134,15 +133,6 @@ def _field(type: Type) -> TextReader:
         return dictionary.word("null")
 
     return read
-
-
-def is_refused(read: TextReader, text: str, dictionary: Dictionary) -> bool:
-    """Whether a text is no value of the reader's type."""
-    try:
-        read(text, dictionary)
-    except InvalidValue:
-        return True
-    return False
 
 
 _READERS: dict[Kind, Callable[[Type], TextReader]] = {

@@ -32,8 +32,7 @@ from planner.ir import (
     references,
 )
 from planner.ir.renumber import renumbered
-from planner.ir.rewrite import identity, map_expression
-from planner.ir.scalars import may_be_null
+from planner.ir.rewrite import map_expression
 from planner.positions import fail
 
 Sets = Sequence[Sequence[Expression]]
@@ -77,20 +76,7 @@ class Grouping:
     def _prepared(self) -> tuple[Relational, dict[Expression, int]]:
         """The input with all keys and arguments as columns, and the numbers of those columns."""
         arguments = [argument for use in self.collector.found for argument in use.arguments]
-        columns: dict[Expression, int] = {}
-        items = list(identity(self.below.columns))
-        known = {column.id: column for column in self.below.columns}
-        for expression in (*self.collector.keys, *arguments):
-            if expression in columns:
-                continue
-            if isinstance(expression, ColumnRef) and expression.index in known:
-                columns[expression] = expression.index
-                continue
-            attribute = self.session.attribute("key", expression.type, may_be_null(expression, known))
-            items.append((attribute, expression))
-            columns[expression] = attribute.id
-        prepared = Project(self.below, tuple(items)) if len(items) > len(known) else self.below
-        return prepared, columns
+        return self.session.computed(self.below, (*self.collector.keys, *arguments), "key")
 
     def _united(
         self, prepared: Relational, by: list[list[int]], items: tuple[AggregateItem, ...]

@@ -171,9 +171,7 @@ def compare_rows(
     op: Op, left: Sequence[Expression], right: Sequence[Expression], dialect: str = ""
 ) -> Expression:
     """`(a, b) op (c, d)`. Raises InvalidQuery if the rows have different lengths."""
-    if len(left) != len(right):
-        raise InvalidQuery("rows of different lengths cannot be compared")
-    pairs = list(zip(left, right, strict=True))
+    pairs = _paired(left, right)
     if op is Op.NE:
         return negate(compare_rows(Op.EQ, left, right, dialect))
     if op is Op.DISTINCT:
@@ -196,9 +194,7 @@ def compare_values(
     op: Op, left: Sequence[Expression], right: Sequence[Expression], dialect: str = ""
 ) -> Expression:
     """The same for the fields of two structs; never NULL. Raises InvalidQuery."""
-    if len(left) != len(right):
-        raise InvalidQuery("rows of different lengths cannot be compared")
-    pairs = list(zip(left, right, strict=True))
+    pairs = _paired(left, right)
     if op in (Op.EQ, Op.NOT_DISTINCT):
         return conjoin(bind_comparison(Op.NOT_DISTINCT, a, b, dialect) for a, b in pairs)
     if op in (Op.NE, Op.DISTINCT):
@@ -213,6 +209,12 @@ def compare_values(
         equal = bind_comparison(Op.NOT_DISTINCT, a, b, dialect)
         result = disjoin([_less(a, b, dialect), conjoin([equal, result])])
     return result
+
+
+def _paired(left: Sequence[Expression], right: Sequence[Expression]) -> list[tuple[Expression, Expression]]:
+    if len(left) != len(right):
+        raise InvalidQuery("rows of different lengths cannot be compared")
+    return list(zip(left, right, strict=True))
 
 
 def _less(a: Expression, b: Expression, dialect: str) -> Expression:

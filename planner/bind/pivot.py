@@ -28,6 +28,8 @@ def pivoted(
         query = _unpivoted(source, pivot, columns)
         return _with_values_first(query) if dialect == "bigquery" else query
     fields = pivot_fields(pivot)
+    if not fields:
+        fail(InvalidQuery("PIVOT has no key", "write PIVOT table ON key USING sum(x)"), pivot)
     aggregates = pivot.args.get("using") or (
         [exp.Count(this=exp.Star())] if pivot.this else pivot.expressions
     )

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
+from engine.plan.expressions import ColumnRef
 from engine.plan.nodes import Node
 from engine.plan.periods import at_one_moment
 from planner.bind.name_scope import NameScope
 from planner.bind.stars import SelectList
-from planner.ir import Attribute, RecursiveRef, Relational, SharedRef
+from planner.ir import Attribute, Expression, Project, RecursiveRef, Relational, SharedRef
 from planner.ir.column_numbers import Numbers
 from planner.ir.renumber import renumbered
+from planner.ir.rewrite import identity
+from planner.ir.scalars import may_be_null
 from planner.positions import Place, position
 from planner.relation import Catalog, Relation, with_period_last
 
@@ -110,6 +113,25 @@ class Session(Numbers):
         """Remember the first place where the statement asks for the time."""
         if self.time_at == (None, None):
             self.time_at = position(node)
+
+    def computed(
+        self, operator: Relational, expressions: Iterable[Expression], name: str
+    ) -> tuple[Relational, dict[Expression, int]]:
+        """The operator with a column for each expression, called `name` if it is new, and the numbers of
+        those columns."""
+        known = {column.id: column for column in operator.columns}
+        columns: dict[Expression, int] = {}
+        items = list(identity(operator.columns))
+        for expression in expressions:
+            if expression in columns:
+                continue
+            if isinstance(expression, ColumnRef) and expression.index in known:
+                columns[expression] = expression.index
+                continue
+            attribute = self.attribute(name, expression.type, may_be_null(expression, known))
+            items.append((attribute, expression))
+            columns[expression] = attribute.id
+        return (Project(operator, tuple(items)) if len(items) > len(known) else operator), columns
 
     def define(self, bound: Bound) -> Shared | Correlated:
         """The query as an entry to refer to: a definition, unless it reads an outer query's columns."""

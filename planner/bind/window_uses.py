@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
-from engine.plan.expressions import ColumnRef, Literal
+from engine.plan.expressions import Literal
 from engine.plan.nodes import Function, Ordering
 from engine.schema import BIGINT, Type
 from planner.bind.aggregate_calls import aggregate_call, is_aggregate
@@ -27,14 +27,11 @@ from planner.ir import (
     GeneralAggregate,
     Over,
     PlaceFunction,
-    Project,
     Relational,
     WindowItem,
     function_name,
     references,
 )
-from planner.ir.rewrite import identity
-from planner.ir.scalars import may_be_null
 from planner.native.reference import type_of
 from planner.positions import fail
 
@@ -148,7 +145,7 @@ class WindowUses:
         if not uses:
             return operator
         written = list(dict.fromkeys(e for use in uses for e in use.columns))
-        below, columns = self._computed(operator, written)
+        below, columns = self.session.computed(operator, written, "by")
         used = frozenset().union(*(references(e) for e in others)) | set(columns.values())
         row = tuple(column.id for column in below.columns if column.id in used)
         specs: dict[tuple, list[tuple[WindowUse, Attribute]]] = {}
@@ -161,22 +158,6 @@ class WindowUses:
             known = {*by, *(ordering.column for ordering in sort)}
             below = Over(below, by, sort, tuple(id for id in row if id not in known), items)
         return below
-
-    def _computed(
-        self, operator: Relational, written: list[Expression]
-    ) -> tuple[Relational, dict[Expression, int]]:
-        """The operator with a column for each expression, and the numbers of those columns."""
-        known = {column.id: column for column in operator.columns}
-        columns: dict[Expression, int] = {}
-        items = list(identity(operator.columns))
-        for expression in written:
-            if isinstance(expression, ColumnRef) and expression.index in known:
-                columns[expression] = expression.index
-                continue
-            attribute = self.session.attribute("by", expression.type, may_be_null(expression, known))
-            items.append((attribute, expression))
-            columns[expression] = attribute.id
-        return (Project(operator, tuple(items)) if len(items) > len(known) else operator), columns
 
 
 def _nulls(node: exp.Expression) -> tuple[exp.Expression, bool]:

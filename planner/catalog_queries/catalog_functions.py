@@ -89,7 +89,6 @@ def _nothing(names: str, form: str, *counts: int) -> dict[str, Templates]:
 
 
 _OBJECTS = {"regclass": "relation", "regnamespace": "schema", "regproc": "function"}
-_ARRAY = "array_to_string({0}, {1})"
 _DEFINES = (
     'EXISTS (SELECT 1 FROM pg_catalog."#definers" WHERE "#value" = CAST({role} AS VARCHAR)) '
     "OR NOT list_has_any(string_split(upper(replace({asked}, ' ', '')), ','), ['CREATE'])"

@@ -38,7 +38,7 @@ from planner.parsing.pivot_statements import PivotStatements
 from planner.parsing.recursion_clauses import RecursionClauses
 from planner.parsing.risingwave_words import RisingWaveWords
 from planner.parsing.tuple_places import TuplePlaces
-from planner.parsing.variadic import without_variadic
+from planner.parsing.variadic import VariadicArguments
 from planner.parsing.version_clauses import VersionClauses
 from planner.parsing.watermarks import Watermarks
 from planner.parsing.whole_literals import with_numerals
@@ -59,8 +59,6 @@ def trees(text: str, dialect: str) -> list[exp.Expr | None]:
 def trees_of(tokens: list[Token], text: str, dialect: str) -> list[exp.Expr | None]:
     """The trees of these tokens of a text."""
     tokens = with_numerals(tokens, dialect)
-    if has(dialect, Trait.FUNCTIONS_ARE_TABLES):
-        tokens = without_variadic(tokens)
     found = _parser_class(dialect)(dialect=keeping_subscripts(dialect)).parse(tokens, text)
     for place, tree in enumerate(found):
         if isinstance(tree, exp.Expression):
@@ -79,7 +77,7 @@ _WORDS: Mapping[str, tuple[type, ...]] = {
 def _parser_class(dialect: str) -> type[Parser]:
     base = keeping_formats(Dialect.get_or_raise(dialect).parser_class, dialect)
     base = keeping_own(keeping_dates(base, dialect), dialect)
-    own: dict[str, Any] = {"name": dialect}
+    own: dict[str, Any] = {"name": dialect, "ALTER_RENAME_REQUIRES_COLUMN": False}
     if has(dialect, Trait.CASTS_FAIL):
         own["STRICT_CAST"] = True
     if has(dialect, Trait.ARROWS_ARE_OF_JSON):
@@ -100,6 +98,7 @@ def _parser_class(dialect: str) -> type[Parser]:
         WindowCalls,
         JsonColumns,
         PivotStatements,
+        VariadicArguments,
         VersionClauses,
         GeneratedColumns,
         _Joins,

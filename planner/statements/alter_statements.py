@@ -41,10 +41,6 @@ _HINT = (
 )
 
 
-_RENAMED = ("COLUMN", "CONSTRAINT", "TO", "AS", "INDEX", "KEY")
-"""Words after RENAME that begin no column's name."""
-
-
 def alter(piece: Piece) -> Statement:
     found = set_owner(piece) or _moved(piece) or applied_to_view(piece)
     if found is not None:
@@ -98,12 +94,9 @@ def _renamed(name: str, to: exp.Expression) -> str:
 
 
 def _with_names(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-    """The tokens, with CONSTRAINT and an empty name before each CHECK that is added without one, and with
-    COLUMN before the name of a column that is renamed, which sqlglot reads as a table's otherwise."""
+    """The tokens, with CONSTRAINT and an empty name before each CHECK that is added without one."""
     named: list[Token] = []
     for token in tokens:
-        if named and named[-1].text.upper() == "RENAME" and token.text.upper() not in _RENAMED:
-            named.append(Token(TokenType.COLUMN, "COLUMN", token.line, token.col, token.start, token.end))
         if token.text.upper() == "CHECK" and named and named[-1].text.upper() == "ADD":
             place = (token.line, token.col, token.start, token.end)
             named += [

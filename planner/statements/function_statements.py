@@ -64,11 +64,8 @@ def drop_function(piece: Piece) -> DropFunction:
     is_macro = piece.words(2)[1:] == ("MACRO",) or piece.dialect == "duckdb"
     if is_macro:
         reader.skip("TABLE")
-    if_exists = reader.skip("IF", "EXISTS")
-    dropped = reader.listed(lambda: _dropped(reader))
-    if not reader.skip("RESTRICT"):
-        reader.skip("CASCADE")  # nothing depends on a function: what uses it keeps its body
-    reader.end()
+    # Nothing depends on a function: what uses it keeps its body.
+    dropped, if_exists, _ = reader.dropped(lambda: _dropped(reader), cascades=True)
     return DropFunction(piece, dropped, if_exists, is_macro)
 
 

@@ -55,10 +55,7 @@ class WordReader:
 
     def names(self) -> tuple[str, ...]:
         """Names without schemas, separated by commas."""
-        found = [self.name()]
-        while self.skip(","):
-            found.append(self.name())
-        return tuple(found)
+        return self.listed(self.name)
 
     def name(self) -> str:
         if self.is_done or self._token.token_type == TokenType.STRING or not _is_name(self._token):

@@ -43,13 +43,7 @@ class NamedFunctions(NamedThings[tuple[SqlFunction, ...]]):
     def __init__(self, catalog: Catalog, schemas: NamedSchemas) -> None:
         super().__init__(catalog, "function", functions, {})
         self._schemas = schemas
-        rows = self.rows()
-        self.put(_grouped(_loaded(row.name, row.definition) for row in rows))
-        self._ids = {(row.name, row.parameters): row.id for row in rows}
-
-    def id_of(self, function: SqlFunction) -> int:
-        """A number that no other function has as long as this one exists."""
-        return self._ids[function.name, len(function.parameters)]
+        self.put(_grouped(_loaded(row.name, row.definition) for row in self.rows()))
 
     def create(self, made: Sequence[SqlFunction], or_replace: bool, exists_ok: bool) -> None:
         """Stores overloads of one name. Raises NameInUse, and a PlannerError for functions that would call
@@ -84,13 +78,11 @@ class NamedFunctions(NamedThings[tuple[SqlFunction, ...]]):
                 gone &= functions.c.parameters.in_(counts)
             changing.connection.execute(sa.delete(functions).where(gone))
             newest = changing.connection.execute(sa.select(sa.func.max(functions.c.id))).scalar() or 0
-            ids = {(name, count): newest + i for i, count in enumerate(counts, 1)}
             rows = [
                 {"name": name, "parameters": len(f.parameters), "id": newest + i, "definition": _dumped(f)}
                 for i, f in enumerate(made, 1)
             ]
             changing.connection.execute(sa.insert(functions), rows)
-        self._ids |= ids
         self.put(after)
 
     def respelled(self, old: Type, new: Type) -> dict[str, tuple[SqlFunction, ...]]:
@@ -113,7 +105,6 @@ class NamedFunctions(NamedThings[tuple[SqlFunction, ...]]):
 
     def rename(self, renamed: Mapping[str, tuple[SqlFunction, ...]], called: Mapping[str, str]) -> None:
         """Lets functions be known by the names that they have in the catalog now, `called` by old ones."""
-        self._ids |= {(called[n], count): id for (n, count), id in self._ids.items() if n in called}
         self.put(renamed)
         self.forget(list(called))
 

@@ -21,6 +21,9 @@ from service.derivations.reason import ExplainedRow
 from service.derivations.seen_rows import SeenRows
 from service.derivations.unrolled import Unrolled
 
+_FEW_WORDS = 1 << 16
+"""The most words of an answer that is kept for the rest of a question."""
+
 Goal = Mapping[int, int]
 """Words of columns, by number."""
 
@@ -51,6 +54,8 @@ class ProgramQueries:
     prepared: PreparedProgram
     rows: SeenRows
     _unrolled: dict[Hashable, Unrolled] = field(default_factory=dict)
+    _answered: dict[Hashable, tuple[Relational, Rows]] = field(default_factory=dict)
+    """What was asked before, with the operator that it was about, unless it was much."""
 
     @property
     def program(self) -> RelationalProgram:
@@ -81,9 +86,16 @@ class ProgramQueries:
         self, operator: Relational, goal: Goal, scope: Scope, outputs: Collection[int] | None
     ) -> Rows:
         known = {id: word for id, word in goal.items() if id in operator.ids}
+        rounds = tuple((id(it.unrolled), it.round) for it in scope.values())
+        asked = (id(operator), tuple(known.items()), rounds, None if outputs is None else tuple(outputs))
+        if asked in self._answered:
+            return self._answered[asked][1]
         values = self.values(operator.columns, known)
         plan = self.prepared.goal(operator, values, _variables(scope), outputs)
-        return self.rows.answer(plan, {**_outer(scope), **values}, known, self._given(scope))
+        found = self.rows.answer(plan, {**_outer(scope), **values}, known, self._given(scope))
+        if found[0].size <= _FEW_WORDS:
+            self._answered[asked] = (operator, found)
+        return found
 
     def unroll(self, fixpoint: Fixpoint, goal: Goal, scope: Scope) -> Unrolled:
         """The recursion, restricted to what the goal can follow from where that is known beforehand."""

@@ -7,7 +7,6 @@ Source: PostgreSQL's manual, "PostgreSQL Error Codes".
 
 from __future__ import annotations
 
-from planner.parsing.script import Piece
 from service.errors import Problem, problem_of
 from service.postgres.frontend_messages import Malformed
 from service.postgres.message_decoder import TooLong
@@ -244,7 +243,3 @@ def position_of(script: str, line: int, column: int) -> int:
     for _ in range(line - 1):
         start = script.find("\n", start) + 1
     return start + column
-
-
-def script_of(piece: Piece | None) -> str:
-    return "" if piece is None else piece.script

@@ -51,7 +51,6 @@ _log = logging.getLogger("freshet.queries")
 _BATCH = 1 << 16
 _OPEN = IN_QUERIES | macro_names() | MACROS.keys() | CLOCK_MACROS.keys()
 _DESCRIBE = "DESCRIBE "
-_TYPE = b"duckdb"  # the key of a field's metadata that holds its DuckDB type
 _LOGGED = 2_000  # characters of a query
 _DATABASES = 3
 """Databases that are kept open at a time."""

@@ -48,12 +48,20 @@ most."""
 @dataclass(eq=False)
 class _Followed:
     """A view whose lists are followed: the name of their query in the engine, the text that it was made of,
-    and its rows when they were read last. The loop sets `beat` when something may have changed."""
+    and its rows when they were read last. The loop sets `beat` when something may have changed, and ends the
+    `task` when the view is gone."""
 
     query: str = ""
     text: tuple[str, str] = ("", "")
     seen: RelationSnapshot | None = None
     beat: asyncio.Event = field(default_factory=asyncio.Event)
+    task: asyncio.Task[None] | None = None
+    is_over: bool = False
+
+    def end(self) -> None:
+        if self.task is not None and not self.is_over:
+            self.is_over = True
+            self.task.cancel()
 
 
 class PivotedViews:
@@ -70,7 +78,7 @@ class PivotedViews:
         """Those that leave values to the data. Replaced as a whole, on the writer's thread."""
         self._followed: Mapping[str, _Followed] = {}
         """By view. Replaced as a whole, on the loop."""
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_over = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
@@ -153,19 +161,32 @@ class PivotedViews:
         for name in self._views.keys() - self._followed.keys():
             it = _Followed()
             self._followed = {**self._followed, name: it}
-            task = asyncio.ensure_future(self._keep(name, it))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
-        for it in self._followed.values():
+            it.task = asyncio.ensure_future(self._keep(name, it))
+        for name, it in self._followed.items():
             it.beat.set()
+            if name not in self._views:
+                it.end()
 
     async def _cancelled(self) -> None:
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._is_over = True
+        for it in self._followed.values():
+            it.end()
+        tasks = [it.task for it in self._followed.values() if it.task is not None]
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _keep(self, name: str, it: _Followed) -> None:
         """Lets a view have the columns of its data, as long as it leaves them to the data."""
+        try:
+            await self._bring(name, it)
+        finally:
+            self._note(name, None)
+            with suppress(Unavailable):  # the service ends, and its engine with it
+                await self._writer.run(partial(self._drop, it.query))
+            self._followed = {other: there for other, there in self._followed.items() if other != name}
+            if not self._is_over:
+                self._beat()  # another view may have the name by now
+
+    async def _bring(self, name: str, it: _Followed) -> None:
         retry = _RETRY
         while (view := self._views.get(name)) is not None:
             it.beat.clear()
@@ -180,10 +201,6 @@ class PivotedViews:
             with suppress(TimeoutError):
                 await asyncio.wait_for(it.beat.wait(), retry)
             retry = min(2 * retry, _LONGEST_RETRY)
-        self._note(name, None)
-        self._followed = {other: there for other, there in self._followed.items() if other != name}
-        with suppress(Unavailable):  # the service ends, and its engine with it
-            await self._writer.run(partial(self._drop, it.query))
 
     def _note(self, name: str, fault: str | None) -> None:
         kept = {other: notice for other, notice in self.notices.items() if other != name}
@@ -210,14 +227,16 @@ class PivotedViews:
         if it.query:
             await self._writer.run(partial(self._drop, it.query))
         it.query, it.text, it.seen = new_query_name(), text, None
-        await waited(self._builds.start(partial(self._build, it.query, view)))
+        await waited(self._builds.start(partial(self._build, it, it.query, view)))
 
-    def _build(self, query: str, view: Definition) -> None:
+    def _build(self, it: _Followed, query: str, view: Definition) -> None:
         """Runs on a thread of the builds."""
         of, texts = self._state.definitions, (view.sql, view.dialect)
         intended = intend_lists(of, query, *texts, sees=view.details.sees)
         assert intended is not None
         self._builds.build(query, lambda: intended)
+        if it.is_over:  # it was dropped before it was there
+            self._writer.call(partial(self._drop, query))
 
     async def _remake(self, view: Definition, lists: PivotLists) -> None:
         """Replaces a view by itself under other lists. Columns that another view reads stay, also if their

@@ -10,7 +10,6 @@ it is planned and built again. A replacement with a name is in the catalog, and 
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
@@ -49,7 +48,6 @@ from service.running.replacing import apply
 from service.running.state import State
 from service.writing.writer import Writer
 
-_log = logging.getLogger("freshet.replacements")
 _PLANS = _TRIES = 5
 """Times that a replacement is planned, and that the writer tries to apply it, before its relations have to
 rest."""

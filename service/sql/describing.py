@@ -30,15 +30,6 @@ _READS = "EXPLAIN", "SHOW", "DESCRIBE", "DESC", "PREVIEW"
 """The first words of statements whose columns are known when they have run."""
 
 
-@dataclass(frozen=True)
-class StatementShape:
-    """The types of the parameters, None where nothing says it; and an answer without rows, None if the
-    statement returns none."""
-
-    parameters: tuple[Type | None, ...]
-    answer: Answer | None
-
-
 @dataclass(frozen=True, eq=False)
 class DescribingRun(ScriptRun):
     """Describes statements for a caller."""

@@ -117,6 +117,14 @@ def test_names_change_under_a_view(shop: Shop):
     assert shop.select("SELECT n FROM counted") == [[4]]
 
 
+def test_a_column_is_renamed_without_the_word_column(shop: Shop):
+    shop.results('ALTER TABLE t RENAME b TO "column"; ALTER TABLE t RENAME "column" TO "to"')
+    assert [c["name"] for c in shop.get("/v1/tables/t").json()["columns"]] == ["a", "to"]
+    assert code(shop.get("/v1/tables/column")) == (404, "unknown_name")
+    shop.results('ALTER TABLE t RENAME "to" TO b, ADD CHECK (a > 0)')
+    assert [c["name"] for c in shop.get("/v1/tables/t").json()["columns"]] == ["a", "b"]
+
+
 def test_constraints_are_judged_for_the_rows_that_are_there(shop: Shop):
     assert shop.problem("ALTER TABLE bag ADD CONSTRAINT one UNIQUE (x)")[:2] == (409, "unique_violated")
     assert shop.problem("ALTER TABLE bag ADD CONSTRAINT big CHECK (x > 1)")[:2] == (422, "check_violated")

@@ -185,6 +185,17 @@ def test_what_it_reads_may_be_altered(market: Market) -> None:
     assert market.columns() == ["s"]
 
 
+def test_views_may_go_and_come_at_once(market: Market) -> None:
+    for k in range(8):
+        market.results(f"CREATE VIEW v AS {PIVOT}; INSERT INTO sold VALUES ({k}, 'a', 1)")
+        if k % 2:
+            market.wait_for(["s", *map(str, range(k + 1))])
+        market.results("DROP VIEW v")
+    wait_until(lambda: hidden(market) == [], 5)
+    market.results(f"CREATE VIEW v AS {PIVOT}; INSERT INTO sold VALUES (8, 'a', 1)")
+    market.wait_for(["s", *map(str, range(9))])
+
+
 def test_a_replacement_may_leave_its_values_to_the_data(market: Market) -> None:
     market.results("INSERT INTO sold VALUES (1, 'a', 1); CREATE VIEW v AS SELECT s FROM sold")
     market.results(f"CREATE REPLACEMENT r FOR VIEW v AS {PIVOT}; INSERT INTO sold VALUES (2, 'b', 1)")
@@ -244,6 +255,8 @@ def test_a_pivot_over_another_with_open_values_is_refused(market: Market) -> Non
     for sql, of in (("PIVOT sold ON nope", "unknown_column"), ("PIVOT nope ON k", "unknown_table")):
         refused = market.post("/v1/views", {"name": "v", "sql": sql, "dialect": "duckdb"})
         assert refused.json()["code"] == of and refused.json()["position"], refused.text
+    refused = market.post("/v1/views", {"name": "v", "sql": "PIVOT sold", "dialect": "duckdb"})
+    assert refused.json()["detail"] == "PIVOT has no key"
     assert hidden(market) == []
 
 

@@ -31,7 +31,7 @@ def main() -> int:
     print(text)
     if options.write:
         PAGE.write_text(text)
-    return any(verdict.wrong for verdict in found.values())
+    return any(verdict.wrong or not verdict.rows for verdict in found.values())
 
 
 if __name__ == "__main__":

@@ -10,9 +10,10 @@ _HEAD = """# TPC-DS
 
 This page shows the 99 queries of TPC-DS as views. `python -m tests.tpcds --write` makes it: it fetches the
 queries, which are not part of this repository, creates all views over empty tables, changes small random
-tables for some epochs, and compares every view with DuckDB's answer from scratch at every epoch. *Rows* is
-the largest number of rows that a view had, and *changes* the number of epochs that changed it. If LIMIT cuts
-between rows that are equal in the order, the order of the whole row decides.
+tables for some epochs, and compares every view with DuckDB's answer from scratch at every epoch. Among the
+rows that come and go are some that fit those queries which random rows never satisfy. *Rows* is the largest
+number of rows that a view had, and *changes* the number of epochs that changed it. If LIMIT cuts between rows
+that are equal in the order, the order of the whole row decides.
 """
 
 

@@ -17,6 +17,7 @@ from engine.schema import Column, Kind
 from tests.property.histories import Change, Epoch
 from tests.property.schemas import Row, Table
 from tests.tpcds.domains import Domains
+from tests.tpcds.fitting import FITTING, Fit
 from tests.tpcds.schema import FACTS, TABLES
 
 FIRST_DAY, LAST_DAY = date(1998, 1, 1), date(2002, 12, 31)
@@ -42,6 +43,14 @@ _SALES = {"store_returns": "store_sales", "catalog_returns": "catalog_sales", "w
 _SOLD = {"ticket_number": "ticket_number", "order_number": "order_number", "item_sk": "item_sk",
          "customer_sk": "customer_sk", "refunded_customer_sk": "bill_customer_sk",
          "returning_customer_sk": "bill_customer_sk", "web_page_sk": "web_page_sk"}  # fmt: skip
+
+
+_NUMERIC = {
+    column.name
+    for table in TABLES.values()
+    for column in table.schema.columns
+    if column.type.kind is Kind.NUMERIC
+}
 
 
 def day(moment: date) -> Row:
@@ -77,6 +86,16 @@ def time_of_day(seconds: int) -> Row:
     )
 
 
+def _later_days() -> list[date]:
+    """The days after the last one that fitting rows have."""
+    named = (value for fits in FITTING.values() for fit in fits for value in _dates(fit))
+    return sorted({each for each in named if each > LAST_DAY})
+
+
+def _dates(fit: Fit) -> list[date]:
+    return [date.fromisoformat(str(v)) for name, v in fit.values.items() if name.endswith("date_sk")]
+
+
 class Rows:
     """Writes rows, and remembers which query each was made for."""
 
@@ -84,12 +103,14 @@ class Rows:
         self.rng = rng
         self.domains = domains
         self.made: dict[tuple[str, int | None], list[Row]] = defaultdict(list)
+        self.fitting: dict[int, list[tuple[str, Row]]] = {}
+        """The rows of `FITTING` that are there, by query."""
         self._days: dict[int, list[int]] = {}
         self._keys = Counter[str]()
 
     def load(self, referred: int, facts: int) -> Epoch:
         """Days, times, for each query some rows of every table that facts refer to, and of each fact."""
-        calendar = [Change("date_dim", day(each), 1) for each in _DAYS]
+        calendar = [Change("date_dim", day(each), 1) for each in (*_DAYS, *_later_days())]
         times = [time_of_day(900 * n) for n in range(96)]
         self.made["time_dim", None] = times
         changes = [*calendar, *(Change("time_dim", row, 1) for row in times)]
@@ -98,11 +119,16 @@ class Rows:
             changes += [
                 Change(name, self.row(TABLES[name], q), 1) for q in self.domains for _ in range(count)
             ]
+        for query in self._fitted():
+            changes += self._fit(query)
         return tuple(changes)
 
     def change(self, count: int) -> Epoch:
         """Some rows come, some go, some are replaced, in all tables but those of days and times."""
         changes: list[Change] = []
+        for query in self._fitted():
+            if self.rng.random() < 0.5:
+                changes += self._fit(query)
         for _ in range(count):
             table = TABLES[self.rng.choice(FACTS if self.rng.random() < 0.7 else _REFERRED)]
             query = self.rng.choice(tuple(self.domains))
@@ -117,28 +143,63 @@ class Rows:
                 changes.append(Change(table.name, self.row(table, query), 1))
         return tuple(changes)
 
+    def _fitted(self) -> list[int]:
+        return [query for query in FITTING if query in self.domains]
+
+    def _fit(self, query: int) -> list[Change]:
+        """The rows that fit a query come if they are not there, and go otherwise."""
+        there = self.fitting.pop(query, None)
+        if there is not None:
+            return [Change(table, row, -1) for table, row in there]
+        keys: dict[str, object] = {}
+        made = self.fitting[query] = []
+        for fit in FITTING[query]:
+            values = {name: self._meant(name, value, keys) for name, value in fit.values.items()}
+            for _ in range(fit.times):
+                row = self._values(TABLES[fit.table], query, None, values)
+                made.append((fit.table, row))
+                keys[f"@{fit.name}"] = row[0]
+        return [Change(table, row, 1) for table, row in made]
+
+    def _meant(self, column: str, value: object, keys: Mapping[str, object]) -> object:
+        """The value of a column that a `Fit` names."""
+        if isinstance(value, str) and value.startswith("@"):
+            return keys[value]
+        if isinstance(value, str) and column.endswith("date_sk"):
+            return day(date.fromisoformat(value))[0]
+        is_numeric = column in _NUMERIC and value is not None
+        return Decimal(f"{value}.00") if is_numeric else value
+
     def row(self, table: Table, query: int, old: Row | None = None) -> Row:
         """A row for the query; with `old`, under its key."""
-        sold = self._sold(table.name, query)
-        values = []
+        row = self._values(table, query, old, self._sold(table.name, query))
+        self.made[table.name, query].append(row)
+        return row
+
+    def _values(self, table: Table, query: int, old: Row | None, known: Mapping[str, object]) -> Row:
+        """A row with these values by column, and random others."""
+        values: list[object] = []
         for i, column in enumerate(table.schema.columns):
             if i == 0 and table.key is not None:
                 self._keys[table.name] += old is None
                 values.append(old[0] if old is not None else self._keys[table.name])
+            elif column.name in known:
+                values.append(known[column.name])
             elif column.nullable and self.rng.random() < 0.03:
                 values.append(None)
             else:
-                values.append(sold.get(column.name.partition("_")[2]) or self.value(column, query))
-        self.made[table.name, query].append(tuple(values))
+                values.append(self.value(column, query))
         return tuple(values)
 
     def _sold(self, name: str, query: int) -> dict[str, object]:
-        """What a return has in common with its sale, by name without the prefix."""
+        """What a return has in common with its sale, by column."""
         if name not in _SALES or not (sales := self.made[_SALES[name], query]):
             return {}
         names = [each.partition("_")[2] for each in TABLES[_SALES[name]].schema.names]
         sale = dict(zip(names, self.rng.choice(sales), strict=True))
-        return {mine: sale[theirs] for mine, theirs in _SOLD.items() if theirs in sale}
+        mine = {column: column.partition("_")[2] for column in TABLES[name].schema.names}
+        sold = {column: sale.get(_SOLD.get(suffix, "")) for column, suffix in mine.items()}
+        return {column: value for column, value in sold.items() if value is not None}
 
     def value(self, column: Column, query: int) -> object:
         if column.name.endswith(("_date_sk", "_sales_date_sk")):

@@ -6,6 +6,7 @@ import duckdb
 
 from tests.property.histories import is_valid
 from tests.seeds import SEED
+from tests.tpcds.fitting import FITTING
 from tests.tpcds.maintained import random_history, verdicts
 from tests.tpcds.rows import FIRST_DAY, day, time_of_day
 from tests.tpcds.schema import TABLES
@@ -63,3 +64,21 @@ def test_ties_are_broken_by_all_columns() -> None:
     with duckdb.connect() as connection:
         rows = connection.execute(f"WITH t(a, b) AS (VALUES (2, 5), (1, 5), (0, 4)) {text}").fetchall()
     assert rows == [(1, 5)]
+
+
+def test_fitting_rows_come_and_go_and_name_columns() -> None:
+    for fits in FITTING.values():
+        for fit in fits:
+            assert fit.values.keys() <= set(TABLES[fit.table].schema.names), fit
+    bought = "SELECT ss_customer_sk FROM store_sales GROUP BY ALL HAVING count(*) > 14"
+    elsewhere = (
+        "SELECT c_customer_id FROM customer JOIN store_sales ON ss_customer_sk = c_customer_sk "
+        "JOIN customer_address ON ca_address_sk = ss_addr_sk WHERE ca_city = 'There'"
+    )
+    queries = {34: bought, 46: elsewhere, 69: "SELECT d_date FROM date_dim WHERE d_year = 2004"}
+    history = random_history(queries, SEED, epochs=8)
+    assert is_valid(tuple(TABLES.values()), history)
+    found = verdicts(queries, history)
+    for number, verdict in found.items():
+        assert (verdict.refused, verdict.wrong) == ("", "") and verdict.rows > 0, number
+    assert found[34].changes > 1

@@ -30,7 +30,6 @@ _AGGREGATES = {
     "varPop": "var_pop",
     "stddevPop": "stddev_pop",
 }
-_SORTED = "list_sort({0}, 'ASC', 'NULLS LAST')"
 _IN_PLACES = (
     "CASE WHEN {2} > 0 THEN list_slice({0}, {1}, {1} + {2} - 1) WHEN {2} = 0 THEN list_slice({0}, 1, 0)"
     " ELSE list_slice({0}, {1}, len({0}) + {2}) END"

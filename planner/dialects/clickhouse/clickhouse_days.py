@@ -16,7 +16,6 @@ Args = Sequence[exp.Expression]
 Meaning = str | Callable[[Args], exp.Expression]
 
 _AT = "CAST({0} AS TIMESTAMP)"
-_EPOCH = "TIMESTAMP '1970-01-01 00:00:00'"
 _FROM_SUNDAY = f"CAST({_AT} AS DATE) - CAST(dayofweek({_AT}) AS INTEGER)"
 _FROM_MONDAY = f"CAST({_AT} AS DATE) - CAST(isodow({_AT}) - 1 AS INTEGER)"
 _WEEKDAYS = ("isodow({0})", "isodow({0}) - 1", "dayofweek({0})", "dayofweek({0}) + 1")

@@ -33,7 +33,6 @@ _MEMBERS = (
     "CASE json_type({0}) WHEN 'ARRAY' THEN CAST(json_extract({0}, '$[*]') AS VARCHAR[])"
     " ELSE CAST([] AS VARCHAR[]) END"
 )
-_DEFAULTS = {"string": "''", "bool": "false"}
 
 
 def _along(args: Args) -> exp.Expression:

@@ -27,7 +27,6 @@ _AS_LOWER, _AS_UPPER = (
     f"translate({{0}}, '{_UPPER}', '{_LOWER}')",
     f"translate({{0}}, '{_LOWER}', '{_UPPER}')",
 )
-_IS_ASCII = "strlen({0}) = length({0})"
 
 
 def _part(first: str, last: str) -> str:
@@ -69,10 +68,6 @@ _CUT, _CUT_BYTES = "left({0}, {1})", _part("1", "{1}")
 
 def _with_space(form: str) -> Callable[[Args], exp.Expression]:
     return lambda args: sql(form, [*args, exp.Literal.string(" ")])
-
-
-def _insensitive(form: str) -> str:
-    return form.replace("{0}", "lower({0})").replace("{1}", "lower({1})")
 
 
 def _each(form: str, combined: str) -> str:
@@ -167,7 +162,6 @@ def _function_of_url(pattern: str) -> str:
 
 
 _DOMAIN = _function_of_url(_URL + r"([^/?#:]*)")
-_SUBSTRINGS = "list_transform(range(1, length({0}) + 1), lambda at: substring({0}, at, length({1})))"
 
 TEXTS: Mapping[str, Meaning] = {
     "LENGTH(value)": _length,

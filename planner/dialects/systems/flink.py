@@ -123,7 +123,6 @@ _PAIRS = "list_transform(string_split({0}, {1}), lambda part: string_split(part,
 _TO_MAP = (
     f"map(list_transform({_PAIRS}, lambda pair: pair[1]), list_transform({_PAIRS}, lambda pair: pair[2]))"
 )
-_PLACES = "list_filter(range(1, length({0}) + 1), lambda at: substring({0}, at, length({1})) = {1})"
 
 
 def _to_map(args: Args) -> exp.Expression:

@@ -47,7 +47,6 @@ _DOUBLES = "CAST({0} AS DOUBLE[]), CAST({1} AS DOUBLE[])"
 _TYPE_NAMES = {"FLOAT": "real", "BLOB": "varbinary", "TIMESTAMP WITH TIME ZONE": "timestamp with time zone"}
 _NAMED = " ".join(f"WHEN '{name}' THEN '{there}'" for name, there in _TYPE_NAMES.items())
 _INT64_BITS = 64
-_ALL_BITS = "bit_count(CAST({0} AS BIGINT) & 9223372036854775807) + CAST({0} < 0 AS INTEGER)"
 
 
 def _bits(args: Args) -> exp.Expression:
