@@ -7,7 +7,7 @@ from collections import Counter
 
 from service.settings.settings import Settings
 from tests.seeds import each_seed
-from tests.service.client import Client
+from tests.service.client import Client, code
 from tests.service.test_live_branches import described
 from tests.service.test_watermarks import TABLES, VIEWS, ask, at, click, closed
 from tests.service.test_what_if import branch
@@ -80,6 +80,30 @@ def test_closed_windows_of_a_live_branch_stay_as_they_are(settings: Settings) ->
         assert Counter(client.rows("hours")) == Counter(
             {(at(0), "a", 2, at(10)): 1, (at(60), "a", 1, at(119)): 1}
         )
+
+
+def test_the_key_of_a_row_that_was_left_out_is_a_conflict(client: Client) -> None:
+    """A branch that has inserted it too can be merged with the parent's row."""
+    ask(
+        client,
+        "CREATE TABLE clicks (id BIGINT PRIMARY KEY, at TIMESTAMP, WATERMARK FOR at AS at) APPEND ONLY",
+    )
+
+    def insert(id: int, minutes: int, **where: str) -> None:
+        sql = f"INSERT INTO clicks VALUES ({id}, '{at(minutes)}')"
+        assert client.post("/v1/sql", {"sql": sql, **where}).status_code == 200
+
+    insert(1, 0)
+    branch(client, "b", live=True)
+    insert(2, 20, branch="b")
+    insert(3, 10)
+    caught_up(client, "b")
+    insert(3, 30, branch="b")
+    refused = client.post("/v1/branches/b/merge", {})
+    assert code(refused) == (409, "merge_conflict") and "clicks id = 3" in refused.json()["detail"]
+    merged = client.post("/v1/branches/b/merge", {"on_conflict": "ours"}).json()
+    assert (merged["changes"], merged["conflicts"]) == (1, 1)
+    assert sorted(client.rows("clicks")) == [(1, at(0)), (2, at(20)), (3, at(10))]
 
 
 @each_seed(3)

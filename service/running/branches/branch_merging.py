@@ -134,6 +134,8 @@ class _Merging:
         )
         differ = ~mine.equals(theirs)
         clash = differ & _inside(keys, self._changed_meanwhile(definition, transaction.snapshot))
+        if definition.details.rules.append_only:  # the branch may have left the parent's row out as late
+            clash |= differ & theirs.there
         self._note(definition, keys[:, clash])
         taken = differ & ~clash if self._on_conflict is ConflictChoice.OURS else differ
         return mine.changes(definition, theirs, taken)
