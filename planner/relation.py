@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
+from engine.kernels.words import NULL
 from engine.plan.nodes import Node, project
 from engine.schema import Schema
 
@@ -16,6 +19,12 @@ class Watermark:
 
     column: str
     delay: int
+
+    def after(self, newest: np.ndarray) -> np.ndarray:
+        """The watermarks int64[n] of tables whose greatest times are `newest` int64[n]: no row before them is
+        taken. Where the delay reaches back beyond all time, it is the least time there is."""
+        least = NULL + 1
+        return np.maximum(newest, least + self.delay) - self.delay
 
 
 @dataclass(frozen=True)

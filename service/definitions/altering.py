@@ -132,7 +132,7 @@ class Alterations:
         """Raises Conflict or Invalid if the current rows violate a new constraint."""
         engine = self._of.engine
         changes = TableChanges.of(ChangeOp.INSERT, new.schema, rows[0])
-        for error, _ in new.faults(changes):
+        for error, _ in new.faults(changes, old.details.rules):
             raise Invalid(f"a row {error.message}", "change these rows first", code=error.code)
         known = {constraint.name for constraint in old.details.rules.constraints}
         own = bonds_of(new.relation, new.details.rules, self._of.relations)

@@ -138,6 +138,8 @@ class _Merging:
         for step in steps.values():
             differ[step.places] = True
         clash = differ & _inside(keys, self._changed_meanwhile(definition, transaction.snapshot))
+        if definition.details.rules.append_only:  # the branch may have left the parent's row out as late
+            clash[theirs.places] |= differ[theirs.places]
         self._note(definition, keys[:, clash])
         taken = differ & ~clash if self._on_conflict is ConflictChoice.OURS else differ
         return TableChanges.concat(
