@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
+from engine.kernels.words import NULL
 from engine.plan.nodes import Node, project
 from engine.schema import Schema
 
@@ -16,6 +19,12 @@ class Watermark:
 
     column: str
     delay: int
+
+    def after(self, newest: np.ndarray) -> np.ndarray:
+        """The watermarks int64[n] of tables whose greatest times are `newest` int64[n]: no row before them is
+        taken. Where the delay reaches back beyond all time, it is the least time there is."""
+        least = NULL + 1
+        return np.maximum(newest, least + self.delay) - self.delay
 
 
 @dataclass(frozen=True)
@@ -35,6 +44,11 @@ class Relation:
     rows: int | None = None
     watermark: Watermark | None = None
     period: tuple[int, int] | None = None
+
+    @property
+    def declared_key(self) -> tuple[int, ...] | None:
+        """The key that the table declares: with valid time, several rows may have it, at different times."""
+        return None if self.key is None else tuple(i for i in self.key if i not in (self.period or ()))
 
     @property
     def untimed(self) -> tuple[int, ...]:

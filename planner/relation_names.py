@@ -121,3 +121,10 @@ def _first(text: str) -> tuple[str, str]:
     while not (text[end] == '"' and text[end + 1 : end + 2] != '"'):
         end += 2 if text[end] == '"' else 1
     return text[1:end].replace('""', '"'), text[end + 1 :]
+
+
+def quoted_if_needed(name: str) -> str:
+    """One name as SQL writes it: in double quotes, unless it is plain. Key words are taken as they are."""
+    if name.isascii() and name.isidentifier() and name == name.lower():
+        return name
+    return '"' + name.replace('"', '""') + '"'

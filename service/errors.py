@@ -9,6 +9,7 @@ ServiceError
 ├── NotAcceptable       406  the service has no format that the Accept header allows
 ├── Conflict            409  the current state forbids the request
 │   └── NamingConflict       ... and the error names a relation that the request does not
+│       └── ShowingConflict  ... or shows rows of it that the request does not
 ├── HistoryGone         410  the epoch is no longer kept
 ├── TooLarge            413  the request exceeds a limit of bytes
 ├── UnsupportedFormat   415  the service cannot read the content type or encoding
@@ -27,8 +28,8 @@ that the client gets.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
@@ -97,6 +98,16 @@ class Conflict(ServiceError):
     code = "conflict"
 
 
+class Viewer(Protocol):
+    """Somebody who gets errors."""
+
+    def sees(self, relation: str) -> bool:
+        """Whether the relation is on lists that the viewer gets."""
+
+    def reads(self, relation: str) -> bool:
+        """Whether the viewer may read the relation's rows."""
+
+
 class NamingConflict(Conflict):
     """A conflict with a `relation` that the request does not name. `veiled` says the same without the name,
     for those who do not see that relation."""
@@ -107,6 +118,18 @@ class NamingConflict(Conflict):
         super().__init__(message, hint, code=None if veiled is None else veiled.code)
         self.relation = relation
         self.veiled = veiled or Conflict("another relation forbids the request")
+
+    def is_for(self, viewer: Viewer) -> bool:
+        """Whether the viewer may read the error as it is."""
+        return viewer.sees(self.relation)
+
+
+class ShowingConflict(NamingConflict):
+    """A conflict with rows of `relation` that the request does not have. `veiled` says the same without them,
+    for those who do not read that relation."""
+
+    def is_for(self, viewer: Viewer) -> bool:
+        return viewer.reads(self.relation)
 
 
 class HistoryGone(ServiceError):
@@ -205,9 +228,9 @@ def problem_of(error: BaseException) -> Problem | None:
     return None
 
 
-def as_seen(error: Exception, sees: Callable[[str], bool]) -> Exception:
-    """The error as somebody may read it who `sees` some relations."""
-    return error.veiled if isinstance(error, NamingConflict) and not sees(error.relation) else error
+def as_seen(error: Exception, viewer: Viewer) -> Exception:
+    """The error as the viewer may read it."""
+    return error.veiled if isinstance(error, NamingConflict) and not error.is_for(viewer) else error
 
 
 def start_failure(error: BaseException) -> str:

@@ -111,7 +111,7 @@ def answered(scope: Scope, error: Exception) -> Response:
 def _seen(scope: Scope, error: Exception) -> Exception:
     """The error as whoever has sent the request may read it."""
     principal = scope.get("principal")
-    return error if principal is None else as_seen(error, principal.sees)
+    return error if principal is None else as_seen(error, principal)
 
 
 async def _any(request: Request, error: Exception) -> Response:

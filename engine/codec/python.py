@@ -13,7 +13,14 @@ from decimal import Context, Decimal
 from engine.codec.interned import PYTHON_VALUES, Numbers, values_of
 from engine.codec.numerals import number_of
 from engine.codec.schemas import per_schema
-from engine.codec.timestamps import EPOCH, EPOCH_DAY, EPOCH_UTC
+from engine.codec.timestamps import (
+    EPOCH,
+    EPOCH_DAY,
+    EPOCH_UTC,
+    date_text,
+    timestamp_text,
+    timestamptz_text,
+)
 from engine.codec.values import encoder, word_float
 from engine.errors import InvalidValue
 from engine.kernels.words import NULL
@@ -31,6 +38,24 @@ def decode_row(words: Sequence[int], schema: Schema, dictionary: Dictionary) -> 
         None if word == NULL else decode(word, dictionary)
         for word, decode in zip(words, _decoders(schema), strict=True)
     )
+
+
+def exact_row(words: Sequence[int], schema: Schema, dictionary: Dictionary) -> tuple[object, ...]:
+    """The values of one row, as `encode_row` and literals take them: a date or moment that Python cannot
+    represent is its text."""
+    return tuple(
+        None if word == NULL else _exact(word, decode, type, dictionary)
+        for word, decode, type in zip(words, _decoders(schema), schema.types, strict=True)
+    )
+
+
+def _exact(word: int, decode: Decoder, type: Type, dictionary: Dictionary) -> object:
+    try:
+        return decode(word, dictionary)
+    except InvalidValue:
+        if type.kind not in _TEXTS:
+            raise
+        return _TEXTS[type.kind](word)
 
 
 def encode_row(values: Sequence[object], schema: Schema, dictionary: Dictionary) -> tuple[int, ...]:
@@ -108,6 +133,7 @@ def _float(word: int, dictionary: Dictionary) -> float:
     return word_float(word)
 
 
+_TEXTS = {Kind.DATE: date_text, Kind.TIMESTAMP: timestamp_text, Kind.TIMESTAMPTZ: timestamptz_text}
 _DECODERS: dict[Kind, Decoder] = {
     Kind.BOOLEAN: lambda word, dictionary: word == 1,
     Kind.SMALLINT: _integer,

@@ -1,6 +1,6 @@
 """Estimating: what a view would cost, from trials of its plan over shares of its sources.
 
-  few rows        a trial of a few thousand rows tells whether more may be tried
+  few rows        a trial of few rows, and then one of some more, tells whether more may be tried
   more rows       as long as no operator would make too many
   three shares    of the rows that were tried last; each figure is what it would be for all rows
   one change      of rows of each source, in the last of these trials
@@ -21,7 +21,7 @@ import numpy as np
 from engine.costs.build_time import build_time
 from engine.costs.draws import Draws, draws_of
 from engine.costs.growth import grown
-from engine.costs.probing import ProbedRows, SourceProbes, change_cost, dearest_rows, probe, probed_rows
+from engine.costs.probing import SourceProbes, change_cost, dearest_rows, probe, probed_rows
 from engine.costs.process_time import process_seconds
 from engine.costs.roots import ThinnedPlan, has_recursion, thinned
 from engine.costs.trial import OperatorTrial, Trial
@@ -37,8 +37,10 @@ Sharing = Callable[[frozenset[Hashable]], Mapping[Hashable, tuple[str, ...]]]
 """Of these keys of operators, those that run already, with the views that use them."""
 ALLOWANCE = Allowance(seconds=3.0, rows=4_000_000, bytes=384 << 20, all_seconds=8.0)
 """What the trials of an estimate may use."""
-_LEVELS = (1_000, 8_000, 64_000)
+_LEVELS = (16, 128, 1_000, 8_000, 64_000)
 """Rows of the first trials."""
+_BY_PROCESS = 1_000
+"""Rows at most over which a process is measured."""
 _GROWTH = 8.0
 """By how much more rows a trial has than the one before it."""
 _GROWN = 2
@@ -47,6 +49,8 @@ _SMALL = 4_000
 """Rows over which a recursion is tried whole."""
 _ROWS_A_STEP = 2_000_000
 """So many rows an operator may be expected to make in a trial."""
+_TEXT_BYTES = 96 << 20
+"""So many bytes of new texts may be expected to be made in a trial."""
 _SECONDS_HERE = 0.5
 """What an operator may take that is built without a process of its own."""
 _ROOT_SHARES = (1 / 64, 1 / 16, 1 / 4, 1.0)
@@ -120,6 +124,8 @@ class _Estimate:
         self._max_rounds = max_rounds
         self._limits = limits
         self._spending = spending
+        self._tried = limits.whole_rows
+        """Rows of the last trial that was not cut, about."""
         self._clock = np.array([[now], [snapshot.upper - 1], [1]], np.int64)
 
     def cost(self, sharing: Sharing) -> ViewCost:
@@ -165,7 +171,7 @@ class _Estimate:
         kept = sum(each.kept > 0 for each in operators)
 
         def process() -> float:
-            few = draws_of(self._plan, self._snapshot, _LEVELS[0])
+            few = draws_of(self._plan, self._snapshot, min(self._tried, _BY_PROCESS))
             drawn = few.rows(few.share)
             return process_seconds(self._plan, kinds, drawn, self._dictionary)
 
@@ -187,7 +193,10 @@ class _Estimate:
                 growth = trial.rows / before if before else _GROWTH**2
                 if draws.share >= 1.0 or trial.rows * max(growth, _GROWTH) > _ROWS_A_STEP:
                     break
+                if trial.texts * _GROWTH > _TEXT_BYTES:
+                    break
                 before = max(trial.rows, 1)
+            self._tried = most
             draws = draws_of(self._plan, self._snapshot, most)
             rows = draws.rows(draws.share)
             trial = self._trial(plan.plan, draws, rows, draws.share)
@@ -240,8 +249,8 @@ class _Estimate:
         return found
 
     def _trial(self, plan: Node, draws: Draws, rows: Mapping[str, np.ndarray], share: float) -> Trial:
-        trial = Trial(plan, self._snapshot, self._dictionary, self._max_rounds, share)
-        trial.run({CLOCK.name: self._clock, **rows}, draws.since, self._spending)
+        trial = Trial(plan, self._snapshot, self._dictionary, self._max_rounds, share, self._spending)
+        trial.run({CLOCK.name: self._clock, **rows}, draws.since)
         return trial
 
     def _probes(self, found: _Trials) -> dict[str, list[SourceProbes]]:
@@ -249,14 +258,11 @@ class _Estimate:
         probes = {}
         tables = {name: rows for name, rows in found.rows.items() if name != CLOCK.name}
         for source, rows in probed_rows(self._plan, tables).items():
-            each = [self._probed(trial, source, rows) for trial in found.trials[-2:] if not trial.is_cut]
+            each = [probe(trial, source, rows) for trial in found.trials[-2:] if not trial.is_cut]
             known = [one for one in each if one is not None]
             if known and each[-1] is not None:
                 probes[source] = known
         return probes
-
-    def _probed(self, trial: Trial, source: str, rows: ProbedRows) -> SourceProbes | None:
-        return probe(trial, source, rows, self._spending)
 
 
 def _operator_cost(
@@ -271,7 +277,8 @@ def _operator_cost(
     passed = grown(shares, [each.passed for each in figures], drawn)
     kept = grown(shares, [each.kept for each in figures], drawn)
     taken = grown(shares, [each.taken for each in figures], drawn)
-    memory = 0.0 if operator.shared else last.bytes(kept)
+    texts = grown(shares, [each.texts for each in figures], drawn)
+    memory = 0.0 if operator.shared else last.bytes(kept) + texts
     seconds = _seconds(operator.kind, figures, taken + passed)
     return OperatorCost(operator, taken, passed, kept, memory, seconds, change_rows)
 

@@ -17,7 +17,6 @@ from engine.costs.column_origins import ColumnOrigins
 from engine.costs.draws import hashes
 from engine.costs.trial import ProbedChange, Trial
 from engine.costs.view_cost import ChangeCost
-from engine.operators.allowance import Spending
 from engine.plan.nodes import Node
 
 _AT_RANDOM, _HEAVIEST, _WARM = 48, 4, 3
@@ -98,15 +97,15 @@ class SourceProbes:
     heavy: int
 
 
-def probe(trial: Trial, source: str, rows: ProbedRows, spending: Spending) -> SourceProbes | None:
+def probe(trial: Trial, source: str, rows: ProbedRows) -> SourceProbes | None:
     """Change rows, as many as time allows; None if one change alone takes more than the allowance."""
     for words in rows.words[-_WARM:]:
-        if trial.probe(source, words, spending) is None:
+        if trial.probe(source, words) is None:
             return None
     found: list[tuple[ProbedChange, ProbedChange]] = []
     until = perf_counter() + _SECONDS
     for words in rows.words:
-        changed = trial.probe(source, words, spending)
+        changed = trial.probe(source, words)
         if changed is None:
             return None
         found.append(changed)

@@ -1,17 +1,18 @@
 """Trials: a plan run over drawn rows in a dataflow of its own, with what each operator did and holds.
 
-Nothing of the running engine is touched but its dictionary, which keeps texts that the plan makes until it is
-next collected. Any thread may run a trial.
+Nothing of the running engine is touched: texts that the plan makes are in a dictionary of the trial's own.
+Any thread may run a trial.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter_ns
 
 import numpy as np
 
+from engine.costs.text_meter import TextMeter
 from engine.errors import OverBudget
 from engine.kernels.index import FEWEST, SLOTS_A_KEY
 from engine.kernels.narrow.narrow_rows import NarrowRows, ends_of, format_for
@@ -29,6 +30,7 @@ from engine.state.layer import NARROW
 from engine.state.packed_times import Frontier
 from engine.state.snapshot import Snapshot
 from engine.state.trace import Trace
+from engine.state.trial_dictionary import TrialDictionary
 
 _WORD = 8
 _SLOT = 4
@@ -39,7 +41,7 @@ _NAME = "estimate"
 class OperatorTrial:
     """What an operator did over a share of the rows: differences `taken` and `passed`, those that it `kept`
     in batches, and the `nanoseconds` of its steps. A kept row takes `width` bytes in a large batch and
-    `wide` in a small one."""
+    `wide` in a small one. `texts` are the bytes of texts that nobody had before."""
 
     taken: int
     passed: int
@@ -47,6 +49,7 @@ class OperatorTrial:
     nanoseconds: int
     width: float
     wide: float
+    texts: int = 0
 
     @property
     def work(self) -> int:
@@ -69,11 +72,20 @@ class Trial:
     """A dataflow of a plan, over the rows of a share. `operators` are in the order of `figures`."""
 
     def __init__(
-        self, plan: Node, snapshot: Snapshot, dictionary: Dictionary, max_rounds: int, share: float
+        self,
+        plan: Node,
+        snapshot: Snapshot,
+        dictionary: Dictionary,
+        max_rounds: int,
+        share: float,
+        spending: Spending,
     ) -> None:
         self.share = share
+        spending.pause()
+        self._dictionary = TrialDictionary(dictionary, spending.allowance.bytes, spending.check)
+        self._meter = TextMeter(spending, self._dictionary)
         order, start = snapshot.frontier.order, perf_counter_ns()
-        self._hydration = Hydration.of(_NAME, plan, order, dictionary, Options(max_rounds))
+        self._hydration = Hydration.of(_NAME, plan, order, self._dictionary, Options(max_rounds))
         self.rendering = perf_counter_ns() - start
         """The nanoseconds that it took to make the operators."""
         self._dataflow = self._hydration.dataflow
@@ -83,12 +95,12 @@ class Trial:
         self.is_cut = False
         """Whether it was more than the allowance gave, so that its figures are too low."""
 
-    def run(self, rows: Mapping[str, np.ndarray], since: int, spending: Spending) -> None:
+    def run(self, rows: Mapping[str, np.ndarray], since: int) -> None:
         """Compute the view, until it is done or has spent its allowance."""
         self._hydration.history.trace.since = since
         deltas = {name: delta for name, delta in rows.items() if name in self._hydration.inputs}
         try:
-            self._hydration.run(deltas, spending)
+            self._hydration.run(deltas, self._meter)
         except OverBudget:
             self.is_cut = True
         else:
@@ -109,9 +121,17 @@ class Trial:
         """The most rows that an operator has passed on."""
         return max((operator.emitted for operator in self._places), default=0)
 
+    @property
+    def texts(self) -> int:
+        """The bytes of new texts."""
+        return self._dictionary.made
+
     def figures(self) -> list[OperatorTrial]:
         """What each operator did and holds, in the order of `operators`."""
-        inside = dict(self._inside())
+        figures = zip(self._ordered(), self._figures(dict(self._inside())), strict=True)
+        return [replace(figure, texts=self._meter.texts_of(operator)) for operator, figure in figures]
+
+    def _figures(self, inside: Mapping[Operator, Sequence[Arrangement]]) -> list[OperatorTrial]:
         return [
             _cut_figures(operator, observed)
             if self.is_cut
@@ -141,21 +161,19 @@ class Trial:
 
     # Single changes
 
-    def probe(
-        self, source: str, words: np.ndarray, spending: Spending
-    ) -> tuple[ProbedChange, ProbedChange] | None:
+    def probe(self, source: str, words: np.ndarray) -> tuple[ProbedChange, ProbedChange] | None:
         """Delete a row of a source and insert it again; None if that takes more than the allowance."""
-        deleted = self._change(source, words, -1, spending)
-        inserted = None if deleted is None else self._change(source, words, 1, spending)
+        deleted = self._change(source, words, -1)
+        inserted = None if deleted is None else self._change(source, words, 1)
         return None if deleted is None or inserted is None else (deleted, inserted)
 
-    def _change(self, source: str, words: np.ndarray, diff: int, spending: Spending) -> ProbedChange | None:
+    def _change(self, source: str, words: np.ndarray, diff: int) -> ProbedChange | None:
         delta = np.array([*words.tolist(), self._upper, diff], np.int64)[:, np.newaxis]
         before = self._emitted()
         self._upper += 1
         start = perf_counter_ns()
         try:
-            self._hydration.run({source: np.ascontiguousarray(delta)}, spending)
+            self._hydration.run({source: np.ascontiguousarray(delta)}, self._meter)
         except OverBudget:
             return None
         self._publish()

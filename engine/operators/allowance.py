@@ -54,11 +54,11 @@ class Spending:
     sees_steps = False
 
     def __init__(self, allowance: Allowance) -> None:
-        self._allowance = allowance
+        self.allowance = allowance
         self._operator: Operator | None = None
         self.rows = self.bytes = self.rounds = 0
         """Made by the current operator; and the rounds it ran, if it is a loop."""
-        self._began = self._until = 0.0
+        self._began, self._until = 0.0, inf
         self._left = allowance.all_seconds
         self._stopped = False
 
@@ -75,20 +75,28 @@ class Spending:
         self._operator = operator
         self.rows = self.bytes = self.rounds = 0
         self._began = now
-        self._until = now + min(self._allowance.seconds, max(self._left, _LEAST_SECONDS))
+        self._until = now + min(self.allowance.seconds, max(self._left, _LEAST_SECONDS))
+
+    def pause(self) -> None:
+        """No operator runs until the next one begins."""
+        self._until = inf
 
     def made(self, operator: Operator) -> None:
         """Count what an operator has just made. Raises OverBudget."""
         for delta in operator.out:
             self.rows += delta.shape[1]
             self.bytes += delta.nbytes
-        if self.rows > self._allowance.rows or self.bytes > self._allowance.bytes:
+        if self.rows > self.allowance.rows or self.bytes > self.allowance.bytes:
             raise self._over()
 
     def round(self, rounds: tuple[int, ...]) -> None:
         """A round of a loop begins. Raises OverBudget if the time is up, BuildCancelled after `stop`."""
-        self._check_stopped()
         self.rounds += 1
+        self.check()
+
+    def check(self) -> None:
+        """Raises OverBudget if the operator's time is up, BuildCancelled after `stop`."""
+        self._check_stopped()
         if processor_seconds() > self._until:
             raise self._over()
 
@@ -100,7 +108,7 @@ class Spending:
         self.rows += rows
         self.bytes += bytes
         is_late = processor_seconds() > self._until
-        if is_late or self.rows > self._allowance.rows or self.bytes > self._allowance.bytes:
+        if is_late or self.rows > self.allowance.rows or self.bytes > self.allowance.bytes:
             raise self._over()
 
     def _check_stopped(self) -> None:

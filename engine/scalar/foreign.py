@@ -11,6 +11,8 @@ import itertools
 import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import date, datetime
+from math import inf
+from time import perf_counter
 
 import numpy as np
 import pyarrow as pa
@@ -32,6 +34,8 @@ from engine.schema import NESTED, Column, Kind, Type
 from engine.state.dictionary import Dictionary
 
 _FEW = 8  # up to this many rows, constants in the text are faster than a table
+_GROWTH, _SHORTLY, _LONG = 8, 0.01, 0.1
+"""By how much more rows go at a time if the seconds of the last ones were few, and what is too long."""
 _PLACE = re.compile(r"\{(\d+)\}")
 _BY_ARROW = NESTED | {Kind.INTERVAL, Kind.JSON}  # kinds whose Python values differ from DuckDB's
 # Arrow counts nanoseconds; longer intervals from DuckDB would wrap around.
@@ -102,6 +106,25 @@ class DuckExpression:
     def compute(self, rows: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
         """The results int64[m] for rows int64[K, m]; NULL for rows that fail, with their reasons by
         position."""
+        if rows.shape[1] > _FEW and self._dictionary.most_bytes < inf:
+            return self._in_stretches(rows)
+        return self._at_once(rows)
+
+    def _in_stretches(self, rows: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
+        """The results of a few rows first, and then of more at a time as long as that is fast."""
+        words, reasons = np.empty(rows.shape[1], np.int64), dict[int, str]()
+        start, size = 0, _FEW
+        while start < len(words):
+            began = perf_counter()
+            found, failed = self._at_once(np.ascontiguousarray(rows[:, start : start + size]))
+            words[start : start + size] = found
+            reasons |= {start + place: reason for place, reason in failed.items()}
+            start += size
+            seconds = perf_counter() - began
+            size = size * _GROWTH if seconds < _SHORTLY else max(size // 2, 1) if seconds > _LONG else size
+        return words, reasons
+
+    def _at_once(self, rows: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
         count = rows.shape[1]
         words = self._together(rows) if count <= _FEW else None
         if words is not None:

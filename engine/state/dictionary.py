@@ -21,6 +21,7 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from math import inf
 
 import numpy as np
 import pyarrow as pa
@@ -50,6 +51,9 @@ class Lease:
 
 class Dictionary:
     """Interns texts as words, and finds the texts of words."""
+
+    most_bytes: float = inf
+    """So many bytes it may have; whoever makes texts for a dictionary with a limit makes few at first."""
 
     def __init__(self, hash: Hash = hash_texts) -> None:
         self._hash = hash
@@ -233,6 +237,22 @@ class Dictionary:
     def slice(self, first: int, last: int) -> tuple[np.ndarray, pa.LargeStringArray]:
         """The words and texts of the entries numbered from `first` up to `last`."""
         return self._entries.slice(first, last)
+
+    # Other dictionaries that borrow from this one
+
+    def beneath(self, words: np.ndarray) -> tuple[Entries, np.ndarray]:
+        """A generation, and the numbers of its entries that have one of the words."""
+        with self._lock:
+            self._bring_back(words)
+            entries = self._entries
+        numbers = entries.known(words)
+        return entries, numbers[numbers >= 0]
+
+    def _take_exceptions(self, other: Dictionary) -> None:
+        """Know the exceptions of another dictionary."""
+        with other._lock:
+            self._exceptions = dict(other._exceptions)
+            self._suspects = other._suspects
 
     # Entries, for logs and checkpoints
 

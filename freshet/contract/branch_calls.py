@@ -27,8 +27,9 @@ MAIN = "main"
 class BranchDescription:
     """A branch that has parted from `of` at epoch `parted`. Its own epochs begin with `begins`; `epoch` is
     the newest. It holds `bytes` of its own; `merged` are the epochs of its parent that have its changes.
-    A `live` one `follows` its parent up to that epoch, and `waits` says why it does not go on. `lost` says
-    why the service could not restore it."""
+    A `live` one `follows` its parent up to that epoch, and `waits` says why it does not go on. `late`
+    counts the rows that came too late for a watermark on it. `lost` says why the service could not restore
+    it."""
 
     name: str
     of: str
@@ -40,13 +41,15 @@ class BranchDescription:
     live: bool = False
     follows: int | None = None
     waits: str | None = None
+    late: int = 0
     lost: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class MergeDescription:
     """`epoch` of `into` has the changes; `conflicts` is the number of rows that both had changed. `views` of
-    the branch's own were made there too; for those that were `left_out`, it has the reasons."""
+    the branch's own were made there too; for those that were `left_out`, it has the reasons. `late` counts
+    rows of the branch that came too late for a watermark there."""
 
     branch: str
     into: str
@@ -55,6 +58,7 @@ class MergeDescription:
     conflicts: int
     views: list[str] = field(default_factory=list)
     left_out: list[dict[str, str]] = field(default_factory=list)
+    late: int = 0
 
 
 def _branch(answer: ApiAnswer) -> BranchDescription:

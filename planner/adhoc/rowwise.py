@@ -1,7 +1,7 @@
 """Expressions of DEFAULT, GENERATED and CHECK, made computable over one row.
 
-They are planned as a query over the table, so they mean the same as in a view. A DEFAULT reads no column but
-the current time, under a name that nobody can write.
+They are planned as a query over the table, so they mean the same as in a view. The current time, which a
+DEFAULT and a CHECK may read, is a column under a name that nobody can write.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, OneOf
 from engine.plan.nodes import Map, Node, Source
-from engine.schema import TIMESTAMP, Column, Schema, Type
+from engine.schema import BOOLEAN, TIMESTAMP, Column, Schema, Type
 from planner.errors import InvalidQuery, PlannerError, Unsupported
 from planner.identifiers import relation_node
 from planner.lower.planned_query import PlannedQuery
@@ -81,8 +81,19 @@ def default_expression(text: Text, type: Type) -> Expression:
     return _planned(Text(tree.sql(text.dialect), text.dialect), type, MOMENT)
 
 
+def condition_expression(text: Text, relation: Relation) -> Expression:
+    """A CHECK as an expression over the columns of a relation; behind them is that of MOMENT if it `moves`.
+    Raises a PlannerError."""
+    if not moves(text):
+        return _planned(text, BOOLEAN, relation)
+    _check_alone(text.tree(), text.dialect)
+    schema = Schema((*relation.schema.columns, *_MOMENT.columns))
+    timed = Relation(relation.name, schema, Source(relation.name, schema))
+    return _planned(Text(text.tree().transform(_clock).sql(text.dialect), text.dialect), BOOLEAN, timed)
+
+
 def moves(text: Text) -> bool:
-    """Whether the value of a DEFAULT depends on the time."""
+    """Whether the value of a DEFAULT or a CHECK depends on the time."""
     return any(_clock(node) is not node for node in text.tree().walk())
 
 
@@ -104,18 +115,23 @@ def _planned(text: Text, type: Type, relation: Relation) -> Expression:
 
 def _plan(value: exp.Expression, relation: Relation, dialect: str) -> PlannedQuery:
     """The query of a value over the rows of a relation."""
-    beyond = value.find(exp.Query, exp.AggFunc, exp.Window)
-    if beyond is not None:
-        raise Unsupported(
-            f"{beyond.sql(dialect)} in a DEFAULT, GENERATED or CHECK is not supported",
-            "use the columns of the row alone",
-        )
+    _check_alone(value, dialect)
     query = exp.Select(expressions=[exp.alias_(value, "value")]).from_(relation_node(relation.name))
     try:
         return plan_query(query, {relation.name: relation}, dialect)
     except PlannerError as error:
         error.line = error.column = None
         raise
+
+
+def _check_alone(value: exp.Expr, dialect: str) -> None:
+    """Raises Unsupported for a value that is of more than one row."""
+    beyond = value.find(exp.Query, exp.AggFunc, exp.Window)
+    if beyond is not None:
+        raise Unsupported(
+            f"{beyond.sql(dialect)} in a DEFAULT, GENERATED or CHECK is not supported",
+            "use the columns of the row alone",
+        )
 
 
 def _only(plan: Node, source: Node, text: Text) -> Expression:

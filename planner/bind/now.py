@@ -10,33 +10,12 @@ from sqlglot import exp
 
 from engine.plan.expressions import Cast
 from engine.schema import DATE
+from planner.clock_functions import reads_clock
 from planner.errors import Unsupported
 from planner.ir import Expression, Now
 from planner.positions import fail
 
-_TIMES = (
-    exp.CurrentTimestamp,
-    exp.CurrentTimestampLTZ,
-    exp.CurrentDatetime,
-    exp.Localtimestamp,
-    exp.Systimestamp,
-    exp.UtcTimestamp,
-)
 _DATES = (exp.CurrentDate, exp.UtcDate)
-_NAMED_TIMES = frozenset(
-    {
-        "current_localtimestamp",
-        "get_current_timestamp",
-        "getutcdate",
-        "now",
-        "now64",
-        "statement_timestamp",
-        "sysdate",
-        "sysdatetime",
-        "sysutcdatetime",
-        "transaction_timestamp",
-    }
-)
 _NAMED_DATES = frozenset({"today"})
 _GOING_ON = frozenset({"clock_timestamp", "timeofday"})
 
@@ -44,7 +23,7 @@ _GOING_ON = frozenset({"clock_timestamp", "timeofday"})
 def time_of_epoch(node: exp.Expression) -> Expression | None:
     """The expression of a function that reads the time; None for any other node."""
     name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
-    if isinstance(node, _TIMES) or name in _NAMED_TIMES:
+    if reads_clock(node):
         return Now()
     if name in _GOING_ON:
         fail(Unsupported(f"{name}() is not deterministic, so it cannot be maintained", "use now()"), node)

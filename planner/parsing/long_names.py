@@ -21,7 +21,8 @@ def notices(tokens: Iterable[Token], script: str) -> tuple[str, ...]:
     found = {}
     for token in tokens:
         written = script[token.start : token.end + 1]
-        if token.token_type in _NAMES and len(written) > len(token.text) + 2 * written.startswith('"'):
+        name = written[1:-1].replace('""', '"') if written.startswith('"') else written
+        if token.token_type in _NAMES and len(name) > len(token.text):
             found[written] = f"the name {written} has more than {LONGEST} bytes: it is cut to {token.text}"
     return tuple(found.values())
 

@@ -5,15 +5,19 @@
        WHERE coalesce(valid_from, '-infinity') <= x AND x < coalesce(valid_to, 'infinity')) AS t
 
 FROM a TO b keeps the rows whose periods have a moment from a on and before b, BETWEEN a AND b those that have
-one from a to b; both keep the columns of the period too. The time may name columns of the tables on the left.
+one from a to b; both keep the columns of the period too, and keep no row if there is no such moment. The time
+may name columns of the tables on the left.
 """
 
 from __future__ import annotations
 
+import itertools
+import re
 from typing import NoReturn
 
 from sqlglot import exp
 
+from planner.clock_functions import reads_clock
 from planner.errors import InvalidQuery
 from planner.positions import fail
 
@@ -25,6 +29,9 @@ PERIODS = (
     f"AND ({TO} IS NULL OR ({FROM} < {TO} AND {TO} < TIMESTAMPTZ '10000-01-01 00:00:00+00'))"
 )
 """The condition that the periods of a table's rows meet: they end after they begin, in years 1 to 9999."""
+
+_MONTHS = re.compile("MON|YEAR|QUARTER|DECADE|CENTUR|MILLEN", re.IGNORECASE)
+"""What units of intervals with months are called."""
 
 
 def valid_clause(table: exp.Expression) -> exp.Version | None:
@@ -87,10 +94,35 @@ def _conditions(
         case "AS OF":
             (at,) = ends
             return [exp.LTE(this=since, expression=at), exp.GT(this=until, expression=at.copy())]
-        case "FROM":
-            return [exp.LT(this=since, expression=ends[1]), exp.GT(this=until, expression=ends[0])]
-        case _:
-            return [exp.LTE(this=since, expression=ends[1]), exp.GT(this=until, expression=ends[0])]
+        case kind:
+            first, last = ends
+            before = exp.LT if kind == "FROM" else exp.LTE
+            rows: list[exp.Expression] = [
+                before(this=since, expression=last),
+                exp.GT(this=until, expression=first),
+            ]
+            is_open = any(isinstance(end, exp.Null) for end in clause.expression.expressions)
+            return rows if is_open else [*rows, _in_order(before(this=first.copy(), expression=last.copy()))]
+
+
+def _in_order(before: exp.LT | exp.LTE) -> exp.Expression:
+    """The comparison of the two ends of a range, which both may follow the clock.
+
+    A view cannot compare the clock with itself. Which end comes first is the same at every moment, so any
+    will do, unless months are compared with other intervals: their lengths differ.
+    """
+    first, last = sides = before.this, before.expression
+    clocks = [[node for node in side.walk() if reads_clock(node)] for side in sides]
+    has_months = any(_MONTHS.search(side.sql()) for side in sides)
+    any_will_do = first == last or not has_months or any(map(_is_now, sides))
+    if all(clocks) and any_will_do:
+        for node in itertools.chain(*clocks):
+            node.replace(moment_of(exp.Literal.string("2000-01-01 00:00:00+00")))
+    return before
+
+
+def _is_now(end: exp.Expression) -> bool:
+    return reads_clock(end.this if isinstance(end, exp.Cast) else end)
 
 
 def _ends(clause: exp.Version) -> list[exp.Expression]:

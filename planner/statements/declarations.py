@@ -54,6 +54,8 @@ _ACTIONS = {
     "CASCADE": Action.CASCADE,
     "SET NULL": Action.SET_NULL,
 }
+_LONGEST_DELAY = 3_652_500 * 86_400_000_000
+"""10,000 years, in microseconds: more than lie between the times that a watermark follows."""
 _USUAL = ("MATCH SIMPLE", "NOT DEFERRABLE", "DEFERRABLE", "INITIALLY DEFERRED", "INITIALLY IMMEDIATE")
 """Options of foreign keys that change nothing: all are checked when the work is done."""
 HINT = "use NOT NULL, DEFAULT, GENERATED, PRIMARY KEY, UNIQUE, CHECK or FOREIGN KEY"
@@ -158,9 +160,10 @@ class Declarations:
         span = expression.expression if isinstance(expression, exp.Sub) and expression.this == at else None
         if isinstance(span, exp.Interval | exp.Cast) and isinstance(span.this, exp.Literal):
             delay = fixed_length(span.sql("duckdb"))
-        if not isinstance(at, exp.Column) or at.table or delay is None or delay < 0:
+        if not isinstance(at, exp.Column) or at.table or delay is None or not 0 <= delay <= _LONGEST_DELAY:
             form = "WATERMARK FOR ts AS ts - INTERVAL '5 minutes'"
-            fail(Unsupported("this watermark is not supported", f"write {form}, with a fixed span"), part)
+            span = "a fixed span of less than 10,000 years"
+            fail(Unsupported("this watermark is not supported", f"write {form}, with {span}"), part)
         name = column_name(at.this)
         found = next((column for column in self.columns if column.name == name), None)
         if found is None:

@@ -89,6 +89,10 @@ class Principal:
         """Whether the relation is on lists that this principal gets: with any privilege it is."""
         return any(self.may(privilege, relation) for privilege in OF_ROWS)
 
+    def reads(self, relation: str) -> bool:
+        """Whether this principal may read the relation's rows."""
+        return self.may(Privilege.SELECT, relation)
+
     def require(self, privilege: Privilege, *relations: str) -> None:
         """Raises Forbidden unless the principal has the privilege on all of the relations."""
         for relation in relations:

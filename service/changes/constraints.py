@@ -137,10 +137,9 @@ class Bonds:
 def bonds_of(relation: Relation, rules: TableRules, relations: Mapping[str, Relation]) -> list[Bond]:
     """The bonds that a table declares. `relations` has the tables that it refers to."""
     found: list[Bond] = [Single(u.name, side(relation, u.columns)) for u in rules.of(Unique)]
-    if relation.period is not None and relation.key is not None:
-        since, until = relation.period
-        own = tuple(i for i in relation.key if i != since)
-        found.append(PeriodsApart("its primary key", relation.name, own, since, until, relation.schema))
+    if relation.period is not None and relation.declared_key is not None:
+        key = relation.declared_key
+        found.append(PeriodsApart("its primary key", relation.name, key, *relation.period, relation.schema))
     for foreign in rules.of(ForeignKey):
         target = relation if foreign.table == relation.name else relations[foreign.table]
         pairs = _in_order(foreign, target)

@@ -18,7 +18,7 @@ from engine.schema import Schema
 from engine.state.dictionary import Dictionary
 from engine.state.distinct import distinct, numbered
 from service.changes.resolve import Net, Rows, named_row, sum_rows
-from service.errors import Conflict
+from service.errors import Conflict, ShowingConflict
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,11 @@ def _error(apart: PeriodsApart, first: np.ndarray, second: np.ndarray, dictionar
         return named_row(schema, np.ascontiguousarray(row[list(columns)]), dictionary)
 
     period = (apart.since, apart.until)
-    return Conflict(
-        f"two rows of table {apart.table} have {named(apart.columns, first)} at the same valid time: "
-        f"({named(period, first)}) and ({named(period, second)})",
-        "let the first one end where the second begins: UPDATE ... FOR PORTION OF VALID_TIME does it",
-        code="periods_overlap",
+    fact = f"two rows of table {apart.table} have {named(apart.columns, first)} at the same valid time"
+    hint = "let the first one end where the second begins: UPDATE ... FOR PORTION OF VALID_TIME does it"
+    return ShowingConflict(
+        f"{fact}: ({named(period, first)}) and ({named(period, second)})",
+        hint,
+        apart.table,
+        Conflict(fact, hint, code="periods_overlap"),
     )

@@ -36,7 +36,7 @@ from service.definitions.definitions import Definitions
 from service.definitions.draft import Draft, columns_lost
 from service.definitions.key_history import repeats
 from service.definitions.layouts import History, Shift
-from service.definitions.same_columns import check_columns_stay
+from service.definitions.same_columns import check_columns_stay, check_time_stays
 from service.errors import Conflict, Invalid
 from service.names import check_columns
 
@@ -132,7 +132,7 @@ class Alterations:
         """Raises Conflict or Invalid if the current rows violate a new constraint."""
         engine = self._of.engine
         changes = TableChanges.of(ChangeOp.INSERT, new.schema, rows[0])
-        for error, _ in new.faults(changes):
+        for error, _ in new.faults(changes, old.details.rules):
             raise Invalid(f"a row {error.message}", "change these rows first", code=error.code)
         known = {constraint.name for constraint in old.details.rules.constraints}
         own = bonds_of(new.relation, new.details.rules, self._of.relations)
@@ -325,6 +325,7 @@ class Alterations:
                 f"drop {view.name} first",
                 code="in_use",
             ) from None
+        check_time_stays(view, made, altered)
         check_columns_stay(columns, made, altered)
         relations[made.name] = made.relation
         return made

@@ -19,7 +19,7 @@ from service.catalog.details import NO_DETAILS, Details
 from service.catalog.records import DefinitionRecord
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.access_paths import AccessPath, paths_of
-from service.definitions.filling import Fault, Filling, null_fault
+from service.definitions.filling import NO_RULES, Fault, Filling, null_fault
 from service.errors import Invalid
 
 
@@ -172,15 +172,16 @@ class Definition:
         if self.filling is not None:
             changes = self.filling.completed(changes)
         for error, bad in self.faults(changes):
-            raise Invalid(f"change {int(bad.argmax())} {error.message}", code=error.code)
+            raise Invalid(f"change {int(bad.argmax())} {error.message}", error.hint, code=error.code)
         return changes
 
-    def faults(self, changes: TableChanges) -> Iterator[Fault]:
-        """The faults of complete changes: NULLs first, then CHECKs."""
+    def faults(self, changes: TableChanges, before: TableRules = NO_RULES) -> Iterator[Fault]:
+        """The faults of complete changes: NULLs first, then CHECKs. Rows that are there already were taken
+        under the rules `before`, when the time was another."""
         for column, null in changes.nulls(self.relation.key):
             yield null_fault(column, self.name), null
         if self.filling is not None:
-            yield from self.filling.faults(changes)
+            yield from self.filling.faults(changes, before)
 
     def record(self) -> DefinitionRecord:
         """The record that the catalog stores."""

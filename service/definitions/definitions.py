@@ -28,7 +28,7 @@ from planner.errors import InvalidQuery
 from planner.limits import UNLIMITED
 from planner.long_texts import plan_text
 from planner.relation import Relation
-from planner.relation_names import is_temporary, schema_of
+from planner.relation_names import is_temporary, quoted_if_needed, schema_of
 from planner.rewriting.open_pivots import PivotLists
 from planner.statements.table_rules import Identity, period_of
 from service.catalog.catalog import Catalog
@@ -416,7 +416,7 @@ class Definitions:
                     kind = "view" if definition.is_view else "table"
                     raise Conflict(
                         f"{kind} {definition.name} is held as it is by branch {branch}",
-                        f"merge and drop the branch first: DROP BRANCH {branch}",
+                        f"merge and drop the branch first: DROP BRANCH {quoted_if_needed(branch)}",
                         code="held_by_branch",
                     )
 

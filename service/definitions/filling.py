@@ -17,18 +17,20 @@ from engine.codec import decode_rows
 from engine.kernels.words import NULL
 from engine.plan.expressions import Expression
 from engine.scalar import ScalarProgram
-from engine.schema import BOOLEAN, INTEGER_RANGES, Kind
+from engine.schema import INTEGER_RANGES, Kind
 from engine.state.dictionary import Dictionary
-from planner.adhoc.rowwise import default_expression, moves, naming, row_expressions
+from planner.adhoc.rowwise import condition_expression, default_expression, moves, naming, row_expressions
 from planner.errors import InvalidQuery
 from planner.relation import Relation
 from planner.statements.table_rules import Check, Identity, TableRules
 from service.catalog.identity_counters import IdentityCounter
+from service.changes.lateness import far_times
 from service.changes.table_changes import TableChanges
 from service.definitions.named_sequences import NamedSequence
 from service.errors import Invalid
 
 _BIGINT = INTEGER_RANGES[Kind.BIGINT]
+NO_RULES = TableRules()
 Counter = IdentityCounter | NamedSequence
 """What gives a column its numbers."""
 Fault = tuple[Invalid, np.ndarray]
@@ -68,11 +70,11 @@ class Filling:
                 computed += row_expressions([text], [schema.types[schema.index(name)]], relation)
         self._generated = ScalarProgram(tuple(computed), dictionary)
         self._required = [(name, schema.index(name)) for name in rules.required]
-        self._checks: list[tuple[Check, ScalarProgram]] = []
+        self._checks: list[tuple[Check, ScalarProgram, bool]] = []
         for check in rules.of(Check):
             with naming(f"constraint {check.name}"):
-                (condition,) = row_expressions([check.condition], [BOOLEAN], relation)
-            self._checks.append((check, ScalarProgram((condition,), dictionary)))
+                condition = condition_expression(check.condition, relation)
+            self._checks.append((check, ScalarProgram((condition,), dictionary), moves(check.condition)))
         self._constant = self._computed({i for i, (_, moving) in self._defaults.items() if not moving}, 0)
 
     def counter(self, column: str) -> Counter | None:
@@ -85,7 +87,7 @@ class Filling:
         moving = {i for i, (_, moving) in self._defaults.items() if moving}
         if not moving:
             return self._constant
-        row = self._computed(moving, time.time_ns() // 1000)
+        row = self._computed(moving, _moment())
         for i in self._defaults.keys() - moving:
             row[i] = self._constant[i]
         return row
@@ -154,15 +156,23 @@ class Filling:
         delta[list(self.generated)] = values
         return delta
 
-    def faults(self, changes: TableChanges) -> Iterator[Fault]:
-        """The faults of complete changes, except NULLs in columns that were NOT NULL from the start."""
-        table = self._relation.name
+    def faults(self, changes: TableChanges, before: TableRules = NO_RULES) -> Iterator[Fault]:
+        """The faults of complete changes, except NULLs in columns that were NOT NULL from the start.
+
+        Of the rules `before`, under which rows were taken that are there already, those that read the time or
+        keep a watermark are not judged again.
+        """
+        table, known = self._relation.name, {check.name for check in before.of(Check)}
         for column, place in self._required:
             null = (changes.words[place] == NULL) & ~changes.removes
             if null.any():
                 yield null_fault(column, table), null
-        for check, program in self._checks:
-            values, failed = program(changes.words)
+        if before.watermark is None:
+            yield from far_times(self._relation, changes)
+        for check, program, moving in self._checks:
+            if moving and check.name in known:
+                continue
+            values, failed = program(_at_this_moment(changes.words) if moving else changes.words)
             bad = values[0] == 0
             if failed is not None:
                 bad[failed.rows] = True
@@ -170,6 +180,16 @@ class Filling:
             if bad.any():
                 text = f"violates constraint {check.name} of table {table}: CHECK ({check.condition.sql})"
                 yield Invalid(text, code="check_violated"), bad
+
+
+def _moment() -> int:
+    """This moment, in microseconds since 1970, UTC."""
+    return time.time_ns() // 1000
+
+
+def _at_this_moment(words: np.ndarray) -> np.ndarray:
+    """Rows int64[W, n] with this moment as another column."""
+    return np.concatenate((words, np.full((1, words.shape[1]), _moment(), np.int64)))
 
 
 def null_fault(column: str, table: str) -> Invalid:

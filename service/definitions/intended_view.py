@@ -19,6 +19,7 @@ from service.accounts.principals import MayRead
 from service.definitions.assertions import asserting, check_built
 from service.definitions.definition import Definition
 from service.definitions.definitions import Definitions
+from service.definitions.self_reading import saying_if_it_reads_itself
 from service.names import check_relation_name
 
 
@@ -99,7 +100,8 @@ def as_it_would_be(
     """A view under a query, in the place of the view of its name if there is one; for estimates. Raises a
     PlannerError."""
     others = {other: it for other, it in readable_relations(of, readable).items() if other != name}
-    return of.view(0, name, sql, dialect, 0, relations=others, lists=lists)
+    with saying_if_it_reads_itself(name):
+        return of.view(0, name, sql, dialect, 0, relations=others, lists=lists)
 
 
 def same_view(

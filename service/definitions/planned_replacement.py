@@ -26,7 +26,8 @@ from service.definitions.definitions import Definitions
 from service.definitions.former import once_null, places_in, with_nulls
 from service.definitions.intended_query import IntendedQuery
 from service.definitions.maintained_queries import new_query_name
-from service.definitions.same_columns import check_columns_stay
+from service.definitions.same_columns import check_columns_stay, check_time_stays
+from service.definitions.self_reading import saying_if_it_reads_itself
 from service.errors import Conflict, Invalid
 
 
@@ -179,7 +180,8 @@ def _replaced(of: Definitions, old: Definition, query: NewQuery, among: Mapping[
             raise Conflict(f"view {old.name} has another query now", code="table_changed")
         details = replace(old.details, once_null=())
     try:
-        new = of.view(old.id, old.name, *texts, old.created, details, among, query.lists)
+        with saying_if_it_reads_itself(old.name):
+            new = of.view(old.id, old.name, *texts, old.created, details, among, query.lists)
     except PlannerError as error:
         query.relocate(error)
         raise
@@ -208,6 +210,7 @@ def _again(
             f"replace {old.name} together with it, or drop {old.name} first",
             code="in_use",
         ) from None
+    check_time_stays(old, new, replaced)
     check_columns_stay(old.schema, new, replaced)
     return _with_nulls(new, details, old)
 

@@ -1,10 +1,20 @@
-"""The columns that a view keeps, because others read them."""
+"""What a view keeps, because others read it: its columns, and its valid time."""
 
 from __future__ import annotations
 
 from engine.schema import Schema, keeps_words
 from service.definitions.definition import Definition
 from service.errors import Conflict
+
+
+def check_time_stays(old: Definition, view: Definition, changed: str) -> None:
+    """Raises Conflict if a view, over `changed` relations, no longer had valid time."""
+    if old.period is not None and view.period is None:
+        raise Conflict(
+            f"view {view.name}, which reads {changed}, would lose its valid time",
+            f"let {changed} keep its valid time, or drop {view.name} first",
+            code="in_use",
+        )
 
 
 def check_columns_stay(columns: Schema, view: Definition, changed: str) -> None:

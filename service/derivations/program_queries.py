@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.codec.python import decode_row
+from engine.codec.python import exact_row
 from engine.kernels.words import NULL
 from engine.plan.nodes import Source
 from engine.schema import Column, Schema
@@ -112,7 +112,7 @@ class ProgramQueries:
         """The values of known words, without NULLs."""
         found = [column for column in columns if goal.get(column.id, NULL) != NULL]
         schema = Schema(tuple(Column(f"c{i}", column.type, True) for i, column in enumerate(found)))
-        values = decode_row([goal[column.id] for column in found], schema, self.rows.dictionary)
+        values = exact_row([goal[column.id] for column in found], schema, self.rows.dictionary)
         return {column.id: value for column, value in zip(found, values, strict=True)}
 
     def shown(self, columns: tuple[Attribute, ...], goal: Goal) -> ExplainedRow:

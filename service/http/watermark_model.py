@@ -7,7 +7,6 @@ from typing import Any
 from pydantic import BaseModel
 
 from engine.codec.timestamps import timestamp_text
-from engine.kernels.words import NULL
 from service.changes.lateness import Lateness
 from service.definitions.definition import Definition
 from service.definitions.readable import Readable
@@ -32,11 +31,11 @@ def watermark_model(
     lateness = Lateness.of(definition.relation, readable.snapshot)
     if lateness is None or definition.watermark is None:
         return None
-    at = None if lateness.newest == NULL else timestamp_text(lateness.newest - lateness.delay)
+    at = None if lateness.mark is None else timestamp_text(lateness.mark)
     name, rows = definition.name, late.newest(definition.name) if reads else []
     return WatermarkModel(
         column=definition.watermark.column,
-        delay_seconds=lateness.delay / 1_000_000,
+        delay_seconds=definition.watermark.delay / 1_000_000,
         at=at,
         late=late.count(name),
         late_rows=[list(row) for row in rows],

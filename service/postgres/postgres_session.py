@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from service.concealing import conceal
-from service.errors import Invalid, Problem, problem_of
+from service.errors import Invalid, Problem, as_seen, problem_of
 from service.pgformats.wire_types import BY_OID, WireColumn, WireType
 from service.postgres import backend_messages as out
 from service.postgres import frontend_messages as f
@@ -259,7 +259,9 @@ class PostgresSession:
         found = unwrapped(error)
         if isinstance(found, ConnectionError):
             raise error
-        problem, sqlstate = problem_for(error), None
+        if session.runs.principal is not None and isinstance(found, Exception):
+            found = as_seen(found, session.runs.principal)
+        problem, sqlstate = problem_for(found), None
         if isinstance(found, CallerGone):
             why = "because of statement_timeout" if session.runs.timed_out else "at the client's request"
             problem, sqlstate = Problem(409, "cancelled", f"the statement was cancelled {why}"), CANCELED

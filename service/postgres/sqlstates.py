@@ -97,6 +97,7 @@ SQLSTATES = {
     "table_changed": "40001",
     "table_dropped": "40001",
     "tables_changing": "40001",
+    "time_too_far": "22008",
     "too_large": "54000",
     "too_many_attempts": "53300",
     "too_many_columns": "54011",

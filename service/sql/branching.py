@@ -14,7 +14,7 @@ from service.running.branches.open_branches import MAIN_NAME, OpenBranches
 from service.running.runtime import Runtime
 from service.sql.defining import DEFINING, OF_VIEWS
 from service.sql.script_session import ScriptSession
-from service.sql.tasks import Result, name_of
+from service.sql.tasks import Result, late_notices, name_of
 
 BRANCHING = CreateBranch | DropBranch | MergeBranch
 """Statements that make, merge and drop branches."""
@@ -75,4 +75,5 @@ async def change_branches(statement: BRANCHING, session: ScriptSession, branches
             notices = [f"view {it.view} was left out: {it.reason}" for it in views.left_out]
             if views.made:
                 notices.insert(0, f"made of branch {name}: {', '.join(views.made)}")
+            notices += late_notices(merged.applied.late)
             return Result(made, merged.applied.epoch, merged.applied.changes, notices=tuple(notices))

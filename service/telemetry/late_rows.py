@@ -29,6 +29,10 @@ class LateRows:
         kept = self._newest.setdefault(table, deque(maxlen=_SHOWN))
         kept.extend(decode_rows(np.ascontiguousarray(words[:, -_SHOWN:]), schema, dictionary))
 
+    @property
+    def total(self) -> int:
+        return sum(self._counts.copy().values())
+
     def count(self, table: str) -> int:
         return self._counts.get(table, 0)
 

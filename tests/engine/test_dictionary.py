@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.errors import EngineError, InvalidValue
+from engine.errors import EngineError, InvalidValue, OverBudget
 from engine.kernels.hashing import hash_texts
 from engine.kernels.words import NULL
 from engine.state.dictionary import Dictionary
+from engine.state.trial_dictionary import TrialDictionary
 
 TEXTS = ["", "a", "b", "12345678", "123456789", "Grüße", "日本語", "🐍", "a\0b", "x" * 10_000]
 
@@ -165,3 +166,22 @@ def test_threads_agree():
     assert len(answers) == 3
     assert all(np.array_equal(answers[0], other) for other in answers)
     assert len(dictionary) == len(texts)
+
+
+def test_a_trial_borrows_texts_and_leaves_none() -> None:
+    """With colliding hashes, a trial gives new texts no word that the base has for other bytes."""
+
+    def hash(offsets: np.ndarray, data: np.ndarray, round: int) -> np.ndarray:
+        return np.diff(offsets) * 10 + round
+
+    base = Dictionary(hash)
+    known = base.intern(["aa", "bb", "c"])
+    trial = TrialDictionary(base, 10_000, lambda: None)
+    new = trial.intern(["dd", "bb", "aa", "eee"])
+    assert trial.texts(known) == ["aa", "bb", "c"] and trial.texts(new) == ["dd", "bb", "aa", "eee"]
+    assert new[1:3].tolist() == [known[1], known[0]] and new[0] not in known
+    assert len(base) == 3 and trial.made == 5 + 2 * 40
+    assert trial.compare(known[:1], new[:1]).tolist() == [-1]
+    with pytest.raises(OverBudget):
+        trial.intern(["x" * 20_000])
+    assert len(base) == 3

@@ -209,3 +209,22 @@ def test_columns_are_those_of_postgres(door: PostgresDoor, postgres: Server) -> 
             wait_until(lambda asking=asking: [row[3] for row in rows(asking, asked)] == _WAITING)
             found.append(rows(asking, asked))
     assert found[0] == found[1]
+
+
+def test_errors_hide_what_the_client_does_not_read(keyed: tuple[PostgresDoor, dict[str, str]]) -> None:
+    """Over this door as over HTTP: neither stored periods nor an assertion that is not the client's."""
+    door, keys = keyed
+    with door.connect(user="boss", password=keys["boss"]) as boss:
+        boss.execute("CREATE TABLE timed (id INT PRIMARY KEY, PERIOD VALID_TIME); CREATE ROLE inserting")
+        boss.execute("INSERT INTO timed VALUES (1, '2001-02-03', NULL)")
+        boss.execute("CREATE ASSERTION kept_small CHECK (NOT EXISTS (SELECT id FROM timed WHERE id > 8))")
+        boss.execute("GRANT INSERT ON timed TO inserting")
+    headers = {"Authorization": f"Bearer {keys['boss']}"}
+    made = door.post("/v1/keys", {"name": "dora", "role": "inserting"}, headers=headers)
+    rows = ("(1, '2024-01-01', NULL)", "2001-02-03"), ("(9, '2024-01-01', NULL)", "kept_small")
+    for name, key, sees in (("boss", keys["boss"], True), ("dora", made.json()["key"], False)):
+        with door.connect(user=name, password=key) as connection:
+            for row, secret in rows:
+                with pytest.raises(psycopg.Error) as failed:
+                    connection.execute(f"INSERT INTO timed VALUES {row}")
+                assert (secret in str(failed.value)) == sees, str(failed.value)

@@ -409,3 +409,13 @@ def test_it_survives_kill(start: Callable[..., Process]) -> None:
     ] == before
     assert sql("SELECT * FROM x ORDER BY a", branch="c") == child
     assert [row[0] for row in sql("SHOW VIEWS", branch="b")["rows"]] == ["far", "top", "v", "w"]
+
+
+def test_a_quote_in_a_branchs_name(started: Client) -> None:
+    made = started.post("/v1/sql", {"sql": 'CREATE BRANCH "a""b"'}).json()["results"][0]
+    assert "notices" not in made
+    answer = started.post("/v1/sql", {"sql": "DROP BRANCH b; DROP VIEW v CASCADE"}).json()
+    assert answer["hint"] == 'merge and drop the branch first: DROP BRANCH "a""b"'
+    long = "x" * 70
+    cut = started.post("/v1/sql", {"sql": f'CREATE BRANCH "{long}"'}).json()["results"][0]
+    assert "more than 63 bytes" in cut["notices"][0]

@@ -270,6 +270,22 @@ def test_statements_are_read_in_every_dialect(dialect: str) -> None:
     assert read("GRANT admin TO r").member_of == ("admin",)
 
 
+def test_stored_periods_are_hidden_from_those_who_only_insert(clean: Door) -> None:
+    clean.admin("CREATE TABLE timed (id BIGINT PRIMARY KEY, PERIOD VALID_TIME)")
+    clean.admin("INSERT INTO timed VALUES (1, '2001-02-03', NULL); GRANT INSERT ON timed TO r")
+    row = {"id": 1, "valid_from": "2024-01-01T00:00:00Z", "valid_to": None}
+    insert = "INSERT INTO timed VALUES (1, '2024-01-01', NULL)"
+    for reads in (False, True):
+        path = "/v1/tables/timed/deltas"
+        by_rows = clean.client.post(path, [{"insert": row}], headers=bearer(clean.key))
+        for refused in (clean.ask(insert), by_rows):
+            assert code(refused) == (409, "periods_overlap")
+            assert "timed have id = 1 at the same valid time" in refused.json()["detail"]
+            assert ("2001-02-03" in refused.text) == reads
+        assert "2001-02-03" in clean.ask(insert, clean.admin_key).text
+        clean.admin("GRANT SELECT ON timed TO r")
+
+
 @pytest.mark.parametrize(
     ("sql", "words"),
     [

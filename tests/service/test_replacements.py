@@ -195,6 +195,18 @@ def test_an_error_names_its_place_in_the_script(shop: Shop) -> None:
     assert problem["position"] == {"line": 2, "column": 22}
 
 
+def test_a_view_that_would_read_itself_is_told_so(shop: Shop) -> None:
+    for sql in (
+        "CREATE OR REPLACE VIEW base AS SELECT k FROM base",
+        "CREATE REPLACEMENT r FOR VIEW base AS SELECT k FROM base",
+    ):
+        refused = shop.post("/v1/sql", {"sql": sql}).json()
+        assert (refused["code"], refused["detail"]) == ("invalid_query", "view base would read itself")
+    dry = shop.post("/v1/views?dry_run=true", {"name": "base", "sql": "SELECT k FROM base"}).json()
+    assert (dry["code"], dry["detail"]) == ("invalid_query", "view base would read itself")
+    assert "line" in str(dry["position"])
+
+
 def test_a_broken_assertion_is_refused(shop: Shop) -> None:
     shop.results("CREATE ASSERTION small CHECK (NOT EXISTS (SELECT 1 FROM base WHERE x > 50))")
     shop.results(LARGE)

@@ -85,6 +85,45 @@ def test_clauses_choose_rows(client: Client) -> None:
             assert found == [[dept] for dept in depts], (relation, clause)
 
 
+EMPTY = [
+    ("FROM '2020-04-01' TO '2020-03-01'", []),
+    ("FROM '2020-03-01' TO '2020-03-01'", []),
+    ("FROM '2020-03-01' TO '2020-03-02'", ["x", "y"]),
+    ("BETWEEN '2020-04-01' AND '2020-03-01'", []),
+    ("BETWEEN '2020-05-01' AND '2020-05-01'", ["x"]),
+    ("BETWEEN '2020-02-01' AND '2020-02-01'", ["x", "y"]),
+    ("FROM now() TO '2020-03-01'", []),
+    ("FROM '2020-03-01' TO now()", ["x", "y"]),
+    ("FROM now() TO now()", []),
+    ("BETWEEN now() AND now()", ["x"]),
+    ("FROM (now() - INTERVAL '1 day') TO now()", ["x"]),
+    ("FROM now() TO now() - INTERVAL '1 day'", []),
+    ("FROM (now() - INTERVAL '1 month') TO now()", ["x"]),
+    ("FROM NULL TO NULL", ["x", "y"]),
+]
+
+
+def test_a_range_without_a_moment_has_no_rows(client: Client) -> None:
+    """Of tables and of views: by constants, parameters and columns of the tables before it, and in views."""
+    ask(client, SALARIES + "CREATE TABLE ranges (a TIMESTAMPTZ, b TIMESTAMPTZ)")
+    for number, (range, depts) in enumerate(EMPTY):
+        for relation in ("salaries", "totals"):
+            query = f"SELECT dept FROM {relation} FOR VALID_TIME {range}"
+            assert ask(client, f"{query} ORDER BY dept") == [[dept] for dept in depts], query
+            ask(client, f"CREATE VIEW {relation}{number} AS {query}")
+            assert sorted(client.rows(f"{relation}{number}")) == [(dept,) for dept in depts], query
+    for kind, middle, same in (("FROM", "TO", 0), ("BETWEEN", "AND", 2)):
+        of_row = f"salaries FOR VALID_TIME {kind} r.a {middle} r.b AS s"
+        query = f"SELECT r.a, s.dept FROM ranges r JOIN {of_row} ON TRUE"
+        ask(client, f"CREATE VIEW of_ranges{same} AS {query}")
+        for a, b, number in (("2020-03-01", "2020-03-01", same), ("2020-04-01", "2020-03-01", 0)):
+            found = f"SELECT dept FROM salaries FOR VALID_TIME {kind} $1 {middle} $2"
+            answer = client.post("/v1/sql", {"sql": found, "parameters": [a, b]})
+            assert len(answer.json()["results"][-1]["rows"]) == number, answer.text
+            ask(client, f"DELETE FROM ranges; INSERT INTO ranges VALUES ('{a}', '{b}')")
+            assert len(ask(client, query)) == number == len(client.rows(f"of_ranges{same}"))
+
+
 def test_a_portion_is_changed_and_the_rest_stays(client: Client) -> None:
     ask(client, SALARIES)
     ask(
@@ -195,6 +234,11 @@ REFUSED = [
     ),
     ("CREATE VIEW v AS SELECT id AS valid_from FROM salaries", "invalid_query"),
     (
+        "CREATE VIEW v AS SELECT id FROM salaries "
+        "FOR VALID_TIME FROM (now() - INTERVAL '1 month') TO (now() - INTERVAL '30 days')",
+        "unsupported_sql",
+    ),
+    (
         "CREATE VIEW v AS SELECT id FROM salaries FOR VALID_TIME ALL FOR SYSTEM_TIME AS OF 3",
         "unsupported_sql",
     ),
@@ -248,6 +292,20 @@ def test_a_table_is_read_at_the_time_of_each_row(client: Client) -> None:
     )
     assert ask(client, f"{paid} ORDER BY 1, 2") == [[1, 6], [1, None], [2, None]]
     assert ask(client, "SELECT * FROM paid ORDER BY 1, 2") == [[1, 6], [1, None], [2, None]]
+
+
+def test_views_over_a_replaced_view_keep_their_valid_time(client: Client) -> None:
+    """Also where the columns would stay, as plain ones."""
+    ask(client, SALARIES + "CREATE VIEW copy AS SELECT * FROM totals; DROP VIEW best")
+    for query in (
+        "SELECT dept, 1::BIGINT AS total FROM salaries FOR VALID_TIME AS OF now()",
+        "SELECT dept, pay AS total, valid_from, valid_to FROM salaries FOR VALID_TIME ALL",
+    ):
+        answer = client.post("/v1/sql", {"sql": f"CREATE OR REPLACE VIEW totals AS {query}"})
+        assert code(answer) == (409, "in_use")
+        assert answer.json()["detail"] == "view copy, which reads totals, would lose its valid time"
+    ask(client, "CREATE OR REPLACE VIEW totals AS SELECT dept, max(pay) AS total FROM salaries GROUP BY dept")
+    assert len(periods(client, "copy", "dept, total")) == 2
 
 
 def test_a_restart_keeps_everything(settings: Settings) -> None:

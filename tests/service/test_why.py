@@ -41,6 +41,24 @@ def test_a_recursion_is_explained_by_earlier_rounds(client: Client) -> None:
     assert [fact["row"] for fact in cycle["facts"]] == [{"a": 1, "b": 1}, {"a": 1, "b": 3}, {"a": 1, "b": 2}]
 
 
+def test_rows_with_moments_beyond_pythons_are_explained(client: Client) -> None:
+    sql(
+        client,
+        "CREATE TABLE m (a BIGINT PRIMARY KEY, t TIMESTAMP, z TIMESTAMPTZ, d DATE);"
+        "CREATE VIEW mv AS SELECT t, z, d, count(*) AS n FROM m GROUP BY t, z, d;"
+        "INSERT INTO m VALUES (1, 'infinity', '-infinity', 'infinity'), (2, '2024-01-01', NULL, NULL),"
+        "(3, '-infinity', '44000-01-01', '-infinity')",
+    )
+    found = why(client, "mv", {"t": "infinity"}).json()
+    assert found["row"] == {"t": "infinity", "z": "-infinity", "d": "infinity", "n": 1}
+    assert [row["a"] for row in found["tables"]["m"]] == [1]
+    assert [row["a"] for row in why(client, "mv", {"d": "-infinity"}).json()["tables"]["m"]] == [3]
+    sql(client, "EXPLAIN WHY SELECT * FROM mv WHERE t = 'infinity'; DELETE FROM m WHERE a = 1")
+    asked = json.dumps({"t": "infinity"})
+    assert client.get("/v1/views/mv/why-changed", row=asked).status_code == 200
+    assert client.get("/v1/views/mv/why-not", row=asked).status_code == 200
+
+
 def test_a_group_over_a_view_over_a_recursion(client: Client) -> None:
     sql(client, GRAPH)
     found = why(client, "counts", {"a": 1}).json()

@@ -63,7 +63,8 @@ class LeftOutView(BaseModel):
 
 class MergeResult(BaseModel):
     """`epoch` of the parent has the changes; `conflicts` is the number of rows that both had changed. `views`
-    of the branch's own were made on the parent too, but for those that were `left_out`."""
+    of the branch's own were made on the parent too, but for those that were `left_out`. `late` counts rows
+    of the branch that came too late for a watermark of the parent, if there are any."""
 
     branch: str
     into: str
@@ -72,13 +73,15 @@ class MergeResult(BaseModel):
     conflicts: int
     views: list[str]
     left_out: list[LeftOutView]
+    late: int | None = Field(default=None, exclude_if=lambda late: late is None)
 
 
 class BranchModel(BaseModel):
     """A branch of `of`, from which it has parted at epoch `parted`. Its own epochs begin with `begins`;
     `epoch` is the newest. It holds `bytes` besides what it shares. `merged` are the epochs of its parent that
     have its changes. A `live` one `follows` its parent up to that epoch, and `waits` says why it does not go
-    on, if it does not. `lost` says why it could not be restored."""
+    on, if it does not. `late` counts the rows that came too late for a watermark on it, its own and its
+    parent's, since the service started. `lost` says why it could not be restored."""
 
     name: str
     of: str
@@ -91,6 +94,7 @@ class BranchModel(BaseModel):
     live: bool = False
     follows: int | None = None
     waits: str | None = None
+    late: int = 0
     lost: str | None = None
 
 
@@ -192,6 +196,7 @@ async def merge_branch(request: Request, branch: str, merging: MergeWish) -> Mer
         conflicts=merged.conflicts,
         views=list(views.made),
         left_out=[LeftOutView(view=it.view, reason=it.reason) for it in views.left_out],
+        late=merged.applied.late or None,
     )
 
 
@@ -252,4 +257,5 @@ def _model(branch: BranchTimeline) -> BranchModel:
         live=branch.following is not None,
         follows=branch.follows,
         waits=None if branch.following is None else branch.following.waits,
+        late=branch.metrics.late_rows.total,
     )

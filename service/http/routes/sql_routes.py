@@ -214,7 +214,7 @@ def _told(result: Result) -> dict[str, str]:
 
 def _failure(failed: ScriptFailed, principal: Principal) -> Response:
     """The failed statement's problem, with its index. Raises the error if it is a fault of the service."""
-    problem = problem_of(as_seen(failed.error, principal.sees))
+    problem = problem_of(as_seen(failed.error, principal))
     if problem is None or problem.status == 500:
         raise failed.error
     document = members(problem) | {"index": failed.index}

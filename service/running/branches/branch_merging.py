@@ -1,8 +1,9 @@
 """Merging: what a branch has changed in the tables becomes one epoch of its parent.
 
 The unit of a conflict is a key: the branch and its parent have changed the row of a key since they parted,
-and not to the same row. In a table without a primary key, what was inserted is inserted, and what was deleted
-is deleted; there is a conflict where the parent does not have a row any more that the branch has deleted.
+and not to the same row. With valid time, it is all rows of the key: they are taken from one side. In a table
+without a primary key, what was inserted is inserted, and what was deleted is deleted; there is a conflict
+where the parent does not have a row any more that the branch has deleted.
 
 The branch goes on. What was merged of it is no change of the parent's own, nor one of the branch's that would
 have to be merged again. Of a live branch, what it has changed itself is merged, and what its parent had
@@ -124,30 +125,33 @@ class _Merging:
         words, diffs = self._own_changes(definition.name, self._since, self._snapshot.upper - 1)
         if not len(diffs):
             return None
-        key = definition.relation.key
+        key = definition.relation.declared_key
         if key is None:
             return self._of_bag(definition, transaction, words, diffs)
         keys = distinct(words[list(key)])
         mine, theirs = (
-            self._by_key(self._snapshot, definition, keys),
-            self._by_key(transaction.snapshot, definition, keys),
+            _RowsOfKeys.of(snapshot, definition.name, keys)
+            for snapshot in (self._snapshot, transaction.snapshot)
         )
-        differ = ~mine.equals(theirs)
+        steps = mine.steps_from(theirs, list(definition.relation.key or ()))
+        differ = np.zeros(keys.shape[1], np.bool_)
+        for step in steps.values():
+            differ[step.places] = True
         clash = differ & _inside(keys, self._changed_meanwhile(definition, transaction.snapshot))
+        if definition.details.rules.append_only:  # the branch may have left the parent's row out as late
+            clash[theirs.places] |= differ[theirs.places]
         self._note(definition, keys[:, clash])
         taken = differ & ~clash if self._on_conflict is ConflictChoice.OURS else differ
-        return mine.changes(definition, theirs, taken)
-
-    def _by_key(self, snapshot: Snapshot, definition: Definition, keys: np.ndarray) -> _ByKey:
-        words, _, places = snapshot.lookup(definition.name, keys)
-        rows = np.zeros((len(definition.schema), keys.shape[1]), np.int64)
-        there = np.zeros(keys.shape[1], np.bool_)
-        rows[:, places], there[places] = words, True
-        return _ByKey(keys, rows, there)
+        return TableChanges.concat(
+            [
+                TableChanges.of(op, definition.schema, step.where(taken[step.places]).rows)
+                for op, step in steps.items()
+            ]
+        )
 
     def _changed_meanwhile(self, definition: Definition, parent: Snapshot) -> np.ndarray:
         """The keys that the parent has changed by itself since the branch last agreed with it about them."""
-        name, key = definition.name, list(definition.relation.key or ())
+        name, key = definition.name, list(definition.relation.declared_key or ())
         delta = parent.changes(name, self._branch.record.epoch, parent.upper - 1)
         since = self._branch.record.beginning
         if not self._branch.followed.is_empty:
@@ -194,7 +198,7 @@ class _Merging:
 
     def _note(self, definition: Definition, keys: np.ndarray) -> None:
         """Notes rows or keys of a table that are in conflict."""
-        key = definition.relation.key
+        key = definition.relation.declared_key
         row = np.zeros(len(definition.schema), np.int64)
         for place, one in enumerate(keys.T):
             if place >= _NAMED:
@@ -206,29 +210,36 @@ class _Merging:
 
 
 @dataclass(frozen=True, eq=False)
-class _ByKey:
-    """The rows int64[W, n] of distinct keys [K, n], and whether they are `there`."""
+class _RowsOfKeys:
+    """The rows int64[W, n] that a table has of some keys, and the place int64[n] of each one's key."""
 
-    keys: np.ndarray
     rows: np.ndarray
-    there: np.ndarray
+    places: np.ndarray
 
-    def equals(self, other: _ByKey) -> np.ndarray:
-        """Whether each key has the same row in both, or none, bool[n]."""
-        return (self.there == other.there) & (~self.there | (self.rows == other.rows).all(axis=0))
+    @classmethod
+    def of(cls, snapshot: Snapshot, table: str, keys: np.ndarray) -> _RowsOfKeys:
+        """All rows of distinct keys [K, m], the first columns of the table's stored key."""
+        rows, _, places = snapshot.lookup(table, keys)
+        return cls(rows, places)
 
-    def changes(self, definition: Definition, before: _ByKey, which: np.ndarray) -> TableChanges:
-        """What makes of `before` this, for some of the keys."""
-        gone, new = which & ~self.there, which & self.there & ~before.there
-        other = which & self.there & before.there
-        schema = definition.schema
-        return TableChanges.concat(
-            [
-                TableChanges.of(ChangeOp.DELETE, schema, np.ascontiguousarray(before.rows[:, gone])),
-                TableChanges.of(ChangeOp.UPSERT, schema, np.ascontiguousarray(self.rows[:, other])),
-                TableChanges.of(ChangeOp.INSERT, schema, np.ascontiguousarray(self.rows[:, new])),
-            ]
-        )
+    def where(self, which: np.ndarray) -> _RowsOfKeys:
+        """Some of the rows."""
+        return _RowsOfKeys(np.ascontiguousarray(self.rows[:, which]), self.places[which])
+
+    def steps_from(self, before: _RowsOfKeys, stored: list[int]) -> dict[ChangeOp, _RowsOfKeys]:
+        """What makes of the rows `before` these, of which each has its own `stored` key."""
+        _, number = numbered(np.concatenate((before.rows[stored], self.rows[stored]), axis=1))
+        old, new = np.split(number, [len(before.places)])
+        at = np.full(number.max(initial=-1) + 1, -1)
+        at[old] = np.arange(len(old))
+        had = at[new] >= 0
+        other = had.copy()
+        other[had] = (self.rows[:, had] != before.rows[:, at[new[had]]]).any(axis=0)
+        return {
+            ChangeOp.DELETE: before.where(~np.isin(old, new)),
+            ChangeOp.UPSERT: self.where(other),
+            ChangeOp.INSERT: self.where(~had),
+        }
 
 
 def _inside(keys: np.ndarray, among: np.ndarray) -> np.ndarray:

@@ -3,10 +3,12 @@
 A thread of the branch waits for the parent's pulse, reads what its tables have changed, and lets the branch's
 own writer make it: the parent's writer has no part in it. What comes together is made together.
 
-The row of a key that the branch has changed itself stays the branch's. In a table without a key, what the
-parent inserts is inserted, and what it deletes is deleted as far as the branch has it. What was merged of the
-branch, it has already. Constraints between rows are not judged here, but when the branch changes rows, and
-when it is merged; assertions are, and the branch waits while an epoch would break one.
+The row of a key that the branch has changed itself stays the branch's; with valid time, all rows of the key
+do. In a table without a key, what the parent inserts is inserted, and what it deletes is deleted as far as
+the branch has it. What was merged of the branch, it has already. Constraints between rows are not judged
+here, but when the branch changes rows, and when it is merged; assertions are, and the branch waits while an
+epoch would break one. Rows that come too late for a watermark on the branch, which its own rows may have
+moved on, are left out, so that windows which are closed there stay as they are.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from engine.state.distinct import numbered
 from engine.state.snapshot import Snapshot
 from service.catalog.branch_log import BranchLog
 from service.catalog.branch_records import MergedEpochs
+from service.changes.lateness import Lateness
 from service.changes.table_changes import Applied
 from service.errors import ServiceError, Unavailable
 from service.running.branches.followed_epochs import FollowedEpochs
@@ -176,9 +179,13 @@ class LiveFollowing:
         self._own.look(snapshot)
         first = snapshot.upper
         last = first + stretch.until - stretch.since - 1
-        deltas = {}
+        deltas, late = {}, {}
         for name, delta in stretch.deltas.items():
-            delta = np.ascontiguousarray(self._fitting(name, delta, snapshot))
+            delta = self._fitting(name, delta, snapshot)
+            is_late = self._is_late(name, delta, snapshot)
+            if is_late.any():
+                late[name] = np.repeat(delta[:-2, is_late], delta[-1, is_late], axis=1)
+            delta = np.ascontiguousarray(delta[:, ~is_late])
             if delta.shape[1]:
                 delta[-2] += first - stretch.since - 1
                 deltas[name] = delta
@@ -187,6 +194,7 @@ class LiveFollowing:
         state.commits.install(deltas, first, last, Made(changes, (), ((receipt, Applied(last, changes)),)))
         self._followed.add(first, last, stretch.until)
         self._own.passed(last)
+        state.epochs.note_late(late)
 
     def _fitting(self, name: str, delta: np.ndarray, snapshot: Snapshot) -> np.ndarray:
         """The part of a table's delta that the branch takes."""
@@ -199,3 +207,10 @@ class LiveFollowing:
         start = np.zeros(rows.shape[1], np.int64)
         start[places] = counts
         return possible(delta, start, number)
+
+    def _is_late(self, name: str, delta: np.ndarray, snapshot: Snapshot) -> np.ndarray:
+        """Which rows of a table's delta come too late for its watermark on the branch, bool[n]."""
+        lateness = Lateness.of(self._tables[name].relation, snapshot)
+        if lateness is None or not delta.shape[1]:
+            return np.zeros(delta.shape[1], np.bool_)
+        return lateness.late(delta[:-2], delta[-2] - delta[-2].min(), delta[-1] > 0)

@@ -29,10 +29,13 @@ def own_changes(snapshot: Snapshot, followed: FollowedEpochs, name: str, since: 
 
 
 class OwnKeys:
-    """The keys of tables that the branch has changed itself. Its writer's thread alone uses it."""
+    """The keys of tables that the branch has changed itself, at whatever valid time.
+
+    Its writer's thread alone uses it.
+    """
 
     def __init__(self, tables: Mapping[str, Definition], followed: FollowedEpochs, beginning: int) -> None:
-        self._key = {name: list(table.relation.key or ()) for name, table in tables.items()}
+        self._key = {name: list(table.relation.declared_key or ()) for name, table in tables.items()}
         self._followed = followed
         self._looked = beginning
         self._keys: dict[str, np.ndarray] = {}

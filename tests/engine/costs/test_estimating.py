@@ -12,6 +12,7 @@ from engine.costs.estimating import ALLOWANCE, EstimateLimits, view_cost
 from engine.costs.view_cost import ViewCost
 from engine.errors import BuildCancelled
 from engine.operators.allowance import Allowance, Spending
+from engine.plan.expressions import ColumnRef, Foreign
 from engine.plan.nodes import (
     AggregateSpec,
     Clamp,
@@ -19,6 +20,7 @@ from engine.plan.nodes import (
     Function,
     Join,
     LoopBinding,
+    Map,
     Node,
     Recursive,
     Reduce,
@@ -27,7 +29,7 @@ from engine.plan.nodes import (
     project,
 )
 from engine.runtime.engine import Engine
-from engine.schema import BIGINT
+from engine.schema import BIGINT, TEXT, Column, Schema
 from tests.engine.harness import apply, insert, source
 
 ORDERS, LINES = source("orders", 3), source("lines", 3)
@@ -243,3 +245,14 @@ def test_a_process_adds_its_start() -> None:
     assert (here.process, here.writing) == (0, 0)
     assert there.process > 0
     assert there.total > here.total
+
+
+def test_long_texts_are_made_of_few_rows_and_do_not_stay() -> None:
+    engine = engine_over(numbers=np.arange(100, 400)[:, np.newaxis])
+    before, bytes_before = len(engine.dictionary), engine.dictionary.bytes
+    long = Foreign("repeat(CAST({0} AS VARCHAR), 300000)", (ColumnRef(0, BIGINT),), TEXT)
+    plan = Map(source("numbers", 1), (long,), Schema((Column("t", TEXT),)))
+    cost = estimated(engine, plan)
+    assert cost.parts["numbers"] < 0.5
+    assert cost.memory == pytest.approx(300 * 900_000, rel=0.9)
+    assert (len(engine.dictionary), engine.dictionary.bytes) == (before, bytes_before)
