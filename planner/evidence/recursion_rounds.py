@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from engine.errors import OverBudget
 from engine.plan.expressions import Parameter
 from planner.ir import (
     Attribute,
@@ -22,14 +23,17 @@ from planner.ir.column_numbers import Numbers
 from planner.ir.renumber import renumbered
 from planner.ir.rewrite import bottom_up
 
+_MOST_COPIED = 5_000
+"""The most operators that are copied for one round."""
+
 
 def round_of(
     fixpoint: Fixpoint, definitions: Sequence[Relational], numbers: Numbers
 ) -> tuple[RecursiveBinding, ...]:
     """The bindings, each over the previous round alone: what a binding reads of its own round is put in its
     place, also where a definition reads it. Rows enter whatever their priority, which changes rounds and no
-    answer."""
-    current = _current(definitions)
+    answer. Raises OverBudget."""
+    current, copies = _current(definitions), _Copies(numbers)
     made: dict[int, RecursiveBinding] = {}
 
     def changed(operator: Relational) -> Relational:
@@ -38,9 +42,9 @@ def round_of(
                 return input
             case RecursiveRef(variable=variable, is_current=True) if variable in made:
                 outputs = [made[variable].outputs[place] for place in operator.positions]
-                return _copied(made[variable].value, zip(operator.columns, outputs, strict=True), numbers)
+                return copies.renamed(made[variable].value, zip(operator.columns, outputs, strict=True))
             case SharedRef(number=number, renaming=renaming) if current[number] & made.keys():
-                return _copied(bottom_up(definitions[number], changed), renaming, numbers)
+                return copies.renamed(bottom_up(definitions[number], changed), renaming)
         return operator
 
     for binding in fixpoint.bindings:
@@ -57,10 +61,20 @@ def _current(definitions: Sequence[Relational]) -> list[frozenset[int]]:
     return found
 
 
-def _copied(operator: Relational, renaming: Iterable[tuple[Attribute, int]], numbers: Numbers) -> Relational:
-    """A copy of an operator, with some of its columns renamed."""
-    copy, names = renumbered(operator, numbers)
-    return Project(copy, tuple((column, copy.attribute(names[old]).ref) for column, old in renaming))
+class _Copies:
+    """Copies of operators, of which there may be so many: what reads another twice has two copies of it."""
+
+    def __init__(self, numbers: Numbers) -> None:
+        self._numbers = numbers
+        self._operators = 0
+
+    def renamed(self, operator: Relational, renaming: Iterable[tuple[Attribute, int]]) -> Relational:
+        """A copy with some of the operator's columns renamed. Raises OverBudget."""
+        self._operators += len(operators_in(operator))
+        if self._operators > _MOST_COPIED:
+            raise OverBudget(f"a round of its recursion has more than {_MOST_COPIED} steps")
+        copy, names = renumbered(operator, self._numbers)
+        return Project(copy, tuple((column, copy.attribute(names[old]).ref) for column, old in renaming))
 
 
 def fixpoint_in(operator: Relational, variables: frozenset[int]) -> Fixpoint | None:

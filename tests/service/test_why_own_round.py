@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.service.client import Client
+from tests.service.client import Client, code
 from tests.service.test_why import sql, why
 
 TABLE = "CREATE TABLE t (k BIGINT PRIMARY KEY, v BIGINT); INSERT INTO t VALUES (1, 2), (2, 3), (5, 9);"
@@ -45,3 +45,19 @@ def test_a_recursion_in_a_definition(client: Client) -> None:
     found = why(client, "ends", {"k": 1}).json()
     assert sorted(row["k"] for row in found["tables"]["t"]) == [1, 2]
     assert "no row" not in why(client, "ends", {"k": 1}, format="text").text
+
+
+def test_definitions_that_read_each_other_twice_too_often(client: Client) -> None:
+    """Each has twice as many copies as the one after it; that is refused, and soon."""
+    chain = ", ".join(
+        f"w{i} AS (SELECT l.k FROM w{i - 1} AS l JOIN w{i - 1} AS r USING (k))" for i in range(1, 25)
+    )
+    sql(
+        client,
+        f"{TABLE} CREATE VIEW long AS WITH MUTUALLY RECURSIVE (RETURN AT RECURSION LIMIT 1)"
+        "  a (k BIGINT) AS (SELECT k FROM t),"
+        f" b (k BIGINT) AS (WITH w0 AS (SELECT k FROM a WHERE k > 1), {chain} SELECT k FROM w24)"
+        " SELECT k FROM b",
+    )
+    assert client.rows("long") == [(2,), (5,)]
+    assert code(why(client, "long", {"k": 2}))[1] == "explanation_too_large"
