@@ -95,7 +95,8 @@ def moments_left_out(node: exp.Column, relations: Mapping[str, _Timed]) -> Unkno
         for table in _sources(select):
             if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
                 continue
-            known = None if reads_all(table) else relations.get(relation_name(table))
+            is_renamed = bool(table.alias_column_names or table.args.get("pivots"))
+            known = None if is_renamed or reads_all(table) else relations.get(relation_name(table))
             if known is None or known.period is None:
                 continue
             names = [known.schema.names[place].lower() for place in known.period]

@@ -231,6 +231,7 @@ def test_moments_that_are_left_out(client: Client, sql: str, relation: str) -> N
 def test_names_that_are_no_moments(client: Client) -> None:
     ask(client, SALARIES)
     assert ask(client, "SELECT 1 AS valid_from FROM salaries ORDER BY valid_from") == [[1]]
+    assert ask(client, "SELECT valid_from FROM salaries AS s (valid_from, a, b)") == [[1]]
 
 
 def test_a_period_cannot_be_added(client: Client) -> None:
