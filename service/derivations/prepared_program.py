@@ -92,7 +92,7 @@ class PreparedProgram:
         own = parameters_in(found) & fixpoint.ids
         if not own:
             found = fixpoint
-        return PreparedRecursion(found, round_of(found, self._numbers), own)
+        return PreparedRecursion(found, round_of(found, self.program.definitions, self._numbers), own)
 
     def _known(
         self, about: str, of: Relational | PreparedRecursion, asked: Hashable, make: Callable[[], T]
