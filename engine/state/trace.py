@@ -368,7 +368,7 @@ class Trace:
             layers.pop()
             replaced += 1
         if len(batch):
-            layers.append(self._indexed(Layer(batch, index)).narrowed)
+            layers.append(self._indexed(Layer(batch, index), len(layers)).narrowed)
         ended = bool(self._merges) and self._work(size)
         if ended or not len(batch) or self._is_unbalanced() or self._is_left:
             while self._balance():
@@ -448,10 +448,11 @@ class Trace:
             changed = True
         return changed
 
-    def _indexed(self, layer: Layer) -> Layer:
+    def _indexed(self, layer: Layer, place: int) -> Layer:
         """The layer with an index, if that pays: a search of so many keys as were inserted last walks through
-        a short layer."""
-        return layer.indexed(self.key) if len(layer) > WALK * self._inserted else layer
+        a short layer. The first one has what was loaded, which later and smaller changes search."""
+        is_short = place > 0 and len(layer) <= WALK * self._inserted
+        return layer if is_short else layer.indexed(self.key)
 
     def _begin(self, left: Layer, right: Layer) -> Layer | LayerMerge:
         if len(left) + len(right) <= QUANTUM:
@@ -496,7 +497,7 @@ class Trace:
             if isinstance(layer, LayerMerge):
                 held += (layer.left, layer.right)
             else:
-                layer = self._layers[place] = self._indexed(layer)
+                layer = self._layers[place] = self._indexed(layer, place)
                 held.append(layer)
         count = self._numbers[spine.COUNT] = len(held)
         self.make_room(count + 1)

@@ -14,7 +14,13 @@ from planner.adhoc.visible_ctes import tables_with_ctes
 from planner.errors import Unsupported
 from planner.identifiers import fold, relation_name
 from planner.positions import fail
-from planner.rewriting.valid_times import VALID_TIME, at_valid_time, has_no_valid_time, valid_clause
+from planner.rewriting.valid_times import (
+    VALID_TIME,
+    at_valid_time,
+    has_no_valid_time,
+    moments_left_out,
+    valid_clause,
+)
 
 _NOW = exp.Version(this=VALID_TIME, kind="AS OF", expression=exp.CurrentTimestamp())
 
@@ -24,6 +30,7 @@ def with_valid_times(query: exp.Expression, relations: Relations, target: exp.Ta
 
     Raises InvalidQuery for FOR VALID_TIME behind any other relation, with its place.
     """
+    _refuse_moments(query, relations)
     for table, ctes in tables_with_ctes(query):
         clause = valid_clause(table)
         if table is target or not isinstance(table.this, exp.Identifier):
@@ -50,3 +57,22 @@ def with_valid_times(query: exp.Expression, relations: Relations, target: exp.Ta
         inner.set("version", None if state is None else state.copy())
         inner.set("when", table.args.get("when"))
         table.replace(found)
+
+
+def _refuse_moments(query: exp.Expression, relations: Relations) -> None:
+    """Raise UnknownColumn for a moment that the only relation in FROM leaves out. Where something else may
+    have a column of that name, DuckDB decides."""
+    for select in query.find_all(exp.Select):
+        source = select.args.get("from_")
+        is_alone = source is not None and not any(
+            part.args.get(key) for part in (select, source.this) for key in ("joins", "laterals")
+        )
+        outer = select.find_ancestor(exp.Select, exp.Query, exp.Update, exp.Delete, exp.Merge)
+        if outer is not None or not is_alone or select.args.get("with_"):
+            continue
+        aliases = {each.alias.lower() for each in select.expressions if each.alias}
+        for column in select.find_all(exp.Column):
+            if column.find_ancestor(exp.Select) is select and column.name.lower() not in aliases:
+                error = moments_left_out(column, relations)
+                if error is not None:
+                    fail(error, column)

@@ -83,6 +83,7 @@ from planner.limits import check_time
 from planner.native.reference import fill_places, literal_text
 from planner.native.templates import Whole, called, is_native, shared, whole_of
 from planner.positions import fail, position
+from planner.rewriting.valid_times import moments_left_out
 from planner.sql_types import UNTYPED
 
 SELECT_LIST = "the select list"
@@ -384,7 +385,9 @@ class ExpressionBinder:
         names = parts_of(node)
         if len(names) > 1 and names[0].name.lower() in self.scope.aliases:
             return self._fields(self._column(exp.Column(this=names[0])), names[1:], node)
-        fail(self._early(node) or self.scope.missing(node, self.session.catalog), node)
+        catalog = self.session.catalog
+        error = self._early(node) or moments_left_out(node, catalog) or self.scope.missing(node, catalog)
+        fail(error, node)
 
     def _fields(self, value: Expression, names: list[exp.Identifier], node: exp.Column) -> Expression:
         """A field of a struct, or of a struct inside it."""

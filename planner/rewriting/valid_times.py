@@ -13,12 +13,15 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import NoReturn
+from collections.abc import Mapping
+from typing import NoReturn, Protocol
 
 from sqlglot import exp
 
+from engine.schema import Schema
 from planner.clock_functions import reads_clock
-from planner.errors import InvalidQuery
+from planner.errors import InvalidQuery, UnknownColumn
+from planner.identifiers import relation_name
 from planner.positions import fail
 
 VALID_TIME = "VALID_TIME"
@@ -32,6 +35,16 @@ PERIODS = (
 
 _MONTHS = re.compile("MON|YEAR|QUARTER|DECADE|CENTUR|MILLEN", re.IGNORECASE)
 """What units of intervals with months are called."""
+
+
+class _Timed(Protocol):
+    """A relation, which may have a period."""
+
+    @property
+    def schema(self) -> Schema: ...
+
+    @property
+    def period(self) -> tuple[int, int] | None: ...
 
 
 def valid_clause(table: exp.Expression) -> exp.Version | None:
@@ -79,6 +92,34 @@ def has_no_valid_time(name: str, clause: exp.Expression) -> NoReturn:
         f"{name} has no valid time", "make the table with PERIOD VALID_TIME, or leave FOR VALID_TIME out"
     )
     fail(error, clause)
+
+
+def moments_left_out(node: exp.Column, relations: Mapping[str, _Timed]) -> UnknownColumn | None:
+    """The error for a column that is the beginning or end of a period which a reference leaves out; None for
+    others. References count that stand in the FROM of a query around the column."""
+    select = node.find_ancestor(exp.Select)
+    while select is not None:
+        for table in _sources(select):
+            if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+                continue
+            is_renamed = bool(table.alias_column_names or table.args.get("pivots"))
+            known = None if is_renamed or reads_all(table) else relations.get(relation_name(table))
+            if known is None or known.period is None:
+                continue
+            names = [known.schema.names[place].lower() for place in known.period]
+            if node.name.lower() in names and node.table.lower() in ("", table.alias_or_name.lower()):
+                hint = f"the moments are columns of `{table.name} FOR VALID_TIME ALL`"
+                return UnknownColumn(f'unknown column "{node.name}"', hint)
+        select = select.find_ancestor(exp.Select)
+    return None
+
+
+def _sources(select: exp.Select) -> list[exp.Expression]:
+    """What stands in a query's FROM."""
+    first = select.args.get("from_")
+    sources = [] if first is None else [first.this]
+    sources += [join.this for join in select.args.get("joins") or ()]
+    return sources + [join.this for source in sources for join in source.args.get("joins") or ()]
 
 
 def _conditions(

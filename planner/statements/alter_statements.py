@@ -49,6 +49,9 @@ def alter(piece: Piece) -> Statement:
         return alter_type(piece)
     if piece.words(2)[1:] == ("SCHEMA",):
         return rename_schema(piece)
+    if [token.text.upper() for token in piece.tokens[-3:]] == ["ADD", "PERIOD", "VALID_TIME"]:
+        hint = "make a table with PERIOD VALID_TIME and insert the rows there"
+        raise piece.unsupported("a period cannot be added", hint)
     tree = replace(piece, tokens=_with_names(piece.tokens)).parse()
     if not isinstance(tree, exp.Alter) or tree.args.get("kind") not in ("TABLE", "VIEW"):
         raise piece.unsupported(f"{' '.join(piece.words(4))} is not supported", _HINT)

@@ -99,6 +99,17 @@ def test_the_shells_own_commands(type: Type, table: str) -> None:
     assert "never" not in type("\\q", "SELECT 'never';")
 
 
+@pytest.mark.parametrize("word", ["exit", "quit;", "EXIT ;"])
+def test_words_that_leave(type: Type, word: str) -> None:
+    shown = type(word, "SELECT 'never';")
+    assert "never" not in shown and "rror" not in shown
+
+
+@pytest.mark.parametrize("word", ["help", "help;"])
+def test_a_word_that_asks_for_help(type: Type, word: str) -> None:
+    assert "\\as_of EPOCH|TIME|off" in type(word)
+
+
 def test_reading_the_past(type: Type, table: str, db: Connection) -> None:
     epoch = db.status()["epoch"]
     db.table(table).insert({"id": 3, "customer": "cy"})
@@ -152,6 +163,9 @@ def test_a_service_that_is_not_there() -> None:
         ("", True),
         ("  ", True),
         ("\\d", True),
+        ("exit", True),
+        ("help;", True),
+        ("exits", False),
         ("SELECT 1", False),
         ("SELECT 1;", True),
         ("SELECT 1; -- end", True),

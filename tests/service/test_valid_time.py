@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable
 
 import httpx
+import pytest
 
 from service.settings.settings import Settings
 from tests.service.client import Client, Process, code
@@ -250,6 +251,38 @@ def test_what_cannot_be_meant_is_refused(client: Client) -> None:
     ask(client, SALARIES + "CREATE TABLE plain (id BIGINT PRIMARY KEY)")
     for sql, expected in REFUSED:
         assert refused(client, sql)[1] == expected, sql
+
+
+MOMENT = "the moments are columns of `{} FOR VALID_TIME ALL`"
+
+
+@pytest.mark.parametrize(
+    ("sql", "relation"),
+    [
+        ("SELECT *, valid_from FROM totals", "totals"),
+        ("SELECT t.valid_to FROM totals t", "totals"),
+        ("SELECT id FROM salaries FOR VALID_TIME AS OF '2020-03-01' WHERE valid_to IS NULL", "salaries"),
+        ("CREATE VIEW v AS SELECT *, valid_from FROM totals", "totals"),
+        ("CREATE VIEW v AS SELECT 1 AS a FROM plain JOIN totals AS t ON valid_to IS NULL", "totals"),
+    ],
+)
+def test_moments_that_are_left_out(client: Client, sql: str, relation: str) -> None:
+    ask(client, SALARIES + "CREATE TABLE plain (id BIGINT PRIMARY KEY)")
+    answer = client.post("/v1/sql", {"sql": sql})
+    assert code(answer)[1] == "unknown_column" and answer.json()["hint"] == MOMENT.format(relation)
+
+
+def test_names_that_are_no_moments(client: Client) -> None:
+    ask(client, SALARIES)
+    assert ask(client, "SELECT 1 AS valid_from FROM salaries ORDER BY valid_from") == [[1]]
+    assert ask(client, "SELECT valid_from FROM salaries AS s (valid_from, a, b)") == [[1]]
+
+
+def test_a_period_cannot_be_added(client: Client) -> None:
+    ask(client, "CREATE TABLE events (id BIGINT PRIMARY KEY)")
+    answer = client.post("/v1/sql", {"sql": "ALTER TABLE public.events ADD PERIOD VALID_TIME"})
+    assert code(answer)[1] == "unsupported_sql" and "cannot be added" in answer.text
+    assert "make a table with PERIOD VALID_TIME and insert the rows there" in answer.json()["hint"]
 
 
 def test_both_clocks(client: Client) -> None:

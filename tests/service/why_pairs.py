@@ -117,9 +117,9 @@ def _pairs(seed: int, rows: int) -> Iterator[tuple[ExplainedPair, str]]:
 
 
 def _operators(view: Definition, definitions: Mapping[str, Definition]) -> Iterator[Relational]:
-    """All operators of a view, and of those that it reads."""
+    """All operators of a view as it is written, which is what is explained, and of those that it reads."""
     assert view.planned is not None
-    waiting = [*view.planned.optimized.definitions, view.planned.optimized.root]
+    waiting = [*view.planned.logical.definitions, view.planned.logical.root]
     while waiting:
         operator = waiting.pop()
         yield operator

@@ -42,14 +42,28 @@ class Backslash:
         return self.usage.split()[0]
 
 
+_WORDS = {"exit": "\\q", "quit": "\\q", "help": "\\?"}
+"""Commands that people type as words, which are no SQL."""
+
+
+def is_command(text: str) -> bool:
+    """Whether a text is a command of the shell rather than SQL."""
+    return text.startswith("\\") or _word(text) in _WORDS
+
+
 def run_backslash(state: ShellState, text: str) -> None:
     """Runs a command. Raises InvalidRequestError for one that the shell does not have."""
+    text = _WORDS.get(_word(text), text)
     name, _, argument = text.strip().rstrip(";").partition(" ")
     for command in COMMANDS:
         if command.name == name:
             command.run(state, argument.strip())
             return
     raise InvalidRequestError(f"there is no command {name}", "\\? shows the commands", code="unknown_command")
+
+
+def _word(text: str) -> str:
+    return text.strip().rstrip(";").rstrip().lower()
 
 
 def _describe(state: ShellState, name: str) -> None:

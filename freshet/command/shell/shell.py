@@ -21,7 +21,7 @@ from rich.console import Console
 
 from freshet.command.printing import record_table, row_table
 from freshet.command.reporting import report
-from freshet.command.shell.backslash import COMMANDS, ShellState, run_backslash
+from freshet.command.shell.backslash import COMMANDS, ShellState, is_command, run_backslash
 from freshet.command.shell.completion import Names, SqlCompleter
 from freshet.command.shell.private_history import PrivateHistory, history_file
 from freshet.command.shell.sql_ends import is_whole
@@ -48,7 +48,7 @@ class Shell:
         if not text:
             return
         try:
-            if text.startswith("\\"):
+            if is_command(text):
                 run_backslash(self.state, text)
             else:
                 self._run_sql(text)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from freshet.command.shell.backslash import is_command
+
 _TOKEN = re.compile(
     r"""
     (?P<whole> [eE]'(?:[^'\\]|\\.|'')*' | '(?:[^']|'')*' | "(?:[^"]|"")*"
@@ -26,7 +28,7 @@ _COMMENT_MARK = re.compile(r"/\*|\*/")
 def is_whole(text: str) -> bool:
     """Whether Enter sends the text."""
     text = text.strip()
-    return not text or text.startswith("\\") or _ends(text)
+    return not text or is_command(text) or _ends(text)
 
 
 def _ends(sql: str) -> bool:
