@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlglot import Dialect, exp
+from sqlglot import exp
 from sqlglot.errors import TokenError
 
 from planner.dialects.as_written import remember_dialect
@@ -11,6 +11,7 @@ from planner.limits import check_text
 from planner.parsing.checked_trees import checked_trees
 from planner.parsing.column_names import NAMED, with_named_columns
 from planner.parsing.long_names import with_short_names
+from planner.parsing.named_dialects import dialect_called
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.qualified_columns import without_schemas
 from planner.parsing.syntax_errors import PARSER_FAULTS, unreadable
@@ -25,7 +26,7 @@ def parse_statements(
     PostgreSQL's, in its dialect."""
     check_text(sql)
     try:
-        tokens = Dialect.get_or_raise(dialect).tokenize(sql)
+        tokens = dialect_called(dialect).tokenize(sql)
     except TokenError as error:
         raise unreadable(error, sql) from None
     except PARSER_FAULTS as error:  # of halves of characters, among others

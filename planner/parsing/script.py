@@ -25,6 +25,7 @@ from planner.limits import check_text
 from planner.parsing.checked_trees import checked_trees
 from planner.parsing.column_names import NAMED, POSTGRES, with_named_columns
 from planner.parsing.long_names import notices, with_short_names
+from planner.parsing.named_dialects import dialect_called
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.parameters import NO_PARAMETERS, Parameters, check_used, with_values
 from planner.parsing.qualified_columns import without_schemas
@@ -168,10 +169,7 @@ def split(
     """The statements of `script` in order, without empty ones. Raises InvalidSyntax if it cannot be
     tokenized, InvalidQuery if it does not have all of the parameters."""
     check_text(script)
-    try:
-        tokenizer = Dialect.get_or_raise(dialect)
-    except ValueError:
-        raise InvalidSyntax(f"unknown SQL dialect {dialect}") from None
+    tokenizer = dialect_called(dialect)
     pieces: list[Piece] = []
     current: list[Token] = []
     tokens = _tokens(script, tokenizer)

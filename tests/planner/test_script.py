@@ -1,10 +1,13 @@
 """Scripts are cut where the dialect says, and everything keeps its place."""
 
+from collections.abc import Callable
+
 import pytest
 from sqlglot import exp
 from sqlglot.tokens import Tokenizer
 
 from planner.errors import InvalidSyntax
+from planner.parsing.parse import parse_query
 from planner.parsing.script import Excerpt, place_of, split
 
 
@@ -55,9 +58,19 @@ def test_what_is_never_closed_is_placed(script: str, line: int, column: int):
     assert (refused.value.line, refused.value.column) == (line, column)
 
 
-def test_an_unknown_dialect_is_named():
-    with pytest.raises(InvalidSyntax, match="unknown SQL dialect klingon"):
-        split("SELECT 1", "klingon")
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("klingon", "GET /v1/dialects lists the dialects"),
+        ("mssql", "its name is tsql here"),
+        ("postgress", "did you mean postgres?"),
+    ],
+)
+@pytest.mark.parametrize("read", [split, parse_query])
+def test_an_unknown_dialect_is_named(read: Callable[[str, str], object], name: str, hint: str):
+    with pytest.raises(InvalidSyntax, match=f"unknown SQL dialect {name}") as refused:
+        read("SELECT 1", name)
+    assert refused.value.hint == hint
 
 
 def test_a_syntax_error_is_placed_in_the_script():

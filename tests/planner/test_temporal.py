@@ -140,6 +140,7 @@ DIALECTS = (
     ("mysql", "SELECT id FROM t WHERE TIMESTAMPDIFF(HOUR, ts, NOW()) < 5"),
     ("tsql", "SELECT id FROM t WHERE ts > DATEADD(hour, -12, GETDATE())"),
     ("tsql", "SELECT id FROM t WHERE CAST(ts AS DATE) = CAST(GETDATE() AS DATE)"),
+    ("materialize", "SELECT id FROM t WHERE mz_now() <= ts + INTERVAL '1 day'"),
     ("duckdb", "SELECT id FROM t WHERE date_diff('day', ts, now()) = 1"),
     ("duckdb", "SELECT id FROM t WHERE date_diff('hour', now(), ts) <> -1"),
     ("duckdb", "SELECT id FROM t WHERE date_diff('quarter', now(), ts) < 0"),
@@ -222,7 +223,7 @@ def _value(rng: random.Random, column: Column, moments: Sequence[datetime]) -> o
 
 def at(sql: str, dialect: str, now: datetime) -> str:
     """The query in DuckDB's SQL, with the time in place of what asks for it."""
-    names = {"now", "get_current_timestamp"}
+    names = {"now", "get_current_timestamp", "mz_now"}
 
     def written(node: exp.Expression) -> exp.Expression:
         name = node.name.lower() if isinstance(node, exp.Anonymous) else ""

@@ -27,6 +27,8 @@ MATERIALIZE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "LIST_LENGTH(list)": "len({0})",
     "LIST_NDIMS(list)": POSTGRES["ARRAY_NDIMS(array)"],
     "LIST_PREPEND(element, list)": "list_prepend({0}, {1})",
+    # mz_now() <= ts + INTERVAL '1 day' keeps a row for a day
+    "MZ_NOW()": lambda args: exp.CurrentTimestamp(),
 }
 
 
