@@ -215,6 +215,7 @@ _INSERT_OPTIONS = {
     "where": "REPLACE WHERE",
 }
 _INSTEAD = {
+    "SUBSCRIBE": "use it over PostgreSQL's protocol; over HTTP, GET /v1/views/{view}/changes follows a view",
     "RESET": "a session has no settings: remove the statement",
     "USE": "there is only one database: remove the statement",
     "SAVEPOINT": "a block becomes one epoch or none: split it into several",
