@@ -195,6 +195,7 @@ class ViewHead:
 def view_head(piece: Piece) -> ViewHead:
     length = len(piece.tokens)
     piece, budget = without_budget(piece, _query_token(piece))
+    piece = _without_cluster(piece)
     recursive = "RECURSIVE" in piece.words(5)
     if recursive:  # sqlglot does not parse the word
         at = piece.find("RECURSIVE")
@@ -225,6 +226,15 @@ def view_head(piece: Piece) -> ViewHead:
         recursive=recursive,
         budget=budget,
     )
+
+
+def _without_cluster(piece: Piece) -> Piece:
+    """The statement without Materialize's IN CLUSTER name, because one process maintains all views."""
+    at = piece.find("CLUSTER")
+    is_there = 0 < at < _query_token(piece) - 1 and piece.tokens[at - 1].text.upper() == "IN"
+    if not is_there or piece.dialect != "materialize":
+        return piece
+    return replace(piece, tokens=(*piece.tokens[: at - 1], *piece.tokens[at + 2 :]))
 
 
 def create_view(piece: Piece) -> CreateView:

@@ -172,6 +172,18 @@ def test_drops_that_are_refused(sql: str, message: str, column: int):
 # INSERT, UPDATE, DELETE, SELECT
 
 
+@pytest.mark.parametrize("name", ["v", '"V w"', "s.v (a)"])
+def test_a_view_of_materialize_may_be_in_a_cluster(name: str):
+    of_cluster, plain = (
+        one(f"CREATE MATERIALIZED VIEW {name} {where}AS SELECT 1 AS cluster", "materialize")
+        for where in ("IN CLUSTER quickstart ", "")
+    )
+    assert isinstance(of_cluster, CreateView) and isinstance(plain, CreateView)
+    assert of_cluster.query.text == plain.query.text == "SELECT 1 AS cluster"
+    assert (of_cluster.name, of_cluster.column_names) == (plain.name, plain.column_names)
+    assert refusal(f"CREATE MATERIALIZED VIEW {name} IN CLUSTER c AS SELECT 1").code == "syntax_error"
+
+
 def test_insert():
     statement = one("INSERT INTO T (B, \"A\") VALUES (1, 'x')")
     assert isinstance(statement, Insert)
