@@ -30,7 +30,8 @@ def with_valid_times(query: exp.Expression, relations: Relations, target: exp.Ta
 
     Raises InvalidQuery for FOR VALID_TIME behind any other relation, with its place.
     """
-    _refuse_moments(query, relations)
+    if target is None:  # a change sees the moments of the rows that it changes
+        _refuse_moments(query, relations)
     for table, ctes in tables_with_ctes(query):
         clause = valid_clause(table)
         if table is target or not isinstance(table.this, exp.Identifier):

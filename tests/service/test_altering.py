@@ -169,7 +169,7 @@ FEWER = "CREATE OR REPLACE VIEW stars AS SELECT a FROM t"
         (f"{COPY}; {FEWER}", 409, "view copy, which reads stars, would be gone"),
         (f"{COPY}; {FEWER.replace('a F', 'a, a AS b F')}", 409, "reads stars, would be b INTEGER"),
         ("CREATE OR REPLACE VIEW stars AS SELECT n AS a, '' AS b FROM counted", 409, "would read itself"),
-        ("CREATE OR REPLACE VIEW stars AS SELECT a, b FROM stars", 422, 'unknown table "stars"'),
+        ("CREATE OR REPLACE VIEW stars AS SELECT a, b FROM stars", 422, "would read itself"),
         ("DROP VIEW stars", 409, "view stars is read by counted"),
         ("ALTER VIEW stars RENAME TO t", 409, "there is a table called t already"),
         ("COMMENT ON COLUMN t.z IS 'x'", 422, "t has no column z"),

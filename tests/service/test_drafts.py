@@ -150,5 +150,5 @@ def test_nobody_sees_the_middle_of_an_alteration(client: Client, monkeypatch: py
 
     monkeypatch.setattr(Definitions, "install", look)
     client.run(sql(client, "ALTER TABLE t ADD COLUMN more TEXT DEFAULT 'x' NOT NULL"))
-    assert seen == [(["log", "t", "total"], 2)] * 4
+    assert seen == [(["log", "t", "total"], 2)] * 2, "the view keeps its state"
     assert len(runtime.definition("t").schema) == 3

@@ -38,7 +38,7 @@ CREATE ROLE r
 def made_old(data: Path) -> None:
     """Writes the catalog as the first revision had it."""
     with sqlite3.connect(data / "freshet.db") as catalog:
-        branches = ("branches", "branch_log", "branch_merges")
+        branches = ("branches", "branch_log", "branch_merges", "branch_views")
         for later in ("schemas", "schema_comments", "functions", "sequences", "replacements", *branches):
             catalog.execute(f"DROP TABLE {later}")
         catalog.execute("UPDATE alembic_version SET version_num = '0002'")

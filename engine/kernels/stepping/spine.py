@@ -98,7 +98,9 @@ def _begin(numbers, nursery, cursor):
         together = table[line, ROWS] + table[line + 1, ROWS]
         words = together * table[line, ROW_WIDTH]
         address = _room(nursery, cursor, words)
-        if address == 0 or together > MOST or table[line, FORMAT] != 0 or table[line + 1, FORMAT] != 0:
+        is_apart = line + 2 < numbers[SETTLED]  # a batch of the trace would come behind one in the nursery
+        is_narrow = table[line, FORMAT] != 0 or table[line + 1, FORMAT] != 0
+        if address == 0 or together > MOST or is_narrow or is_apart:
             numbers[LOOSE] = PINNED
             return
         cursor[0] += words
