@@ -68,6 +68,21 @@ def test_snapshots_stay_what_they_were(seed: int) -> None:
         assert len(trace.shown().layers) <= 4 + 2 * trace.rows.bit_length()
 
 
+@pytest.mark.parametrize("seed", [89, 198, 208])
+def test_batches_of_all_sizes_are_shown(seed: int) -> None:
+    """In these cases compiled code could merge two batches that have one of the trace behind them, and none in
+    the nursery."""
+    chance = random.Random(seed)
+    engine = Engine()
+    engine.create_source(EDGES.name, EDGES.schema)
+    edges: Counter = Counter()
+    for epoch in range(150):
+        rows = [(chance.randrange(KEYS), 1_000 * epoch + n) for n in range(chance.choice((1, 2, 3, 200)))]
+        apply(engine, {"edges": [(row, 1) for row in rows]})
+        edges.update(rows)
+        assert shown(engine.snapshot, "edges") == edges
+
+
 def test_merges_go_on_a_little_with_every_change() -> None:
     """However many rows there are, an insertion merges a few of them, and lookups see few batches."""
     engine = Engine()
