@@ -70,8 +70,7 @@ def test_snapshots_stay_what_they_were(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [89, 198, 208])
 def test_batches_of_all_sizes_are_shown(seed: int) -> None:
-    """In these cases compiled code could merge two batches that have one of the trace behind them, and none in
-    the nursery."""
+    """In these cases compiled code could merge two batches behind which there is one of the trace."""
     chance = random.Random(seed)
     engine = Engine()
     engine.create_source(EDGES.name, EDGES.schema)
