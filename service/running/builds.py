@@ -272,10 +272,16 @@ class Builds:
 
 
 async def waited(future: Future[T]) -> T:
-    """The result of what is built to its end even if nobody waits any more."""
+    """The result of what is built to its end even if nobody waits any more. Raises Unavailable if it was
+    cancelled before it began."""
     built = asyncio.wrap_future(future)
     built.add_done_callback(_retrieved)
-    return await asyncio.shield(built)
+    try:
+        return await asyncio.shield(built)
+    except asyncio.CancelledError:
+        if not built.cancelled():  # it is the caller who goes
+            raise
+    raise Unavailable("it is not built any more: the service or the branch is closing", code="shutting_down")
 
 
 def _retrieved(built: asyncio.Future[Any]) -> None:

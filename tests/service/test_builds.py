@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 from collections.abc import Iterator
 from concurrent.futures import Future
@@ -11,6 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
+from service.errors import Unavailable
+from service.running.builds import waited
 from service.running.view_build import ViewBuild
 from service.settings.settings import Settings
 from tests.service.client import Client, code
@@ -263,3 +266,15 @@ def test_large_views_over_what_is_altered_are_built_beside(settings: Settings) -
         assert client.rows("w") == [(91,)]
         sql(client, "DROP VIEW v CASCADE")
         assert endless.result(240).status_code == 404
+
+
+def test_who_waits_for_what_is_cancelled_gets_an_answer() -> None:
+    """A branch that is dropped cancels what waits for a thread; the request is not cancelled with it."""
+
+    async def asked() -> None:
+        future: Future[None] = Future()
+        asyncio.get_running_loop().call_soon(future.cancel)
+        with pytest.raises(Unavailable, match="is closing"):
+            await waited(future)
+
+    asyncio.run(asked())
