@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from types import MappingProxyType
+from typing import TypeVar
 
 from planner.relation import Relation
 from planner.suggestions import did_you_mean
@@ -14,6 +15,8 @@ from service.changes.constraints import Bonds, bonds_of
 from service.definitions.assertions import refusing
 from service.definitions.definition import Definition
 from service.errors import NotFound
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,16 +83,22 @@ class KnownRelations:
 
 
 def in_order(definitions: Iterable[Definition]) -> list[Definition]:
-    """Definitions, each after those that it reads."""
-    among = {d.name: d for d in definitions}
-    ordered: dict[str, Definition] = {}
+    """Definitions, each after those that it reads, otherwise in the order in which they were made."""
+    among = {d.name: d for d in sorted(definitions, key=lambda d: d.id)}
+    return reading_order(among, lambda definition: sorted(definition.reads))
 
-    def visit(definition: Definition) -> None:
-        if definition.name not in ordered:
-            for name in sorted(definition.reads & among.keys()):
-                visit(among[name])
-            ordered[definition.name] = definition
 
-    for definition in sorted(among.values(), key=lambda d: d.id):
-        visit(definition)
+def reading_order(among: Mapping[str, T], reads: Callable[[T], Iterable[str]]) -> list[T]:
+    """What has these names, each after those of the others that it `reads`, otherwise in the order given."""
+    ordered: dict[str, T] = {}
+
+    def visit(name: str) -> None:
+        if name not in ordered:
+            for read in reads(among[name]):
+                if read in among:
+                    visit(read)
+            ordered[name] = among[name]
+
+    for name in among:
+        visit(name)
     return list(ordered.values())

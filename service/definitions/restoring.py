@@ -21,6 +21,7 @@ from planner.relation import Relation
 from service.catalog.records import DefinitionRecord
 from service.definitions.definition import Definition, table_relation
 from service.definitions.definitions import Definitions
+from service.definitions.known_relations import reading_order
 from service.definitions.layouts import History, Layouts
 
 _log = logging.getLogger("freshet.definitions")
@@ -150,15 +151,4 @@ def hydrate_view(of: Definitions, view: Definition) -> None:
 def in_order_of_reading(records: Sequence[DefinitionRecord]) -> list[DefinitionRecord]:
     """Records of views, each after those that it reads, otherwise in the order of creation."""
     among = {record.name: record for record in records}
-    ordered: dict[str, DefinitionRecord] = {}
-
-    def visit(record: DefinitionRecord) -> None:
-        if record.name not in ordered:
-            for seen in record.details.sees.values():
-                if seen.relation in among:
-                    visit(among[seen.relation])
-            ordered[record.name] = record
-
-    for record in records:
-        visit(record)
-    return list(ordered.values())
+    return reading_order(among, lambda record: [seen.relation for seen in record.details.sees.values()])

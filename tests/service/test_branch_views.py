@@ -15,6 +15,7 @@ import pytest
 from service.settings.settings import Settings
 from tests.seeds import each_seed
 from tests.service.client import Client, Process, code
+from tests.service.test_branch_sql import rows, run
 from tests.service.waiting import wait_until
 
 START = """
@@ -31,16 +32,6 @@ OWN = {
     "ON link.a = r.b) SELECT a, count(*) AS k FROM r GROUP BY a",
     "top": "SELECT max(k) AS k FROM w",
 }
-
-
-def run(client: Client, sql: str, **more: object) -> list[dict]:
-    answer = client.post("/v1/sql", {"sql": sql, **more})
-    assert answer.status_code == 200, answer.text
-    return answer.json()["results"]
-
-
-def rows(client: Client, sql: str, **more: object) -> list[list]:
-    return run(client, sql, **more)[-1]["rows"]
 
 
 def refused(client: Client, sql: str, **more: object) -> tuple[int, str]:
