@@ -78,6 +78,8 @@ class PivotedViews:
         """Those that leave values to the data. Replaced as a whole, on the writer's thread."""
         self._followed: Mapping[str, _Followed] = {}
         """By view. Replaced as a whole, on the loop."""
+        self._lock = threading.Lock()
+        """Held while it ends, and while the loop is made or told: nothing begins behind the end."""
         self._is_over = False
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
@@ -122,6 +124,8 @@ class PivotedViews:
 
     def stop(self) -> None:
         """Follows nothing any more. Blocks. Call it while the writer still runs."""
+        with self._lock:
+            self._is_over = True
         if self._loop is not None and self._thread is not None:
             asyncio.run_coroutine_threadsafe(self._cancelled(), self._loop).result()
             self._loop.call_soon_threadsafe(self._loop.stop)
@@ -143,12 +147,14 @@ class PivotedViews:
             self._tell()
 
     def _tell(self) -> None:
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-            run = self._loop.run_forever
-            self._thread = threading.Thread(target=run, name="freshet-pivots", daemon=True)
-            self._thread.start()
-        with suppress(RuntimeError):  # the service ends, and so has the loop
+        with self._lock:
+            if self._is_over:
+                return
+            if self._loop is None:
+                self._loop = asyncio.new_event_loop()
+                run = self._loop.run_forever
+                self._thread = threading.Thread(target=run, name="freshet-pivots", daemon=True)
+                self._thread.start()
             self._loop.call_soon_threadsafe(self._beat)
 
     def _drop(self, query: str) -> None:
@@ -168,7 +174,6 @@ class PivotedViews:
                 it.end()
 
     async def _cancelled(self) -> None:
-        self._is_over = True
         for it in self._followed.values():
             it.end()
         tasks = [it.task for it in self._followed.values() if it.task is not None]
@@ -179,6 +184,7 @@ class PivotedViews:
         try:
             await self._bring(name, it)
         finally:
+            it.is_over = True  # what follows is not cancelled any more
             self._note(name, None)
             with suppress(Unavailable):  # the service ends, and its engine with it
                 await self._writer.run(partial(self._drop, it.query))

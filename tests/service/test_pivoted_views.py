@@ -13,6 +13,7 @@ import httpx
 import orjson
 import pytest
 
+from service.running.pivoted_views import PivotedViews
 from service.settings.settings import Settings
 from tests.seeds import SEED
 from tests.service.client import Client, Process, code
@@ -271,3 +272,20 @@ def test_duckdb_judges_the_view_as_it_is(market: Market) -> None:
     market.results(f"INSERT INTO sold VALUES (1, 'a', 1), (20, 'b', 2); CREATE VIEW v AS {PIVOT}")
     judged = market.post("/v1/views/v/check", params={"by": "duckdb"})
     assert judged.status_code == 200 and judged.json()["equal"] and judged.json()["size"] == 2, judged.text
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_nothing_begins_behind_the_end(settings: Settings, has_begun: bool) -> None:
+    """What the writer still does while the service ends makes no task that nobody would end."""
+    with Market(settings) as market:
+        market.results(f"{TABLE}; CREATE VIEW v AS {PIVOT}")
+        leading = market.runtime._led
+        assert leading is not None
+        pivoted = PivotedViews(leading.builds._state, leading.builds, leading.writer, leading.replacements)
+        if has_begun:
+            leading.writer.call(pivoted.consider)
+            wait_until(lambda: any(it.query for it in pivoted._followed.values()), 60)
+        pivoted.stop()
+        market.results(f"CREATE VIEW w AS {PIVOT}")
+        leading.writer.call(pivoted.consider)
+        assert pivoted._followed == {} and (pivoted._thread is None or not pivoted._thread.is_alive())
