@@ -25,6 +25,7 @@ from planner.dialects.units import ABBREVIATIONS, INTERVALS
 from planner.formats import keeping_formats
 from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
+from planner.parsing.bit_types import BitTypes
 from planner.parsing.generated_columns import GeneratedColumns
 from planner.parsing.hints import PriorityHints
 from planner.parsing.interval_texts import is_of_months, read_interval
@@ -69,6 +70,7 @@ def trees_of(tokens: list[Token], text: str, dialect: str) -> list[exp.Expr | No
 
 _WORDS: Mapping[str, tuple[type, ...]] = {
     "materialize": (MaterializeWords,),
+    "postgres": (BitTypes,),
     "risingwave": (RisingWaveWords,),
 }
 
