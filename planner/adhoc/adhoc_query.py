@@ -21,6 +21,7 @@ from sqlglot.errors import ErrorLevel
 from engine.schema import Schema
 from planner.adhoc.array_sums import with_array_sums
 from planner.adhoc.clock_truncation import with_clock_truncation
+from planner.adhoc.counted_results import with_counted_results
 from planner.adhoc.demanded_rows import EVERYTHING, Demand, demands
 from planner.adhoc.enum_labels import with_typed_labels
 from planner.adhoc.from_clauses import Relations, with_plain_names, with_plain_rows
@@ -171,6 +172,7 @@ def in_plain_duckdb(query: exp.Expression, told: Told | None = None) -> exp.Expr
             node.replace(exp.Anonymous(this=_CALLS[type(node)]))
     query = in_duckdb(query, told)
     with_clock_truncation(query)
+    with_counted_results(query)
     return query
 
 

@@ -15,6 +15,8 @@ from sqlglot.tokens import TokenType
 from planner.errors import PlannerError
 from planner.identifiers import fold
 from planner.parsing.namespace import Namespace
+from planner.parsing.parse import named_types
+from planner.parsing.rewritten_text import spliced
 from planner.parsing.script import Excerpt, Piece
 from planner.parsing.sql_functions import SqlFunction, body_tree
 from planner.relation_names import full_name, schema_of
@@ -52,6 +54,7 @@ def create_function(piece: Piece) -> CreateFunction:
     if_not_exists = reader.skip("IF", "NOT", "EXISTS")
     name = _made_name(reader)
     functions = _macros(reader, name) if is_macro else [_function(reader, name)]
+    functions = [_with_types(function, piece.names) for function in functions]
     for function in functions:
         _check(function, piece)
     qualified = tuple(replace(function, body=_qualified(function, piece.names)) for function in functions)
@@ -216,6 +219,12 @@ def _open_body(reader: WordReader) -> str:
     """The expression in parentheses that follows AS in BigQuery's SQL."""
     begin, reader.at = reader.at, len(reader.piece.tokens)
     return f"SELECT {text_of(reader, begin, reader.at)}"
+
+
+def _with_types(function: SqlFunction, names: Namespace) -> SqlFunction:
+    """The function with named types spelled out in its body."""
+    replaced = named_types(function.body, function.dialect, names)
+    return replace(function, body=spliced(function.body, replaced)) if replaced else function
 
 
 def _qualified(function: SqlFunction, names: Namespace) -> str:
