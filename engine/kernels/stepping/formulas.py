@@ -6,7 +6,6 @@ number that is not its own word, is left to Python, with all others of its delta
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
 from engine.kernels import arithmetic, logic
