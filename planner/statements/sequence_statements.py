@@ -18,13 +18,9 @@ _FORM = (
     "[START WITH n] [CYCLE]"
 )
 _RANGES = {
-    "SMALLINT": 2**15 - 1,
-    "INT2": 2**15 - 1,
-    "INTEGER": 2**31 - 1,
-    "INT": 2**31 - 1,
-    "INT4": 2**31 - 1,
-    "BIGINT": LARGEST,
-    "INT8": LARGEST,
+    **dict.fromkeys(("SMALLINT", "INT2"), 2**15 - 1),
+    **dict.fromkeys(("INTEGER", "INT", "INT4"), 2**31 - 1),
+    **dict.fromkeys(("BIGINT", "INT8"), LARGEST),
 }
 
 

@@ -190,8 +190,7 @@ CASTS: Mapping[str, Meaning] = {
         "coalesce(TRY_CAST({0} AS UUID), CAST('00000000-0000-0000-0000-000000000000' AS UUID))"
     ),
     "TOBOOL(value)": lambda args: call_of(f"{PREFIX}truth_of_clickhouse", args, "tobool"),
-    "TODATE(value)": _day,
-    "TODATE32(value)": _day,
+    "TODATE | TODATE32(value)": _day,
     "TODATEORNULL(text)": "TRY_CAST({0} AS DATE)",
     "TODATEORZERO(text)": f"coalesce(TRY_CAST({{0}} AS DATE), {_DAY})",
     "TOTYPENAME(value)": _no_names,
@@ -201,9 +200,5 @@ CASTS: Mapping[str, Meaning] = {
     "TODATETIMEORZERO(text)": f"date_trunc('second', coalesce(TRY_CAST({{0}} AS TIMESTAMP), {_MOMENT}))",
     "TODATETIME64(value, digits)": precise_moment,
     "TODATETIME64(value, digits, zone)": precise_moment,
-    "TONULLABLE(value)": "{0}",
-    "TOLOWCARDINALITY(value)": "{0}",
-    "MATERIALIZE(value)": "{0}",
-    "IDENTITY(value)": "{0}",
-    "ASSUMENOTNULL(value)": "{0}",
+    "TONULLABLE | TOLOWCARDINALITY | MATERIALIZE | IDENTITY | ASSUMENOTNULL(value)": "{0}",
 }

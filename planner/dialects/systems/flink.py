@@ -159,8 +159,7 @@ FLINK: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     ),
     "TO_BASE64(text)": "to_base64(encode({0}))",
     "FROM_BASE64(text)": "decode(from_base64({0}))",
-    "CHAR_LENGTH(text)": "length({0})",
-    "CHARACTER_LENGTH(text)": "length({0})",
+    "CHAR_LENGTH | CHARACTER_LENGTH(text)": "length({0})",
     "INSTR(text, part)": "strpos({0}, {1})",
     "LOCATE(part, text)": "strpos({1}, {0})",
     "LOCATE(part, text, start)": (

@@ -168,8 +168,7 @@ POSTGRES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "ARRAY_FILL(value, dimensions)": (
         "CASE WHEN len({1}) = 1 THEN list_transform(range(CAST({1}[1] AS BIGINT)), lambda each: {0}) END"
     ),
-    "ARRAY_LENGTH(array, dimension)": _length,
-    "ARRAY_UPPER(array, dimension)": _length,
+    "ARRAY_LENGTH | ARRAY_UPPER(array, dimension)": _length,
     "ARRAY_LOWER(array, dimension)": lambda args: sql(
         "CASE WHEN {0} IS NOT NULL THEN CAST(1 AS BIGINT) END", [_length(args)]
     ),
