@@ -1,6 +1,8 @@
-"""Reads ALTER TABLE and ALTER VIEW."""
+"""ALTER TABLE and ALTER VIEW."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from sqlglot import exp
 
@@ -27,7 +29,7 @@ from planner.statements.declarations import Declarations, sequence_of
 from planner.statements.owner_statements import set_owner
 from planner.statements.replacement_statements import applied_to_view
 from planner.statements.schema_statements import rename_schema
-from planner.statements.statements import AlterTable, RenameView, Statement
+from planner.statements.statements import Statement
 from planner.statements.table_rules import Text
 from planner.statements.type_statements import alter_type
 from planner.statements.word_reader import WordReader
@@ -36,6 +38,20 @@ _HINT = (
     "ALTER TABLE takes ADD and DROP of COLUMN and CONSTRAINT, RENAME, and ALTER COLUMN with SET or DROP "
     "of DEFAULT and NOT NULL"
 )
+
+
+@dataclass(frozen=True)
+class AlterTable(Statement):
+    name: str
+    if_exists: bool
+    actions: tuple[Action, ...]
+
+
+@dataclass(frozen=True)
+class RenameView(Statement):
+    name: str
+    to: str
+    if_exists: bool
 
 
 def alter(piece: Piece) -> Statement:

@@ -1,4 +1,4 @@
-"""Reads CREATE FUNCTION, CREATE MACRO, DROP FUNCTION and DROP MACRO, word by word.
+"""CREATE FUNCTION, CREATE MACRO, DROP FUNCTION and DROP MACRO, read word by word.
 
 A FUNCTION is PostgreSQL's: its parameters may have types, and its body is a text or follows RETURN. A MACRO
 is DuckDB's: its body follows AS, and several overloads may stand in one statement. DuckDB's FUNCTION is its
@@ -7,7 +7,7 @@ MACRO. Words that only guide PostgreSQL's planner are passed over; any other opt
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 from sqlglot.tokens import TokenType
@@ -21,7 +21,7 @@ from planner.parsing.script import Excerpt, Piece
 from planner.parsing.sql_functions import SqlFunction, body_tree
 from planner.relation_names import full_name, schema_of
 from planner.statements.function_parts import parameters_of, pass_type, text_of, type_of
-from planner.statements.statements import CreateFunction, DropFunction
+from planner.statements.statements import Statement
 from planner.statements.word_reader import WordReader
 
 _FUNCTION_FORM = (
@@ -38,6 +38,26 @@ _GUIDES = (
 )
 _SYSTEM = "pg_"
 """How names of PostgreSQL's catalogs begin."""
+
+
+@dataclass(frozen=True)
+class CreateFunction(Statement):
+    """CREATE FUNCTION or MACRO: overloads of one name."""
+
+    name: str
+    functions: tuple[SqlFunction, ...]
+    or_replace: bool
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class DropFunction(Statement):
+    """`dropped` has names, each with the number of parameters, or None for the one function or, of macros,
+    for all of the name."""
+
+    dropped: tuple[tuple[str, int | None], ...]
+    if_exists: bool
+    is_macro: bool
 
 
 def create_function(piece: Piece) -> CreateFunction:
