@@ -168,7 +168,7 @@ class Duck(QueryEvaluator):
         try:
             with interrupted_after(cursor, seconds):
                 for alias, table in tables.items():
-                    register(cursor, alias, table)
+                    register(cursor, alias, table, query.is_recursive)
                 for values in query.lists:
                     cursor.execute(f'CREATE TEMP TYPE "{values.name}" AS ENUM ({values.sql})')
                 columns = cursor.execute(_DESCRIBE + query.sql).fetchall()

@@ -281,6 +281,8 @@ def test_a_type_has_a_name(service: Client, tmp_path: Path) -> None:
     service.view("cast", "SELECT CAST(name AS mood) AS m FROM people WHERE name = 'ok'")
     answered = service.post("/v1/sql", {"sql": "SELECT 'ok'::mood AS m, max(feels) AS feels FROM people"})
     assert answered.json()["results"][0]["rows"] == [["ok", "happy"]]
+    found = service.get("/v1/tables/people/rows", where="feels > 'ok'::mood", order_by="felt[1]::mood")
+    assert [row["name"] for row in found.json()["rows"]] == ["ada"]
     refused = service.deltas("people", {"insert": {"name": "cyd", "feels": "angry"}})
     assert refused.status_code == 422
 
