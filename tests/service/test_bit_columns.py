@@ -74,3 +74,24 @@ def test_the_dialect_duckdb_has_bits_of_any_length(tmp_path: Path) -> None:
         for bits in ("101", "0", "1111"):
             assert service.deltas("u", {"insert": {"b": bits}}).status_code == 200
         assert sorted(service.rows("u")) == [("0",), ("101",), ("1111",)]
+
+
+def test_bits_of_any_length_are_not_cut(tmp_path: Path) -> None:
+    """A type that is written back, into a cast or a statement, is not the BIT of one bit."""
+    with Client(Settings(data=tmp_path)) as service:
+        ask(
+            service,
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, b BIT VARYING DEFAULT B'101', c BIT(2) DEFAULT B'10')",
+        )
+        ask(service, "INSERT INTO t (id) VALUES (1)")
+        assert ask(service, "SELECT b, c FROM t") == [["101", "10"]]
+        body = "RETURNS bit varying LANGUAGE SQL AS 'SELECT x << 1'"
+        ask(service, f"CREATE FUNCTION f(x bit varying) {body}; CREATE VIEW v AS SELECT f(b) AS b FROM t")
+        assert ask(service, "SELECT f(B'011'), NULL::bit(3), NULL::varbit") == [["110", None, None]]
+        assert service.rows("v") == [("010",)]
+        ((_, text),) = ask(service, "SHOW CREATE TABLE t")
+        ask(service, str(text).replace("TABLE t ", "TABLE again "))
+        ask(service, "INSERT INTO again (id) VALUES (1)")
+        assert ask(service, "SELECT b, c FROM again") == [["101", "10"]]
+        short = service.post("/v1/sql", {"sql": "INSERT INTO again (id, c) VALUES (2, B'1')"})
+        assert short.json()["code"] == "check_violated"

@@ -1,4 +1,7 @@
-"""PostgreSQL's types of bits that sqlglot does not know: `BIT VARYING(5)`, also called `VARBIT(5)`."""
+"""PostgreSQL's types of bits that sqlglot does not know: `BIT VARYING(5)`, also called `VARBIT(5)`.
+
+`BIT` is `BIT(1)` where somebody writes it. The type BIT without a length, which has bits of any, is ours.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +27,9 @@ class BitTypes:
             _name(found, self._length())
             while self._match_pair(TokenType.L_BRACKET, TokenType.R_BRACKET):
                 found = exp.DataType(this=exp.DType.ARRAY, expressions=[found], nested=True)
+        for inner in found.find_all(exp.DataType):
+            if inner.this is exp.DType.BIT and not inner.expressions:
+                inner.set("expressions", [exp.DataTypeParam(this=exp.Literal.number(1))])
         return found
 
     def _length(self: Any) -> list[exp.Expr]:

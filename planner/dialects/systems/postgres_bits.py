@@ -76,7 +76,9 @@ def length_of(type: exp.DataType) -> tuple[bool, int | None] | None:
     """Whether a type of bits is one of varying length, and its length, None for any; None for other types.
     Raises TypeMismatch for what is no length."""
     if type.this is exp.DType.BIT:
-        length = ", ".join(part.name for part in type.expressions) or "1"
+        if not type.expressions:
+            return True, None
+        length = ", ".join(part.name for part in type.expressions)
     elif type.this is exp.DType.USERDEFINED and (varying := _VARYING.fullmatch(type.text("kind"))):
         if varying[1] is None:
             return True, None
@@ -110,6 +112,8 @@ def _cast(node: exp.Cast, is_varying: bool, length: int | None) -> exp.Expressio
     name = "bits_of_length" if not is_varying else "bits" if length is None else "bits_up_to"
     lengths = [] if length is None else [exp.Literal.number(length)]
     value = node.this
+    if isinstance(value, exp.Null):
+        return sql("CAST(NULL AS BIT)", [])
     if isinstance(value, exp.Literal) and value.is_string:
         value = _spelled(value)
         if not value.name:
