@@ -199,8 +199,7 @@ TSQL: Table = {
         "last_day(date_trunc('month', CAST({0} AS TIMESTAMP)) + to_months(CAST(trunc({1}) AS INTEGER)))"
     ),
     "DATEFROMPARTS(year, month, day)": "make_date({0}, {1}, {2})",
-    "DATE_BUCKET(unit, n, at)": "@slice_from",
-    "DATE_BUCKET(unit, n, at, origin)": "@slice_from",
+    "DATE_BUCKET(unit, n, at, origin?)": "@slice_from",
 }
 ORACLE: Table = {
     "ADD_MONTHS(at, n)": "@add_months_at_end",

@@ -29,7 +29,12 @@ class Signature(Generic[M]):
         return self.least <= count and (self.most is None or count <= self.most)
 
     def __str__(self) -> str:
-        return f"{self.name.lower()}({', '.join(self.places)})"
+        """As manuals write it: `last_day(at[, unit])`."""
+        count, rest = len(self.places) if self.most is None else self.least, ""
+        for place in reversed(self.places[count:]):
+            rest = f"[, {place}{rest}]"
+        shown = ", ".join(self.places[:count]) + rest
+        return f"{self.name.lower()}({shown if count else shown.replace('[, ', '[', 1)})"
 
 
 def signatures(table: Mapping[str, M]) -> dict[str, tuple[Signature[M], ...]]:

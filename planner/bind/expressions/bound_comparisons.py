@@ -41,7 +41,7 @@ def bind_comparing(binding: Binding, node: exp.Expression) -> Expression:
 
 def _quantified(binding: Binding, node: exp.Expression, quantifier: exp.Any | exp.All) -> Expression:
     """A comparison with ANY or ALL of a query's rows or of an array's elements."""
-    inner = unwrapped(quantifier.this)
+    inner = quantifier.this.unnest()
     op = COMPARISONS[type(node)]
     if isinstance(inner, exp.Query):
         return quantified(op, binding.row(node.this), quantifier, binding.query, binding.session.dialect)
@@ -62,10 +62,3 @@ def _quantifier_of(node: exp.Expression) -> exp.Any | exp.All | None:
             case "SOME":
                 return exp.Any(this=node.expressions[0])
     return None
-
-
-def unwrapped(node: exp.Expression) -> exp.Expression:
-    """The node without its parentheses."""
-    while isinstance(node, exp.Paren):
-        node = node.this
-    return node

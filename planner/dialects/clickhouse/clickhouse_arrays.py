@@ -270,10 +270,8 @@ ARRAYS: Mapping[str, Meaning] = {
     "ARRAYREVERSE(array)": "list_reverse({0})",
     "ARRAYROTATELEFT(array, count)": _ROTATED.replace("BY", "+ {1}"),
     "ARRAYROTATERIGHT(array, count)": _ROTATED.replace("BY", "- {1}"),
-    "ARRAYSLICE(array, start)": _slice,
-    "ARRAYSLICE(array, start, length)": _slice,
-    "ARRAYSTRINGCONCAT(array)": _joined,
-    "ARRAYSTRINGCONCAT(array, separator)": _joined,
+    "ARRAYSLICE(array, start, length?)": _slice,
+    "ARRAYSTRINGCONCAT(array, separator?)": _joined,
     "ARRAYWITHCONSTANT(count, value)": "list_transform(range({0}), lambda place: {1})",
     "ARRAYZIP(a, ...)": _pairs,
     **{

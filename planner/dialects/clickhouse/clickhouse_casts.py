@@ -175,8 +175,7 @@ CASTS: Mapping[str, Meaning] = {
     **{f"TO{name}ORZERO(value, scale)": _decimal(digits, "0") for name, digits in _DECIMALS.items()},
     "ACCURATECAST(value, type)": cast_to_named,
     "ACCURATECASTORNULL(value, type)": _accurate("null"),
-    "ACCURATECASTORDEFAULT(value, type)": _accurate("default"),
-    "ACCURATECASTORDEFAULT(value, type, default)": _accurate("default"),
+    "ACCURATECASTORDEFAULT(value, type, default?)": _accurate("default"),
     # TOSTRING(toDate('2024-05-09')) is 2024-05-09
     "TOSTRING(value)": _cast("String"),
     "TOFIXEDSTRING(text, length)": (
@@ -194,11 +193,9 @@ CASTS: Mapping[str, Meaning] = {
     "TODATEORNULL(text)": "TRY_CAST({0} AS DATE)",
     "TODATEORZERO(text)": f"coalesce(TRY_CAST({{0}} AS DATE), {_DAY})",
     "TOTYPENAME(value)": _no_names,
-    "TODATETIME(value)": moment,
-    "TODATETIME(value, zone)": moment,
+    "TODATETIME(value, zone?)": moment,
     "TODATETIMEORNULL(text)": "date_trunc('second', TRY_CAST({0} AS TIMESTAMP))",
     "TODATETIMEORZERO(text)": f"date_trunc('second', coalesce(TRY_CAST({{0}} AS TIMESTAMP), {_MOMENT}))",
-    "TODATETIME64(value, digits)": precise_moment,
-    "TODATETIME64(value, digits, zone)": precise_moment,
+    "TODATETIME64(value, digits, zone?)": precise_moment,
     "TONULLABLE | TOLOWCARDINALITY | MATERIALIZE | IDENTITY | ASSUMENOTNULL(value)": "{0}",
 }

@@ -143,10 +143,8 @@ def _name_of(args: Args) -> exp.Expression:
 
 
 DAYS: Mapping[str, Meaning] = {
-    "TOSTARTOFWEEK(at)": _week_begun,
-    "TOSTARTOFWEEK(at, mode)": _week_begun,
-    "TOLASTDAYOFWEEK(at)": _week_ended,
-    "TOLASTDAYOFWEEK(at, mode)": _week_ended,
+    "TOSTARTOFWEEK(at, mode?)": _week_begun,
+    "TOLASTDAYOFWEEK(at, mode?)": _week_ended,
     "TODAYOFWEEK(at, mode)": _weekday,
     "TOWEEK(at, mode)": _week,
     "TODAYSSINCEYEARZERO(at)": f"CAST({_AT} AS DATE) - DATE '1970-01-01' + {_YEAR_ZERO}",

@@ -94,8 +94,7 @@ SPARK: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "FORALL(array, test)": lambda args: of_each(EVERY, *args),
     "FORMAT_NUMBER(value, digits)": _grouped,
     "FORMAT_STRING | PRINTF(pattern, ...)": printed,
-    "FROM_JSON(text, type)": typed_json,
-    "FROM_JSON(text, type, options)": typed_json,
+    "FROM_JSON(text, type, options?)": typed_json,
     # GET(ARRAY(1, 2, 3), 0) is 1, GET(ARRAY(1, 2, 3), 3) is NULL
     "GET(array, place)": "CASE WHEN {1} >= 0 THEN list_extract({0}, {1} + 1) END",
     "HYPOT(a, b)": "sqrt({0} * {0} + {1} * {1})",
