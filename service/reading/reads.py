@@ -164,8 +164,11 @@ class Reader:
         """The rows of a point read, each copy a row; None if the query is none, or it has no answer."""
         if query.where is None:
             return None
-        read = self._point_reads.read(definition, query.where, query.order_by)
-        found = None if read is None else read.run(snapshot, epoch, {})
+        asked = self._point_reads.read(definition, query.where, query.order_by)
+        if asked is None:
+            return None
+        read, given = asked
+        found = read.run(snapshot, epoch, given)
         return None if found is None else (found.words, np.ones(found.size, np.int64))
 
     @property

@@ -224,6 +224,8 @@ def postgres_node(node: exp.Expression) -> exp.Expression:
             return _with_keys(node)
         case exp.Round() if node.args.get("decimals") is None and not isinstance(node.this, exp.Literal):
             return call_of(f"{PREFIX}rounded", [node.this], "round")
+        case exp.Extract(this=exp.Var(this="EPOCH"), expression=value) if not _mentions_clock(value):
+            return call_of(f"{PREFIX}seconds_since", [value], "extract")
         case exp.Cast(this=exp.Literal(is_string=True) as text) if not is_native(node):
             return cast_of_text(node, text.name)
         case exp.Concat() | exp.ConcatWs() if not is_native(node) and not all(
@@ -266,6 +268,11 @@ def postgres_node(node: exp.Expression) -> exp.Expression:
         case exp.RegexpInstr() if node.args.get("group") is not None and node.text("group") != "0":
             fail(Unsupported("the place of a group is not supported", "take the place of the match"), node)
     return node
+
+
+def _mentions_clock(value: exp.Expr) -> bool:
+    """Whether a value depends on the time: conditions on that are read as they are written."""
+    return any(isinstance(node, exp.Func) and not list(node.iter_expressions()) for node in value.walk())
 
 
 def _is_written(node: exp.Expr) -> bool:
