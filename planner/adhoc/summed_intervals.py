@@ -23,7 +23,7 @@ def with_summed_intervals(query: exp.Expression, relations: Relations, dialect: 
     calls = list(query.find_all(exp.Sum, exp.Avg))
     types = types_by_name(query, relations) if calls else {}
     for call in calls:
-        whole: exp.Expression = call
+        whole: exp.Expression = call  # type: ignore[assignment]
         while isinstance(whole.parent, exp.Window | exp.Filter) and whole.parent.this is whole:
             whole = whole.parent  # type: ignore[assignment]
         if is_spread(whole, dialect):
