@@ -18,7 +18,7 @@ _TOKEN = re.compile(
 _RECORD = re.compile(r'("(?:[^"\\]|""|\\.)*"|[^"(),\\]|\\.)*', re.DOTALL)
 _OFFSET = re.compile(r"(.*:\d\d(?:\.\d+)?) ?(?:([+-])(\d\d?)((?::?\d\d)?)|[zZ])")
 _ZONED_TIME = re.compile(r"(\d\d?:\d\d)(:\d\d(?:\.\d+)?)? ?(?:([+-])(\d\d?)((?::?\d\d){0,2})|[zZ]|UTC)?")
-_WRITTEN = NESTED | {Kind.INTERVAL, Kind.BYTEA, Kind.TIMETZ, Kind.TIMESTAMPTZ}
+_WRITTEN = NESTED | {Kind.INTERVAL, Kind.BYTEA, Kind.BIT, Kind.TIMETZ, Kind.TIMESTAMPTZ}
 
 
 def is_rewritten(type: Type) -> bool:
@@ -40,6 +40,8 @@ def readable(text: str, type: Type) -> str:
                 return text
         case Kind.BYTEA if match := _HEX.fullmatch(text):
             return re.sub("(..)", r"\\x\1", match[1])
+        case Kind.BIT if not text:
+            return "no bits"  # DuckDB would read it as 0
         case Kind.TIMETZ if match := _ZONED_TIME.fullmatch(text.strip()):
             return _zoned_time(*match.groups())
         case Kind.TIMESTAMPTZ if match := _OFFSET.fullmatch(text):

@@ -52,6 +52,7 @@ from planner.dialects import translated
 from planner.dialects.byte_strings import byte_meaning
 from planner.dialects.overloads import overload
 from planner.dialects.row_comparisons import row_parts
+from planner.dialects.systems.postgres_bits import bit_meaning
 from planner.dialects.traits import Trait, has
 from planner.errors import InvalidQuery, PlannerError, TypeMismatch, UnknownColumn, Unsupported
 from planner.identifiers import parts_of
@@ -107,6 +108,8 @@ class ExpressionBinder:
             return self._shared[number]
         try:
             meant = byte_meaning(node, dialect, self._has_bytes)
+            if meant is node and dialect == "postgres":
+                meant = bit_meaning(node, self._has_bits)
             bound = self._bind(translated(meant, dialect))
             if not (self._tries or is_native(node)):
                 check_constant(bound, node, dialect)
@@ -118,8 +121,15 @@ class ExpressionBinder:
 
     def _has_bytes(self, node: exp.Column) -> bool:
         """Whether a column has bytes."""
+        return self._is_of(node, Kind.BYTEA)
+
+    def _has_bits(self, node: exp.Column) -> bool:
+        """Whether a column has bits."""
+        return self._is_of(node, Kind.BIT)
+
+    def _is_of(self, node: exp.Column, kind: Kind) -> bool:
         try:
-            return self._column(node).type.kind is Kind.BYTEA
+            return self._column(node).type.kind is kind
         except PlannerError:
             return False
 

@@ -19,6 +19,7 @@ from sqlglot.tokens import Token, TokenType
 
 from planner.dialects.as_written import keeping_dates
 from planner.dialects.own_calls import keeping_own
+from planner.dialects.systems.bit_types import BitTypes
 from planner.dialects.traits import Trait, has
 from planner.dialects.units import ABBREVIATIONS, INTERVALS
 from planner.formats import keeping_formats
@@ -81,6 +82,7 @@ def read_trees(
 
 _WORDS: Mapping[str, tuple[type, ...]] = {
     "materialize": (MaterializeWords,),
+    "postgres": (BitTypes,),
     "risingwave": (RisingWaveWords,),
 }
 

@@ -151,6 +151,8 @@ _BY_DUCKDB: dict[str, Type] = {
 }
 
 
+_WITH_BITS = frozenset({"duckdb", "postgres"})
+"""Dialects in which BIT is a type of bits."""
 _IN_WORDS = {"INTEGER_LITERAL": "INTEGER", "STRING_LITERAL": "VARCHAR", "DECIMAL": "NUMERIC"}
 SUPPORTED = (
     "supported are SMALLINT, INTEGER, BIGINT and their unsigned kin, HUGEINT, REAL, DOUBLE PRECISION, "
@@ -197,6 +199,10 @@ def _element_type(node: exp.DataType, dialect: str) -> Type:
     if node.this in _MOMENTS and dialect == "clickhouse":
         _check_moment(node)
     found = INTERVAL if isinstance(node.this, exp.Interval) else _BY_SQLGLOT.get(node.this)
+    if node.this is _DT.BIT and (dialect not in _WITH_BITS or (node.expressions and dialect != "duckdb")):
+        found = None
+    if node.this is _DT.USERDEFINED and node.text("kind").startswith("BIT VARYING"):
+        found = BIT
     if found is None and node.this is _DT.USERDEFINED and node.sql(dialect).upper() in WHOLES:
         found = whole(node.sql(dialect).upper())
     if found is None:

@@ -20,7 +20,7 @@ from freshet import Connection, Table
 
 COLUMNS = """id BIGINT PRIMARY KEY, flag BOOLEAN, small SMALLINT, number INTEGER, price NUMERIC(12, 2),
   huge NUMERIC(38, 0), ratio DOUBLE PRECISION, part REAL, name TEXT, day DATE, clock TIME, zoned TIMETZ,
-  moment TIMESTAMP, instant TIMESTAMPTZ, span INTERVAL, data BYTEA, key UUID, bits BIT, doc JSON,
+  moment TIMESTAMP, instant TIMESTAMPTZ, span INTERVAL, data BYTEA, key UUID, bits BIT VARYING, doc JSON,
   list INTEGER[], pair STRUCT(a INTEGER, "B c" TEXT[]), counts MAP(TEXT, INTEGER)"""
 ROW = {
     "id": 2**53 + 1,
