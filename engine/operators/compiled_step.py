@@ -17,8 +17,10 @@ from engine.kernels.layers import WIDTH as COLUMNS
 from engine.kernels.stepping import arena, opcodes, tables
 from engine.kernels.stepping.arena import copied
 from engine.kernels.stepping.outermost_step import (
+    ARRAYS,
     CHANGE,
     CHANGED,
+    NURSERY,
     UNCHANGED,
     feed,
     give_up,
@@ -72,6 +74,14 @@ class CompiledStep:
         self._cursor = np.zeros(1, np.int64)
         self._nursed: set[Trace] = set()
         self._changed = np.empty((len(body), CHANGE), np.int64)
+        self._arrays = np.empty((ARRAYS, 3), np.int64)
+        told = (
+            *(self._program.code, self._program.constants, self._operators, self._queue),
+            *(self._waiting, self._taken, self._arena, self._state),
+            *(self._nursery, self._cursor, self._changed),
+        )
+        for line, array in enumerate(told):
+            self._tell(line, array)
         self._lent: list[Arrangement] = []
         self._kept: list[np.ndarray] = []
         self._shown: list[Operator] = []
@@ -84,6 +94,11 @@ class CompiledStep:
         for trace in self._nursed:
             trace.settle()
 
+    def _tell(self, line: int, array: np.ndarray) -> None:
+        """Tell compiled code where an array is, which nothing may replace but another call."""
+        matrix = np.atleast_2d(array)
+        self._arrays[line] = matrix.ctypes.data, *matrix.shape
+
     def run(self, fed: Sequence[InputOperator], step: Step, turn: Callable[[Operator, Step], None]) -> bool:
         """Run the operators that the pending deltas of `fed` reach; those of Python's have their `turn`.
 
@@ -94,7 +109,7 @@ class CompiledStep:
             return False
         for input in fed:
             if input.pending is not None:
-                feed(self._operators, self._queue, self._state, self._program.places[input], input.pending)
+                feed(self._arrays, self._program.places[input], input.pending)
         if not (self._call(step, turn) and self._is_within(step)):
             self.abort()
             self._refusals, self._skipped = 2 * self._refusals + 1, 0
@@ -102,10 +117,8 @@ class CompiledStep:
         self._refusals = 0
         if self._shown:
             self._hide()
-        if step.clock is not None and self.turns:
-            places = self._queue[: self.turns]
-            operators = [self._program.body[place] for place in places.tolist()]
-            step.clock.share(operators, (self._operators[places, tables.MADE] + 1).tolist())
+        if step.clock is not None:
+            self._numbers[arena.ELAPSED] = step.clock.lap()
         return True
 
     @property
@@ -116,16 +129,7 @@ class CompiledStep:
     def publish(self, frontier: Frontier) -> list[Arrangement]:
         """Insert what the step has added to arrangements into their traces; returns those that have
         changed, as far as somebody shows their rows."""
-        found = publish(
-            self._program.code,
-            self._operators,
-            self._queue,
-            self._state,
-            self._nursery,
-            self._cursor,
-            frontier.since,
-            self._changed,
-        )
+        found = publish(self._arrays, frontier.since)
         changed, is_full = [], False
         for place, is_inserted, passed in self._changed[:found].tolist():
             own = self._own[place]
@@ -154,7 +158,7 @@ class CompiledStep:
 
     def abort(self) -> None:
         """Forget the step."""
-        give_up(self._operators, self._queue, self._state)
+        give_up(self._arrays)
         self._forget()
 
     def _forget(self) -> None:
@@ -177,23 +181,14 @@ class CompiledStep:
             trace.leave_nursery()
         self._nursed.clear()
         self._nursery = np.empty(_NURSERY_WORDS, np.int64)
+        self._tell(NURSERY, self._nursery)
         self._cursor[0] = 0
 
     def _call(self, step: Step, turn: Callable[[Operator, Step], None]) -> bool:
         """Run the step; false if it has to be forgotten."""
-        program = self._program
         while True:
             try:
-                status = run_reached(
-                    program.code,
-                    program.constants,
-                    self._operators,
-                    self._queue,
-                    self._waiting,
-                    self._taken,
-                    self._arena,
-                    self._state,
-                )
+                status = run_reached(self._arrays)
             except (OverflowError, MemoryError):
                 return False
             if status != arena.ASKING:

@@ -118,7 +118,7 @@ class MapOperator(Operator):
 
     @property
     def instruction(self) -> Instruction:
-        return Instruction(opcodes.PYTHON, (self.inputs[0],))
+        return _instruction(opcodes.MAP, self.inputs[0], self._program)
 
     @property
     def reads(self) -> frozenset[int]:
@@ -145,7 +145,7 @@ class FilterOperator(Operator):
 
     @property
     def instruction(self) -> Instruction:
-        return Instruction(opcodes.PYTHON, (self.inputs[0],))
+        return _instruction(opcodes.FILTER, self.inputs[0], self._program)
 
     @property
     def reads(self) -> frozenset[int] | None:
@@ -164,6 +164,14 @@ class FilterOperator(Operator):
                 self.out.append(delta)
             elif keep.any():
                 self.out.append(_chosen(delta, keep, wanted))
+
+
+def _instruction(operation: int, source: Operator, program: ScalarProgram) -> Instruction:
+    """How compiled code runs an operator of a program: by `operation`, unless only Python has the program."""
+    code = program.registers
+    if code is None:
+        return Instruction(opcodes.PYTHON, (source,))
+    return Instruction(operation, (source,), first=code.lines, second=code.results)
 
 
 def _chosen(delta: np.ndarray, keep: np.ndarray, wanted: frozenset[int] | None) -> np.ndarray:

@@ -13,7 +13,7 @@ from typing import Protocol
 
 import numpy as np
 
-from engine.kernels.stepping.tables import TOTAL
+from engine.kernels.stepping.tables import NANOSECONDS, TOTAL
 from engine.state.packed_times import Frontier
 
 
@@ -37,6 +37,9 @@ class Timer(Protocol):
 
     def note(self, operator: Operator) -> None:
         """Note that the operator's step has ended."""
+
+    def lap(self) -> int:
+        """The nanoseconds since the last call, for whoever divides them."""
 
     def share(self, operators: Sequence[Operator], parts: Sequence[int]) -> None:
         """Note that operators have run together; each took about its part of the time."""
@@ -117,8 +120,8 @@ class Operator:
     wanted: frozenset[int] | None = None
     """The words of its deltas that somebody reads, None for all; other words may have any value. It is
     known once the operators have an order (`engine.operators.turns`)."""
-    nanoseconds = 0
-    """Time spent in its steps, without those of operators inside it (`engine.operators.stopwatch`)."""
+    taken = 0
+    """Nanoseconds of its steps that Python has measured."""
 
     def __init__(self, inputs: Iterable[Operator]) -> None:
         self.inputs = list(inputs)
@@ -141,9 +144,14 @@ class Operator:
         """Differences passed to readers since the operator was made, those of compiled code too."""
         return self.made if self.line is None else self.made + int(self.line[TOTAL])
 
+    @property
+    def nanoseconds(self) -> int:
+        """Time spent in its steps, without those of operators inside it (`engine.operators.stopwatch`)."""
+        return self.taken if self.line is None else self.taken + int(self.line[NANOSECONDS])
+
     def show_counts(self, line: np.ndarray | None) -> None:
         """Let compiled code count in a line; None if it no longer runs the operator."""
-        self.made, self.line = self.emitted, line
+        self.made, self.taken, self.line = self.emitted, self.nanoseconds, line
 
     @property
     def reads(self) -> frozenset[int] | None:

@@ -27,19 +27,20 @@ class Stopwatch:
         self._weight = weight
         self._last = perf_counter_ns()
 
+    def lap(self) -> int:
+        """The time since the last call, as often as this advance counts."""
+        last, self._last = self._last, perf_counter_ns()
+        return (self._last - last) * self._weight
+
     def note(self, operator: Operator) -> None:
         """Add the time since the last call to the operator whose step has just ended."""
-        now = perf_counter_ns()
-        operator.nanoseconds += (now - self._last) * self._weight
-        self._last = now
+        operator.taken += self.lap()
 
     def share(self, operators: Sequence[Operator], parts: Sequence[int]) -> None:
         """Divide the time since the last call among operators that have run together, by their parts."""
-        now = perf_counter_ns()
-        each = (now - self._last) * self._weight / sum(parts)
+        each = self.lap() / sum(parts)
         for operator, part in zip(operators, parts, strict=True):
-            operator.nanoseconds += round(each * part)
-        self._last = now
+            operator.taken += round(each * part)
 
 
 class Sampling:

@@ -7,24 +7,28 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from engine.kernels import arithmetic as kernels
+from engine.kernels.stepping import formulas
 from engine.kernels.words import NULL
 from engine.plan.expressions import Op
 from engine.scalar import wide_numbers as wide
 from engine.scalar.duck_literals import sql_text
-from engine.scalar.evaluator import Evaluator, full
+from engine.scalar.evaluator import Evaluator, Formula, full
 from engine.scalar.row_failures import Failure, Report
 from engine.scalar.wide_numbers import fill_wide_rows
 from engine.schema import WORD_DIGITS, Kind, Type
 from engine.state.dictionary import Dictionary
 
 _CHECKED = {
-    Op.ADD: kernels.add,
-    Op.SUB: kernels.subtract,
-    Op.MUL: kernels.multiply,
-    Op.INTDIV: kernels.quotient,
-    Op.MOD: kernels.remainder,
+    Op.ADD: (kernels.add, formulas.ADD),
+    Op.SUB: (kernels.subtract, formulas.SUBTRACT),
+    Op.MUL: (kernels.multiply, formulas.MULTIPLY),
+    Op.INTDIV: (kernels.quotient, formulas.QUOTIENT),
+    Op.MOD: (kernels.remainder, formulas.REMAINDER),
 }
-_SIGNS = {Op.NEG: kernels.negative, Op.ABS: kernels.absolute}
+_SIGNS = {
+    Op.NEG: (kernels.negative, formulas.NEGATIVE),
+    Op.ABS: (kernels.absolute, formulas.ABSOLUTE),
+}
 _FLOATS = {
     Op.ADD: (kernels.float_basic, 0),
     Op.SUB: (kernels.float_basic, 1),
@@ -67,7 +71,7 @@ def _scales_fit(op: Op, args: Sequence[Evaluator], type: Type) -> bool:
 
 
 def _checked(op: Op, left: Evaluator, right: Evaluator, type: Type, dictionary: Dictionary) -> Evaluator:
-    kernel = _CHECKED[op]
+    kernel, operation = _CHECKED[op]
     low, high = bounds(type)
     of_left, of_right = left.evaluate, right.evaluate
     types = (left.type, right.type)
@@ -92,11 +96,13 @@ def _checked(op: Op, left: Evaluator, right: Evaluator, type: Type, dictionary: 
         first, second = sql_text(int(a), left.type, dictionary), sql_text(int(b), right.type, dictionary)
         return f"{why}: {first} {op.value} {second}"
 
-    return Evaluator(evaluate, type)
+    return Evaluator(
+        evaluate, type, formula=Formula(operation, (left, right), low, high, checks=exact is not None)
+    )
 
 
 def _signed(op: Op, arg: Evaluator, type: Type, dictionary: Dictionary) -> Evaluator:
-    kernel = _SIGNS[op]
+    kernel, operation = _SIGNS[op]
     _, high = bounds(type)
     inner = arg.evaluate
     exact = wide.arithmetic(op, type, dictionary) if type.may_be_wide else None
@@ -119,7 +125,9 @@ def _signed(op: Op, arg: Evaluator, type: Type, dictionary: Dictionary) -> Evalu
         return f"{type} overflow: {sign}({sql_text(int(a), arg.type, dictionary)})"
 
     # The least word of a decimal is the negative of the greatest, so signs cannot overflow.
-    return Evaluator(evaluate, type, total=arg.total and type.kind in (Kind.NUMERIC, Kind.BIGINT))
+    total = arg.total and type.kind in (Kind.NUMERIC, Kind.BIGINT)
+    formula = Formula(operation, (arg,), high=high, checks=exact is not None)
+    return Evaluator(evaluate, type, total=total, formula=formula)
 
 
 def _of_floats(op: Op, args: Sequence[Evaluator], type: Type) -> Evaluator:
@@ -139,4 +147,6 @@ def _of_floats(op: Op, args: Sequence[Evaluator], type: Type) -> Evaluator:
             kernels.round_to_single(out)
         return out
 
-    return Evaluator(evaluate, type, total=all(arg.total for arg in args))
+    operation = formulas.FLOAT_BASIC if kernel is kernels.float_basic else formulas.FLOAT_OTHER
+    formula = None if single else Formula(operation, tuple(args), code)
+    return Evaluator(evaluate, type, total=all(arg.total for arg in args), formula=formula)

@@ -11,8 +11,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.kernels import logic as kernels
+from engine.kernels.stepping import formulas
 from engine.kernels.words import NULL
-from engine.scalar.evaluator import Evaluator, full
+from engine.scalar.evaluator import Evaluator, Formula, full
 from engine.scalar.row_failures import Report, keep
 from engine.schema import Type
 
@@ -24,7 +25,9 @@ def case(branches: Branches, otherwise: Evaluator, type: Type) -> Evaluator:
     parts = [part for branch in branches for part in branch] + [otherwise]
     costly = any(part.costly for part in parts[1:])
     evaluate = _case_by_rows(branches, otherwise) if costly else _case_at_once(branches, otherwise)
-    return Evaluator(evaluate, type, total=all(p.total for p in parts), costly=costly or parts[0].costly)
+    total = all(part.total for part in parts)
+    formula = Formula(formulas.CHOOSE, tuple(parts))
+    return Evaluator(evaluate, type, total=total, costly=costly or parts[0].costly, formula=formula)
 
 
 def _case_at_once(branches: Branches, otherwise: Evaluator):
@@ -77,7 +80,9 @@ def coalesce(args: Sequence[Evaluator], type: Type) -> Evaluator:
     """The evaluator of COALESCE."""
     costly = any(arg.costly for arg in args[1:])
     evaluate = _coalesce_by_rows(args) if costly else _coalesce_at_once(args)
-    return Evaluator(evaluate, type, total=all(a.total for a in args), costly=costly or args[0].costly)
+    total = all(arg.total for arg in args)
+    formula = Formula(formulas.PICK, tuple(args), kernels.COALESCE)
+    return Evaluator(evaluate, type, total=total, costly=costly or args[0].costly, formula=formula)
 
 
 def _coalesce_at_once(args: Sequence[Evaluator]):

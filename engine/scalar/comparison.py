@@ -11,9 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.kernels import logic as kernels
+from engine.kernels.stepping import formulas
 from engine.kernels.words import NULL
 from engine.plan.expressions import Op
-from engine.scalar.evaluator import Evaluator, full
+from engine.scalar.evaluator import Evaluator, Formula, constant, full
 from engine.scalar.row_failures import Report
 from engine.scalar.wide_numbers import both_wide
 from engine.schema import BOOLEAN, Type
@@ -57,7 +58,8 @@ def comparison(op: Op, left: Evaluator, right: Evaluator, dictionary: Dictionary
             out[rows] = _by_text(code, a[rows], b[rows], dictionary)
         return out
 
-    return Evaluator(evaluate, BOOLEAN, total=left.total and right.total)
+    formula = None if by_text else Formula(formulas.COMPARE, (left, right), code, checks=may_be_wide)
+    return Evaluator(evaluate, BOOLEAN, total=left.total and right.total, formula=formula)
 
 
 def _by_text(code: int, left: np.ndarray, right: np.ndarray, dictionary: Dictionary) -> np.ndarray:
@@ -90,7 +92,8 @@ def is_null(arg: Evaluator) -> Evaluator:
         kernels.compare(kernels.NOT_DISTINCT, inner(batch, report, None), _NULL, out)
         return out
 
-    return Evaluator(evaluate, BOOLEAN, total=arg.total)
+    formula = Formula(formulas.COMPARE, (arg, constant(NULL, arg.type)), kernels.NOT_DISTINCT)
+    return Evaluator(evaluate, BOOLEAN, total=arg.total, formula=formula)
 
 
 def extremum(op: Op, args: Sequence[Evaluator], type: Type, dictionary: Dictionary) -> Evaluator:
@@ -116,7 +119,8 @@ def extremum(op: Op, args: Sequence[Evaluator], type: Type, dictionary: Dictiona
             best = found
         return best
 
-    return Evaluator(evaluate, type, total=all(arg.total for arg in args))
+    formula = None if by_text or type.may_be_wide else Formula(formulas.PICK, tuple(args), code)
+    return Evaluator(evaluate, type, total=all(arg.total for arg in args), formula=formula)
 
 
 def _pick_text(op: Op, best: np.ndarray, other: np.ndarray, dictionary: Dictionary, out: np.ndarray) -> None:

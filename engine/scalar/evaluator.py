@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from engine.kernels.stepping import formulas
 from engine.scalar.row_failures import Report
 from engine.schema import Type
 
@@ -20,11 +21,24 @@ Evaluate = Callable[[np.ndarray, Report, "np.ndarray | None"], np.ndarray]
 
 
 @dataclass(frozen=True)
+class Formula:
+    """How compiled steps compute an expression of others: an operation of `engine.kernels.stepping.formulas`,
+    with its two numbers. It `checks` operands whose words may stand for wide numbers."""
+
+    operation: int
+    args: tuple[Evaluator, ...] = ()
+    low: int = 0
+    high: int = 0
+    checks: bool = False
+
+
+@dataclass(frozen=True)
 class Evaluator:
     """A compiled expression.
 
     `total`: it cannot fail. `costly`: it is worth evaluating only the rows that need it. `columns` are the
-    batch's columns that it reads; `constant` is its word if that is the same for all rows.
+    batch's columns that it reads; `constant` is its word if that is the same for all rows. Without a
+    `formula`, compiled steps leave it to Python.
     """
 
     evaluate: Evaluate
@@ -33,6 +47,7 @@ class Evaluator:
     costly: bool = False
     constant: int | None = None
     columns: tuple[int, ...] = ()
+    formula: Formula | None = None
 
     def on(self, batch: np.ndarray, rows: np.ndarray, report: Report) -> np.ndarray:
         """The results int64[m] for `rows` int64[m], ascending, of the batch; failures refer to the same
@@ -56,12 +71,16 @@ def constant(word: int, type: Type) -> Evaluator:
     """The evaluator of one word for all rows."""
     words = np.array([word], np.int64)
     words.flags.writeable = False
-    return Evaluator(lambda batch, report, out: words, type, total=True, constant=word)
+    formula = Formula(formulas.CONSTANT, low=word)
+    return Evaluator(lambda batch, report, out: words, type, total=True, constant=word, formula=formula)
 
 
 def column(index: int, type: Type) -> Evaluator:
     """The evaluator of a column of the batch."""
-    return Evaluator(lambda batch, report, out: batch[index], type, total=True, columns=(index,))
+    formula = Formula(formulas.COLUMN, low=index)
+    return Evaluator(
+        lambda batch, report, out: batch[index], type, total=True, columns=(index,), formula=formula
+    )
 
 
 def full(words: np.ndarray, count: int) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 
 from engine.plan.expressions import ColumnRef, Expression, columns_of
 from engine.scalar.compile import compiled
+from engine.scalar.register_code import RegisterCode
 from engine.scalar.row_failures import Failures, Report, first_failures
 from engine.state.dictionary import Dictionary
 
@@ -31,6 +32,11 @@ class ScalarProgram:
     def reads(self) -> frozenset[int]:
         """The words of a batch that the expressions read."""
         return frozenset().union(*map(columns_of, self._expressions))
+
+    @cached_property
+    def registers(self) -> RegisterCode | None:
+        """How compiled steps compute the expressions; None if only Python can."""
+        return RegisterCode.of(self._evaluators)
 
     def __call__(self, words: np.ndarray) -> tuple[np.ndarray, Failures | None]:
         """The results int64[E, n] for the words int64[W, n] of a batch, and the rows that failed, if any.

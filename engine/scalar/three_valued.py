@@ -12,9 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.kernels import logic as kernels
+from engine.kernels.stepping import formulas
 from engine.kernels.words import NULL
 from engine.plan.expressions import Op
-from engine.scalar.evaluator import Evaluator, full
+from engine.scalar.evaluator import Evaluator, Formula, full
 from engine.scalar.row_failures import Report, keep
 from engine.schema import BOOLEAN
 
@@ -29,7 +30,7 @@ def negation(arg: Evaluator) -> Evaluator:
         kernels.negate(inner(batch, report, None), out)
         return out
 
-    return Evaluator(evaluate, BOOLEAN, total=arg.total)
+    return Evaluator(evaluate, BOOLEAN, total=arg.total, formula=Formula(formulas.NOT, (arg,)))
 
 
 def connective(op: Op, args: Sequence[Evaluator]) -> Evaluator:
@@ -63,7 +64,8 @@ def connective(op: Op, args: Sequence[Evaluator]) -> Evaluator:
             other[rows] = arg.on(batch, rows, report)
         return other
 
-    return Evaluator(evaluate, BOOLEAN, total=all(arg.total for arg in args))
+    formula = Formula(formulas.CONNECT, tuple(args), code)
+    return Evaluator(evaluate, BOOLEAN, total=all(arg.total for arg in args), formula=formula)
 
 
 def _unknown(truth: np.ndarray, failures: Report, count: int) -> np.ndarray:

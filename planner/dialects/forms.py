@@ -169,6 +169,11 @@ FORMS: Mapping[str, Forms] = {
         "BYTES": "to_json('\\x' || lower(hex({0})))",
         "ANY": "to_json({0})",
     },
+    # the seconds of PostgreSQL's time with a zone are those since midnight in UTC
+    "seconds_since": {
+        "TIMETZ": "date_part('epoch', {0}) - date_part('timezone', {0})",
+        "ANY": "date_part('epoch', {0})",
+    },
     "written": {"TEXT": "{0}", "TRUTH": "CASE WHEN {0} THEN 't' WHEN NOT {0} THEN 'f' END", "ANY": "{0}"},
     "reversed_of_any": {"TEXT": "reverse({0})", "ARRAY": "list_reverse({0})"},
     "zoned_moment": {

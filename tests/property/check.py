@@ -317,7 +317,7 @@ def _value(value: object, type: Type) -> object:
             return tuple(tuple(map(_value, entry, type.parts)) for entry in entries)  # type: ignore[attr-defined]
     if isinstance(value, float) and type.kind is Kind.REAL:
         return float(np.float32(value))  # JSON has the shortest text of it
-    if not isinstance(value, str) or type.kind in (Kind.TEXT, Kind.ENUM, Kind.JSON):
+    if not isinstance(value, str) or type.kind in _TEXTS:
         return value
     if type.is_float:
         return value if value == "NaN" else float(value)
@@ -333,6 +333,7 @@ def _interval(text: str) -> timedelta:
     return timedelta(days, parts.get("S", 0), 0, 0, parts.get("M", 0), parts.get("H", 0))
 
 
+_TEXTS = frozenset({Kind.TEXT, Kind.ENUM, Kind.JSON, Kind.TIMETZ, Kind.BIT})
 _FROM_JSON: dict[Kind, Callable[[str], object]] = {
     Kind.NUMERIC: Decimal,
     Kind.DATE: date.fromisoformat,

@@ -101,6 +101,8 @@ SEQUENCES: list[SQL] = [
 INSIDE = [
     "SELECT k, first_value(x ORDER BY o, k, x) OVER (PARTITION BY k) AS v FROM t",
     "SELECT k, last_value(x ORDER BY o DESC, k, x) OVER () AS v FROM t",
+    "SELECT k, first(x ORDER BY o DESC, k, x) OVER (PARTITION BY k) AS v FROM t",
+    "SELECT k, last(x ORDER BY o, k, x) OVER () AS v FROM t",
     "SELECT k, rank(ORDER BY x DESC) OVER (PARTITION BY k) AS r, x FROM t",
     "SELECT k, o, x, lag(x, 1 ORDER BY o, k, x) OVER () AS v FROM t",
     "SELECT k, o, x, nth_value(x, 2 ORDER BY o, k, x) OVER () AS v FROM t",

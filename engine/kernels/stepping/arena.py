@@ -35,14 +35,14 @@ class Stepping(NamedTuple):
 
 
 STATUS, CURSOR, WAITS, ENTERS, LIMIT, MOST_ROUNDS, MOST_STAGED, PLACE, ROUNDS, LEAVING, WORDS = range(11)
-CURRENT_ROUND, HEAD, TAIL, ANSWER = range(11, 15)
+CURRENT_ROUND, HEAD, TAIL, ANSWER, ELAPSED = range(11, 16)
 """Fields of the state. CURSOR is the next free word of the arena. ENTERS is 1 if round 0 has work that does
 not wait. No round from LIMIT - 1 on is run, at most MOST_ROUNDS are, and none once more than MOST_STAGED rows
 were added. PLACE is that of the operator to run next, NOTHING between two rounds. ROUNDS counts the rounds
 begun, LEAVING the parts of what leaves the loop, and WORDS those of all deltas. In the outermost scope, HEAD
-is the number of operators that have run, TAIL that of those that changes have reached, and ANSWER says what
-Python has done."""
-STATE = 15
+is the number of operators that have run, TAIL that of those that changes have reached, ANSWER says what
+Python has done, and ELAPSED is the time to be divided among the operators, 0 if nobody has measured it."""
+STATE = 16
 
 # Values of STATUS.
 RUNNING = 0

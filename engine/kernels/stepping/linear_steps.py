@@ -7,12 +7,25 @@ from numba import njit
 
 from engine.kernels.arrange import arrange
 from engine.kernels.layers import rows_at
-from engine.kernels.stepping.arena import CURRENT_ROUND, RUNNING, STATUS, keep, put, side_by_side, take
+from engine.kernels.stepping.arena import (
+    ASKING,
+    CURRENT_ROUND,
+    REFUSED,
+    RUNNING,
+    STATUS,
+    keep,
+    put,
+    reserve,
+    side_by_side,
+    take,
+)
+from engine.kernels.stepping.formulas import FORMULA, compute, operand
 from engine.kernels.stepping.opcodes import (
     CONSOLIDATE,
     FIRST,
     FIRST_SIZE,
     LEFT,
+    MAP,
     NEGATE,
     NOTHING,
     OPERATION,
@@ -137,6 +150,65 @@ def step_linear(run, place):
     for w in range(numbers.shape[0]):
         selected[w] = delta[numbers[w]]
     emit(run, place, selected)
+
+
+@njit
+def step_formulas(run, place):
+    """A map or a filter; Python's, if some row fails or has a number that is not its own word."""
+    run.operators[place, OUT_COLUMNS] = 0
+    source = run.code[place, LEFT]
+    if run.operators[source, OUT_COLUMNS] == 0:
+        return
+    delta = out(run, source)
+    numbers, results = first(run, place), second(run, place)
+    formulas = numbers.reshape((numbers.shape[0] // FORMULA, FORMULA))
+    registers = np.empty((formulas.shape[0], delta.shape[1]), np.int64)
+    if not compute(formulas, delta, registers):
+        run.state[STATUS] = ASKING
+    elif run.code[place, OPERATION] == MAP:
+        _map(run, place, delta, registers, results)
+    else:
+        _filter(run, place, delta, operand(delta, registers, results[0]))
+
+
+@njit
+def _empty_delta(run, place, lines, columns):
+    """The delta of an operator, whose words are still to be written; without room, the call is refused."""
+    address = reserve(run, lines * columns)
+    if run.state[STATUS] == REFUSED:
+        return rows_at(address, 0, 0)
+    line = run.operators[place]
+    line[OUT], line[OUT_LINES], line[OUT_COLUMNS] = address, lines, columns
+    return rows_at(address, lines, columns)
+
+
+@njit
+def _map(run, place, delta, registers, results):
+    """The results are the words of the delta's rows."""
+    width = results.shape[0]
+    mapped = _empty_delta(run, place, width + 2, delta.shape[1])
+    if run.state[STATUS] == RUNNING:
+        for r in range(width):
+            mapped[r] = operand(delta, registers, results[r])
+        mapped[width:] = delta[delta.shape[0] - 2 :]
+
+
+@njit
+def _filter(run, place, delta, condition):
+    """The rows for which the condition is true."""
+    kept = 0
+    for i in range(condition.shape[0]):
+        kept += condition[i] == 1
+    if kept == 0:
+        return
+    chosen = _empty_delta(run, place, delta.shape[0], kept)
+    if run.state[STATUS] == RUNNING:
+        for w in range(delta.shape[0]):
+            k = 0
+            for i in range(condition.shape[0]):
+                if condition[i] == 1:
+                    chosen[w, k] = delta[w, i]
+                    k += 1
 
 
 @njit

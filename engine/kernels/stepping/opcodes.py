@@ -31,6 +31,8 @@ TOP = 13  # words of the key; offset, limit and codes
 PYTHON = 14
 """An operator that Python runs between two calls, if the one that it reads has changes; LEFT is NOTHING if it
 has to be asked in any case."""
-WITH_ROUND = 16
 INPUT = 15
 """Its delta is told before the call."""
+WITH_ROUND = 16
+MAP = 17  # formulas; the operands (`formulas`) that are the results
+FILTER = 18  # formulas; the operand that is the condition

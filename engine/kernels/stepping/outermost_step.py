@@ -2,7 +2,9 @@
 some of them are Python's.
 
 As in `loop_rounds`, a call changes nothing but its own arrays. `queue` lists the places that changes have
-reached, in ascending order; the first `state[HEAD]` of them have had their turns.
+reached, in ascending order; the first `state[HEAD]` of them have had their turns. All arrays that stay the
+same from call to call are told as lines of one, `arrays`: each array that is passed costs its share of a small
+step.
 """
 
 from __future__ import annotations
@@ -10,12 +12,13 @@ from __future__ import annotations
 from numba import njit
 
 from engine.kernels.compiled import kernel
-from engine.kernels.layers import COLUMNS, matrix, rows_at, uncounted
+from engine.kernels.layers import COLUMNS, matrix, rows_at
 from engine.kernels.stepping import spine
 from engine.kernels.stepping.arena import (
     ANSWER,
     CURRENT_ROUND,
     DONE,
+    ELAPSED,
     HEAD,
     RUNNING,
     STATUS,
@@ -39,6 +42,7 @@ from engine.kernels.stepping.tables import (
     HELD,
     MADE,
     MASS,
+    NANOSECONDS,
     OUT,
     OUT_COLUMNS,
     OUT_LINES,
@@ -57,6 +61,21 @@ NO_ANSWER, UNCHANGED, CHANGED = range(3)
 """Values of the state's ANSWER: what the operator that was Python's has done, if it has had its turn."""
 CHANGE = 3
 """The columns of a line of what was published."""
+
+CODE, CONSTANTS, OPERATORS, QUEUE, WAITING, TAKEN, ARENA, CALL, NURSERY, CURSOR, CHANGES = range(11)
+"""Lines of `arrays` [ARRAYS, 3], each with an address, lines and columns. CALL is the state; NURSERY and
+CURSOR are those of `spine`, and CHANGES [n, CHANGE] gets what `publish` tells."""
+ARRAYS = 11
+
+
+@njit(inline="always")
+def _matrix(arrays, line):
+    return rows_at(arrays[line, 0], arrays[line, 1], arrays[line, 2])
+
+
+@njit(inline="always")
+def _vector(arrays, line):
+    return rows_at(arrays[line, 0], 1, arrays[line, 2])[0]
 
 
 @njit
@@ -105,31 +124,28 @@ def tell(operators, place, delta):
     line[OUT_COLUMNS] = delta.shape[1]
 
 
-@kernel("void(int64[:,::1], int64[::1], int64[::1], int64, int64[:,::1])")
-def feed(operators, queue, state, place, delta):
+@kernel("void(int64[:,::1], int64, int64[:,::1])")
+def feed(arrays, place, delta):
     """Let the step begin with a delta of the input at a place."""
     if delta.shape[1] > 0:
-        tell(operators, place, delta)
-        reach(queue, state, place)
+        tell(_matrix(arrays, OPERATORS), place, delta)
+        reach(_vector(arrays, QUEUE), _vector(arrays, CALL), place)
 
 
-@kernel(
-    "int64(int64[:,::1], int64[::1], int64[:,::1], int64[::1], int64[:,::1], int64[:,::1], int64[::1], "
-    "int64[::1])"
-)
-def run_reached(code, constants, operators, queue, waiting, taken, arena, state):
+@kernel("int64(int64[:,::1])")
+def run_reached(arrays):
     """Run the operators that changes reach, until all have had their turns or the next one is Python's. The
     next call begins behind that operator, if `state[ANSWER]` is told, and expects its delta in its line.
     Returns the status."""
-    queue, state = uncounted(queue), uncounted(state)
+    queue, state = _vector(arrays, QUEUE), _vector(arrays, CALL)
     run = Stepping(
-        uncounted(code),
-        uncounted(constants),
-        uncounted(operators),
+        _matrix(arrays, CODE),
+        _vector(arrays, CONSTANTS),
+        _matrix(arrays, OPERATORS),
         state[CURRENT_ROUND:CURRENT_ROUND],
-        uncounted(waiting),
-        uncounted(taken),
-        uncounted(arena),
+        _matrix(arrays, WAITING),
+        _matrix(arrays, TAKEN),
+        _vector(arrays, ARENA),
         state,
     )
     state[STATUS] = RUNNING
@@ -152,7 +168,20 @@ def run_reached(code, constants, operators, queue, waiting, taken, arena, state)
 
 
 @njit
+def _share(operators, queue, state):
+    """Divide the time that a step took among its operators, by what they have made."""
+    parts = state[TAIL]
+    for i in range(state[TAIL]):
+        parts += operators[queue[i], MADE]
+    for i in range(state[TAIL]):
+        line = operators[queue[i]]
+        line[NANOSECONDS] += state[ELAPSED] * (line[MADE] + 1) // parts
+
+
+@njit
 def _end(operators, queue, state, counts):
+    if counts and state[ELAPSED] > 0 and state[TAIL] > 0:
+        _share(operators, queue, state)
     for i in range(state[TAIL]):
         line = operators[queue[i]]
         if counts:
@@ -162,24 +191,24 @@ def _end(operators, queue, state, counts):
     state[:] = 0
 
 
-@kernel("void(int64[:,::1], int64[::1], int64[::1])")
-def give_up(operators, queue, state):
+@kernel("void(int64[:,::1])")
+def give_up(arrays):
     """Forget the step."""
-    _end(operators, queue, state, False)
+    _end(_matrix(arrays, OPERATORS), _vector(arrays, QUEUE), _vector(arrays, CALL), False)
 
 
-@kernel(
-    "int64(int64[:,::1], int64[:,::1], int64[::1], int64[::1], int64[::1], int64[::1], int64, int64[:,::1])"
-)
-def publish(code, operators, queue, state, nursery, cursor, since, changed):
+@kernel("int64(int64[:,::1], int64)")
+def publish(arrays, since):
     """Insert what the step has added into traces, whose epochs before `since` are one, unless they are kept.
 
-    `changed` [n, CHANGE] gets a line for each arrangement with something left for Python to do: its place,
-    whether its rows are inserted, and the rows that readers passed over. Python inserts those that are not,
-    shows those of histories, takes note of a nursery that is new to a trace, and has ordered arrangements
-    tidied. Returns how many there are.
+    The lines CHANGES get one for each arrangement with something left for Python to do: its place, whether
+    its rows are inserted, and the rows that readers passed over. Python inserts those that are not, shows
+    those of histories, takes note of a nursery that is new to a trace, and has ordered arrangements tidied.
+    Returns how many there are.
     """
-    queue, nursery, cursor = uncounted(queue), uncounted(nursery), uncounted(cursor)
+    code, operators, changed = _matrix(arrays, CODE), _matrix(arrays, OPERATORS), _matrix(arrays, CHANGES)
+    queue, state = _vector(arrays, QUEUE), _vector(arrays, CALL)
+    nursery, cursor = _vector(arrays, NURSERY), _vector(arrays, CURSOR)
     found = 0
     for i in range(state[TAIL]):
         place = queue[i]

@@ -22,15 +22,16 @@ OUT, OUT_LINES, OUT_COLUMNS, MADE = range(4)
 TABLE, PUBLISHED, HELD, BEFORE, CURRENT, WIDTH, DEPTH, DIFFS, STAGED, MASS, RESULT, SIZE, PASSED, OWN = range(
     4, 18
 )
-SPINE_AT, TOTAL, TOTAL_MASS = 18, 19, 20
+SPINE_AT, TOTAL, TOTAL_MASS, NANOSECONDS = range(18, 22)
 """The other columns, for arrangements. TABLE is an address; PUBLISHED, HELD and BEFORE are numbers of the
 table's lines. WIDTH is the number of words of a row, DEPTH that of its rounds. STAGED counts the rows that
 the call's steps have added, and MASS is at least the magnitude of their counts. RESULT is the address of all
 of them as one batch, and SIZE its number of rows. PASSED counts the rows that readers of an ordered
 arrangement skipped. OWN is 1 if the steps add rows. In the outermost scope, SPINE_AT is the address of a
-trace's numbers (`spine`), 0 for other operators, and TOTAL and TOTAL_MASS are what
-MADE and MASS were in all steps that were published."""
-NUMBERS = 21
+trace's numbers (`spine`), 0 for other operators, TOTAL and TOTAL_MASS are what
+MADE and MASS were in all steps that were published, and NANOSECONDS is the time of those that were measured.
+"""
+NUMBERS = 22
 MOST_ADDED = 64
 """The lines that a call may add to a table: more than there are powers of two."""
 LIGHT = 1 << 40

@@ -6,7 +6,13 @@ from numba import njit
 
 from engine.kernels.stepping.arena import ASKING, CURRENT_ROUND, RUNNING, STATUS, WORDS
 from engine.kernels.stepping.keyed_steps import step_arrangement, step_join, step_reduce
-from engine.kernels.stepping.linear_steps import step_changes, step_concat, step_linear, step_variable
+from engine.kernels.stepping.linear_steps import (
+    step_changes,
+    step_concat,
+    step_formulas,
+    step_linear,
+    step_variable,
+)
 from engine.kernels.stepping.opcodes import (
     ARRANGE,
     ARRANGE_ORDERED,
@@ -14,9 +20,11 @@ from engine.kernels.stepping.opcodes import (
     CHANGES,
     CONCAT,
     ENTERED,
+    FILTER,
     INPUT,
     JOIN,
     LEFT,
+    MAP,
     NOTHING,
     OPERATION,
     PYTHON,
@@ -52,6 +60,8 @@ def _operate(run, place):
         source = run.code[place, LEFT]
         if source == NOTHING or run.operators[source, OUT_COLUMNS] > 0:
             run.state[STATUS] = ASKING
+    elif operation in (MAP, FILTER):
+        step_formulas(run, place)
     elif operation != INPUT:
         step_linear(run, place)
 

@@ -194,7 +194,7 @@ async def _reading(
     many; all if it is None, and those that a query chooses."""
     reader, lanes = reader_of(request, timeline), lanes_of(request)
     where, order_by = wish.where, wish.order_by
-    if timeline.vocabulary().functions:
+    if timeline.vocabulary():
         spell = lanes.planning.run
         where, order_by = (
             await spell(_spelled_out, where, timeline),

@@ -51,7 +51,7 @@ def degrees() -> Node:
 
 
 def revenue() -> Node:
-    """A map, which is Python's, between joins and sums."""
+    """A map between joins and sums."""
     met = Join(S, T, (0,), (0,))
     product = Call(Op.MUL, (ColumnRef(1, BIGINT), ColumnRef(3, BIGINT)), BIGINT)
     mapped = Map(met, (ColumnRef(0, BIGINT), product), S.schema)
