@@ -11,12 +11,13 @@ A row is one int64 word a column. `Type` says how a word is read:
 | TEXT | the content hash under which the dictionary keeps the bytes |
 | DATE | days since 1970-01-01 |
 | TIME | microseconds since midnight |
+| TIMETZ | microseconds since midnight in UTC, and the offset (`engine.codec.zoned_times`) |
 | TIMESTAMP | microseconds since 1970-01-01T00:00:00 |
 | TIMESTAMPTZ | microseconds since 1970-01-01T00:00:00Z |
 | ENUM | the label's position among the type's labels |
 | TINYINT, UTINYINT, USMALLINT, UINTEGER | as that of SMALLINT, INTEGER or BIGINT, within a range (`WHOLES`) |
 | UBIGINT, HUGEINT | as that of NUMERIC, within a range |
-| INTERVAL, BYTEA, UUID, JSON | as TEXT, of a text that sorts as the value does (`engine.codec`) |
+| INTERVAL, BYTEA, UUID, BIT, JSON | as TEXT, of a text that sorts as the value does (`engine.codec`) |
 | arrays, STRUCT, MAP | likewise |
 
 `NULL` is the least int64, in every kind. So rows need no null mask: equality, hashing and order (nulls first)
@@ -50,11 +51,13 @@ class Kind(enum.Enum):
     TEXT = "TEXT"
     DATE = "DATE"
     TIME = "TIME"
+    TIMETZ = "TIMETZ"
     TIMESTAMP = "TIMESTAMP"
     TIMESTAMPTZ = "TIMESTAMPTZ"
     INTERVAL = "INTERVAL"
     BYTEA = "BYTEA"
     UUID = "UUID"
+    BIT = "BIT"
     JSON = "JSON"
     ENUM = "ENUM"
     ARRAY = "ARRAY"
@@ -82,8 +85,10 @@ WHOLES: dict[str, tuple[Kind, int, int]] = {
 """Types of whole numbers by name: the kind that has their words, the least and the greatest number."""
 NESTED = frozenset({Kind.ARRAY, Kind.STRUCT, Kind.MAP})
 """Kinds whose values are made of other values."""
-INTERNED = frozenset({Kind.TEXT, Kind.INTERVAL, Kind.BYTEA, Kind.UUID, Kind.JSON}) | NESTED
+INTERNED = frozenset({Kind.TEXT, Kind.INTERVAL, Kind.BYTEA, Kind.UUID, Kind.BIT, Kind.JSON}) | NESTED
 """Kinds whose words come from the dictionary. Their texts sort as their values do; their words do not."""
+CARRIED_AS_TEXT = frozenset({Kind.TIMETZ, Kind.BIT})
+"""Kinds that Arrow lacks: their values travel as texts, to and from DuckDB too."""
 
 
 @dataclass(frozen=True)
@@ -202,11 +207,13 @@ DOUBLE = Type(Kind.DOUBLE)
 TEXT = Type(Kind.TEXT)
 DATE = Type(Kind.DATE)
 TIME = Type(Kind.TIME)
+TIMETZ = Type(Kind.TIMETZ)
 TIMESTAMP = Type(Kind.TIMESTAMP)
 TIMESTAMPTZ = Type(Kind.TIMESTAMPTZ)
 INTERVAL = Type(Kind.INTERVAL)
 BYTEA = Type(Kind.BYTEA)
 UUID = Type(Kind.UUID)
+BIT = Type(Kind.BIT)
 JSON = Type(Kind.JSON)
 
 

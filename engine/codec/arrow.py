@@ -23,6 +23,7 @@ from engine.codec.refusals import invalid
 from engine.codec.schemas import per_schema
 from engine.codec.timestamps import DAY
 from engine.codec.values import encoder
+from engine.codec.zoned_times import timetz_text
 from engine.errors import InvalidValue
 from engine.kernels.floats import floats_of, words_of
 from engine.kernels.words import NULL
@@ -38,12 +39,13 @@ _ARROW = {
     Kind.DOUBLE: pa.float64(),
     Kind.DATE: pa.date32(),
     Kind.TIME: pa.time64("us"),
+    Kind.TIMETZ: pa.string(),
     Kind.TIMESTAMP: pa.timestamp("us"),
     Kind.TIMESTAMPTZ: pa.timestamp("us", "UTC"),
     Kind.ENUM: pa.dictionary(pa.int32(), pa.string()),
     **INTERNED,
 }
-_AS_TEXTS = frozenset({Kind.TEXT, Kind.UUID, Kind.JSON})  # kinds that Arrow holds as their texts
+_AS_TEXTS = frozenset({Kind.TEXT, Kind.UUID, Kind.BIT, Kind.JSON})  # kinds that Arrow holds as their texts
 _NO_TEXTS = Dictionary()  # for encoders that need none
 
 
@@ -88,6 +90,8 @@ def _plain_column(words: np.ndarray, type: Type, dictionary: Dictionary) -> pa.A
     if type.kind is Kind.ENUM:
         places = pa.array(np.where(null, 0, words).astype(np.int32), mask=null)
         return pa.DictionaryArray.from_arrays(places, pa.array(type.labels, pa.string()))
+    if type.kind is Kind.TIMETZ:
+        return pa.array([None if w == NULL else timetz_text(w) for w in words.tolist()], pa.string())
     validity = pa.array(~null).buffers()[1] if null.any() else None
     is_numeric = type.kind is Kind.NUMERIC
     values = decode_decimals(words, type, dictionary) if is_numeric else _values(words, type)
@@ -180,7 +184,7 @@ def fits_column(source: pa.DataType, target: Type) -> bool:
     if pa.types.is_dictionary(source):
         source = source.value_type
     match target.kind:
-        case Kind.ENUM | Kind.TEXT:
+        case Kind.ENUM | Kind.TEXT | Kind.TIMETZ:
             return False
         case kind if kind in NESTED:
             return may_nest(source, target, fits_column)
@@ -205,7 +209,7 @@ def _encode(array: pa.Array, type: Type) -> np.ndarray:
             return array.cast(pa.bool_()).fill_null(False).to_numpy(zero_copy_only=False).astype(np.int64)
         case Kind.REAL | Kind.DOUBLE:
             return _encode_floats(array, type)
-        case Kind.ENUM | Kind.TIME | Kind.TIMESTAMPTZ if is_text(array.type):
+        case Kind.ENUM | Kind.TIME | Kind.TIMETZ | Kind.TIMESTAMPTZ if is_text(array.type):
             return _encode_texts(array, type)
         case Kind.DATE:
             return _encode_dates(array)

@@ -31,6 +31,7 @@ ARROW = {
     Kind.INTERVAL: pa.month_day_nano_interval(),
     Kind.BYTEA: pa.large_binary(),
     Kind.UUID: pa.large_string(),
+    Kind.BIT: pa.large_string(),
     Kind.JSON: pa.large_string(),
 }
 

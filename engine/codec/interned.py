@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import re
 from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 from uuid import UUID
@@ -61,6 +62,16 @@ def uuid_text(value: object) -> str:
     raise invalid(value, Kind.UUID)
 
 
+_BITS = re.compile("[01]+")
+
+
+def bit_text(value: object) -> str:
+    """The text of bits, which are written as zeros and ones."""
+    if isinstance(value, str) and _BITS.fullmatch(value):
+        return value
+    raise invalid(value, Kind.BIT, "zeros and ones are expected" if isinstance(value, str) else "")
+
+
 _AROUND = 8
 """The most levels that an answer may have around a value."""
 
@@ -96,6 +107,7 @@ TEXTS: dict[Kind, Text] = {
     Kind.INTERVAL: interval_value_text,
     Kind.BYTEA: bytea_text,
     Kind.UUID: uuid_text,
+    Kind.BIT: bit_text,
     Kind.JSON: json_text,
 }
 

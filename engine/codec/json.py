@@ -18,6 +18,7 @@ from engine.codec.refusals import invalid
 from engine.codec.schemas import per_schema
 from engine.codec.timestamps import date_text, time_text, timestamp_text, timestamptz_text
 from engine.codec.values import Encoder, decimal_text, encoder
+from engine.codec.zoned_times import timetz_text
 from engine.errors import InvalidValue
 from engine.kernels.floats import floats_of
 from engine.kernels.words import NULL
@@ -157,6 +158,7 @@ _DECODERS: dict[Kind, Decoder] = {
     Kind.TEXT: _decode_texts,
     Kind.DATE: _texts_decoder(date_text),
     Kind.TIME: _texts_decoder(time_text),
+    Kind.TIMETZ: _texts_decoder(timetz_text),
     Kind.TIMESTAMP: _texts_decoder(timestamp_text),
     Kind.TIMESTAMPTZ: _texts_decoder(timestamptz_text),
 }

@@ -22,6 +22,7 @@ from engine.codec.timestamps import (
     timestamptz_text,
 )
 from engine.codec.values import encoder, word_float
+from engine.codec.zoned_times import python_timetz, timetz_text
 from engine.errors import InvalidValue
 from engine.kernels.words import NULL
 from engine.schema import Kind, Schema, Type
@@ -133,7 +134,12 @@ def _float(word: int, dictionary: Dictionary) -> float:
     return word_float(word)
 
 
-_TEXTS = {Kind.DATE: date_text, Kind.TIMESTAMP: timestamp_text, Kind.TIMESTAMPTZ: timestamptz_text}
+_TEXTS = {
+    Kind.DATE: date_text,
+    Kind.TIMETZ: timetz_text,
+    Kind.TIMESTAMP: timestamp_text,
+    Kind.TIMESTAMPTZ: timestamptz_text,
+}
 _DECODERS: dict[Kind, Decoder] = {
     Kind.BOOLEAN: lambda word, dictionary: word == 1,
     Kind.SMALLINT: _integer,
@@ -144,6 +150,7 @@ _DECODERS: dict[Kind, Decoder] = {
     Kind.TEXT: lambda word, dictionary: dictionary.text(word),
     Kind.DATE: _date,
     Kind.TIME: _time,
+    Kind.TIMETZ: python_timetz,
     Kind.TIMESTAMP: _timestamp,
     Kind.TIMESTAMPTZ: _timestamptz,
 }

@@ -18,6 +18,7 @@ from engine.codec.numerals import word_of
 from engine.codec.ordered_text import array_text, word_text
 from engine.codec.refusals import invalid
 from engine.codec.timestamps import date_word, time_word, timestamp_word, timestamptz_word
+from engine.codec.zoned_times import timetz_word
 from engine.errors import InvalidValue
 from engine.kernels.floats import NAN_WORD
 from engine.kernels.hashing import FIRST_NUMERAL
@@ -303,6 +304,7 @@ _ENCODERS: dict[Kind, Encoder] = {
     Kind.DOUBLE: _double,
     Kind.DATE: date_word,
     Kind.TIME: time_word,
+    Kind.TIMETZ: timetz_word,
     Kind.TIMESTAMP: timestamp_word,
     Kind.TIMESTAMPTZ: timestamptz_word,
 }

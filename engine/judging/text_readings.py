@@ -149,6 +149,8 @@ _READERS: dict[Kind, Callable[[Type], TextReader]] = {
     Kind.TIMESTAMPTZ: _moment,
     Kind.INTERVAL: _trimmed,
     Kind.BYTEA: _trimmed,
+    Kind.TIMETZ: _trimmed,
+    Kind.BIT: _trimmed,
     Kind.UUID: _uuid,
     Kind.JSON: _field,
     **dict.fromkeys(NESTED, _field),

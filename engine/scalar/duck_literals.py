@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from datetime import date, timedelta
 
@@ -10,21 +11,27 @@ from engine.codec.numerals import number_of
 from engine.codec.ordered_text import text_elements, text_interval, text_word
 from engine.codec.timestamps import EPOCH, EPOCH_DAY, time_text
 from engine.codec.values import decimal_text, word_float
+from engine.codec.zoned_times import timetz_text
 from engine.kernels.casts import INFINITE_DAY, INFINITE_INSTANT
 from engine.kernels.words import NULL
 from engine.scalar.written import interval_words
-from engine.schema import NESTED, Kind, Type, is_anonymous
+from engine.schema import CARRIED_AS_TEXT, NESTED, Kind, Type, is_anonymous
 from engine.state.dictionary import Dictionary
 
 _NAMES = {
     Kind.REAL: "FLOAT",
     Kind.DOUBLE: "DOUBLE",
     Kind.TEXT: "VARCHAR",
+    Kind.TIMETZ: "TIME WITH TIME ZONE",
     Kind.TIMESTAMPTZ: "TIMESTAMP WITH TIME ZONE",
     Kind.BYTEA: "BLOB",
 }
 _MOMENTS = frozenset({Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
-_AS_TEXT = frozenset({Kind.UUID, Kind.JSON, Kind.ENUM})  # kinds that Arrow, unlike DuckDB, has as texts
+_AS_TEXT = CARRIED_AS_TEXT | {
+    Kind.UUID,
+    Kind.JSON,
+    Kind.ENUM,
+}  # kinds that Arrow, unlike DuckDB, has as texts
 
 
 def type_name(type: Type) -> str:
@@ -57,6 +64,22 @@ def differs_in_arrow(type: Type) -> bool:
 def as_typed(name: str, type: Type) -> str:
     """An expression of exactly the type for a column that Arrow gave to DuckDB."""
     return f"CAST({name} AS {type_name(type)})" if differs_in_arrow(type) else name
+
+
+_CARRIED = re.compile(r"""("(?:[^"]|"")*"|'(?:[^']|'')*')|(?:TIME WITH TIME ZONE|BIT)(?=[,)[]|$)""")
+
+
+def carried_name(name: str) -> str:
+    """DuckDB's type for the values of its type `name` on their way through Arrow: texts for kinds that Arrow
+    lacks, also inside of others."""
+    return _CARRIED.sub(lambda found: found[1] or _NAMES[Kind.TEXT], name)
+
+
+def carried(expression: str, type: Type) -> str:
+    """The expression as the type, in the form that Arrow carries."""
+    name = type_name(type)
+    cast = f"CAST({expression} AS {name})"
+    return cast if carried_name(name) == name else f"CAST({cast} AS {carried_name(name)})"
 
 
 def quoted_name(name: str) -> str:
@@ -97,6 +120,8 @@ def _shown_word(word: int, type: Type) -> str:
             return quoted(type.labels[word])
         case Kind.TIME:
             return f"'{time_text(word)}'"
+        case Kind.TIMETZ:
+            return f"'{timetz_text(word)}'"
         case Kind.DATE | Kind.TIMESTAMP | Kind.TIMESTAMPTZ:
             return f"'{_moment(word, type) or word}'"
         case _:

@@ -25,7 +25,7 @@ from engine.errors import InvalidValue, PlanError
 from engine.kernels.words import NULL
 from engine.plan.list_elements import MOST_ELEMENTS
 from engine.scalar import duck_evaluator as duck
-from engine.scalar.duck_literals import as_typed, literal, sql_text, type_name
+from engine.scalar.duck_literals import as_typed, carried, literal, sql_text
 from engine.scalar.evaluator import Evaluator
 from engine.scalar.remembered import Memo
 from engine.scalar.row_failures import Failure, Report
@@ -88,7 +88,7 @@ class DuckExpression:
             self._shown.append(sql_text(arg.constant, arg.type, self._dictionary))  # type: ignore[arg-type]
 
     def _cast(self, text: str) -> str:
-        cast = f"CAST({text} AS {type_name(self._type)})"
+        cast = carried(text, self._type)
         return _BOUNDED.replace("INTERVAL", cast) if self._type.kind is Kind.INTERVAL else cast
 
     def _fill(self, places: Sequence[str | int], values: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ from engine.codec.arrow import decode_column, encode_arrow
 from engine.errors import InvalidValue, PlanError
 from engine.plan.group_queries import GROUPS, GroupQuery
 from engine.scalar import duck_evaluator as duck
-from engine.scalar.duck_literals import as_typed, type_name
+from engine.scalar.duck_literals import as_typed, carried
 from engine.schema import BIGINT, Column, Schema
 from engine.state.dictionary import Dictionary
 
@@ -44,7 +44,7 @@ class Question:
         self._dictionary = dictionary
         self._answers = Schema((Column("g", BIGINT), *(Column(c.name, c.type) for c in node.results.columns)))
         names = [f"r{i}" for i in range(len(node.results))]
-        casts = [f"CAST({n} AS {type_name(t)})" for n, t in zip(names, node.results.types, strict=True)]
+        casts = [carried(n, t) for n, t in zip(names, node.results.types, strict=True)]
         read = [f"{as_typed(c.name, c.type)} AS {c.name}" for c in self._columns.columns]
         self._text = (
             f"WITH {GROUPS} AS (SELECT {', '.join(['g', *read])} FROM {duck.ARGUMENTS}) "

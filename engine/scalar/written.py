@@ -17,7 +17,8 @@ _TOKEN = re.compile(
 )
 _RECORD = re.compile(r'("(?:[^"\\]|""|\\.)*"|[^"(),\\]|\\.)*', re.DOTALL)
 _OFFSET = re.compile(r"(.*:\d\d(?:\.\d+)?) ?(?:([+-])(\d\d?)((?::?\d\d)?)|[zZ])")
-_WRITTEN = NESTED | {Kind.INTERVAL, Kind.BYTEA, Kind.TIMESTAMPTZ}
+_ZONED_TIME = re.compile(r"(\d\d?:\d\d)(:\d\d(?:\.\d+)?)? ?(?:([+-])(\d\d?)((?::?\d\d){0,2})|[zZ]|UTC)?")
+_WRITTEN = NESTED | {Kind.INTERVAL, Kind.BYTEA, Kind.BIT, Kind.TIMETZ, Kind.TIMESTAMPTZ}
 
 
 def is_rewritten(type: Type) -> bool:
@@ -28,8 +29,8 @@ def is_rewritten(type: Type) -> bool:
 def readable(text: str, type: Type) -> str:
     """The text in a form that DuckDB casts to the type.
 
-    It rewrites `\\x6162`, `P1DT2H`, `{1,NULL}`, the record `(1,)`, JSON for a map, and the
-    offsets ` +04`, `+4` and `z`.
+    It rewrites `\\x6162`, `P1DT2H`, `{1,NULL}`, the record `(1,)`, JSON for a map, the
+    offsets ` +04`, `+4` and `z`, and a time with a zone that has no seconds.
     """
     match type.kind:
         case Kind.INTERVAL if text.lstrip("+-").startswith("P"):
@@ -39,6 +40,10 @@ def readable(text: str, type: Type) -> str:
                 return text
         case Kind.BYTEA if match := _HEX.fullmatch(text):
             return re.sub("(..)", r"\\x\1", match[1])
+        case Kind.BIT if not text:
+            return "no bits"  # DuckDB would read it as 0
+        case Kind.TIMETZ if match := _ZONED_TIME.fullmatch(text.strip()):
+            return _zoned_time(*match.groups())
         case Kind.TIMESTAMPTZ if match := _OFFSET.fullmatch(text):
             return f"{match[1]}{match[2]}{match[3]:0>2}{match[4]}" if match[2] else f"{match[1]}Z"
         case Kind.ARRAY if text.lstrip().startswith("{"):
@@ -48,6 +53,11 @@ def readable(text: str, type: Type) -> str:
         case Kind.MAP if text.lstrip().startswith(("{", "[")):
             return _map(text, type)
     return text
+
+
+def _zoned_time(clock: str, seconds: str | None, sign: str | None, hours: str, rest: str) -> str:
+    minutes = re.sub("(?<!:)([0-9][0-9])", r":\1", rest or "")
+    return f"{clock:0>5}{seconds or ':00'}{f'{sign}{hours:0>2}{minutes}' if sign else '+00'}"
 
 
 def interval_words(interval: Interval) -> str:

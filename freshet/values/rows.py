@@ -7,7 +7,6 @@ same. `Rows` offers Arrow's C stream, so it can be passed on to whatever takes t
 from __future__ import annotations
 
 import html
-import json
 from collections.abc import Iterator
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -17,7 +16,7 @@ import pyarrow.ipc
 
 from freshet.errors import Error
 from freshet.values.html_tables import SHOWN, html_table
-from freshet.values.sql_values import arrow_field, python_value, sql_type_of
+from freshet.values.sql_values import OF_TEXTS, arrow_field, as_text, python_value, sql_type_of
 
 if TYPE_CHECKING:
     import pandas
@@ -122,10 +121,8 @@ def read_result(result: dict[str, Any]) -> SqlRows:
 
 
 def _array(values: list[Any], field: pa.Field, type: str) -> pa.Array:
-    convert = python_value(type)
-    if type == "JSON":
-        values = [None if value is None else json.dumps(value, ensure_ascii=False) for value in values]
-    elif convert is not None:
+    convert = as_text(type) if type in OF_TEXTS else python_value(type)
+    if convert is not None:
         values = [None if value is None else convert(value) for value in values]
     try:
         return pa.array(values, field.type)
@@ -140,9 +137,8 @@ def _values(column: pa.ChunkedArray, field: pa.Field) -> list[Any]:
         values = column.to_pylist()
     except (ValueError, OverflowError) as error:
         raise _out_of_range(field, error) from None
-    if sql_type_of(field) == "JSON":
-        return [None if text is None else json.loads(text) for text in values]
-    return values
+    read = OF_TEXTS.get(sql_type_of(field))
+    return values if read is None else [None if text is None else read(text) for text in values]
 
 
 def _out_of_range(field: pa.Field, error: Exception) -> Error:

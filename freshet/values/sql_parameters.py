@@ -75,6 +75,10 @@ def _datetime(value: datetime) -> str:
     return "TIMESTAMP" if value.tzinfo is None else "TIMESTAMPTZ"
 
 
+def _clock(value: time) -> str:
+    return "TIME" if value.tzinfo is None else "TIMETZ"
+
+
 def _array(values: Sequence[Any]) -> str | None:
     """The type of an array. Its elements have one type, or are numbers that a wider one has exactly."""
     types = {_type(value) for value in values if value is not None}
@@ -108,7 +112,7 @@ _TYPES: tuple[tuple[type | tuple[type, ...], Callable[[Any], str | None] | str |
     (UUID, "UUID"),
     (datetime, _datetime),
     (date, "DATE"),
-    (time, "TIME"),
+    (time, _clock),
     ((timedelta, pa.MonthDayNano), "INTERVAL"),
     ((bytes, bytearray, memoryview), "BYTEA"),
     (Mapping, "JSON"),

@@ -53,12 +53,17 @@ def _moment(parse: Callable[[str], object]) -> Convert:
     return read
 
 
+_ZONED_TIME = _moment(time.fromisoformat)
+"""A time of day with an offset; 24:00, which Python does not have, stays text."""
+OF_TEXTS: dict[str, Convert] = {"JSON": json.loads, "TIMETZ": _ZONED_TIME}
+"""Types whose values Arrow has as texts, and Python as something else."""
 _CONVERT: dict[str, Convert] = {
     "NUMERIC": Decimal,
     "REAL": lambda value: float(np.float32(value)),
     "DOUBLE PRECISION": float,
     "DATE": _moment(date.fromisoformat),
     "TIME": time.fromisoformat,
+    "TIMETZ": _ZONED_TIME,
     "TIMESTAMP": _moment(datetime.fromisoformat),
     "TIMESTAMPTZ": _moment(datetime.fromisoformat),
     "INTERVAL": interval_value,
@@ -105,9 +110,14 @@ def _nested_value(parts: TypeParts) -> Convert | None:
 
 
 def _part_value(type: str) -> Convert:
-    """The function for a value that may be null, inside of another. JSON is text there."""
-    convert = (lambda value: json.dumps(value, ensure_ascii=False)) if type == "JSON" else python_value(type)
+    """The function for a value that may be null, inside of another. What Arrow has as a text is one there."""
+    convert = as_text(type) if type in OF_TEXTS else python_value(type)
     return lambda value: value if value is None or convert is None else convert(value)
+
+
+def as_text(type: str) -> Convert | None:
+    """The function from the JSON of a type of `OF_TEXTS` to its text; None if they are the same."""
+    return (lambda value: json.dumps(value, ensure_ascii=False)) if type == "JSON" else None
 
 
 def arrow_type_of(type: str) -> pa.DataType:

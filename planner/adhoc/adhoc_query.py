@@ -21,6 +21,7 @@ from sqlglot.errors import ErrorLevel
 from engine.schema import Schema
 from planner.adhoc.array_sums import with_array_sums
 from planner.adhoc.clock_truncation import with_clock_truncation
+from planner.adhoc.counted_results import with_counted_results
 from planner.adhoc.demanded_rows import EVERYTHING, Demand, demands
 from planner.adhoc.enum_labels import with_typed_labels
 from planner.adhoc.from_clauses import Relations, with_plain_names, with_plain_rows
@@ -28,6 +29,7 @@ from planner.adhoc.kinds_apart import check_kinds
 from planner.adhoc.pivot_lists import PivotList, with_pivot_lists
 from planner.adhoc.recursive_queries import check_recursion
 from planner.adhoc.relation_functions import RelationCall, take_call, with_relation_calls
+from planner.adhoc.summed_intervals import with_summed_intervals
 from planner.adhoc.valid_time_reads import with_valid_times
 from planner.adhoc.visible_ctes import tables_with_ctes
 from planner.allowed.open_functions import IN_QUERIES
@@ -80,6 +82,7 @@ class AdhocQuery:
     `columns` are the lower-case names of all columns that the query can read; None means every column.
     `names` maps each lower-case name to its places in the user's text, in order. `zone` is DuckDB's name of
     the time zone by whose clock moments are read and written. The `lists` are made before the query runs.
+    A query that `is_recursive` reads its tables again in each round.
     `instead` says of functions that other systems have what to write.
     """
 
@@ -90,6 +93,7 @@ class AdhocQuery:
     names: Mapping[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
     zone: str = "UTC"
     lists: tuple[PivotList, ...] = ()
+    is_recursive: bool = False
     instead: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def place(self, offset: int) -> tuple[int | None, int | None]:
@@ -135,6 +139,7 @@ def adhoc_query(
     with_times(query, relations)
     with_delays(query, lambda name: watermark_of(relations.get(name)))
     instead = _instead(query, dialect)
+    with_summed_intervals(query, relations, dialect)
     with_native_items(query)
     names = _places(query)
     with_plain_names(query, relations, dialect)
@@ -147,7 +152,10 @@ def adhoc_query(
     references = _references(query, relations, target)
     lists = with_pivot_lists(query)
     text = query.sql("duckdb", comments=False)
-    return AdhocQuery(text, references, divides, columns, names, lists=lists, instead=instead)
+    recursive = any(with_.args.get("recursive") for with_ in query.find_all(exp.With))
+    return AdhocQuery(
+        text, references, divides, columns, names, lists=lists, is_recursive=recursive, instead=instead
+    )
 
 
 def _instead(query: exp.Expression, dialect: str) -> dict[str, str]:
@@ -171,6 +179,7 @@ def in_plain_duckdb(query: exp.Expression, told: Told | None = None) -> exp.Expr
             node.replace(exp.Anonymous(this=_CALLS[type(node)]))
     query = in_duckdb(query, told)
     with_clock_truncation(query)
+    with_counted_results(query)
     return query
 
 

@@ -75,7 +75,7 @@ def equation_of(
     """The column that a condition equates, the terms, and whether they are one list; or None."""
     match condition:
         case exp.EQ(this=exp.Column() as column, expression=exp.Any(this=list)):
-            return _of_list(column, _inner(list), names)
+            return _of_list(column, list.unnest(), names)
         case exp.EQ(this=exp.Column() as column, expression=value):
             values: Sequence[exp.Expr] = [value]
         case exp.EQ(this=value, expression=exp.Column() as column):
@@ -177,16 +177,10 @@ def _of_list(
         if type is None or type.element is None:
             return None
         cast = type.element
-    node = _inner(node.this) if isinstance(node, exp.Cast) else node
+    node = node.this.unnest() if isinstance(node, exp.Cast) else node
     if isinstance(node, NAMES):
         return column, (Comparand(Argument(names[id(node)]), cast),), True
     return None
-
-
-def _inner(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, exp.Paren):
-        node = node.this
-    return node
 
 
 def _has_more(condition: exp.In) -> bool:

@@ -35,8 +35,8 @@ _DECIDING = ("sample", "pivots", "laterals", "match")
 _COMPARED_AS_WORDS = frozenset(
     {
         *INTEGERS,
-        *(Kind.BOOLEAN, Kind.NUMERIC, Kind.DOUBLE, Kind.TEXT, Kind.UUID, Kind.ENUM),
-        *(Kind.DATE, Kind.TIME, Kind.TIMESTAMP, Kind.TIMESTAMPTZ),
+        *(Kind.BOOLEAN, Kind.NUMERIC, Kind.DOUBLE, Kind.TEXT, Kind.UUID, Kind.BIT, Kind.ENUM),
+        *(Kind.DATE, Kind.TIME, Kind.TIMETZ, Kind.TIMESTAMP, Kind.TIMESTAMPTZ),
     }
 )
 """Kinds of which two values of one type are equal if their words are."""

@@ -22,16 +22,20 @@ _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{
 _TIMESTAMPTZ = re.compile(_TIMESTAMP.pattern.removesuffix("Z?") + r"(Z|[+-][0-9]{2}(:[0-9]{2})?)?")
 _OFFSET = re.compile(r"(Z|[+-][0-9]{2}(:[0-9]{2})?)$")
 _TIME = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?")
+_TIMETZ = re.compile(_TIME.pattern + "(Z|[+-][0-9]{2}(:[0-9]{2})?)")
+_BITS = re.compile("[01]+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 _DURATION = re.compile(r"P.*")
 _HEX = re.compile(r"\\x((?:[0-9a-fA-F]{2})*)")
 _FORMS = {
     Kind.DATE: _DATE,
     Kind.TIME: _TIME,
+    Kind.TIMETZ: _TIMETZ,
     Kind.TIMESTAMP: _TIMESTAMP,
     Kind.TIMESTAMPTZ: _TIMESTAMPTZ,
     Kind.INTERVAL: _DURATION,
     Kind.UUID: _UUID,
+    Kind.BIT: _BITS,
 }
 _NUMBER = re.compile(r"[0-9]{1,18}(\.([0-9]{1,18}))?")
 _TOO_LONG = 10**18

@@ -72,30 +72,16 @@ def _endless(call: Node, sizes: Bounds, values: Bounds) -> float:
 
 _GROWING: Mapping[str, Callable[[Node, Bounds, Bounds], float]] = {
     "repeat": _times,
-    "lpad": _to,
-    "rpad": _to,
-    "bitstring": _to,
+    **dict.fromkeys(("lpad", "rpad", "bitstring", "list_resize", "array_resize"), _to),
     "to_base": lambda call, sizes, values: sum(sizes) + sum(values[2:]),
-    "list_resize": _to,
-    "array_resize": _to,
-    "range": _series,
-    "generate_series": _series,
-    "format": _widths,
-    "printf": _widths,
-    "replace": _product,
-    "regexp_replace": _product,
-    "list_reduce": _endless,
-    "array_reduce": _endless,
-    "reduce": _endless,
-    "list_transform": _mapped,
-    "array_transform": _mapped,
-    "list_apply": _mapped,
-    "array_apply": _mapped,
-    "apply": _mapped,
-    "array_to_string": _product,
-    "list_aggregate": _product,
+    **dict.fromkeys(("range", "generate_series"), _series),
+    **dict.fromkeys(("format", "printf"), _widths),
+    **dict.fromkeys(
+        ("replace", "regexp_replace", "array_to_string", "list_aggregate", "list_string_agg"), _product
+    ),
+    **dict.fromkeys(("list_reduce", "array_reduce", "reduce"), _endless),
+    **dict.fromkeys(("list_transform", "array_transform", "list_apply", "array_apply", "apply"), _mapped),
     "list_value": lambda call, sizes, values: sum(sizes),
-    "list_string_agg": _product,
     "equi_width_bins": lambda call, sizes, values: max(values),
 }
 """Functions whose value is larger than their arguments together."""

@@ -70,36 +70,26 @@ _CLASSES: dict[type[exp.Expression], str] = {
 }
 _OF_ORDERS = ("mode", "quantile_cont", "quantile_disc")
 """Functions of the values that their order names: `mode(ORDER BY x)` is DuckDB's other spelling."""
-_ALIASES: dict[str, str] = {
-    "arbitrary": "any_value",
-    "bit_and_agg": "bit_and",
-    "bit_or_agg": "bit_or",
-    "bit_xor_agg": "bit_xor",
-    "boolean_and_agg": "bool_and",
-    "boolean_or_agg": "bool_or",
-    "every": "bool_and",
-    "favg": "avg",
-    "fsum": "sum",
-    "geometric_mean": "geomean",
-    "json_array_agg": "json_agg",
-    "json_arrayagg": "json_agg",
-    "json_group_array": "json_agg",
-    "json_group_object": "json_object_agg",
-    "json_objectagg": "json_object_agg",
-    "jsonb_agg": "json_agg",
-    "kahan_sum": "sum",
-    "mean": "avg",
-    "some": "bool_or",
-    "std": "stddev_samp",
-    "stdev": "stddev_samp",
-    "stdevp": "stddev_pop",
-    "sum_no_overflow": "sum",
-    "stats_mode": "mode",
-    "sumkahan": "sum",
-    "var": "var_samp",
-    "varp": "var_pop",
-    "wavg": "weighted_avg",
+_OTHER_NAMES = {
+    "any_value": "arbitrary",
+    "avg": "favg mean",
+    "bit_and": "bit_and_agg",
+    "bit_or": "bit_or_agg",
+    "bit_xor": "bit_xor_agg",
+    "bool_and": "boolean_and_agg every",
+    "bool_or": "boolean_or_agg some",
+    "geomean": "geometric_mean",
+    "json_agg": "json_array_agg json_arrayagg json_group_array jsonb_agg",
+    "json_object_agg": "json_group_object json_objectagg",
+    "mode": "stats_mode",
+    "stddev_pop": "stdevp",
+    "stddev_samp": "std stdev",
+    "sum": "fsum kahan_sum sum_no_overflow sumkahan",
+    "var_pop": "varp",
+    "var_samp": "var",
+    "weighted_avg": "wavg",
 }
+_ALIASES = {alias: name for name, aliases in _OTHER_NAMES.items() for alias in aliases.split()}
 _OWN = frozenset({"geomean", "weighted_avg"})
 """Functions for which DuckDB has a macro of several aggregates, not an aggregate."""
 _WRAPPERS = (exp.Filter, exp.WithinGroup, exp.IgnoreNulls, exp.RespectNulls)

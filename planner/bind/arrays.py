@@ -8,8 +8,9 @@ from sqlglot import exp
 
 from engine.plan.expressions import Literal, Op
 from engine.schema import INTEGER, JSON, TEXT, Kind, array_of
-from planner.bind.coercion import bind_arithmetic, cast_of_variant, coerce, default_value
+from planner.bind.coercion import cast_of_variant, coerce, default_value
 from planner.bind.document_edits import joined
+from planner.bind.expressions.operands import bind_arithmetic
 from planner.bind.nested_values import field_at, value_at
 from planner.bind.scalar_functions import foreign
 from planner.dialects.traits import Trait, has

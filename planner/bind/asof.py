@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from engine.plan.expressions import Call, Case, ColumnRef, Literal, Op
 from engine.plan.nodes import Ordering
-from engine.schema import BOOLEAN, DATE, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ
+from engine.schema import BOOLEAN, DATE, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ
 from planner.bind.row_limits import complete
 from planner.bind.session import Session
 from planner.errors import InvalidQuery, Unsupported
@@ -43,7 +43,7 @@ from planner.relation import Relation
 
 _LOOKING_BACK = (Op.GE, Op.GT)
 _STRICT = (Op.GT, Op.LT)
-_SORTED = (BOOLEAN, DATE, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ)
+_SORTED = (BOOLEAN, DATE, TEXT, TIME, TIMETZ, TIMESTAMP, TIMESTAMPTZ)
 """Types, beside those of numbers, whose words or bytes are in the order of their values."""
 
 

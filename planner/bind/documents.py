@@ -16,13 +16,7 @@ from planner.bind.coercion import coerce
 from planner.bind.scalar_functions import foreign
 from planner.errors import TypeMismatch, Unsupported
 from planner.ir import Expression
-from planner.native.document_paths import (
-    ALONG,
-    ALONG_IF_KNOWN,
-    along,
-    arrow_of,
-    steps_from_end,
-)
+from planner.native.document_paths import ALONG, ALONG_IF_KNOWN, along, arrow_of, steps_from_end
 from planner.positions import fail
 
 Bind = Callable[[exp.Expression], Expression]

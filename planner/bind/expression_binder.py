@@ -6,30 +6,24 @@ The binder knows the scope and what the clause allows: aggregates are allowed if
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
 from engine.plan.expressions import Case, Literal, Op
-from engine.schema import BOOLEAN, INTEGER, TEXT, Kind
+from engine.schema import BOOLEAN, Kind
 from planner.bind.aggregate_calls import is_aggregate
 from planner.bind.aggregate_uses import Collector
-from planner.bind.arrays import concatenated, each, subscript
+from planner.bind.arrays import concatenated, subscript
 from planner.bind.attempts import attempted, is_attempt
-from planner.bind.coercion import (
-    bind_comparison,
-    cast_of_variant,
-    condition,
-    interval_literal,
-    number_literal,
-    text_literal,
-)
+from planner.bind.coercion import interval_literal, number_literal, text_literal
 from planner.bind.documents import along_path
+from planner.bind.expressions.bound_calls import bind_cardinality, bind_overloaded, bind_size, bind_whole
 from planner.bind.expressions.bound_casts import bind_cast
+from planner.bind.expressions.bound_comparisons import COMPARISONS, bind_comparing
 from planner.bind.expressions.bound_operators import (
     ARITHMETIC,
     bind_alternatives,
-    bind_any_of,
     bind_between,
     bind_case,
     bind_containment,
@@ -45,59 +39,34 @@ from planner.bind.expressions.bound_uses import (
     bind_spread,
     bind_window,
 )
-from planner.bind.lists import LISTS, SelectLists, innermost_elements, series
+from planner.bind.expressions.comparable_sides import bind_comparison, condition
+from planner.bind.lists import LISTS, SelectLists, series
 from planner.bind.name_scope import NameScope
-from planner.bind.nested_values import (
-    compare_rows,
-    compare_values,
-    constructed,
-    field_of,
-    subscript_of_map,
-    whole_row,
-    written_map,
-)
+from planner.bind.nested_values import constructed, field_of, subscript_of_map, whole_row, written_map
 from planner.bind.now import time_of_epoch
-from planner.bind.scalar_functions import bind_function, foreign
+from planner.bind.scalar_functions import bind_function
 from planner.bind.session import Bound, Session
-from planner.bind.subqueries import exists, quantified, scalar
+from planner.bind.subqueries import exists, scalar
 from planner.bind.window_uses import WindowUses
 from planner.dialects import translated
 from planner.dialects.byte_strings import byte_meaning
-from planner.dialects.forms import WAYS_OUT
-from planner.dialects.overloads import Overload, overload
+from planner.dialects.overloads import overload
 from planner.dialects.row_comparisons import row_parts
+from planner.dialects.systems.postgres_bits import bit_meaning
 from planner.dialects.traits import Trait, has
-from planner.errors import (
-    InvalidQuery,
-    PlannerError,
-    TypeMismatch,
-    UnknownColumn,
-    Unsupported,
-    UnsupportedType,
-)
+from planner.errors import InvalidQuery, PlannerError, TypeMismatch, UnknownColumn, Unsupported
 from planner.identifiers import parts_of
 from planner.ir import Expression
 from planner.ir.failing import check_constant
 from planner.ir.scalars import call, conjoin, disjoin, negate
 from planner.limits import check_time
-from planner.native.reference import fill_places, literal_text
-from planner.native.templates import Whole, called, is_native, shared, whole_of
+from planner.native.templates import is_native, shared, whole_of
 from planner.positions import fail, position
 from planner.rewriting.valid_times import moments_left_out
 from planner.sql_types import UNTYPED
 
 SELECT_LIST = "the select list"
 """The clause that may use names that it defines itself."""
-COMPARISONS: dict[type[exp.Expression], Op] = {
-    exp.EQ: Op.EQ,
-    exp.NEQ: Op.NE,
-    exp.LT: Op.LT,
-    exp.LTE: Op.LE,
-    exp.GT: Op.GT,
-    exp.GTE: Op.GE,
-    exp.NullSafeEQ: Op.NOT_DISTINCT,
-    exp.NullSafeNEQ: Op.DISTINCT,
-}
 _CONSTRUCTS: dict[type[exp.Expression], str] = {
     exp.Lambda: "a lambda",
     exp.Collate: "COLLATE",
@@ -139,6 +108,8 @@ class ExpressionBinder:
             return self._shared[number]
         try:
             meant = byte_meaning(node, dialect, self._has_bytes)
+            if meant is node and dialect == "postgres":
+                meant = bit_meaning(node, self._has_bits)
             bound = self._bind(translated(meant, dialect))
             if not (self._tries or is_native(node)):
                 check_constant(bound, node, dialect)
@@ -150,8 +121,15 @@ class ExpressionBinder:
 
     def _has_bytes(self, node: exp.Column) -> bool:
         """Whether a column has bytes."""
+        return self._is_of(node, Kind.BYTEA)
+
+    def _has_bits(self, node: exp.Column) -> bool:
+        """Whether a column has bits."""
+        return self._is_of(node, Kind.BIT)
+
+    def _is_of(self, node: exp.Column, kind: Kind) -> bool:
         try:
-            return self._column(node).type.kind is Kind.BYTEA
+            return self._column(node).type.kind is kind
         except PlannerError:
             return False
 
@@ -173,13 +151,13 @@ class ExpressionBinder:
         self._refuse(node)
         given = whole_of(node)
         if given is not None:
-            return self._given(given, node)
+            return bind_whole(self, given, node)
         time = time_of_epoch(node)
         if time is not None:
             self.session.asks_time(node)
             return time
         if type(node) in COMPARISONS:
-            return self._comparison(node)
+            return bind_comparing(self, node)
         if type(node) in ARITHMETIC:
             return bind_operation(self, node)
         if isinstance(node, LISTS):
@@ -198,11 +176,11 @@ class ExpressionBinder:
             case exp.Anonymous(expressions=[inner]) if node.name.lower() == "cardinality" and not is_native(
                 node
             ):
-                return self._cardinality(node, self.bind(inner))
+                return bind_cardinality(self, node, self.bind(inner))
             case exp.Anonymous() if is_attempt(node):
                 return self._attempt(node)
             case exp.Anonymous() if is_native(node) and (overloaded := overload(node.name)):
-                return self._overloaded(overloaded, node)
+                return bind_overloaded(self, overloaded, node)
             case exp.Literal() if node.is_string:
                 return text_literal(node.this)
             case exp.Literal():
@@ -274,7 +252,7 @@ class ExpressionBinder:
                 op = Op.GREATEST if isinstance(node, exp.Greatest) else Op.LEAST
                 return bind_alternatives(self, op, [node.this, *node.expressions])
             case exp.ArraySize(this=this) if not node.args.get("expression"):
-                return self._size(node, self.bind(this))
+                return bind_size(self, node, self.bind(this))
             case exp.Nullif():
                 value = self.bind(node.this)
                 if value.type is UNTYPED:
@@ -302,18 +280,6 @@ class ExpressionBinder:
         bound = known or {}
         return bind_function(node, lambda n: bound.get(id(n)) or self.bind(n), self.session.dialect)
 
-    def _size(self, node: exp.ArraySize, value: Expression) -> Expression:
-        """The number of an array's elements or of a map's entries."""
-        if value.type.kind is Kind.MAP:
-            return foreign("cardinality({0})", [value], node, self.session.dialect)
-        return self.function(node, {id(node.this): value})
-
-    def _cardinality(self, node: exp.Anonymous, value: Expression) -> Expression:
-        """The number of an array's elements, of all dimensions where it has some; or of a map's entries."""
-        if value.type.kind is not Kind.MAP and has(self.session.dialect, Trait.ARRAYS_HAVE_DIMENSIONS):
-            value = innermost_elements(value, node, self.session.dialect)
-        return self.function(node, {id(node.expressions[0]): value})
-
     def _attempt(self, node: exp.Anonymous) -> Expression:
         """A TRY, inside which constants may fail."""
         self._tries += 1
@@ -321,38 +287,6 @@ class ExpressionBinder:
             return attempted(self.bind(node.expressions[0]), node)
         finally:
             self._tries -= 1
-
-    def _given(self, given: Whole, node: exp.Expression) -> Expression:
-        """DuckDB's expression for a node that is translated as a whole."""
-        args = [self.bind(arg) for arg in given.args]
-        if given.kinds and args[0].type is not UNTYPED and args[0].type.kind not in given.kinds:
-            fail(
-                TypeMismatch(f"a value of type {args[0].type} cannot be written or read in this format"), node
-            )
-        return foreign(given.template, args, node, self.session.dialect)
-
-    def _overloaded(self, function: Overload, node: exp.Anonymous) -> Expression:
-        """A dialect's function in the form for the type of its first argument, as a DuckDB expression."""
-        values = [self.bind(argument) for argument in node.expressions]
-        form = function.form(values[0].type)
-        if (
-            form is None
-            and has(self.session.dialect, Trait.JSON_IS_VARIANT)
-            and values[0].type.kind is Kind.JSON
-        ):
-            values[0] = cast_of_variant(values[0], TEXT)
-            form = function.form(TEXT)
-        if form is None:
-            known = ", ".join(kind for kind in function.forms if kind != "WHOLE").lower()
-            hint = WAYS_OUT.get(function.name, f"cast the argument to one of these types: {known}")
-            taken = f"{called(node)} takes no {values[0].type} in {self.session.dialect}"
-            fail(TypeMismatch(taken, hint), node)
-        places = [f"{{{place}}}" for place in range(len(values))]
-        written = [
-            literal_text(value) if isinstance(value, Literal) and value.type in (TEXT, INTEGER) else place
-            for value, place in zip(values[1:], places[1:], strict=True)
-        ]
-        return foreign(fill_places(form, ["{0}", *written]), values, node, self.session.dialect)
 
     def _refuse(self, node: exp.Expression) -> None:
         construct = _CONSTRUCTS.get(type(node))
@@ -415,42 +349,8 @@ class ExpressionBinder:
             if not known:
                 self._expanding.discard(name)
 
-    def _comparison(self, node: exp.Expression) -> Expression:
-        quantifier = quantifier_of(node.expression)
-        if quantifier is not None:
-            return self._quantified(node, quantifier)
-        left, right = (
-            row_parts(node.this, self.session.dialect),
-            row_parts(node.expression, self.session.dialect),
-        )
-        if left is not None and right is not None:
-            return self.rows_compared(COMPARISONS[type(node)], left, right)
-        try:
-            return self.compared(COMPARISONS[type(node)], self.bind(node.this), self.bind(node.expression))
-        except UnsupportedType:
-            return self.function(node)
-
     def compared(self, op: Op, left: Expression, right: Expression) -> Expression:
         return bind_comparison(op, left, right, self.session.dialect)
-
-    def rows_compared(
-        self, op: Op, left: Sequence[exp.Expression], right: Sequence[exp.Expression]
-    ) -> Expression:
-        """A comparison of rows without names. In DuckDB a row is a value, and NULL in it one too."""
-        a, b = ([self.bind(part) for part in side] for side in (left, right))
-        compare = compare_values if self.session.dialect == "duckdb" else compare_rows
-        return compare(op, a, b, self.session.dialect)
-
-    def _quantified(self, node: exp.Expression, quantifier: exp.Any | exp.All) -> Expression:
-        """A comparison with ANY or ALL of a query's rows or of an array's elements."""
-        inner = unwrapped(quantifier.this)
-        op = COMPARISONS[type(node)]
-        if isinstance(inner, exp.Query):
-            return quantified(op, self.row(node.this), quantifier, self.query, self.session.dialect)
-        every = isinstance(quantifier, exp.All)
-        if isinstance(inner, exp.Array) and op is Op.EQ and not every:
-            return bind_any_of(self, node.this, inner.expressions)
-        return each(op, self.bind(node.this), self.bind(inner), every, node, self.session.dialect)
 
     def query(self, node: exp.Expression) -> Bound:
         return self.queries(node, self.scope)
@@ -458,26 +358,6 @@ class ExpressionBinder:
     def row(self, node: exp.Expression) -> list[Expression]:
         """The values of a row, or the one value."""
         return [self.bind(part) for part in row_parts(node, self.session.dialect) or [node]]
-
-
-def quantifier_of(node: exp.Expression) -> exp.Any | exp.All | None:
-    """The ANY, SOME or ALL on a comparison's right side, or None."""
-    if isinstance(node, exp.Any | exp.All):
-        return node
-    if isinstance(node, exp.Anonymous) and len(node.expressions) == 1:
-        match node.name.upper():
-            case "ALL":
-                return exp.All(this=node.expressions[0])
-            case "SOME":
-                return exp.Any(this=node.expressions[0])
-    return None
-
-
-def unwrapped(node: exp.Expression) -> exp.Expression:
-    """The node without its parentheses."""
-    while isinstance(node, exp.Paren):
-        node = node.this
-    return node
 
 
 def flat(node: exp.Expression) -> list[exp.Expression]:

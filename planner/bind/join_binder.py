@@ -14,8 +14,10 @@ from sqlglot import exp
 
 from engine.plan.expressions import Op
 from planner.bind.asof import asof_join
-from planner.bind.coercion import alternatives, bind_comparison, default_value, defaulting
+from planner.bind.coercion import default_value, defaulting
 from planner.bind.expression_binder import ExpressionBinder
+from planner.bind.expressions.comparable_sides import bind_comparison
+from planner.bind.expressions.typed_alternatives import alternatives
 from planner.bind.name_scope import NameScope
 from planner.bind.refuse import refuse_unsupported
 from planner.bind.session import BindQuery, Bound, Environment, Session

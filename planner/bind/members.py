@@ -11,7 +11,8 @@ from decimal import Decimal
 
 from engine.plan.expressions import Call, Literal, Op
 from engine.schema import BOOLEAN, TEXT, Kind
-from planner.bind.coercion import bind_comparison, literals_as
+from planner.bind.coercion import literals_as
+from planner.bind.expressions.comparable_sides import bind_comparison
 from planner.dialects.traits import Trait, has
 from planner.ir import Expression
 from planner.ir.membership import FEWEST, gathered, one_of

@@ -17,7 +17,8 @@ from sqlglot import exp
 from engine.plan.expressions import Foreign, Literal, Op
 from engine.scalar.duck_literals import quoted_name
 from engine.schema import BOOLEAN, Field, Kind, Type, struct_of
-from planner.bind.coercion import as_part, bind_comparison, coerce, default_value
+from planner.bind.coercion import as_part, coerce, default_value
+from planner.bind.expressions.comparable_sides import bind_comparison
 from planner.bind.name_scope import FromTable
 from planner.bind.scalar_functions import foreign
 from planner.dialects.row_comparisons import row_parts

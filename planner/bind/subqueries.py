@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from engine.plan.expressions import Literal, Op
 from engine.schema import INTEGER
-from planner.bind.coercion import bind_comparison
+from planner.bind.expressions.comparable_sides import bind_comparison
 from planner.bind.nested_values import compare_rows
 from planner.bind.session import Bound
 from planner.errors import InvalidQuery

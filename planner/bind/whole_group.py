@@ -68,6 +68,7 @@ _SHAPES: Mapping[str, Callable[[Sequence[str], _Inside], str]] = {
         )
         + " || '}' AS JSON)"
     ),
+    "regr_count": lambda a, inside: f"CAST({inside.of('regr_count', a[0], f', {a[1]}')} AS BIGINT)",
     "weighted_avg": lambda a, inside: (
         f"{inside.of('sum', f'{a[0]} * {a[1]}')} / "
         f"{inside.of('sum', f'CASE WHEN {a[0]} IS NOT NULL THEN {a[1]} END')}"

@@ -16,42 +16,25 @@ VECTORS = frozenset(
     | {"partcollation", "tgattr", "stxkeys"}
 )
 """Columns of vectors: their first element has number 0, and their text has spaces."""
+_TEXTS = (
+    "name char cstring aclitem pg_node_tree sql_identifier character_data yes_or_no text varchar anyarray "
+    "bpchar regconfig"
+)
 _TYPES = {
-    "oid": "UINTEGER",
-    "xid": "UINTEGER",
-    "cid": "UINTEGER",
-    "name": "VARCHAR",
-    "char": "VARCHAR",
-    "cstring": "VARCHAR",
-    "aclitem": "VARCHAR",
-    "pg_node_tree": "VARCHAR",
-    "sql_identifier": "VARCHAR",
-    "character_data": "VARCHAR",
-    "yes_or_no": "VARCHAR",
-    "cardinal_number": "INTEGER",
-    "time_stamp": "TIMESTAMPTZ",
+    **dict.fromkeys(_TEXTS.split(), "VARCHAR"),
+    **dict.fromkeys(("oid", "xid", "cid"), "UINTEGER"),
+    **dict.fromkeys(("cardinal_number", "int4", "integer"), "INTEGER"),
+    **dict.fromkeys(("time_stamp", "timestamptz"), "TIMESTAMPTZ"),
+    **dict.fromkeys(("int8", "bigint"), "BIGINT"),
+    **dict.fromkeys(("float8", "numeric"), "DOUBLE"),
+    **dict.fromkeys(("bool", "boolean"), "BOOLEAN"),
+    **dict.fromkeys(("json", "jsonb"), "JSON"),
+    "int2": "SMALLINT",
+    "float4": "REAL",
     "int2vector": "SMALLINT[]",
     "oidvector": "UINTEGER[]",
-    "int2": "SMALLINT",
-    "int4": "INTEGER",
-    "int8": "BIGINT",
-    "float4": "REAL",
-    "float8": "DOUBLE",
-    "bool": "BOOLEAN",
-    "text": "VARCHAR",
-    "varchar": "VARCHAR",
-    "anyarray": "VARCHAR",
-    "bpchar": "VARCHAR",
-    "numeric": "DOUBLE",
-    "integer": "INTEGER",
-    "bigint": "BIGINT",
-    "boolean": "BOOLEAN",
-    "regconfig": "VARCHAR",
-    "timestamptz": "TIMESTAMPTZ",
     "timestamp": "TIMESTAMP",
     "interval": "INTERVAL",
-    "json": "JSON",
-    "jsonb": "JSON",
 }
 """DuckDB's types for those that are written with a schema, or that only PostgreSQL has."""
 _ELEMENT = re.compile(r'\s*(?:"((?:[^"\\]|\\.)*)"|([^,"{}\\]+))\s*(?:,|$)')

@@ -14,7 +14,7 @@ from planner.dialects.date_tables import FAMILIES
 from planner.dialects.dates import all_names, functions
 
 _DIALECT = "dialect"
-_MARKED = (exp.Func, exp.Binary, exp.Between, exp.In, exp.Query, exp.Bracket)
+_MARKED = (exp.Func, exp.Binary, exp.Between, exp.In, exp.Query, exp.Bracket, exp.BitString, exp.HexString)
 _KEYWORDS = frozenset({"EXTRACT"})
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 
 from sqlglot import exp
@@ -12,6 +11,7 @@ from planner.dialects import adding, differences, parts, truncation
 from planner.dialects.call import DateCall
 from planner.dialects.date_tables import FAMILIES, NUMERIC, TABLES, UNCHECKED
 from planner.dialects.overloads import PREFIX
+from planner.dialects.signatures import Signature, signatures
 from planner.dialects.units import CALENDAR, is_clock
 from planner.errors import Unsupported
 from planner.native.templates import call_of, sql
@@ -20,18 +20,6 @@ from planner.positions import fail
 _WAY_OUT = "add an INTERVAL, use EXTRACT, or write the query in the dialect postgres"
 
 Meaning = Callable[[DateCall], exp.Expression]
-
-
-@dataclass(frozen=True)
-class Form:
-    """One argument list of a function, and its meaning."""
-
-    places: tuple[str, ...]
-    least: int
-    meaning: str
-
-    def takes(self, count: int) -> bool:
-        return self.least <= count <= len(self.places)
 
 
 def _day_or_number(call: DateCall) -> exp.Expression:
@@ -153,16 +141,9 @@ MEANINGS: Mapping[str, Meaning] = {
 
 
 @cache
-def functions(family: str) -> Mapping[str, tuple[Form, ...]]:
+def functions(family: str) -> Mapping[str, tuple[Signature[str], ...]]:
     """The argument lists of a system's date functions, by name in upper case."""
-    found: dict[str, tuple[Form, ...]] = {}
-    for signature, meaning in TABLES.get(family, {}).items():
-        name, _, rest = signature.removesuffix(")").partition("(")
-        places = [place.strip() for place in rest.split(",")]
-        least = sum(not place.endswith("?") for place in places)
-        form = Form(tuple(place.rstrip("?") for place in places), least, meaning)
-        found[name] = (*found.get(name, ()), form)
-    return found
+    return signatures(TABLES.get(family, {}))
 
 
 @cache
@@ -190,7 +171,7 @@ def date_call(node: exp.Expression, dialect: str) -> exp.Expression:
         fail(
             Unsupported(
                 f"{name.lower()} with {len(args)} arguments is not supported in {dialect}",
-                "; ".join(f"{name.lower()}({', '.join(form.places)}) is" for form in forms),
+                "; ".join(f"{form} is" for form in forms),
             ),
             node,
         )

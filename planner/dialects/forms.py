@@ -92,6 +92,12 @@ _CLOCK_OF_MYSQL = {
 
 
 _LONG_TIME = "regexp_full_match({0}, '[0-9]?[0-9][0-9]:[0-9][0-9](:[0-9][0-9]([.][0-9]+)?)?')"
+_BITS = "CAST(regexp_replace(CAST({0} AS VARCHAR), '^$', 'no bits') AS BIT)"
+_LAST_BITS = (
+    "CAST(right(lpad(CAST(CAST(CAST({0} AS BIGINT) AS BIT) AS VARCHAR), greatest({1}, 64),"
+    " CASE WHEN {0} < 0 THEN '1' ELSE '0' END), {1}) AS BIT)"
+)
+"""The last bits of a number, with its sign before the first of 64."""
 _REST_OF_HOUR = "CAST(regexp_replace({0}, '^[0-9]+:', '00:') AS TIME)"
 _HOURS_OF_TEXT = "to_hours(CAST(split_part({0}, ':', 1) AS INTEGER))"
 _MICROSECONDS = f"epoch_us(DATE '1970-01-01' + {_REST_OF_HOUR} + {_HOURS_OF_TEXT} + {{1}})"
@@ -168,6 +174,19 @@ FORMS: Mapping[str, Forms] = {
         "TIMESTAMPTZ": "to_json(replace(CAST(timezone('UTC', {0}) AS VARCHAR), ' ', 'T') || '+00:00')",
         "BYTES": "to_json('\\x' || lower(hex({0})))",
         "ANY": "to_json({0})",
+    },
+    # the seconds of PostgreSQL's time with a zone are those since midnight in UTC
+    "seconds_since": {
+        "TIMETZ": "date_part('epoch', {0}) - date_part('timezone', {0})",
+        "ANY": "date_part('epoch', {0})",
+    },
+    "bits": dict.fromkeys(("TEXT", "BITS"), _BITS),
+    "bits_up_to": dict.fromkeys(("TEXT", "BITS"), f"CAST(left(CAST({_BITS} AS VARCHAR), {{1}}) AS BIT)"),
+    "bits_of_length": {
+        **dict.fromkeys(
+            ("TEXT", "BITS"), f"CAST(left(rpad(CAST({_BITS} AS VARCHAR), {{1}}, '0'), {{1}}) AS BIT)"
+        ),
+        "WHOLE": _LAST_BITS,
     },
     "written": {"TEXT": "{0}", "TRUTH": "CASE WHEN {0} THEN 't' WHEN NOT {0} THEN 'f' END", "ANY": "{0}"},
     "reversed_of_any": {"TEXT": "reverse({0})", "ARRAY": "list_reverse({0})"},

@@ -15,6 +15,7 @@ from planner.dialects.own_calls import own_meaning
 from planner.dialects.postgres_values import float_text_in_query, subscript_in_query
 from planner.dialects.renamed_functions import function
 from planner.dialects.row_comparisons import expanded_comparison
+from planner.dialects.systems.postgres_bits import bit_meaning
 from planner.dialects.text_lengths import cast_to_length
 from planner.dialects.traits import Trait, has
 from planner.dialects.variants import variant_in_query
@@ -64,6 +65,8 @@ def in_duckdb(query: exp.Expression, told: Told | None = None) -> exp.Expression
         if dialect is not None:
             found = expanded_comparison(node, dialect)
             found = byte_meaning(node, dialect, lambda column: False) if found is node else found
+            if found is node and dialect == "postgres":
+                found = bit_meaning(node, lambda column: False)
             found = translated(found, dialect) if found is node else found
             found = whole_in_query(variant_in_query(found, dialect), dialect)
             found = float_text_in_query(subscript_in_query(found, dialect), dialect)

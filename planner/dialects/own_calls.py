@@ -8,17 +8,16 @@ comes with its arguments in their order. A call with another number of arguments
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from inspect import signature
+from functools import cache, partial
 
-from sqlglot import Dialect, exp
+from sqlglot import exp
 from sqlglot.parser import Parser
 from sqlglot.tokens import TokenType
 
 from planner.dialects.clickhouse.clickhouse_calls import CLICKHOUSE, clickhouse_node
 from planner.dialects.date_tables import FAMILIES
 from planner.dialects.dates import functions
+from planner.dialects.signatures import Signature, signatures
 from planner.dialects.systems.bigquery import BIGQUERY, bigquery_node
 from planner.dialects.systems.flink import FLINK, flink_node
 from planner.dialects.systems.materialize import MATERIALIZE, materialize_node
@@ -33,11 +32,11 @@ from planner.dialects.systems.sqlite import SQLITE, sqlite_node
 from planner.dialects.systems.trino import TRINO, trino_node
 from planner.dialects.systems.tsql import TSQL, tsql_node
 from planner.errors import Unsupported
+from planner.native.kept_calls import keeping
 from planner.native.templates import sql
 from planner.positions import fail
 
 Args = Sequence[exp.Expression]
-Builder = Callable[..., exp.Expression]
 Meaning = str | Callable[[Args], exp.Expression]
 
 _TABLES: Mapping[str, Mapping[str, Meaning]] = {
@@ -77,45 +76,16 @@ _NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
 }
 
 
-@dataclass(frozen=True)
-class _Own:
-    """A call of a table, with the least number of its arguments, and the most; None if there is no most."""
-
-    written: str
-    least: int
-    most: int | None
-    meaning: Meaning
-
-    def takes(self, count: int) -> bool:
-        return self.least <= count and (self.most is None or count <= self.most)
-
-
 def keeping_own(base: type[Parser], dialect: str) -> type[Parser]:
     """The dialect's parser, changed to keep the calls of its table as they are written."""
-    names = _own(dialect)
-    functions = {
-        **base.FUNCTIONS,
-        **{name: _kept(name, names[name], base.FUNCTIONS.get(name)) for name in names},
-    }
-    parsers = {name: parse for name, parse in base.FUNCTION_PARSERS.items() if name not in names}
-    tokens = base.FUNC_TOKENS | ({TokenType.NCHAR} if "NCHAR" in names else set())
-    return type(
-        "Parser", (base,), {"FUNCTIONS": functions, "FUNCTION_PARSERS": parsers, "FUNC_TOKENS": tokens}
-    )
+    own = _own(dialect)
+    kept = keeping(base, {name: partial(_is_taken, forms) for name, forms in own.items()})
+    tokens = base.FUNC_TOKENS | ({TokenType.NCHAR} if "NCHAR" in own else set())
+    return type("Parser", (kept,), {"FUNC_TOKENS": tokens})
 
 
-def _kept(name: str, forms: Sequence[_Own], build_known: Builder | None) -> Builder:
-    """A builder that makes a plain call for the numbers of arguments of these forms, and sqlglot's node for
-    others."""
-
-    def build(args: list, dialect: Dialect) -> exp.Expression:
-        if build_known is None or any(form.takes(len(args)) for form in forms):
-            return exp.Anonymous(this=name, expressions=args)
-        if "dialect" in signature(build_known).parameters:
-            return build_known(args, dialect=dialect)
-        return build_known(args)
-
-    return build
+def _is_taken(forms: Sequence[Signature[Meaning]], args: Args) -> bool:
+    return any(form.takes(len(args)) for form in forms)
 
 
 def own_meaning(node: exp.Expression, dialect: str) -> exp.Expression:
@@ -130,21 +100,13 @@ def own_meaning(node: exp.Expression, dialect: str) -> exp.Expression:
         return _NODES[dialect](node)
     if form is None:
         what = f"{node.name.lower()} with {len(node.expressions)} arguments is not supported in {dialect}"
-        fail(Unsupported(what, "; ".join(f"{form.written.lower()} is" for form in forms)), node)
+        fail(Unsupported(what, "; ".join(f"{form} is" for form in forms)), node)
     if isinstance(form.meaning, str):
         return sql(form.meaning, node.expressions)
     return form.meaning(node.expressions)
 
 
 @cache
-def _own(dialect: str) -> Mapping[str, tuple[_Own, ...]]:
+def _own(dialect: str) -> Mapping[str, tuple[Signature[Meaning], ...]]:
     """The calls of the dialect's table by name in upper case."""
-    found: dict[str, tuple[_Own, ...]] = {}
-    for written, meaning in _TABLES.get(dialect, {}).items():
-        name, _, rest = written.removesuffix(")").partition("(")
-        places = [place.strip() for place in rest.split(",") if place.strip()]
-        is_open = "..." in places
-        count = len(places) - is_open
-        form = _Own(written, count, None if is_open else count, meaning)
-        found[name] = (*found.get(name, ()), form)
-    return found
+    return signatures(_TABLES.get(dialect, {}))

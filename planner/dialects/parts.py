@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from planner.dialects.call import DateCall
 from planner.dialects.overloads import PREFIX
-from planner.dialects.units import DAYS, word
+from planner.dialects.units import DAYS, fields, named, word
 from planner.native.templates import call_of, sql
 
 AT = "CAST({0} AS TIMESTAMP)"
@@ -61,21 +61,10 @@ _CLOCK = {part: part for part in ("HOUR", "MINUTE")}
 _CALENDAR = {part: part for part in ("YEAR", "QUARTER", "MONTH", "DAY")}
 
 
-def _names(**parts: str) -> dict[str, str]:
-    """The part by name; `A="X Y"` says that X and Y are names of A."""
-    return {name: part for part, names in parts.items() for name in names.split()}
-
-
 _BY_NAME: Mapping[str, Mapping[str, str]] = {
     "snowflake": {
-        **_names(
-            YEAR="YEAR Y YY YYY YYYY YR YEARS YRS",
-            QUARTER="QUARTER Q QTR QTRS QUARTERS",
-            MONTH="MONTH MM MON MONS MONTHS",
-            DAY="DAY D DD DAYS DAYOFMONTH",
-            HOUR="HOUR H HH HR HOURS HRS",
-            MINUTE="MINUTE M MI MIN MINUTES MINS",
-            SECOND="SECOND S SEC SECONDS SECS",
+        **fields("snowflake"),
+        **named(
             ISOWEEK="WEEK W WK WEEKOFYEAR WOY WY WEEKISO WEEK_ISO WEEKOFYEARISO WEEKOFYEAR_ISO",
             ISOYEAR="YEAROFWEEK YEAROFWEEKISO",
             DAYOFYEAR="DAYOFYEAR YEARDAY DOY DY",
@@ -86,23 +75,19 @@ _BY_NAME: Mapping[str, Mapping[str, str]] = {
             EPOCH_MICROSECOND="EPOCH_MICROSECOND EPOCH_MICROSECONDS",
         ),
     },
-    "redshift": _names(
-        YEAR="YEAR Y YR YRS YEARS",
-        QUARTER="QUARTER QTR QTRS QUARTERS",
-        MONTH="MONTH MON MONS MONTHS",
-        DAY="DAY D DAYS",
-        HOUR="HOUR H HR HRS HOURS",
-        MINUTE="MINUTE M MIN MINS MINUTES",
-        SECOND="SECOND S SEC SECS SECONDS",
-        ISOWEEK="WEEK W WEEKS",
-        FROM_SUNDAY_0="DOW DAYOFWEEK DW WEEKDAY",
-        DAYOFYEAR="DOY DAYOFYEAR DY YEARDAY",
-        EPOCH="EPOCH",
-    ),
+    "redshift": {
+        **fields("redshift"),
+        **named(
+            ISOWEEK="WEEK W WEEKS",
+            FROM_SUNDAY_0="DOW DAYOFWEEK DW WEEKDAY",
+            DAYOFYEAR="DOY DAYOFYEAR DY YEARDAY",
+            EPOCH="EPOCH",
+        ),
+    },
     "bigquery": {
         **_CALENDAR,
         **_CLOCK,
-        **_names(
+        **named(
             SECOND="SECOND",
             OWN_MILLISECOND="MILLISECOND",
             OWN_MICROSECOND="MICROSECOND",
@@ -114,7 +99,7 @@ _BY_NAME: Mapping[str, Mapping[str, str]] = {
             TIME="TIME",
         ),
     },
-    "spark": _names(
+    "spark": named(
         YEAR="YEAR Y YEARS YR YRS",
         QUARTER="QUARTER QTR",
         MONTH="MONTH MON MONS MONTHS",
@@ -131,10 +116,10 @@ _BY_NAME: Mapping[str, Mapping[str, str]] = {
     "mysql": {
         **_CALENDAR,
         **_CLOCK,
-        **_names(SECOND="SECOND", OWN_MICROSECOND="MICROSECOND"),
+        **named(SECOND="SECOND", OWN_MICROSECOND="MICROSECOND"),
         **{name: name for name in _SIDE_BY_SIDE},
     },
-    "tsql": _names(
+    "tsql": named(
         YEAR="YEAR YY YYYY",
         QUARTER="QUARTER QQ Q",
         MONTH="MONTH MM M",
@@ -149,11 +134,11 @@ _BY_NAME: Mapping[str, Mapping[str, str]] = {
         FROM_SUNDAY="WEEKDAY DW DAYOFWEEK",
         ISOWEEK="ISO_WEEK ISOWK ISOWW WEEKISO ISOWEEK",
     ),
-    "oracle": _names(YEAR="YEAR", MONTH="MONTH", DAY="DAY", HOUR="HOUR", MINUTE="MINUTE", SECONDS="SECOND"),
+    "oracle": named(YEAR="YEAR", MONTH="MONTH", DAY="DAY", HOUR="HOUR", MINUTE="MINUTE", SECONDS="SECOND"),
     "trino": {
         **_CALENDAR,
         **_CLOCK,
-        **_names(
+        **named(
             SECOND="SECOND",
             OWN_MILLISECOND="MILLISECOND",
             ISOWEEK="WEEK",
@@ -166,7 +151,7 @@ _BY_NAME: Mapping[str, Mapping[str, str]] = {
     "flink": {
         **_CALENDAR,
         **_CLOCK,
-        **_names(
+        **named(
             SECOND="SECOND",
             OWN_MILLISECOND="MILLISECOND",
             ISOWEEK="WEEK",
@@ -178,7 +163,7 @@ _BY_NAME: Mapping[str, Mapping[str, str]] = {
             CENTURY="CENTURY",
         ),
     },
-    "clickhouse": {**_CALENDAR, **_CLOCK, **_names(SECOND="SECOND")},
+    "clickhouse": {**_CALENDAR, **_CLOCK, **named(SECOND="SECOND")},
 }
 _NAMED_PARTS = {"MONTH": "MONTH_NAME", "FROM_SUNDAY": "DAY_NAME"}
 

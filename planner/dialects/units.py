@@ -16,14 +16,14 @@ DAYS = ("MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY", "SUN
 _LONG = ("DECADE", "CENTURY", "MILLENNIUM")
 
 
-def _named(**names: str) -> dict[str, str]:
-    """Unit by name, including plurals."""
+def named(**names: str) -> dict[str, str]:
+    """What is called so, by name: `A="X Y"` says that X and Y are names of A."""
     return {alias: unit for unit, aliases in names.items() for alias in aliases.split()}
 
 
 _PLURALS = {f"{unit}S": unit for unit in (*CALENDAR, *CLOCK)}
 _PLAIN = {unit: unit for unit in (*CALENDAR, *CLOCK)}
-_POSTGRES = _named(
+_POSTGRES = named(
     YEAR="Y YR YRS",
     MONTH="MON MONS",
     WEEK="W",
@@ -46,7 +46,7 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "redshift": {
         **_PLAIN,
         **_PLURALS,
-        **_named(
+        **named(
             YEAR="Y YR YRS",
             QUARTER="QTR QTRS",
             MONTH="MON MONS",
@@ -62,7 +62,7 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "snowflake": {
         **_PLAIN,
         **_PLURALS,
-        **_named(
+        **named(
             YEAR="Y YY YYY YYYY YR YRS",
             QUARTER="Q QTR QTRS",
             MONTH="MM MON MONS",
@@ -78,7 +78,7 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "bigquery": _PLAIN,
     "spark": {
         **_PLAIN,
-        **_named(
+        **named(
             YEAR="YY YYYY YEARS",
             QUARTER="QTR",
             MONTH="MM MON MONTHS",
@@ -94,7 +94,7 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "mysql": _PLAIN,
     "tsql": {
         **_PLAIN,
-        **_named(
+        **named(
             YEAR="YY YYYY",
             QUARTER="QQ Q",
             MONTH="MM M",
@@ -112,7 +112,7 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "clickhouse": {
         **_PLAIN,
         **_PLURALS,
-        **_named(
+        **named(
             YEAR="YY YYYY",
             QUARTER="QQ Q",
             MONTH="MM M",
@@ -160,6 +160,12 @@ def unit(name: str, family: str) -> str | None:
     if family == "tsql" and name in ("WEEK", "WK", "WW"):
         return "WEEK(SUNDAY)"
     return _NAMES.get(family, _NAMES["postgres"]).get(name)
+
+
+def fields(family: str) -> dict[str, str]:
+    """The units by which a system's moments are divided, by their names; without weeks."""
+    kinds = ("YEAR", "QUARTER", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND")
+    return {name: unit for name, unit in _NAMES[family].items() if unit in kinds}
 
 
 def length(name: str) -> str | None:

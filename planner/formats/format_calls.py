@@ -6,35 +6,20 @@ plain call by its name, with the user's literals.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Sequence
 
-from sqlglot import Dialect, exp
+from sqlglot import exp
 from sqlglot.parser import Parser
 
-from planner.formats.format_functions import kept
-
-Builder = Callable[..., exp.Expression]
+from planner.formats.format_functions import with_formats
+from planner.native.kept_calls import keeping
 
 
 def keeping_formats(base: type[Parser], dialect: str) -> type[Parser]:
     """The dialect's parser, changed to keep calls with formats."""
-    names = kept(dialect)
-    functions = {**base.FUNCTIONS, **{name: _kept(name, names[name], base.FUNCTIONS) for name in names}}
-    parsers = {name: parse for name, parse in base.FUNCTION_PARSERS.items() if name not in names}
-    return type("Parser", (base,), {"FUNCTIONS": functions, "FUNCTION_PARSERS": parsers})
+    return keeping(base, dict.fromkeys(sorted(with_formats(dialect)), _has_format))
 
 
-def _kept(name: str, counts: frozenset[int], functions: Mapping[str, Builder]) -> Builder:
-    """A builder that makes a plain call for these numbers of arguments, and sqlglot's node for others."""
-
-    def build(args: list, dialect: Dialect) -> exp.Expression:
-        build_known = functions.get(name)
-        is_number = len(args) > 1 and isinstance(args[1], exp.Literal) and not args[1].is_string
-        if (len(args) in counts and not is_number) or build_known is None:
-            return exp.Anonymous(this=name, expressions=args)
-        try:
-            return build_known(args)
-        except TypeError:
-            return build_known(args, dialect=dialect)
-
-    return build
+def _has_format(args: Sequence[exp.Expression]) -> bool:
+    is_number = len(args) > 1 and isinstance(args[1], exp.Literal) and not args[1].is_string
+    return len(args) in (2, 3) and not is_number

@@ -20,12 +20,7 @@ _NATIVE: Mapping[str, frozenset[str]] = {"duckdb": frozenset({"STRFTIME", "STRPT
 """Functions with DuckDB's own formats."""
 
 
-def kept(dialect: str) -> Mapping[str, frozenset[int]]:
-    """The functions whose calls stay as written, by name, with their numbers of arguments."""
-    names = {
-        *WRITERS.get(dialect, ()),
-        *READERS.get(dialect, ()),
-        *UNKNOWN.get(dialect, ()),
-        *_NATIVE.get(dialect, ()),
-    }
-    return dict.fromkeys(sorted(names), frozenset({2, 3}))
+def with_formats(dialect: str) -> set[str]:
+    """The names of the functions whose calls stay as written."""
+    tables = (WRITERS, READERS, UNKNOWN, _NATIVE)
+    return {name for table in tables for name in table.get(dialect, ())}

@@ -147,7 +147,7 @@ def shown_literal(literal: Literal) -> str:
         return "NULL" if type is UNTYPED else f"NULL::{type}"
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
-    if type.kind in (Kind.INTERVAL, Kind.ENUM, Kind.TIME, Kind.TIMESTAMPTZ):
+    if type.kind in (Kind.INTERVAL, Kind.ENUM, Kind.TIME, Kind.TIMETZ, Kind.TIMESTAMPTZ):
         name = "" if type.kind is Kind.ENUM else f"{type} "
         return f"{name}{quoted(str(value))}"
     if isinstance(value, datetime):

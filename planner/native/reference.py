@@ -53,7 +53,7 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-_TYPED = frozenset({Kind.INTERVAL, Kind.ENUM, Kind.TIME, Kind.TIMESTAMPTZ})
+_TYPED = frozenset({Kind.INTERVAL, Kind.ENUM, Kind.TIME, Kind.TIMETZ, Kind.TIMESTAMPTZ})
 
 
 def literal_text(literal: Literal) -> str:
@@ -219,6 +219,7 @@ _SAMPLES = {
     Kind.BOOLEAN: "true",
     Kind.DATE: "2000-01-01",
     Kind.TIME: "00:00:00",
+    Kind.TIMETZ: "00:00:00+00",
     Kind.TIMESTAMP: "2000-01-01 00:00:00",
     Kind.TIMESTAMPTZ: "2000-01-01 00:00:00+00",
     Kind.INTERVAL: "1 day",

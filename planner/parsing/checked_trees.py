@@ -16,20 +16,24 @@ from planner.parsing.clauses import check_order
 from planner.parsing.dialect_parsers import trees_of
 from planner.parsing.digits import check_digits
 from planner.parsing.hints import check_hints
+from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.nesting import check_nesting
 from planner.parsing.stream_clauses import check_streams
 from planner.parsing.syntax_errors import PARSER_FAULTS, syntax_error
 
 
-def checked_trees(tokens: Sequence[Token], text: str, dialect: str) -> list[exp.Expression]:
-    """The trees of the statements that these tokens of a text form, without empty ones. Raises InvalidSyntax
-    for what cannot be read, and PlanningLimit for what is nested too deeply or has too long a number."""
+def checked_trees(
+    tokens: Sequence[Token], text: str, dialect: str, names: Namespace = DEFAULT
+) -> list[exp.Expression]:
+    """The trees of the statements that these tokens of a text form, without empty ones, with the types that
+    `names` has. Raises InvalidSyntax for what cannot be read, and PlanningLimit for what is nested too deeply
+    or has too long a number."""
     check_nesting(tokens)
     check_digits(tokens)
     check_hints(tokens, text)
     check_streams(tokens)
     try:
-        found = trees_of(list(tokens), text, dialect)
+        found = trees_of(list(tokens), text, dialect, names)
     except ParseError as error:
         raise syntax_error(error, tokens) from None
     except RecursionError:

@@ -220,5 +220,7 @@ def _type_name(type: exp.DataType) -> str:
     named = type.args.get("kind")
     if isinstance(named, exp.Dot | exp.Identifier):  # the last part of `pg_catalog.text`
         return fold(named.expression if isinstance(named, exp.Dot) else named)
+    if isinstance(named, str) and named.startswith("BIT VARYING"):
+        return "varbit"
     word = type.this.value if isinstance(type.this, exp.DType) else str(type.this)
     return _TYPES.get(word, word.lower())

@@ -15,17 +15,16 @@ from functools import cache
 from typing import Any
 
 from sqlglot import Dialect, exp
-from sqlglot.parser import Parser
 from sqlglot.tokens import Token, TokenType
 
 from planner.dialects.as_written import keeping_dates
 from planner.dialects.own_calls import keeping_own
+from planner.dialects.systems.bit_types import BitTypes
 from planner.dialects.traits import Trait, has
 from planner.dialects.units import ABBREVIATIONS, INTERVALS
 from planner.formats import keeping_formats
 from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
-from planner.parsing.generated_columns import GeneratedColumns
 from planner.parsing.hints import PriorityHints
 from planner.parsing.interval_texts import is_of_months, read_interval
 from planner.parsing.json_columns import JsonColumns
@@ -33,11 +32,15 @@ from planner.parsing.ksql_windows import WindowClauses
 from planner.parsing.limit_by import LimitBy
 from planner.parsing.materialize_words import MaterializeWords
 from planner.parsing.mutually import MutualRecursion
+from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.parameters import mark
 from planner.parsing.pivot_statements import PivotStatements
 from planner.parsing.recursion_clauses import RecursionClauses
+from planner.parsing.rewritten_text import Replaced
 from planner.parsing.risingwave_words import RisingWaveWords
+from planner.parsing.table_clauses import TableClauses
 from planner.parsing.tuple_places import TuplePlaces
+from planner.parsing.type_names import TypeNames
 from planner.parsing.variadic import VariadicArguments
 from planner.parsing.version_clauses import VersionClauses
 from planner.parsing.watermarks import Watermarks
@@ -56,28 +59,40 @@ def trees(text: str, dialect: str) -> list[exp.Expr | None]:
     return trees_of(Dialect.get_or_raise(dialect).tokenize(text), text, dialect)
 
 
-def trees_of(tokens: list[Token], text: str, dialect: str) -> list[exp.Expr | None]:
-    """The trees of these tokens of a text."""
-    tokens = with_numerals(tokens, dialect)
-    found = _parser_class(dialect)(dialect=keeping_subscripts(dialect)).parse(tokens, text)
+def trees_of(
+    tokens: list[Token], text: str, dialect: str, names: Namespace = DEFAULT
+) -> list[exp.Expr | None]:
+    """The trees of these tokens of a text, with the types that `names` has."""
+    return read_trees(tokens, text, dialect, names)[0]
+
+
+def read_trees(
+    tokens: list[Token], text: str, dialect: str, names: Namespace
+) -> tuple[list[exp.Expr | None], list[Replaced]]:
+    """The trees, and what stands in them for the names of types in the text."""
+    parser = _parser_class(dialect)(dialect=keeping_subscripts(dialect))
+    parser.names = names
+    found = parser.parse(with_numerals(tokens, dialect), text)
     for place, tree in enumerate(found):
         if isinstance(tree, exp.Expression):
             remember_first(tree, dialect)
             found[place] = rewritten(tree, dialect)
-    return found
+    return found, sorted(set(parser.spelled))
 
 
 _WORDS: Mapping[str, tuple[type, ...]] = {
     "materialize": (MaterializeWords,),
+    "postgres": (BitTypes,),
     "risingwave": (RisingWaveWords,),
 }
 
 
 @cache
-def _parser_class(dialect: str) -> type[Parser]:
+def _parser_class(dialect: str) -> Any:
     base = keeping_formats(Dialect.get_or_raise(dialect).parser_class, dialect)
     base = keeping_own(keeping_dates(base, dialect), dialect)
     own: dict[str, Any] = {"name": dialect, "ALTER_RENAME_REQUIRES_COLUMN": False}
+    own["ADD_CONSTRAINT_KEYWORDS"] = {*base.ADD_CONSTRAINT_KEYWORDS, "CHECK"}
     if has(dialect, Trait.CASTS_FAIL):
         own["STRICT_CAST"] = True
     if has(dialect, Trait.ARROWS_ARE_OF_JSON):
@@ -100,9 +115,10 @@ def _parser_class(dialect: str) -> type[Parser]:
         PivotStatements,
         VariadicArguments,
         VersionClauses,
-        GeneratedColumns,
+        TableClauses,
         _Joins,
         MutualRecursion,
+        TypeNames,
         RecursionClauses,
         PriorityHints,
     )

@@ -6,11 +6,12 @@ other has its schema before it, so whatever is kept (a view's query, a foreign k
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from engine.schema import Type
 from planner.errors import InvalidQuery
 from planner.identifiers import fold, relation_name
 from planner.parsing.table_references import table_nodes
@@ -18,6 +19,8 @@ from planner.positions import fail
 from planner.relation_names import PUBLIC, full_name, schema_of
 
 SearchPath = tuple[str, ...]
+Types = Mapping[str, Type]
+"""By full name."""
 DEFAULT_PATH: SearchPath = (PUBLIC,)
 _ADDED = "added_schema"
 _SYSTEM = "pg_catalog"
@@ -26,14 +29,14 @@ _SYSTEM = "pg_catalog"
 @dataclass(frozen=True)
 class Namespace:
     """`path` has schemas in the order of the search, `schemas` those that exist, `relations` the full names
-    of the tables and views that may be meant, `types` and `functions` those of the named types and of the
-    functions. `temporary` is the schema of the session's temporary tables, which is searched first; None if
+    of the tables and views that may be meant, `functions` those of the functions, and `types` the types that
+    have names. `temporary` is the schema of the session's temporary tables, which is searched first; None if
     it has none."""
 
     path: SearchPath = DEFAULT_PATH
     schemas: Collection[str] = field(default=DEFAULT_PATH, compare=False)
     relations: Collection[str] = field(default=(), compare=False)
-    types: Collection[str] = field(default=(), compare=False)
+    types: Types = field(default_factory=dict, compare=False)
     temporary: str | None = None
     functions: Collection[str] = field(default=(), compare=False)
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from sqlglot import exp
-from sqlglot.errors import TokenError
+from sqlglot.errors import SqlglotError, TokenError
 
 from planner.dialects.as_written import remember_dialect
 from planner.errors import InvalidSyntax
 from planner.limits import check_text
 from planner.parsing.checked_trees import checked_trees
 from planner.parsing.column_names import NAMED, with_named_columns
+from planner.parsing.dialect_parsers import read_trees
 from planner.parsing.long_names import with_short_names
 from planner.parsing.named_dialects import dialect_called
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.qualified_columns import without_schemas
+from planner.parsing.rewritten_text import Replaced
 from planner.parsing.syntax_errors import PARSER_FAULTS, unreadable
 from planner.positions import remember
 
@@ -32,7 +34,7 @@ def parse_statements(
     except PARSER_FAULTS as error:  # of halves of characters, among others
         raise InvalidSyntax(f"the text cannot be read: {error}") from None
     named = named and dialect in NAMED
-    found = checked_trees(with_short_names(tokens) if named else tokens, sql, dialect)
+    found = checked_trees(with_short_names(tokens) if named else tokens, sql, dialect, names)
     if named:
         found = [with_named_columns(tree, sql) for tree in found]
     for tree in found:
@@ -51,3 +53,14 @@ def parse_query(
     if len(statements) != 1:
         raise InvalidSyntax(f"one query is expected, not {len(statements)}")
     return statements[0]
+
+
+def named_types(text: str, dialect: str, names: Namespace) -> list[Replaced]:
+    """What takes the places of the names of types in a text, in order; nothing if it cannot be read, as
+    whoever reads it will say."""
+    if not names.types:
+        return []
+    try:
+        return read_trees(dialect_called(dialect).tokenize(text), text, dialect, names)[1]
+    except (SqlglotError, RecursionError, *PARSER_FAULTS):
+        return []

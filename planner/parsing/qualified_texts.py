@@ -1,4 +1,5 @@
-"""Texts of queries that are kept, or planned elsewhere: the names in them get the schemas that they mean."""
+"""Texts of queries that are kept, or planned elsewhere: the names in them get the schemas that they mean, and
+named types are spelled out."""
 
 from __future__ import annotations
 
@@ -8,39 +9,49 @@ from sqlglot import exp
 
 from planner.errors import PlannerError
 from planner.parsing.namespace import Namespace, added_schema
-from planner.parsing.parse import parse_query
-from planner.parsing.rewritten_text import place_of
+from planner.parsing.parse import named_types, parse_query
+from planner.parsing.rewritten_text import Replaced, place_of, spliced
 from planner.parsing.script import Excerpt
 
 
 def qualified_text(excerpt: Excerpt, dialect: str, names: Namespace) -> Excerpt:
-    """The text with a schema before each name that the search path finds outside of `public`."""
-    if names.is_default:
-        return excerpt
+    """The text with a schema before each name that the search path finds outside of `public`, and with types
+    instead of their names. Raises a PlannerError for a text that is no query."""
     try:
-        query = parse_query(excerpt.text, dialect, names)
+        found = [*_schemas(excerpt.text, dialect, names), *named_types(excerpt.text, dialect, names)]
     except PlannerError as error:
         excerpt.relocate(error)
         raise
-    found = ((table, added_schema(table)) for table in query.find_all(exp.Table))
-    places = sorted((t.this.meta["start"], _before(s, dialect)) for t, s in found if s is not None)
-    text = excerpt.text
-    for start, schema in reversed(places):
-        text = text[:start] + schema + text[start:]
+    if not found:
+        return excerpt
+    return _replacing(excerpt, sorted(found))
+
+
+def _schemas(text: str, dialect: str, names: Namespace) -> list[Replaced]:
+    """The schemas, each at the begin of the name before which it goes."""
+    if names.is_default:
+        return []
+    found = ((table, added_schema(table)) for table in parse_query(text, dialect, names).find_all(exp.Table))
+    places = ((t.this.meta["start"], _before(s, dialect)) for t, s in found if s is not None)
+    return [(start, start - 1, schema) for start, schema in places]
+
+
+def _replacing(excerpt: Excerpt, replaced: list[Replaced]) -> Excerpt:
+    before, after = excerpt.text, spliced(excerpt.text, replaced)
+    places = [(first, len(new) - (last + 1 - first)) for first, last, new in replaced]
     inserted = [
-        (line, column + _length(places, excerpt.text, line, column), n)
-        for line, column, n in excerpt.inserted
+        (line, column + _length(places, before, line, column), n) for line, column, n in excerpt.inserted
     ]
     added = 0
-    for start, schema in places:
-        inserted.append((*place_of(text, start + added), len(schema)))
-        added += len(schema)
-    return replace(excerpt, text=text, inserted=tuple(inserted))
+    for start, length in places:
+        inserted.append((*place_of(after, start + added), length))
+        added += length
+    return replace(excerpt, text=after, inserted=tuple(inserted))
 
 
-def _length(places: list[tuple[int, str]], text: str, line: int, column: int) -> int:
-    """The length of the schemas that go before a place in its line."""
-    before = ((*place_of(text, start), len(schema)) for start, schema in places)
+def _length(places: list[tuple[int, int]], text: str, line: int, column: int) -> int:
+    """By how much what stands before a place in its line has grown."""
+    before = ((*place_of(text, start), length) for start, length in places)
     return sum(length for at, c, length in before if at == line and c <= column)
 
 

@@ -137,7 +137,7 @@ class Piece:
 
     def template(self) -> exp.Expression:
         """The tree without values for its parameters, and without marks of the dialect."""
-        trees = checked_trees(self.tokens, self.script, self.dialect)
+        trees = checked_trees(self.tokens, self.script, self.dialect, self.names)
         if len(trees) != 1:
             raise self.failure("the statement is empty")
         return self._resolved(trees[0])

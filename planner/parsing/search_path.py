@@ -10,7 +10,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokens import Token, TokenType
 
 from planner.errors import InvalidQuery
-from planner.parsing.namespace import DEFAULT, DEFAULT_PATH, Namespace, SearchPath
+from planner.parsing.namespace import DEFAULT, DEFAULT_PATH, Namespace, SearchPath, Types
 from planner.relation_names import ALIASES
 
 USER = "$user"
@@ -51,7 +51,7 @@ def namespace(
     user: str,
     schemas: Mapping[str, int],
     relations: Callable[[], Collection[str]],
-    types: Callable[[], Collection[str]],
+    types: Callable[[], Types],
     temporary: str | None = None,
     functions: Callable[[], Collection[str]] = tuple,
 ) -> Namespace:
@@ -66,5 +66,6 @@ def namespace(
     there = tuple(dict.fromkeys(schema for schema in meant if schema in schemas))
     if there == DEFAULT_PATH and temporary is None:
         return DEFAULT
-    known = frozenset(schemas), relations(), frozenset(types())
-    return Namespace(there or meant, *known, temporary, frozenset(functions()))
+    return Namespace(
+        there or meant, frozenset(schemas), relations(), dict(types()), temporary, frozenset(functions())
+    )

@@ -11,5 +11,5 @@ from planner.rewriting.json_calls import FAMILY
 
 def bit_string(node: exp.Expression, dialect: str) -> None:
     """Raise Unsupported for bits where they would be read as a number."""
-    if isinstance(node, exp.BitString) and (dialect in FAMILY - {"risingwave"} or dialect == "duckdb"):
+    if isinstance(node, exp.BitString) and dialect in FAMILY - {"postgres", "risingwave"}:
         fail(Unsupported("bits are not supported", f"write the text '{node.this}', or a number"), node)

@@ -44,9 +44,7 @@ def _skewness(args: list[exp.Expression]) -> exp.Expression:
 
 
 _NAMES: Mapping[str, _Made] = {
-    "any": _of(exp.AnyValue),
-    "anylast": _of(exp.AnyValue),
-    "any_value": _of(exp.AnyValue),
+    **dict.fromkeys(("any", "anylast", "any_value"), _of(exp.AnyValue)),
     "argmax": _of(exp.ArgMax),
     "argmin": _of(exp.ArgMin),
     "avg": _of(exp.Avg),
@@ -67,14 +65,8 @@ _NAMES: Mapping[str, _Made] = {
     "skewpop": _skewness,
     "stddevpop": _of(exp.StddevPop),
     "stddevsamp": _of(exp.StddevSamp),
-    "sum": _of(exp.Sum),
-    "sumkahan": _of(exp.Sum),
-    "sumwithoverflow": _of(exp.Sum),
-    "uniq": _distinct,
-    "uniqcombined": _distinct,
-    "uniqcombined64": _distinct,
-    "uniqexact": _distinct,
-    "uniqhll12": _distinct,
+    **dict.fromkeys(("sum", "sumkahan", "sumwithoverflow"), _of(exp.Sum)),
+    **dict.fromkeys(("uniq", "uniqcombined", "uniqcombined64", "uniqexact", "uniqhll12"), _distinct),
     "varpop": _of(exp.VariancePop),
     "varsamp": _of(exp.Variance),
 }

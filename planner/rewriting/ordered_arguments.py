@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-_OF_FRAMES = (exp.FirstValue, exp.LastValue, exp.NthValue)
+_OF_FRAMES = (exp.First, exp.FirstValue, exp.Last, exp.LastValue, exp.NthValue)
 _OF_PLACES = (
     exp.Rank,
     exp.DenseRank,

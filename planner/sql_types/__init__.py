@@ -16,6 +16,7 @@ from sqlglot import exp
 from engine.scalar.duck_literals import type_name
 from engine.schema import (
     BIGINT,
+    BIT,
     BOOLEAN,
     BYTEA,
     DATE,
@@ -29,6 +30,7 @@ from engine.schema import (
     TIME,
     TIMESTAMP,
     TIMESTAMPTZ,
+    TIMETZ,
     UUID,
     WHOLES,
     Kind,
@@ -92,6 +94,7 @@ _BY_SQLGLOT: dict[exp.DType, Type] = {
     _DT.DATE: DATE,
     _DT.DATE32: DATE,
     _DT.TIME: TIME,
+    _DT.TIMETZ: TIMETZ,
     _DT.TIMESTAMP: TIMESTAMP,
     _DT.TIMESTAMPNTZ: TIMESTAMP,
     _DT.DATETIME: TIMESTAMP,
@@ -107,6 +110,7 @@ _BY_SQLGLOT: dict[exp.DType, Type] = {
     _DT.MEDIUMBLOB: BYTEA,
     _DT.LONGBLOB: BYTEA,
     _DT.UUID: UUID,
+    _DT.BIT: BIT,
     _DT.JSON: JSON,
     _DT.JSONB: JSON,
     _DT.VARIANT: JSON,
@@ -132,6 +136,7 @@ _BY_DUCKDB: dict[str, Type] = {
     "VARCHAR": TEXT,
     "DATE": DATE,
     "TIME": TIME,
+    "TIME WITH TIME ZONE": TIMETZ,
     "TIMESTAMP": TIMESTAMP,
     "TIMESTAMP_S": TIMESTAMP,
     "TIMESTAMP_MS": TIMESTAMP,
@@ -140,16 +145,19 @@ _BY_DUCKDB: dict[str, Type] = {
     "INTERVAL": INTERVAL,
     "BLOB": BYTEA,
     "UUID": UUID,
+    "BIT": BIT,
     "JSON": JSON,
     '"NULL"': UNTYPED,
 }
 
 
+_WITH_BITS = frozenset({"duckdb", "postgres"})
+"""Dialects in which BIT is a type of bits."""
 _IN_WORDS = {"INTEGER_LITERAL": "INTEGER", "STRING_LITERAL": "VARCHAR", "DECIMAL": "NUMERIC"}
 SUPPORTED = (
     "supported are SMALLINT, INTEGER, BIGINT and their unsigned kin, HUGEINT, REAL, DOUBLE PRECISION, "
-    "NUMERIC(p, s), BOOLEAN, TEXT, VARCHAR, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, "
-    "ENUM, and arrays, STRUCT and MAP"
+    "NUMERIC(p, s), BOOLEAN, TEXT, VARCHAR, DATE, TIME, TIMETZ, TIMESTAMP, TIMESTAMPTZ, INTERVAL, BYTEA, "
+    "UUID, BIT, JSON, ENUM, and arrays, STRUCT and MAP"
 )
 
 
@@ -191,6 +199,10 @@ def _element_type(node: exp.DataType, dialect: str) -> Type:
     if node.this in _MOMENTS and dialect == "clickhouse":
         _check_moment(node)
     found = INTERVAL if isinstance(node.this, exp.Interval) else _BY_SQLGLOT.get(node.this)
+    if node.this is _DT.BIT and (dialect not in _WITH_BITS or (node.expressions and dialect != "duckdb")):
+        found = None
+    if node.this is _DT.USERDEFINED and node.text("kind").startswith("BIT VARYING"):
+        found = BIT
     if found is None and node.this is _DT.USERDEFINED and node.sql(dialect).upper() in WHOLES:
         found = whole(node.sql(dialect).upper())
     if found is None:
@@ -350,6 +362,8 @@ def storable(value: object, type: Type) -> bool:
         case Kind.DATE:
             return isinstance(value, date) and not isinstance(value, datetime)
         case Kind.TIME:
-            return isinstance(value, time)
+            return isinstance(value, time) and value.tzinfo is None
+        case Kind.TIMETZ:
+            return isinstance(value, time) and value.tzinfo is not None
         case _:
             return False

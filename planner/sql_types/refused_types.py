@@ -36,10 +36,8 @@ _INSTEAD = {
     **dict.fromkeys(_AS_TEXTS.split(), "TEXT"),
 }
 _OTHERWISE = {
-    "TIMETZ": "a time of day has no zone here: use TIME beside a column for the zone, or TIMESTAMPTZ",
-    "TIME": "a time of day has no zone here: use TIME beside a column for the zone, or TIMESTAMPTZ",
-    "BIT": "bits are written as a text of 0 and 1, as BYTEA, or as BOOLEAN if there is one",
-    "VARBIT": "bits are written as a text of 0 and 1, as BYTEA, or as BOOLEAN if there is one",
+    "BIT": "write BIT without a length in the dialect duckdb, or BOOLEAN if there is one bit",
+    "VARBIT": "write BIT VARYING in the dialect postgres, or BIT in duckdb",
 }
 
 

@@ -1,11 +1,10 @@
-"""Reads ALTER TABLE and ALTER VIEW."""
+"""ALTER TABLE and ALTER VIEW."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass
 
 from sqlglot import exp
-from sqlglot.tokens import Token, TokenType
 
 from planner.errors import InvalidQuery, Unsupported
 from planner.identifiers import column_name, fold, relation_name
@@ -30,7 +29,7 @@ from planner.statements.declarations import Declarations, sequence_of
 from planner.statements.owner_statements import set_owner
 from planner.statements.replacement_statements import applied_to_view
 from planner.statements.schema_statements import rename_schema
-from planner.statements.statements import AlterTable, RenameView, Statement
+from planner.statements.statements import Statement
 from planner.statements.table_rules import Text
 from planner.statements.type_statements import alter_type
 from planner.statements.word_reader import WordReader
@@ -39,6 +38,20 @@ _HINT = (
     "ALTER TABLE takes ADD and DROP of COLUMN and CONSTRAINT, RENAME, and ALTER COLUMN with SET or DROP "
     "of DEFAULT and NOT NULL"
 )
+
+
+@dataclass(frozen=True)
+class AlterTable(Statement):
+    name: str
+    if_exists: bool
+    actions: tuple[Action, ...]
+
+
+@dataclass(frozen=True)
+class RenameView(Statement):
+    name: str
+    to: str
+    if_exists: bool
 
 
 def alter(piece: Piece) -> Statement:
@@ -52,7 +65,7 @@ def alter(piece: Piece) -> Statement:
     if [token.text.upper() for token in piece.tokens[-3:]] == ["ADD", "PERIOD", "VALID_TIME"]:
         hint = "make a table with PERIOD VALID_TIME and insert the rows there"
         raise piece.unsupported("a period cannot be added", hint)
-    tree = replace(piece, tokens=_with_names(piece.tokens)).parse()
+    tree = piece.parse()
     if not isinstance(tree, exp.Alter) or tree.args.get("kind") not in ("TABLE", "VIEW"):
         raise piece.unsupported(f"{' '.join(piece.words(4))} is not supported", _HINT)
     name, if_exists = relation_name(tree.this), bool(tree.args.get("exists"))
@@ -94,20 +107,6 @@ def _renamed(name: str, to: exp.Expression) -> str:
     if schema_of(new) != schema_of(name):
         fail(Unsupported("RENAME TO another schema is not supported", "use ALTER ... SET SCHEMA"), to)
     return new
-
-
-def _with_names(tokens: tuple[Token, ...]) -> tuple[Token, ...]:
-    """The tokens, with CONSTRAINT and an empty name before each CHECK that is added without one."""
-    named: list[Token] = []
-    for token in tokens:
-        if token.text.upper() == "CHECK" and named and named[-1].text.upper() == "ADD":
-            place = (token.line, token.col, token.start, token.end)
-            named += [
-                Token(TokenType.CONSTRAINT, "CONSTRAINT", *place),
-                Token(TokenType.IDENTIFIER, "", *place),
-            ]
-        named.append(token)
-    return tuple(named)
 
 
 def _view(piece: Piece, tree: exp.Alter, name: str, if_exists: bool) -> RenameView:

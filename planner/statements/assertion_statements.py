@@ -1,4 +1,4 @@
-"""Reads CREATE ASSERTION and DROP ASSERTION, which sqlglot does not parse.
+"""CREATE ASSERTION and DROP ASSERTION, which sqlglot does not parse.
 
 An assertion is kept as a view of the rows that break it: of the query behind NOT EXISTS, or of a row that
 says that the condition is false. A condition that is NULL holds, as in a CHECK.
@@ -6,17 +6,37 @@ says that the condition is false. A condition that is NULL holds, as in a CHECK.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from planner.parsing.qualified_texts import qualified_text
 from planner.parsing.script import Excerpt, Piece
 from planner.relation_names import full_name
 from planner.statements.breach import Breach
-from planner.statements.statements import CreateAssertion, DropAssertion
+from planner.statements.statements import Statement
 from planner.statements.word_reader import WordReader
 
 _FORM = "CREATE ASSERTION [IF NOT EXISTS] name CHECK (NOT EXISTS (query)) [WITH (WARN)]"
 _QUERIES = ("SELECT", "WITH", "VALUES", "FROM", "TABLE", "(")
+
+
+@dataclass(frozen=True)
+class CreateAssertion(Statement):
+    """`query` has the rows that break the assertion."""
+
+    name: str
+    query: Excerpt
+    breach: Breach
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class DropAssertion(Statement):
+    names: tuple[str, ...]
+    if_exists: bool
+
+
+class ShowAssertions(Statement):
+    pass
 
 
 def create_assertion(piece: Piece) -> CreateAssertion:

@@ -1,13 +1,14 @@
-"""Reads CREATE, DROP and MERGE BRANCH, and SET and RESET branch, which no dialect knows."""
+"""CREATE, DROP, MERGE and SHOW BRANCH, and SET and RESET branch, which no dialect knows."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from sqlglot.tokens import TokenType
 
 from planner.parsing.script import Piece
-from planner.statements.statements import CreateBranch, DropBranch, MergeBranch, SetBranch
+from planner.statements.statements import Statement
 from planner.statements.word_reader import WordReader
 
 _CREATE = "write CREATE BRANCH [IF NOT EXISTS] name [LIVE] [FROM branch] [AS OF epoch]"
@@ -15,6 +16,48 @@ _DROP = "write DROP BRANCH [IF EXISTS] name, ..."
 _MERGE = "write MERGE BRANCH name [INTO branch] [ON CONFLICT FAIL | OURS | THEIRS]"
 _SET = "write SET branch = name"
 _CHOICES = ("FAIL", "OURS", "THEIRS")
+
+
+@dataclass(frozen=True)
+class CreateBranch(Statement):
+    """A branch of `parent`, by default of the session's, as of an epoch or a time, by default now. It follows
+    its parent if it is `live`."""
+
+    name: str
+    parent: str | None
+    as_of: int | datetime | None
+    live: bool
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class DropBranch(Statement):
+    names: tuple[str, ...]
+    if_exists: bool
+
+
+@dataclass(frozen=True)
+class MergeBranch(Statement):
+    """`into` is the parent, where the statement names it; `on_conflict` is fail, ours or theirs."""
+
+    name: str
+    into: str | None
+    on_conflict: str
+
+
+@dataclass(frozen=True)
+class SetBranch(Statement):
+    """SET branch, for the statements after it; None is the default."""
+
+    branch: str | None
+
+
+class ShowBranch(Statement):
+    pass
+
+
+class ShowBranches(Statement):
+    pass
 
 
 def create_branch(piece: Piece) -> CreateBranch:

@@ -1,8 +1,8 @@
-"""Reads COMMENT ON."""
+"""COMMENT ON."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
@@ -12,7 +12,25 @@ from planner.identifiers import fold, relation_name, schema_name
 from planner.parsing.script import Piece
 from planner.positions import fail
 from planner.relation_names import full_name, schema_named
-from planner.statements.statements import Comment, CommentOnSchema
+from planner.statements.statements import Statement
+
+
+@dataclass(frozen=True)
+class Comment(Statement):
+    """COMMENT ON a table or view, or on its column `of_column`; without a `text`, the comment is removed."""
+
+    name: str
+    of_column: str | None
+    text: str | None
+    view: bool | None
+
+
+@dataclass(frozen=True)
+class CommentOnSchema(Statement):
+    """Without a `text`, the comment is removed."""
+
+    name: str
+    text: str | None
 
 
 def comment(piece: Piece) -> Comment | CommentOnSchema:

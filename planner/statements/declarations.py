@@ -12,7 +12,8 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from engine.schema import BIGINT, INTEGER, SMALLINT, TIMESTAMP, TIMESTAMPTZ, Column, Schema, Type
+from engine.schema import BIGINT, BIT, INTEGER, SMALLINT, TIMESTAMP, TIMESTAMPTZ, Column, Schema, Type
+from planner.dialects.systems.postgres_bits import length_condition, length_of
 from planner.dialects.traits import Trait, has
 from planner.errors import InvalidQuery, PlannerError, Unsupported
 from planner.identifiers import column_name, fold, relation_name
@@ -117,6 +118,7 @@ class Declarations:
             self._identities[name] = Identity(False, len(self._identities))
         nullable = serial is None and self._may_be_null(definition.kind)
         self.columns.append(Column(name, serial or self._type(definition), nullable))
+        self._limit_bits(name, definition.kind)
         for constraint in constraints:
             self._of_column(name, constraint, definition)
 
@@ -182,11 +184,20 @@ class Declarations:
             type = type.expressions[0]
         return bool(type.args.get("nullable")) or not has(self.piece.dialect, Trait.ABSENT_IS_DEFAULT)
 
+    def _limit_bits(self, name: str, type: exp.DataType | None) -> None:
+        """Add the constraint that a type of bits with a length is."""
+        is_limited = type is not None and self.piece.dialect == "postgres"
+        condition = length_condition(name, type) if is_limited else None
+        if condition is not None:
+            self._add(Check(self._named((name,), "length"), self._text(condition)))
+
     def _type(self, definition: exp.ColumnDef) -> Type:
         """UNTYPED for a generated column that has the type of its expression."""
         if definition.kind is None:
             return UNTYPED
         try:
+            if self.piece.dialect == "postgres" and length_of(definition.kind) is not None:
+                return BIT
             return data_type(definition.args["kind"], self.piece.dialect)
         except PlannerError as error:
             fail(error, definition.this)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
@@ -70,6 +72,7 @@ def type_of(reader: WordReader, ends: tuple[str, ...]) -> str:
     return _checked_type(reader, begin, reader.at)
 
 
+_BIT = re.compile(r"\bbit\b(?:\s+varying)?", re.IGNORECASE)
 _TYPE_WORDS = frozenset(
     {"PRECISION", "VARYING", "WITH", "WITHOUT", "TIME", "ZONE", "ARRAY", "[", "]", "(", ")", "."}
 )
@@ -99,6 +102,8 @@ def _checked_type(reader: WordReader, begin: int, end: int) -> str:
         type = exp.DataType.build(text, dialect=reader.piece.dialect, udt=True)
     except (SqlglotError, ValueError):
         raise reader.piece.failure(f"{text} is not a type", reader.form, begin) from None
+    if type.this is exp.DType.BIT:
+        return _BIT.sub("BIT VARYING", re.sub("[(].*?[)]", "", text))
     if type.this not in (exp.DType.ARRAY, exp.DType.USERDEFINED, exp.DType.ENUM) and type.expressions:
         type.set("expressions", None)
     return text if type.this == exp.DType.USERDEFINED else type.sql(reader.piece.dialect)

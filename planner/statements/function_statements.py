@@ -1,4 +1,4 @@
-"""Reads CREATE FUNCTION, CREATE MACRO, DROP FUNCTION and DROP MACRO, word by word.
+"""CREATE FUNCTION, CREATE MACRO, DROP FUNCTION and DROP MACRO, read word by word.
 
 A FUNCTION is PostgreSQL's: its parameters may have types, and its body is a text or follows RETURN. A MACRO
 is DuckDB's: its body follows AS, and several overloads may stand in one statement. DuckDB's FUNCTION is its
@@ -7,7 +7,7 @@ MACRO. Words that only guide PostgreSQL's planner are passed over; any other opt
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 from sqlglot.tokens import TokenType
@@ -15,11 +15,13 @@ from sqlglot.tokens import TokenType
 from planner.errors import PlannerError
 from planner.identifiers import fold
 from planner.parsing.namespace import Namespace
+from planner.parsing.parse import named_types
+from planner.parsing.rewritten_text import spliced
 from planner.parsing.script import Excerpt, Piece
 from planner.parsing.sql_functions import SqlFunction, body_tree
 from planner.relation_names import full_name, schema_of
 from planner.statements.function_parts import parameters_of, pass_type, text_of, type_of
-from planner.statements.statements import CreateFunction, DropFunction
+from planner.statements.statements import Statement
 from planner.statements.word_reader import WordReader
 
 _FUNCTION_FORM = (
@@ -38,6 +40,26 @@ _SYSTEM = "pg_"
 """How names of PostgreSQL's catalogs begin."""
 
 
+@dataclass(frozen=True)
+class CreateFunction(Statement):
+    """CREATE FUNCTION or MACRO: overloads of one name."""
+
+    name: str
+    functions: tuple[SqlFunction, ...]
+    or_replace: bool
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class DropFunction(Statement):
+    """`dropped` has names, each with the number of parameters, or None for the one function or, of macros,
+    for all of the name."""
+
+    dropped: tuple[tuple[str, int | None], ...]
+    if_exists: bool
+    is_macro: bool
+
+
 def create_function(piece: Piece) -> CreateFunction:
     reader = WordReader(piece, 1, _FUNCTION_FORM)
     or_replace = reader.skip("OR", "REPLACE")
@@ -52,6 +74,7 @@ def create_function(piece: Piece) -> CreateFunction:
     if_not_exists = reader.skip("IF", "NOT", "EXISTS")
     name = _made_name(reader)
     functions = _macros(reader, name) if is_macro else [_function(reader, name)]
+    functions = [_with_types(function, piece.names) for function in functions]
     for function in functions:
         _check(function, piece)
     qualified = tuple(replace(function, body=_qualified(function, piece.names)) for function in functions)
@@ -216,6 +239,12 @@ def _open_body(reader: WordReader) -> str:
     """The expression in parentheses that follows AS in BigQuery's SQL."""
     begin, reader.at = reader.at, len(reader.piece.tokens)
     return f"SELECT {text_of(reader, begin, reader.at)}"
+
+
+def _with_types(function: SqlFunction, names: Namespace) -> SqlFunction:
+    """The function with named types spelled out in its body."""
+    replaced = named_types(function.body, function.dialect, names)
+    return replace(function, body=spliced(function.body, replaced)) if replaced else function
 
 
 def _qualified(function: SqlFunction, names: Namespace) -> str:

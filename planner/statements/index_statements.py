@@ -1,9 +1,11 @@
-"""Reads CREATE INDEX and DROP INDEX.
+"""CREATE INDEX and DROP INDEX.
 
 An index answers equalities, so the directions of its columns do not matter, and are read over.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from sqlglot import exp
 from sqlglot.tokens import TokenType
@@ -12,13 +14,31 @@ from planner.errors import InvalidQuery
 from planner.identifiers import column_name, relation_name
 from planner.parsing.script import Piece
 from planner.positions import fail
-from planner.statements.statements import CreateIndex, DropIndex
+from planner.statements.statements import Statement
 
 _FORM = "CREATE [UNIQUE] INDEX [IF NOT EXISTS] [name] ON relation (column, ...) [INCLUDE (column, ...)]"
 _DROP_FORM = "DROP INDEX [IF EXISTS] name, ..."
 _METHODS = frozenset({"", "btree", "hash", "art"})
 """Methods whose indexes answer equalities."""
 _REFUSED = {"where": "WHERE", "with_storage": "WITH", "tablespace": "TABLESPACE", "on": "ON"}
+
+
+@dataclass(frozen=True)
+class CreateIndex(Statement):
+    """Without a `name`, the index gets one of its relation and columns."""
+
+    name: str | None
+    relation: str
+    columns: tuple[str, ...]
+    included: tuple[str, ...]
+    unique: bool
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class DropIndex(Statement):
+    names: tuple[str, ...]
+    if_exists: bool
 
 
 def create_index(piece: Piece) -> CreateIndex:

@@ -1,11 +1,12 @@
-"""Reads ALTER ... OWNER TO, which dumps of PostgreSQL's have after each CREATE."""
+"""ALTER ... OWNER TO, which dumps of PostgreSQL's have after each CREATE."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from planner.parsing.script import Piece
-from planner.statements.statements import SetOwner
+from planner.statements.statements import Statement
 from planner.statements.type_statements import type_name
 from planner.statements.word_reader import WordReader
 
@@ -17,6 +18,20 @@ _NAMES: dict[tuple[str, ...], tuple[str, Callable[[WordReader], str]]] = {
     ("TYPE",): ("TYPE", type_name),
 }
 """By the words after ALTER: what has the owner, and how its name is read."""
+
+
+@dataclass(frozen=True)
+class SetOwner(Statement):
+    """ALTER ... OWNER TO, which changes nothing: nothing has an owner. `kind` is TABLE for tables and views,
+    SCHEMA or TYPE."""
+
+    kind: str
+    name: str
+    if_exists: bool
+
+    @property
+    def notices(self) -> tuple[str, ...]:
+        return (*self.piece.notices, "there are no owners: GRANT and roles say who may do what")
 
 
 def set_owner(piece: Piece) -> SetOwner | None:

@@ -38,7 +38,7 @@ _DIGITS = numeric(38, 10)
 def parameter_types(piece: Piece, schema_of: SchemaOf) -> tuple[Type | None, ...]:
     """The type of each parameter from `$1` to the last one; None where the place does not say."""
     try:
-        (tree,) = trees_of(list(piece.tokens), piece.script, piece.dialect)
+        (tree,) = trees_of(list(piece.tokens), piece.script, piece.dialect, piece.names)
     except (SqlglotError, ValueError):
         return ()
     if tree is None:

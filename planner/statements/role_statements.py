@@ -1,4 +1,4 @@
-"""Reads CREATE ROLE, DROP ROLE, GRANT and REVOKE, from their tokens, because dialects parse them differently.
+"""CREATE ROLE, DROP ROLE, GRANT and REVOKE, read from their tokens, because dialects parse them differently.
 
 A relation's name in double quotes may be a pattern, in which `*` stands for any characters.
 """
@@ -6,10 +6,11 @@ A relation's name in double quotes may be a pattern, in which `*` stands for any
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from planner.parsing.script import Piece
 from planner.relation_names import EVERY, schema_of, schema_pattern
-from planner.statements.statements import CreateRole, DropRole, Grant, Revoke
+from planner.statements.statements import Statement
 from planner.statements.word_reader import WordReader
 
 _CREATE = "CREATE ROLE name"
@@ -27,6 +28,39 @@ _INSTEAD = {
     "USAGE": "a schema needs no rights: its tables do",
     "CONNECT": "whoever has a key may connect",
 }
+
+
+@dataclass(frozen=True)
+class CreateRole(Statement):
+    name: str
+
+
+@dataclass(frozen=True)
+class DropRole(Statement):
+    names: tuple[str, ...]
+    if_exists: bool
+
+
+@dataclass(frozen=True)
+class Grant(Statement):
+    """Gives `roles` privileges on relations, which are names and patterns, or all that the roles `member_of`
+    have. The `schemas` that it names have to exist."""
+
+    privileges: tuple[str, ...]
+    relations: tuple[str, ...]
+    member_of: tuple[str, ...]
+    roles: tuple[str, ...]
+    schemas: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Revoke(Statement):
+    """Takes from `roles` what Grant gives."""
+
+    privileges: tuple[str, ...]
+    relations: tuple[str, ...]
+    member_of: tuple[str, ...]
+    roles: tuple[str, ...]
 
 
 def create_role(piece: Piece) -> CreateRole:

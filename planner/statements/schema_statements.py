@@ -1,15 +1,54 @@
-"""Reads CREATE, ALTER and DROP SCHEMA and SET search_path, from their tokens, because not every dialect
-parses them."""
+"""CREATE, ALTER and DROP SCHEMA and SET search_path, read from their tokens, because not every dialect parses
+them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+from planner.parsing.namespace import SearchPath
 from planner.parsing.script import Piece
 from planner.parsing.search_path import path_of
-from planner.statements.statements import CreateSchema, DropSchema, RenameSchema, SetSearchPath
+from planner.statements.statements import Statement
 from planner.statements.word_reader import WordReader
 
 _CREATE = "write CREATE SCHEMA [IF NOT EXISTS] name"
 _DROP = "write DROP SCHEMA [IF EXISTS] name, ... [CASCADE | RESTRICT]"
+
+
+@dataclass(frozen=True)
+class CreateSchema(Statement):
+    name: str
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class RenameSchema(Statement):
+    name: str
+    to: str
+
+
+@dataclass(frozen=True)
+class DropSchema(Statement):
+    """With `cascade`, all that is in the schemas goes too, with what reads it."""
+
+    names: tuple[str, ...]
+    if_exists: bool
+    cascade: bool
+
+
+@dataclass(frozen=True)
+class SetSearchPath(Statement):
+    """SET search_path, for the statements after it."""
+
+    path: SearchPath
+
+
+class ShowSearchPath(Statement):
+    pass
+
+
+class ShowSchemas(Statement):
+    pass
 
 
 def create_schema(piece: Piece) -> CreateSchema:

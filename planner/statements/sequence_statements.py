@@ -1,4 +1,4 @@
-"""Reads CREATE, ALTER and DROP SEQUENCE, and the options by which identity columns count."""
+"""CREATE, ALTER and DROP SEQUENCE, and the options by which identity columns count."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from planner.errors import InvalidQuery
 from planner.parsing.script import Piece
 from planner.relation_names import full_name
 from planner.statements.sequences import LARGEST, SMALLEST, Counting
-from planner.statements.statements import AlterSequence, CreateSequence, DropSequence
+from planner.statements.statements import Statement
 from planner.statements.word_reader import WordReader
 
 _FORM = (
@@ -18,14 +18,34 @@ _FORM = (
     "[START WITH n] [CYCLE]"
 )
 _RANGES = {
-    "SMALLINT": 2**15 - 1,
-    "INT2": 2**15 - 1,
-    "INTEGER": 2**31 - 1,
-    "INT": 2**31 - 1,
-    "INT4": 2**31 - 1,
-    "BIGINT": LARGEST,
-    "INT8": LARGEST,
+    **dict.fromkeys(("SMALLINT", "INT2"), 2**15 - 1),
+    **dict.fromkeys(("INTEGER", "INT", "INT4"), 2**31 - 1),
+    **dict.fromkeys(("BIGINT", "INT8"), LARGEST),
 }
+
+
+@dataclass(frozen=True)
+class CreateSequence(Statement):
+    name: str
+    counting: Counting
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class AlterSequence(Statement):
+    """With `restarts`, the sequence goes on with `number`, by default with its first; without, nothing
+    changes."""
+
+    name: str
+    restarts: bool
+    number: int | None
+    if_exists: bool
+
+
+@dataclass(frozen=True)
+class DropSequence(Statement):
+    names: tuple[str, ...]
+    if_exists: bool
 
 
 @dataclass

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from sqlglot import exp
 
-from engine.schema import Column, Schema
+from engine.schema import Column, Kind, Schema, Type
 from planner.native.reference import quoted
 from planner.relation_names import PUBLIC, split_name
 from planner.rewriting.valid_times import FROM, TO
@@ -83,7 +83,7 @@ def identifiers(names: Sequence[str]) -> str:
 
 
 def _column(column: Column, rules: TableRules) -> str:
-    parts = [identifier(column.name), str(column.type)]
+    parts = [identifier(column.name), _written(column.type)]
     if column.name in rules.generated:
         parts.append(f"GENERATED ALWAYS AS ({_expression(rules.generated[column.name])}) STORED")
     if column.name in rules.identities:
@@ -120,3 +120,10 @@ def _comments(kind: str, name: str, comments: Mapping[str, str]) -> str:
         )
         found += f";\nCOMMENT ON {on} IS {quoted(text)}"
     return found
+
+
+def _written(type: Type) -> str:
+    """The type as CREATE TABLE takes it: there, BIT alone would have one bit."""
+    if type.element is not None:
+        return f"{_written(type.element)}[]"
+    return "BIT VARYING" if type.kind is Kind.BIT else str(type)

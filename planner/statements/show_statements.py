@@ -1,27 +1,29 @@
-"""Reads EXPLAIN, SHOW and DESCRIBE."""
+"""EXPLAIN, SHOW and DESCRIBE."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from planner.parsing.qualified_texts import qualified_text
-from planner.parsing.script import Piece
+from planner.parsing.script import Excerpt, Piece
+from planner.statements.assertion_statements import ShowAssertions
+from planner.statements.branch_statements import ShowBranch, ShowBranches
 from planner.statements.create_statements import create_view
 from planner.statements.outside import ShowStreams
 from planner.statements.replacement_forms import ShowReplacements
-from planner.statements.statements import (
-    NAMED_STAGES,
-    Explain,
-    ShowAssertions,
-    ShowBranch,
-    ShowBranches,
-    ShowColumns,
-    ShowCreate,
-    ShowSchemas,
-    ShowSearchPath,
-    ShowTables,
-    ShowViews,
-    Statement,
-)
+from planner.statements.schema_statements import ShowSchemas, ShowSearchPath
+from planner.statements.statements import Statement
 from planner.statements.word_reader import WordReader
+
+STAGES = ("logical", "optimized", "dataflow")
+"""The stages of EXPLAIN."""
+ANALYZE = "analyze"
+ANSWER = "answer"
+WHY = "why"
+COST = "cost"
+NAMED_STAGES = (ANSWER, *STAGES, "supersteps", ANALYZE, COST, WHY)
+"""The stages that EXPLAIN shows if the statement names them. `answer` is of an ad-hoc query alone: how it
+would be answered; so is `why`: what its first row follows from."""
 
 _SHOWN = (
     "write SHOW TABLES, VIEWS, ASSERTIONS, SCHEMAS, BRANCHES, REPLACEMENTS, SOURCES, SINKS, "
@@ -29,6 +31,41 @@ _SHOWN = (
 )
 _QUERIES = ("SELECT", "WITH", "VALUES", "TABLE", "FROM", "PIVOT", "UNPIVOT", "(")
 _EXPLAINED = f"write EXPLAIN [{' | '.join(NAMED_STAGES).upper()}] query, or VIEW name"
+
+
+@dataclass(frozen=True)
+class Explain(Statement):
+    """EXPLAIN of `query`, or of the view called `view`; `stage` is one of NAMED_STAGES, None for all of
+    STAGES."""
+
+    stage: str | None
+    query: Excerpt | None
+    view: str | None
+
+
+class ShowTables(Statement):
+    pass
+
+
+class ShowViews(Statement):
+    pass
+
+
+@dataclass(frozen=True)
+class ShowColumns(Statement):
+    """SHOW COLUMNS and DESCRIBE of a table or view."""
+
+    name: str
+
+
+@dataclass(frozen=True)
+class ShowCreate(Statement):
+    """SHOW CREATE of a table or view; `view` is None if it may be either. With `assertion`, the view has to
+    be one."""
+
+    name: str
+    view: bool | None
+    assertion: bool = False
 
 
 def explain(piece: Piece) -> Explain:

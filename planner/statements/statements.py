@@ -1,4 +1,5 @@
-"""The statements of a script, with their places.
+"""The statements of a script, with their places: what all have, and those about tables, views and rows. Each
+other kind stands with its reader, in `type_statements` and the like.
 
 A statement is frozen and knows nothing of the catalog: it does not check whether a name exists. A query that
 may hold syntax that sqlglot does not parse (WITH MUTUALLY RECURSIVE), or that is kept as the user wrote it,
@@ -9,31 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from sqlglot import exp
 
-from engine.schema import Schema, Type
+from engine.schema import Schema
 from planner.dialects.standing import standing_of
-from planner.parsing.namespace import SearchPath
 from planner.parsing.script import Excerpt, Piece
-from planner.parsing.sql_functions import SqlFunction
 from planner.relation_names import own_name
-from planner.statements.alterations import Action
-from planner.statements.breach import Breach
-from planner.statements.sequences import Counting
 from planner.statements.table_rules import NO_RULES, TableRules
 from planner.statements.view_budgets import ANY, ViewBudget
-
-STAGES = ("logical", "optimized", "dataflow")
-"""The stages of EXPLAIN."""
-ANALYZE = "analyze"
-ANSWER = "answer"
-WHY = "why"
-COST = "cost"
-NAMED_STAGES = (ANSWER, *STAGES, "supersteps", ANALYZE, COST, WHY)
-"""The stages that EXPLAIN shows if the statement names them. `answer` is of an ad-hoc query alone: how it
-would be answered; so is `why`: what its first row follows from."""
 
 
 @dataclass(frozen=True)
@@ -162,175 +147,6 @@ class DropView(Statement):
 
 
 @dataclass(frozen=True)
-class CreateAssertion(Statement):
-    """`query` has the rows that break the assertion."""
-
-    name: str
-    query: Excerpt
-    breach: Breach
-    if_not_exists: bool
-
-
-@dataclass(frozen=True)
-class DropAssertion(Statement):
-    names: tuple[str, ...]
-    if_exists: bool
-
-
-@dataclass(frozen=True)
-class CreateType(Statement):
-    name: str
-    type: Type
-    if_not_exists: bool
-
-
-@dataclass(frozen=True)
-class AddLabel(Statement):
-    """ALTER TYPE ... ADD VALUE: a label behind the others, or `before` or after a `neighbour`."""
-
-    name: str
-    label: str
-    neighbour: str | None
-    before: bool
-    if_not_exists: bool
-
-
-@dataclass(frozen=True)
-class DropType(Statement):
-    names: tuple[str, ...]
-    if_exists: bool
-
-
-@dataclass(frozen=True)
-class CreateFunction(Statement):
-    """CREATE FUNCTION or MACRO: overloads of one name."""
-
-    name: str
-    functions: tuple[SqlFunction, ...]
-    or_replace: bool
-    if_not_exists: bool
-
-
-@dataclass(frozen=True)
-class DropFunction(Statement):
-    """`dropped` has names, each with the number of parameters, or None for the one function or, of macros,
-    for all of the name."""
-
-    dropped: tuple[tuple[str, int | None], ...]
-    if_exists: bool
-    is_macro: bool
-
-
-@dataclass(frozen=True)
-class CreateSequence(Statement):
-    name: str
-    counting: Counting
-    if_not_exists: bool
-
-
-@dataclass(frozen=True)
-class AlterSequence(Statement):
-    """With `restarts`, the sequence goes on with `number`, by default with its first; without, nothing
-    changes."""
-
-    name: str
-    restarts: bool
-    number: int | None
-    if_exists: bool
-
-
-@dataclass(frozen=True)
-class DropSequence(Statement):
-    names: tuple[str, ...]
-    if_exists: bool
-
-
-@dataclass(frozen=True)
-class CreateSchema(Statement):
-    name: str
-    if_not_exists: bool
-
-
-@dataclass(frozen=True)
-class RenameSchema(Statement):
-    name: str
-    to: str
-
-
-@dataclass(frozen=True)
-class SetOwner(Statement):
-    """ALTER ... OWNER TO, which changes nothing: nothing has an owner. `kind` is TABLE for tables and views,
-    SCHEMA or TYPE."""
-
-    kind: str
-    name: str
-    if_exists: bool
-
-    @property
-    def notices(self) -> tuple[str, ...]:
-        return (*self.piece.notices, "there are no owners: GRANT and roles say who may do what")
-
-
-@dataclass(frozen=True)
-class CreateIndex(Statement):
-    """Without a `name`, the index gets one of its relation and columns."""
-
-    name: str | None
-    relation: str
-    columns: tuple[str, ...]
-    included: tuple[str, ...]
-    unique: bool
-    if_not_exists: bool
-
-
-@dataclass(frozen=True)
-class DropSchema(Statement):
-    """With `cascade`, all that is in the schemas goes too, with what reads it."""
-
-    names: tuple[str, ...]
-    if_exists: bool
-    cascade: bool
-
-
-@dataclass(frozen=True)
-class DropIndex(Statement):
-    names: tuple[str, ...]
-    if_exists: bool
-
-
-@dataclass(frozen=True)
-class AlterTable(Statement):
-    name: str
-    if_exists: bool
-    actions: tuple[Action, ...]
-
-
-@dataclass(frozen=True)
-class RenameView(Statement):
-    name: str
-    to: str
-    if_exists: bool
-
-
-@dataclass(frozen=True)
-class Comment(Statement):
-    """COMMENT ON a table or view, or on its column `of_column`; without a `text`, the comment is removed."""
-
-    name: str
-    of_column: str | None
-    text: str | None
-    view: bool | None
-
-
-@dataclass(frozen=True)
-class CommentOnSchema(Statement):
-    """Without a `text`, the comment is removed."""
-
-    name: str
-    text: str | None
-
-
-@dataclass(frozen=True)
 class Truncate(Statement):
     names: tuple[str, ...]
 
@@ -372,164 +188,17 @@ class Select(Statement):
     query: exp.Expression
 
 
-@dataclass(frozen=True)
 class LongQuery(Statement):
     """A query whose text is too long to be parsed in the process that it was sent to."""
 
 
-@dataclass(frozen=True)
-class Explain(Statement):
-    """EXPLAIN of `query`, or of the view called `view`; `stage` is one of NAMED_STAGES, None for all of
-    STAGES."""
-
-    stage: str | None
-    query: Excerpt | None
-    view: str | None
-
-
-@dataclass(frozen=True)
-class ShowTables(Statement):
-    pass
-
-
-@dataclass(frozen=True)
-class ShowViews(Statement):
-    pass
-
-
-@dataclass(frozen=True)
-class ShowAssertions(Statement):
-    pass
-
-
-@dataclass(frozen=True)
-class ShowSchemas(Statement):
-    pass
-
-
-@dataclass(frozen=True)
-class CreateBranch(Statement):
-    """A branch of `parent`, by default of the session's, as of an epoch or a time, by default now. It follows
-    its parent if it is `live`."""
-
-    name: str
-    parent: str | None
-    as_of: int | datetime | None
-    live: bool
-    if_not_exists: bool
-
-
-@dataclass(frozen=True)
-class DropBranch(Statement):
-    names: tuple[str, ...]
-    if_exists: bool
-
-
-@dataclass(frozen=True)
-class MergeBranch(Statement):
-    """`into` is the parent, where the statement names it; `on_conflict` is fail, ours or theirs."""
-
-    name: str
-    into: str | None
-    on_conflict: str
-
-
-@dataclass(frozen=True)
-class SetBranch(Statement):
-    """SET branch, for the statements after it; None is the default."""
-
-    branch: str | None
-
-
-@dataclass(frozen=True)
-class ShowBranch(Statement):
-    pass
-
-
-@dataclass(frozen=True)
-class ShowBranches(Statement):
-    pass
-
-
-@dataclass(frozen=True)
-class SetSearchPath(Statement):
-    """SET search_path, for the statements after it."""
-
-    path: SearchPath
-
-
-@dataclass(frozen=True)
-class ShowSearchPath(Statement):
-    pass
-
-
-@dataclass(frozen=True)
-class ShowColumns(Statement):
-    """SHOW COLUMNS and DESCRIBE of a table or view."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class ShowCreate(Statement):
-    """SHOW CREATE of a table or view; `view` is None if it may be either. With `assertion`, the view has to
-    be one."""
-
-    name: str
-    view: bool | None
-    assertion: bool = False
-
-
-@dataclass(frozen=True)
-class RefreshView(Statement):
-    """REFRESH MATERIALIZED VIEW, which finds the view up to date."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class CreateRole(Statement):
-    name: str
-
-
-@dataclass(frozen=True)
-class DropRole(Statement):
-    names: tuple[str, ...]
-    if_exists: bool
-
-
-@dataclass(frozen=True)
-class Grant(Statement):
-    """Gives `roles` privileges on relations, which are names and patterns, or all that the roles `member_of`
-    have. The `schemas` that it names have to exist."""
-
-    privileges: tuple[str, ...]
-    relations: tuple[str, ...]
-    member_of: tuple[str, ...]
-    roles: tuple[str, ...]
-    schemas: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class Revoke(Statement):
-    """Takes from `roles` what Grant gives."""
-
-    privileges: tuple[str, ...]
-    relations: tuple[str, ...]
-    member_of: tuple[str, ...]
-    roles: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class Begin(Statement):
     pass
 
 
-@dataclass(frozen=True)
 class Commit(Statement):
     pass
 
 
-@dataclass(frozen=True)
 class Rollback(Statement):
     """Ends a block without applying it."""

@@ -1,17 +1,43 @@
-"""Reads CREATE, ALTER and DROP TYPE, from their tokens, because not every dialect parses them."""
+"""CREATE, ALTER and DROP TYPE, read from their tokens, because not every dialect parses them."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from sqlglot.tokens import TokenType
 
-from engine.schema import enumeration
+from engine.schema import Type, enumeration
 from planner.parsing.script import Piece
 from planner.relation_names import full_name
-from planner.statements.statements import AddLabel, CreateType, DropType
+from planner.statements.statements import Statement
 from planner.statements.word_reader import WordReader
 
 _CREATE = "CREATE TYPE name AS ENUM ('label', ...)"
 _ALTER = "write ALTER TYPE name ADD VALUE [IF NOT EXISTS] 'label' [BEFORE 'other' | AFTER 'other']"
+
+
+@dataclass(frozen=True)
+class CreateType(Statement):
+    name: str
+    type: Type
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class AddLabel(Statement):
+    """ALTER TYPE ... ADD VALUE: a label behind the others, or `before` or after a `neighbour`."""
+
+    name: str
+    label: str
+    neighbour: str | None
+    before: bool
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class DropType(Statement):
+    names: tuple[str, ...]
+    if_exists: bool
 
 
 def create_type(piece: Piece) -> CreateType:

@@ -40,12 +40,15 @@ class DamagedPayload(Exception):
 
 def encode_payload(deltas: Mapping[int, tuple[Schema, np.ndarray]], dictionary: Dictionary) -> bytes:
     """A payload of differences, int64[W + 2, n] by the id of their table."""
-    texts = [
+    explaining = [
         explained(delta[i], schema.types[i]) for schema, delta in deltas.values() for i in _explained(schema)
     ]
-    words, entries = dictionary.entries(np.concatenate(texts) if texts else np.zeros(0, np.int64))
+    words, texts = np.zeros(0, np.int64), []
+    if explaining:
+        words, entries = dictionary.entries(np.concatenate(explaining))
+        texts = entries.to_pylist()
     shapes = [[id, *delta.shape] for id, (_, delta) in deltas.items()]
-    header = orjson.dumps({"tables": shapes, "texts": entries.to_pylist()})
+    header = orjson.dumps({"tables": shapes, "texts": texts})
     padding = -(_LENGTHS.size + len(header)) % 8
     pieces = [header, b"\0" * padding]
     pieces += [_bytes(delta) for _, delta in deltas.values()]

@@ -32,6 +32,8 @@ class ChangeOp(enum.IntEnum):
 
 
 _UPSERT = int(ChangeOp.UPSERT)  # numpy asks a member of an enumeration many things before it compares
+_FEW = 64
+"""Up to so many numbers are looked at faster as Python's than as an array."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,12 @@ class TableChanges:
 
     def __len__(self) -> int:
         return len(self.ops)
+
+    @property
+    def _greatest_op(self) -> int:
+        if len(self.ops) > _FEW:
+            return int(self.ops.max())
+        return max(self.ops.tolist(), default=0)
 
     @property
     def removes(self) -> np.ndarray:
@@ -78,7 +86,7 @@ class TableChanges:
         """
         if self.schema is not schema and self.schema != schema:
             raise Conflict(f"table {table} has been altered or created again", code="table_changed")
-        if key is None and np.count_nonzero(self.ops >= _UPSERT):
+        if key is None and self._greatest_op >= _UPSERT:
             raise Invalid(
                 f"table {table} has no primary key to upsert or discard by",
                 "insert and delete whole rows, or create the table with a primary key",
@@ -87,6 +95,8 @@ class TableChanges:
 
     def nulls(self, key: tuple[int, ...] | None) -> Iterator[tuple[str, np.ndarray]]:
         """The NOT NULL columns with a NULL that counts, each with the changes that have it, bool[n]."""
+        if self.words.size <= _FEW and NULL not in self.words.ravel().tolist():
+            return
         for index, column in enumerate(self.schema.columns):
             if column.nullable:
                 continue

@@ -15,8 +15,8 @@ from engine.errors import NameInUse
 from engine.schema import Type
 from planner.errors import InvalidQuery
 from planner.parsing.function_calls import check_ends
+from planner.parsing.respelled_enums import respelled
 from planner.parsing.sql_functions import FunctionParameter, SqlFunction
-from planner.parsing.type_names import respelled
 from planner.relation_names import schema_of
 from planner.suggestions import did_you_mean
 from service.catalog.catalog import Catalog

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from engine.errors import NameInUse
 from engine.schema import Schema, Type, enumeration, relabelled
-from planner.parsing.type_names import respelled
+from planner.parsing.respelled_enums import respelled
 from planner.statements.table_rules import Text
 from planner.suggestions import did_you_mean
 from service.catalog.records import Definer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from planner.parsing.namespace import Types
 from planner.parsing.parameters import NO_PARAMETERS, Given, Parameters
-from planner.parsing.type_names import Types
 from service.errors import Invalid
 from service.http.models import requested_type
 

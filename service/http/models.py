@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sqlglot import exp
 
 from engine.schema import Column, Schema, Type
-from planner.parsing.type_names import Types
+from planner.parsing.namespace import Types
 from planner.relation_names import PUBLIC, schema_of
 from planner.sql_types import data_type
 from planner.statements.breach import Breach

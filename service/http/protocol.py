@@ -12,14 +12,16 @@ from __future__ import annotations
 import asyncio
 import logging
 from typing import Any
+from urllib.parse import unquote
 
+import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from service.errors import Problem
-from service.http.joined_writes import JoinedWrites
+from service.http.answer_cycle import AnswerCycle
 from service.problems import MEDIA_TYPE, problem_document
 from service.settings.connection_limits import ConnectionLimits
-from service.stepped_timer import SteppedTimer
+from service.stepped_timer import IdleTimer, SteppedTimer
 
 _log = logging.getLogger("freshet.http")
 _HEADERS = 100
@@ -48,6 +50,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self._body_bytes = 0
         self._reading: SteppedTimer | None = None
         self._unread = 0
+        self._between_requests = IdleTimer(self.loop, self.timeout_keep_alive_handler)
 
     @classmethod
     def with_limits(cls, limits: ConnectionLimits) -> type[LimitedProtocol]:
@@ -58,7 +61,6 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        self.transport = JoinedWrites(transport, self.loop)  # type: ignore[assignment]
         if len(self.connections) > self.limits.connections:
             self._refuse(
                 Problem(503, code="too_many_connections", detail="the service has too many connections open")
@@ -69,6 +71,7 @@ class LimitedProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         self._clear_deadline()
         self._stop_reading_clock()
+        self._between_requests.cancel()
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
@@ -107,14 +110,48 @@ class LimitedProtocol(HttpToolsProtocol):
                 431, code="head_too_large", detail=f"the request has more than {_HEADERS} headers"
             )
             raise ValueError(self._refusal.detail)  # stops the parser
-        super().on_header(name, value)
+        name = name.lower()
+        if name == b"expect" and value.lower() == b"100-continue":
+            self.expect_100_continue = True
+        self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
         self._idle_bytes = self._body_bytes = 0
         self._is_between = False
         self._body_seconds = self.limits.body_seconds
         self._clear_deadline()
-        super().on_headers_complete()
+        self._complete_scope()
+        before, self.cycle = self.cycle, self._new_cycle()
+        if before is None or before.response_complete:
+            self._start_asgi_task(self.cycle, self.app)
+        else:  # the client has not waited for the answer before
+            self.flow.pause_reading()
+            self.pipeline.appendleft((self.cycle, self.app))
+
+    def _complete_scope(self) -> None:
+        """Puts what the parser knows of the request into its scope."""
+        scope, version, url = self.scope, self.parser.get_http_version(), httptools.parse_url(self.url)
+        path = url.path.decode("ascii")
+        scope["method"] = self.parser.get_method().decode("ascii")
+        scope["http_version"] = version
+        scope["path"] = unquote(path) if "%" in path else path
+        scope["raw_path"] = url.path
+        scope["query_string"] = url.query or b""
+
+    def _new_cycle(self) -> AnswerCycle:
+        return AnswerCycle(
+            scope=self.scope,
+            transport=self.transport,
+            flow=self.flow,
+            logger=self.logger,
+            access_logger=self.access_logger,
+            access_log=False,
+            default_headers=self.server_state.default_headers,
+            message_event=asyncio.Event(),
+            expect_100_continue=self.expect_100_continue,
+            keep_alive=self.scope["http_version"] != "1.0" and self.parser.should_keep_alive(),
+            on_response=self.on_response_complete,
+        )
 
     def on_body(self, body: bytes) -> None:
         self._idle_bytes = 0
@@ -127,7 +164,20 @@ class LimitedProtocol(HttpToolsProtocol):
         self._clear_deadline()
         super().on_message_complete()
 
+    def on_response_complete(self) -> None:
+        self.server_state.total_requests += 1
+        if self.transport.is_closing():
+            return
+        self.flow.resume_reading()
+        if self.pipeline:
+            self._start_asgi_task(*self.pipeline.pop())
+        else:
+            self._between_requests.begin(self.timeout_keep_alive)
+
     # Time
+
+    def _unset_keepalive_if_required(self) -> None:
+        self._between_requests.end()
 
     def _expect_more(self) -> None:
         """Sets a deadline for the rest of what has begun to arrive; most requests arrive whole."""

@@ -19,7 +19,7 @@ from service.pgcatalog.postgres_types import internal_name, standard_name
 from service.pgcatalog.view_rows import view_text
 
 _BITS = {Kind.SMALLINT: 16, Kind.INTEGER: 32, Kind.BIGINT: 64, Kind.REAL: 24, Kind.DOUBLE: 53}
-_MOMENTS = (Kind.TIME, Kind.TIMESTAMP, Kind.TIMESTAMPTZ, Kind.INTERVAL)
+_MOMENTS = (Kind.TIME, Kind.TIMETZ, Kind.TIMESTAMP, Kind.TIMESTAMPTZ, Kind.INTERVAL)
 
 
 def _name(catalog: CatalogDescription) -> Iterator[Row]:

@@ -19,7 +19,7 @@ _BYTES, _TEXTS = pa.large_binary(), pa.large_string()
 _PLACES = 6
 _FIRST, _LAST = date(1, 1, 1), date(9999, 12, 31)
 _NUMBERS = frozenset({Kind.SMALLINT, Kind.INTEGER, Kind.BIGINT})
-_STRINGS = frozenset({Kind.TEXT, Kind.UUID, Kind.JSON})
+_STRINGS = frozenset({Kind.TEXT, Kind.UUID, Kind.TIMETZ, Kind.BIT, Kind.JSON})
 
 
 def fields_by_arrow(array: pa.Array, column: WireColumn) -> pa.Array | None:

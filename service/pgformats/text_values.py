@@ -9,8 +9,10 @@ from functools import partial
 from typing import Any
 
 from engine.codec.durations import interval_of
+from engine.codec.interned import bit_text
 from engine.codec.ordered_text import Interval
 from engine.codec.timestamps import date_word, time_word, timestamp_word, timestamptz_word
+from engine.codec.zoned_times import timetz_text, timetz_word
 from engine.errors import InvalidValue
 from engine.schema import INTEGER_RANGES, Kind
 from engine.state.dictionary import Dictionary
@@ -30,6 +32,7 @@ _UNITS = {
     **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), ("microseconds", 60_000_000)),
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds", ""), ("microseconds", 1_000_000)),
 }
+_HEX = re.compile("[0-9a-fA-F]*")
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,40}\s*")
 _PART = re.compile(r"\s*([+-]?[0-9]+(?:\.[0-9]*)?|[+-]?\.[0-9]+)\s*([a-z]+|$)")
 _CLOCK = re.compile(r"\s*([+-]?)([0-9]+):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,6}))?)?")
@@ -128,6 +131,29 @@ def clock_of(text: str) -> int:
         raise not_a("time", text) from None
 
 
+def zoned_clock_of(text: str) -> str:
+    try:
+        return timetz_text(timetz_word(text.strip(), _NO_TEXTS))
+    except InvalidValue:
+        raise not_a("time with time zone", text) from None
+
+
+def bits_of(text: str) -> str:
+    """Bits as zeros and ones, or as digits behind an x."""
+    if text[:1] in ("b", "B"):
+        return _bits(text[1:], text)
+    if text[:1] in ("x", "X") and _HEX.fullmatch(text, 1):
+        return "".join(f"{int(digit, 16):04b}" for digit in text[1:])
+    return _bits(text, text)
+
+
+def _bits(digits: str, text: str) -> str:
+    try:
+        return bit_text(digits)
+    except InvalidValue:
+        raise not_a("bit varying", text) from None
+
+
 def moment_of(text: str) -> int:
     """A zone in the text does not count, as in PostgreSQL."""
     bare = _ZONE.fullmatch(text.strip())
@@ -211,10 +237,12 @@ IN: dict[Kind, Callable[[str], Any]] = {
     Kind.NUMERIC: numeric_of,
     Kind.TEXT: text_of_text,
     Kind.UUID: text_of_text,
+    Kind.BIT: bits_of,
     Kind.JSON: text_of_text,
     Kind.BYTEA: bytea_of,
     Kind.DATE: day_of,
     Kind.TIME: clock_of,
+    Kind.TIMETZ: zoned_clock_of,
     Kind.TIMESTAMP: moment_of,
     Kind.TIMESTAMPTZ: zoned_of,
     Kind.INTERVAL: interval_of_text,

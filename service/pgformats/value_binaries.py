@@ -13,9 +13,11 @@ from uuid import UUID
 
 from engine.codec.durations import interval_of
 from engine.codec.ordered_text import Interval
+from engine.codec.zoned_times import FARTHEST, clock_and_offset, timetz_text, timetz_word, zoned_time
 from engine.errors import InvalidValue
 from engine.kernels.casts import INFINITE_DAY, INFINITE_INSTANT
 from engine.schema import Kind
+from engine.state.dictionary import Dictionary
 
 DAY_2000 = 10_957
 """2000-01-01, from which PostgreSQL counts, in days since 1970-01-01."""
@@ -24,6 +26,7 @@ DAY = 86_400_000_000
 _FIRST_DAY, _LAST_DAY = -(2**31), 2**31 - 1
 _FIRST_MOMENT, _LAST_MOMENT = -(2**63), 2**63 - 1
 _NEGATIVE, _SPECIAL = 0x4000, 0xC000
+_NO_TEXTS = Dictionary()  # a time needs none
 _GROUP = 10_000
 _GROUPS = 20
 """The most groups of four digits that a NUMERIC of 38 digits has, and a few more for zeros."""
@@ -77,6 +80,33 @@ def _time_of(data: bytes) -> int:
     if not 0 <= clock < DAY:
         raise InvalidValue("a time is out of range")
     return clock
+
+
+def _zoned_time(value: str) -> bytes:
+    """The time of day, and the offset in seconds west of UTC."""
+    clock, offset = clock_and_offset(timetz_word(value, _NO_TEXTS))
+    return struct.pack("!qi", clock, -offset)
+
+
+def _zoned_time_of(data: bytes) -> str:
+    _check_size(data, 12)
+    clock, west = struct.unpack("!qi", data)
+    if not 0 <= clock <= DAY or abs(west) > FARTHEST:
+        raise InvalidValue("a time with time zone is out of range")
+    return timetz_text(zoned_time(clock, -west))
+
+
+def _bits(value: str) -> bytes:
+    """The number of bits, and the bits, with zeros up to a whole byte."""
+    size = (len(value) + 7) // 8
+    return struct.pack("!i", len(value)) + int(value.ljust(8 * size, "0") or "0", 2).to_bytes(size, "big")
+
+
+def _bits_of(data: bytes) -> str:
+    count = int.from_bytes(data[:4], "big", signed=True)
+    if len(data) < 4 or count < 0 or len(data) != 4 + (count + 7) // 8:
+        raise InvalidValue("binary bits have another length than they say")
+    return "".join(f"{byte:08b}" for byte in data[4:])[:count]
 
 
 def _interval(value: Interval) -> bytes:
@@ -168,10 +198,12 @@ OUT: dict[Kind, Callable[[Any], bytes]] = {
     Kind.NUMERIC: _numeric,
     Kind.TEXT: _text,
     Kind.UUID: _uuid,
+    Kind.BIT: _bits,
     Kind.JSON: _text,
     Kind.BYTEA: _bytes,
     Kind.DATE: _date,
     Kind.TIME: _INT8[0],
+    Kind.TIMETZ: _zoned_time,
     Kind.TIMESTAMP: _moment,
     Kind.TIMESTAMPTZ: _moment,
     Kind.INTERVAL: _interval,
@@ -187,10 +219,12 @@ IN: dict[Kind, Callable[[bytes], Any]] = {
     Kind.NUMERIC: _numeric_of,
     Kind.TEXT: _text_of,
     Kind.UUID: _uuid_of,
+    Kind.BIT: _bits_of,
     Kind.JSON: _text_of,
     Kind.BYTEA: _bytes,
     Kind.DATE: _date_of,
     Kind.TIME: _time_of,
+    Kind.TIMETZ: _zoned_time_of,
     Kind.TIMESTAMP: _moment_of,
     Kind.TIMESTAMPTZ: _moment_of,
     Kind.INTERVAL: _interval_of,

@@ -1,6 +1,7 @@
 """Values in PostgreSQL's text format, as they are written.
 
-A value is what Python has for its kind: bool, int, float, Decimal, str and bytes; days since 1970 for a
+A value is what Python has for its kind: bool, int, float, Decimal, bytes, and str for texts and all that is
+written in one way, as a UUID, bits or a TIMETZ; days since 1970 for a
 DATE, microseconds for a TIME (since midnight) and for moments (since 1970, UTC), an `Interval`, a list for an
 array.
 
@@ -142,10 +143,12 @@ OUT: dict[Kind, Callable[[Any], str]] = {
     Kind.NUMERIC: numeric_text,
     Kind.TEXT: as_it_is,
     Kind.UUID: as_it_is,
+    Kind.BIT: as_it_is,
     Kind.JSON: as_it_is,
     Kind.BYTEA: bytea_text_of,
     Kind.DATE: day_text,
     Kind.TIME: clock_text,
+    Kind.TIMETZ: as_it_is,
     Kind.TIMESTAMP: moment_text,
     Kind.TIMESTAMPTZ: zoned_text,
     Kind.INTERVAL: interval_text_of,

@@ -63,6 +63,8 @@ _SCALARS = (
     (Kind.TIMESTAMP, 1114, "timestamp", 8, 1115),
     (Kind.TIMESTAMPTZ, 1184, "timestamptz", 8, 1185),
     (Kind.INTERVAL, 1186, "interval", 16, 1187),
+    (Kind.TIMETZ, 1266, "timetz", 12, 1270),
+    (Kind.BIT, 1562, "varbit", -1, 1563),
     (Kind.NUMERIC, 1700, "numeric", -1, 1231),
     (Kind.UUID, 2950, "uuid", 16, 2951),
 )
@@ -74,6 +76,7 @@ _ALIASES = (
     (705, "unknown", Kind.TEXT, -2, 0),
     (1042, "bpchar", Kind.TEXT, -1, 1014),
     (1043, "varchar", Kind.TEXT, -1, 1015),
+    (1560, "bit", Kind.BIT, -1, 1561),
     (3802, "jsonb", Kind.JSON, -1, 3807),
 )
 """Types that only parameters and columns of the catalogs have: OID, name, the kind whose values they have,

@@ -13,6 +13,7 @@ import numpy as np
 
 from engine.codec.numerals import number_of
 from engine.codec.values import decimal_text, word_float
+from engine.codec.zoned_times import timetz_text
 from engine.kernels.words import NULL
 from engine.schema import Kind, Type
 from engine.state.dictionary import Dictionary
@@ -24,10 +25,11 @@ from service.reading.session_zones import SessionZone
 WordWriter = Callable[[int, Dictionary], bytes]
 _EXACT = Context(prec=50)
 _NUMBERS = frozenset({Kind.SMALLINT, Kind.INTEGER, Kind.BIGINT})
-_TEXTS = frozenset({Kind.UUID, Kind.JSON})
+_TEXTS = frozenset({Kind.UUID, Kind.BIT, Kind.JSON})
 _VALUES: dict[Kind, Callable[[int], object]] = {
     Kind.BOOLEAN: lambda word: word == 1,
     **dict.fromkeys((Kind.REAL, Kind.DOUBLE), word_float),
+    Kind.TIMETZ: timetz_text,
     **dict.fromkeys((*_NUMBERS, Kind.DATE, Kind.TIME, Kind.TIMESTAMP, Kind.TIMESTAMPTZ), int),
 }
 """The values of words, as `value_texts` describes them."""

@@ -48,5 +48,5 @@ class Circumstances:
     def are_public(self, principal: Principal) -> bool:
         """Whether names without a schema are those of `public`, whatever exists."""
         path, _, temporary = self.reading
-        names = namespace(search_path(path), principal.name, self.schemas, tuple, tuple, temporary)
+        names = namespace(search_path(path), principal.name, self.schemas, tuple, dict, temporary)
         return names.is_default

@@ -26,6 +26,7 @@ import duckdb
 import pyarrow as pa
 
 from engine.errors import InvalidValue
+from engine.scalar.duck_literals import carried_name
 from engine.scalar.sealed import interrupted_after, sealed
 from planner.adhoc.adhoc_query import AdhocQuery
 from planner.adhoc.clock_truncation import CLOCK_MACROS
@@ -167,13 +168,14 @@ class Duck(QueryEvaluator):
         try:
             with interrupted_after(cursor, seconds):
                 for alias, table in tables.items():
-                    register(cursor, alias, table)
+                    register(cursor, alias, table, query.is_recursive)
                 for values in query.lists:
                     cursor.execute(f'CREATE TEMP TYPE "{values.name}" AS ENUM ({values.sql})')
                 columns = cursor.execute(_DESCRIBE + query.sql).fetchall()
                 names, types = tuple(c[0] for c in columns), tuple(c[1] for c in columns)
                 targets = tuple(type if carried(type) else "VARCHAR" for type in types)
-                sql = query.sql if targets == types else _cast(f"({query.sql})", targets)
+                read = tuple(map(carried_name, targets))
+                sql = query.sql if read == types else _cast(f"({query.sql})", read)
                 reader = cursor.sql(sql).to_arrow_reader(_BATCH)
                 yield AnswerReading(names, targets, reader.schema, self._within_limits(reader))
         except _ERRORS as error:

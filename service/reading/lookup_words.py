@@ -28,11 +28,13 @@ _EXACT_DIGITS, _EXACT_POWER = 15, 22
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{1,18})?")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_BITS = re.compile("[01]+")
 _DAY = r"[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])"
 _CLOCK = r"([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,6})?"
 _MOMENTS = {
     Kind.DATE: re.compile(_DAY),
     Kind.TIME: re.compile(_CLOCK),
+    Kind.TIMETZ: re.compile(f"{_CLOCK}[+-](0[0-9]|1[0-5])(:[0-5][0-9])?"),
     Kind.TIMESTAMP: re.compile(f"{_DAY}[ T]{_CLOCK}"),
     Kind.TIMESTAMPTZ: re.compile(f"{_DAY}[ T]{_CLOCK}(Z|[+-](0[0-9]|1[0-4]):[0-5][0-9])"),
 }
@@ -71,7 +73,7 @@ def words_of(
 ORDERED = frozenset(
     {
         *INTEGERS,
-        *(Kind.NUMERIC, Kind.DOUBLE, Kind.DATE, Kind.TIME, Kind.TIMESTAMP, Kind.TIMESTAMPTZ),
+        *(Kind.NUMERIC, Kind.DOUBLE, Kind.DATE, Kind.TIME, Kind.TIMETZ, Kind.TIMESTAMP, Kind.TIMESTAMPTZ),
     }
 )
 """Kinds whose words have the order of the values, but for a NUMERIC that may be wide."""
@@ -265,6 +267,12 @@ def _uuid(value: object, type: Type, dictionary: Dictionary) -> int | None:
     raise Unfit
 
 
+def _bits(value: object, type: Type, dictionary: Dictionary) -> int | None:
+    if isinstance(value, str) and _BITS.fullmatch(value):
+        return dictionary.word_if_known(value)
+    raise Unfit
+
+
 def _moment(value: object, type: Type, dictionary: Dictionary) -> int | None:
     if isinstance(value, str) and _MOMENTS[type.kind].fullmatch(value):
         return _encoded(value, type)
@@ -283,5 +291,6 @@ _CONVERTERS: dict[Kind, Callable[[object, Type, Dictionary], int | None]] = {
     Kind.DOUBLE: _double,
     Kind.TEXT: _text,
     Kind.UUID: _uuid,
+    Kind.BIT: _bits,
     Kind.ENUM: _label,
 }

@@ -18,53 +18,36 @@ from planner.adhoc.adhoc_query import AdhocQuery
 from planner.catalog_queries import CATALOG, is_system
 from planner.identifiers import fold, relation_name
 from planner.relation_names import PUBLIC, schema_of
+from planner.statements.alter_statements import AlterTable, RenameView
 from planner.statements.alterations import AddColumn, AddConstraint, RenameTable, SetSequence
+from planner.statements.assertion_statements import CreateAssertion, DropAssertion
+from planner.statements.branch_statements import CreateBranch, DropBranch, MergeBranch
+from planner.statements.comment_statements import Comment, CommentOnSchema
+from planner.statements.function_statements import CreateFunction, DropFunction
+from planner.statements.owner_statements import SetOwner
+from planner.statements.refresh_statements import RefreshView
 from planner.statements.replacement_forms import REPLACING
+from planner.statements.role_statements import CreateRole, DropRole, Grant, Revoke
+from planner.statements.schema_statements import CreateSchema, DropSchema, RenameSchema
+from planner.statements.sequence_statements import AlterSequence, CreateSequence, DropSequence
+from planner.statements.show_statements import Explain, ShowColumns, ShowCreate
 from planner.statements.statements import (
-    AddLabel,
-    AlterSequence,
-    AlterTable,
-    Comment,
-    CommentOnSchema,
-    CreateAssertion,
-    CreateBranch,
-    CreateFunction,
-    CreateRole,
-    CreateSchema,
-    CreateSequence,
     CreateTable,
     CreateTableAs,
     CreateTableLike,
-    CreateType,
     CreateView,
     Delete,
-    DropAssertion,
-    DropBranch,
-    DropFunction,
-    DropRole,
-    DropSchema,
-    DropSequence,
     DropTable,
-    DropType,
     DropView,
-    Explain,
-    Grant,
     Insert,
     Merge,
-    MergeBranch,
-    RefreshView,
-    RenameSchema,
-    RenameView,
-    Revoke,
     Select,
-    SetOwner,
-    ShowColumns,
-    ShowCreate,
     Statement,
     Truncate,
     Update,
 )
 from planner.statements.table_rules import ForeignKey, TableRules
+from planner.statements.type_statements import AddLabel, CreateType, DropType
 from service.accounts.principals import Principal
 from service.accounts.privileges import OF_ROWS, Privilege
 from service.definitions.definition import Definition

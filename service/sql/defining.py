@@ -14,36 +14,25 @@ from planner.adhoc.adhoc_query import AdhocQuery, Relations, adhoc_query
 from planner.errors import InvalidQuery, PlannerError
 from planner.parsing.script import Excerpt
 from planner.sql_types import from_duckdb
+from planner.statements.alter_statements import AlterTable, RenameView
 from planner.statements.alterations import RenameTable
+from planner.statements.assertion_statements import CreateAssertion, DropAssertion
+from planner.statements.comment_statements import Comment, CommentOnSchema
+from planner.statements.function_statements import CreateFunction, DropFunction
+from planner.statements.index_statements import CreateIndex, DropIndex
+from planner.statements.owner_statements import SetOwner
+from planner.statements.schema_statements import CreateSchema, DropSchema, RenameSchema
+from planner.statements.sequence_statements import AlterSequence, CreateSequence, DropSequence
 from planner.statements.statements import (
-    AddLabel,
-    AlterSequence,
-    AlterTable,
-    Comment,
-    CommentOnSchema,
-    CreateAssertion,
-    CreateFunction,
-    CreateIndex,
-    CreateSchema,
-    CreateSequence,
     CreateTable,
     CreateTableAs,
     CreateTableLike,
-    CreateType,
     CreateView,
-    DropAssertion,
-    DropFunction,
-    DropIndex,
-    DropSchema,
-    DropSequence,
     DropTable,
-    DropType,
     DropView,
-    RenameSchema,
-    RenameView,
-    SetOwner,
     Statement,
 )
+from planner.statements.type_statements import AddLabel, CreateType, DropType
 from planner.suggestions import did_you_mean
 from service.accounts.principals import MayRead
 from service.catalog.details import Details

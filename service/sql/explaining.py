@@ -13,8 +13,9 @@ from planner.adhoc.point_query import point_query
 from planner.catalog_queries import is_system
 from planner.errors import PlannerError
 from planner.parsing.script import split
+from planner.statements.show_statements import Explain
 from planner.statements.statement_reader import parse_statement
-from planner.statements.statements import Explain, Select
+from planner.statements.statements import Select
 from service.definitions.access_paths import AccessPath, ways
 from service.definitions.definition import Definition
 from service.pgcatalog.system_tables import SystemTables

@@ -45,4 +45,4 @@ class FollowingRun(CallerScope):
         if not isinstance(statement, Select | LongQuery):
             raise piece.unsupported("only a query can be followed", "write SUBSCRIBE TO (SELECT ...)")
         allow(statement, self.caller.principal)
-        return qualified_text(statement.piece.excerpt(0), piece.dialect, self.names())
+        return qualified_text(statement.piece.excerpt(0), piece.dialect, statement.piece.names)

@@ -22,8 +22,8 @@ from planner.parsing.script import split
 from planner.parsing.sql_functions import SqlFunction, body_tree, is_polymorphic
 from planner.parsing.vocabulary import Vocabulary, spelled_out
 from planner.relation_names import own_name
+from planner.statements.function_statements import CreateFunction
 from planner.statements.show_create import relation_text
-from planner.statements.statements import CreateFunction
 from service.accounts.principals import MayRead
 from service.definitions.definition import Definition
 from service.pgcatalog.builtin_objects import builtin_rows

@@ -28,17 +28,10 @@ from engine.state.watched_snapshot import WatchedSnapshot
 from planner.errors import PlannerError
 from planner.limits import within
 from planner.parsing.script import Piece
+from planner.statements.comment_statements import Comment
+from planner.statements.index_statements import CreateIndex
 from planner.statements.replacement_forms import REPLACING
-from planner.statements.statements import (
-    Comment,
-    CreateIndex,
-    Delete,
-    Insert,
-    Merge,
-    Statement,
-    Truncate,
-    Update,
-)
+from planner.statements.statements import Delete, Insert, Merge, Statement, Truncate, Update
 from service.changes.table_changes import Applied, TableChanges
 from service.definitions.known_relations import KnownRelations
 from service.definitions.readable import Readable

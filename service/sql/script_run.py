@@ -17,35 +17,26 @@ from planner.adhoc.adhoc_query import adhoc_query
 from planner.errors import InvalidQuery
 from planner.parsing.parameters import NO_PARAMETERS, Parameters
 from planner.parsing.script import Piece
+from planner.statements.assertion_statements import ShowAssertions
+from planner.statements.branch_statements import SetBranch, ShowBranch, ShowBranches
 from planner.statements.outside import OUTSIDE, CopyFiles, ShowStreams
 from planner.statements.prepare_statements import Deallocate, Prepare
 from planner.statements.replacement_forms import REPLACING, PreviewReplacement, ShowReplacements
 from planner.statements.row_statements import returns_rows
+from planner.statements.schema_statements import SetSearchPath, ShowSchemas, ShowSearchPath
 from planner.statements.show_create import identifier
+from planner.statements.show_statements import COST, Explain, ShowColumns, ShowCreate, ShowTables, ShowViews
 from planner.statements.statements import (
-    COST,
     Begin,
     Commit,
     CreateTable,
     CreateView,
     Delete,
-    Explain,
     Insert,
     LongQuery,
     Merge,
     Rollback,
     Select,
-    SetBranch,
-    SetSearchPath,
-    ShowAssertions,
-    ShowBranch,
-    ShowBranches,
-    ShowColumns,
-    ShowCreate,
-    ShowSchemas,
-    ShowSearchPath,
-    ShowTables,
-    ShowViews,
     Statement,
     Truncate,
     Update,

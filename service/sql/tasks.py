@@ -26,7 +26,22 @@ from planner.errors import PlannerError, Unsupported
 from planner.explain import analyze, explain
 from planner.explain.cost_report import cost_text
 from planner.long_texts import long_query, plan_text
+from planner.statements.alter_statements import AlterTable, RenameView
+from planner.statements.assertion_statements import CreateAssertion, DropAssertion, ShowAssertions
+from planner.statements.branch_statements import (
+    CreateBranch,
+    DropBranch,
+    MergeBranch,
+    SetBranch,
+    ShowBranch,
+    ShowBranches,
+)
+from planner.statements.comment_statements import Comment, CommentOnSchema
+from planner.statements.function_statements import CreateFunction, DropFunction
+from planner.statements.index_statements import CreateIndex, DropIndex
 from planner.statements.outside import CopyFiles, CreateSink, CreateSource, DropStream, ShowStreams
+from planner.statements.owner_statements import SetOwner
+from planner.statements.refresh_statements import RefreshView
 from planner.statements.replacement_forms import (
     ApplyReplacement,
     CreateReplacement,
@@ -34,71 +49,49 @@ from planner.statements.replacement_forms import (
     PreviewReplacement,
     ShowReplacements,
 )
+from planner.statements.role_statements import CreateRole, DropRole, Grant, Revoke
+from planner.statements.schema_statements import (
+    CreateSchema,
+    DropSchema,
+    RenameSchema,
+    SetSearchPath,
+    ShowSchemas,
+    ShowSearchPath,
+)
+from planner.statements.sequence_statements import AlterSequence, CreateSequence, DropSequence
 from planner.statements.show_create import assertion_text, table_text, view_text
-from planner.statements.statements import (
+from planner.statements.show_statements import (
     ANALYZE,
     ANSWER,
     COST,
     STAGES,
     WHY,
-    AddLabel,
-    AlterSequence,
-    AlterTable,
+    Explain,
+    ShowColumns,
+    ShowCreate,
+    ShowTables,
+    ShowViews,
+)
+from planner.statements.statements import (
     Begin,
-    Comment,
-    CommentOnSchema,
     Commit,
-    CreateAssertion,
-    CreateBranch,
-    CreateFunction,
-    CreateIndex,
-    CreateRole,
-    CreateSchema,
-    CreateSequence,
     CreateTable,
     CreateTableAs,
     CreateTableLike,
-    CreateType,
     CreateView,
     Delete,
-    DropAssertion,
-    DropBranch,
-    DropFunction,
-    DropIndex,
-    DropRole,
-    DropSchema,
-    DropSequence,
     DropTable,
-    DropType,
     DropView,
-    Explain,
-    Grant,
     Insert,
     LongQuery,
     Merge,
-    MergeBranch,
-    RefreshView,
-    RenameSchema,
-    RenameView,
-    Revoke,
     Rollback,
     Select,
-    SetBranch,
-    SetOwner,
-    SetSearchPath,
-    ShowAssertions,
-    ShowBranch,
-    ShowBranches,
-    ShowColumns,
-    ShowCreate,
-    ShowSchemas,
-    ShowSearchPath,
-    ShowTables,
-    ShowViews,
     Statement,
     Truncate,
     Update,
 )
+from planner.statements.type_statements import AddLabel, CreateType, DropType
 from planner.suggestions import did_you_mean
 from service.changes.table_changes import TableChanges
 from service.definitions.assertions import must_assert

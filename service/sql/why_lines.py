@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from engine.plan.nodes import sources_of
 from planner import PlannedQuery
 from planner.errors import Unsupported
-from planner.statements.statements import Explain
+from planner.statements.show_statements import Explain
 from service.derivations.asking import allowed
 from service.derivations.search import SearchLimits
 from service.derivations.told import lines

@@ -1,6 +1,7 @@
 """The writer: one thread that makes every change, in the order of arrival.
 
-Requests wait in a queue. The thread takes all waiting ones together, commits them as one group, and
+Requests wait in a queue. The event loop hands over what came in one of its turns together, so that it wakes
+the thread once for all of that. The thread takes all waiting ones together, commits them as one group, and
 acknowledges them with one call into the event loop. Jobs (definitions, transactions) run between groups, in
 their turn. What the thread uses is not thread-safe, and belongs to it from the start until `close`.
 
@@ -68,8 +69,10 @@ class Writer:
         self._show = show
         self._after = after
         self._waited = waited
-        self._queue: SimpleQueue[_Item | None] = SimpleQueue()
+        self._queue: SimpleQueue[list[_Item | None]] = SimpleQueue()
         self._lock = threading.Lock()
+        self._arrived: list[_Item | None] = []
+        """What comes into the queue at the end of the event loop's turn."""
         self._closed = False
         # Each number has one writing thread, under the lock or the GIL. Their differences are what waits.
         self._came, self._came_changes = 0, 0
@@ -138,8 +141,9 @@ class Writer:
         """Accepts nothing more, finishes what waits, and ends the thread. Blocks."""
         with self._lock:
             closed, self._closed = self._closed, True
-        if not closed:
-            self._queue.put(None)
+            if not closed:
+                self._arrived.append(None)
+        self._hand_over()
         self._thread.join()
 
     def _put(self, item: _Item) -> None:
@@ -154,7 +158,19 @@ class Writer:
                 raise Overloaded(f"{waiting} changes are waiting already", "try again later")
             self._came += 1
             self._came_changes += changes
-            self._queue.put(item)
+            before = self._arrived[-1] if self._arrived else None
+            self._arrived.append(item)
+        if item.loop is None:
+            self._hand_over()
+        elif before is None or before.loop is not item.loop:
+            item.loop.call_soon(self._hand_over)
+
+    def _hand_over(self) -> None:
+        """Puts what has arrived into the queue."""
+        with self._lock:
+            if self._arrived:
+                self._queue.put(self._arrived)
+                self._arrived = []
 
     def _run(self) -> None:
         try:
@@ -163,6 +179,7 @@ class Writer:
             _log.critical("the writer stopped; no changes are accepted until a restart", exc_info=True)
             with self._lock:
                 self._closed = True
+            self._hand_over()
             left = [item for item in self._in_hand + self._taken(0) if item is not None]
             _settle(
                 left,
@@ -211,11 +228,9 @@ class Writer:
         """All items in the queue: at least one, or none if none came within `patience` seconds."""
         items: list[_Item | None] = []
         try:
-            items.append(self._queue.get(timeout=patience))
-            if self.waiting > 1:
-                time.sleep(0)  # lets the event loop hand over what it has in hand, so that groups are larger
+            items += self._queue.get(timeout=patience)
             while True:
-                items.append(self._queue.get_nowait())
+                items += self._queue.get_nowait()
         except Empty:
             return items
 

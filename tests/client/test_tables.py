@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 from importlib import import_module
 from typing import Any
@@ -19,9 +19,9 @@ import freshet
 from freshet import Connection, Table
 
 COLUMNS = """id BIGINT PRIMARY KEY, flag BOOLEAN, small SMALLINT, number INTEGER, price NUMERIC(12, 2),
-  huge NUMERIC(38, 0), ratio DOUBLE PRECISION, part REAL, name TEXT, day DATE, clock TIME, moment TIMESTAMP,
-  instant TIMESTAMPTZ, span INTERVAL, data BYTEA, key UUID, doc JSON, list INTEGER[],
-  pair STRUCT(a INTEGER, "B c" TEXT[]), counts MAP(TEXT, INTEGER)"""
+  huge NUMERIC(38, 0), ratio DOUBLE PRECISION, part REAL, name TEXT, day DATE, clock TIME, zoned TIMETZ,
+  moment TIMESTAMP, instant TIMESTAMPTZ, span INTERVAL, data BYTEA, key UUID, bits BIT VARYING, doc JSON,
+  list INTEGER[], pair STRUCT(a INTEGER, "B c" TEXT[]), counts MAP(TEXT, INTEGER)"""
 ROW = {
     "id": 2**53 + 1,
     "flag": True,
@@ -34,11 +34,13 @@ ROW = {
     "name": 'it\'s "quoted"; -- ü',
     "day": date(2024, 2, 29),
     "clock": time(23, 59, 59, 999999),
+    "zoned": time(12, 30, 0, 500000, tzinfo=timezone(timedelta(hours=-3, minutes=-30))),
     "moment": datetime(2024, 2, 29, 1, 2, 3, 4),
     "instant": datetime(2024, 2, 29, 1, 2, 3, tzinfo=UTC),
     "span": timedelta(days=-3, seconds=1.5),
     "data": b"\x00\xff'",
     "key": UUID(int=5),
+    "bits": "00101",
     "doc": {"a": [1, {"b": None}], "c": "x"},
     "list": [1, None, 3],
     "pair": {"a": 1, "B c": ["x", None]},

@@ -147,7 +147,7 @@ SELECT 'ok'::mood AS m
 --
 422 unsupported_sql: type mood is not supported
 at statement 2, line 3, column 14
-hint: supported are SMALLINT, INTEGER, BIGINT and their unsigned kin, HUGEINT, REAL, DOUBLE PRECISION, NUMERIC(p, s), BOOLEAN, TEXT, VARCHAR, DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, ENUM, and arrays, STRUCT and MAP
+hint: supported are SMALLINT, INTEGER, BIGINT and their unsigned kin, HUGEINT, REAL, DOUBLE PRECISION, NUMERIC(p, s), BOOLEAN, TEXT, VARCHAR, DATE, TIME, TIMETZ, TIMESTAMP, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, BIT, JSON, ENUM, and arrays, STRUCT and MAP
 
 read glad
 --

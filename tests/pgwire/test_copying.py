@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
+import struct
+
 import psycopg
 import pytest
 
+from service.postgres.copy_texts import END, HEAD
 from tests.pgwire.door import PostgresDoor, asked, errors, fields, framed, refused, tags
 
 TYPES = (
     "id BIGINT PRIMARY KEY, b BOOLEAN, d DOUBLE PRECISION, n NUMERIC(12, 3), t TEXT, day DATE, at TIMESTAMP, "
-    "z TIMESTAMPTZ, span INTERVAL, raw BYTEA, u UUID, j JSON, a INT[]"
+    "z TIMESTAMPTZ, span INTERVAL, raw BYTEA, u UUID, j JSON, a INT[], "
+    "w TIMETZ, bits BIT VARYING"
 )
 ROWS = (
     "INSERT INTO {} VALUES "
     "(1, true, 1.5, 2.5, E'a\\tb\\\\c\\nd,\"e\"', '2024-02-29', '2024-01-01 01:02:03.5', "
     "'2024-01-01 01:02:03+02', INTERVAL '1 month 2 days 3 seconds', unhex('00ff'), "
-    "'12345678-9abc-def0-1234-56789abcdef0', '{{\"k\": [1, null]}}', [1, NULL, 3]), "
-    "(2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL), "
+    "'12345678-9abc-def0-1234-56789abcdef0', '{{\"k\": [1, null]}}', [1, NULL, 3], "
+    "'23:59:59+02', '0010'), "
+    "(2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL), "
     "(3, false, 'NaN', -1, '', '0001-01-01', '1969-12-31 23:59:59', '1969-12-31 23:59:59', "
-    "INTERVAL '-1 day', unhex(''), '00000000-0000-0000-0000-000000000000', '[]', []), "
-    "(4, NULL, 'Infinity', NULL, '\\N', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)"
+    "INTERVAL '-1 day', unhex(''), '00000000-0000-0000-0000-000000000000', '[]', [], "
+    "'01:02:03.5-15:59:59', '1'), "
+    "(4, NULL, 'Infinity', NULL, '\\N', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)"
 )
 
 
@@ -60,6 +66,22 @@ def test_what_is_copied_out_comes_back(
     ordered = "SELECT * FROM {} ORDER BY id"
     rows = connection.execute(ordered.format(source)).fetchall()
     assert str(connection.execute(ordered.format(target)).fetchall()) == str(rows) and len(rows) == 4
+
+
+def test_what_no_column_takes_is_refused(connection: psycopg.Connection) -> None:
+    connection.execute("CREATE TABLE taken (n BIGINT, p NUMERIC(9, 2), z TIMETZ, b BIT(3))")
+    least = struct.pack("!hiq", 1, 8, -(2**63))
+    nan = struct.pack("!hihhHh", 1, 8, 0, 0, 0xC000, 0)
+    for column, binary in (("n", least), ("p", nan), ("z", struct.pack("!hiqi", 1, 12, 0, 57_600))):
+        with pytest.raises(psycopg.DataError):
+            put(connection, f"COPY taken ({column}) FROM STDIN (FORMAT binary)", HEAD + binary + END)
+    for column, text in (("n", "-9223372036854775808"), ("p", "NaN"), ("p", "Infinity"), ("z", "25:00+00")):
+        for options in ("", "CSV"):
+            with pytest.raises(psycopg.DataError):
+                put(connection, f"COPY taken ({column}) FROM STDIN {options}", f"{text}\n".encode())
+    with refused("23514"):
+        put(connection, "COPY taken (b) FROM STDIN", b"10\n")
+    assert connection.execute("SELECT count(*) FROM taken").fetchone() == (0,)
 
 
 def test_columns_and_queries_can_be_chosen(connection: psycopg.Connection) -> None:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from engine.plan.nodes import Source
-from engine.schema import INTEGER, Column, Schema
+from engine.schema import INTEGER, INTERVAL, TIMESTAMP, Column, Schema
 from planner import Relation
 from planner.adhoc.adhoc_query import AdhocQuery, SnapshotReference, adhoc_query
 from planner.errors import PlannerError
@@ -253,3 +253,36 @@ def test_what_cannot_be_referred_to(sql: str, code: str, message: str, hint: str
 def test_columns_that_a_condition_chooses_keep_their_names():
     query = rewritten("SELECT COLUMNS(c -> c LIKE 'i%') FROM orders", "duckdb")
     assert query.sql == """SELECT COLUMNS(LAMBDA c : c LIKE 'i%') FROM "orders#0" AS "orders\""""
+
+
+def test_recursive_queries_are_known():
+    assert not rewritten("WITH q AS (SELECT a FROM orders) SELECT * FROM q").is_recursive
+    assert rewritten(
+        "SELECT * FROM (WITH RECURSIVE r (n) AS (SELECT 1 UNION SELECT n FROM r) SELECT * FROM r) q"
+    ).is_recursive
+
+
+@pytest.mark.parametrize(
+    ("asked", "sums"),
+    [
+        ("sum(i)", [timedelta(days=32)]),
+        ("sum(-i * 2)", [timedelta(days=-64)]),
+        ("sum(i) FILTER (WHERE a < 3)", [timedelta(days=30)]),
+        ("sum(i) FILTER (WHERE a > 9)", [None]),
+        ("sum(CAST(b || ' days' AS INTERVAL))", [timedelta(days=11)]),
+        ("sum(t - t)", [timedelta()]),
+        ("avg(i)", [timedelta(days=16)]),
+        ("sum(i) OVER (ORDER BY a)", [timedelta(days=30), timedelta(days=30), timedelta(days=32)]),
+    ],
+)
+def test_intervals_are_summed(asked: str, sums: list):
+    columns = (Column("a", INTEGER), Column("b", INTEGER), Column("i", INTERVAL), Column("t", TIMESTAMP))
+    known = {"spans": Relation("spans", Schema(columns), Source("spans", Schema(columns)))}
+    query = adhoc_query(parse_query(f"SELECT {asked} AS s FROM spans", "postgres"), known)
+    connection = duckdb.connect()
+    connection.execute(
+        f'CREATE TABLE "{query.references[0].alias}" AS SELECT * FROM (VALUES '
+        "(1, 5, INTERVAL '1 month', TIMESTAMP '2024-01-01'), (2, 5, NULL, NULL), "
+        "(3, 1, INTERVAL '2 days', TIMESTAMP '2024-01-03')) AS v (a, b, i, t)"
+    )
+    assert [row[0] for row in connection.execute(query.sql).fetchall()] == sums

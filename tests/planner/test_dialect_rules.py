@@ -12,6 +12,7 @@ from planner import plan_query
 from planner.adhoc.adhoc_query import adhoc_query
 from planner.dialects.date_tables import FAMILIES, TABLES, UNCHECKED
 from planner.dialects.dates import functions
+from planner.dialects.signatures import signatures
 from planner.errors import PlannerError
 from planner.parsing.parse import parse_query
 from planner.parsing.script import split
@@ -187,3 +188,34 @@ def test_paths_in_documents() -> None:
 def test_a_change_of_a_document_has_no_null_in_its_path() -> None:
     with pytest.raises(PlannerError, match="a step of this path is NULL"):
         plan_query("SELECT jsonb_set('{}', '{null}', '1') AS v", {}, "postgres")
+
+
+def test_a_signature_says_which_arguments_a_function_takes() -> None:
+    table = {"A | B(x, y?, z?)": "first", "A(x, y, z, w)": "second", "F(v?)": "", "G()": "", "H(a, ...)": ""}
+    found = signatures(table)
+    assert list(found) == ["A", "B", "F", "G", "H"]
+    assert [str(each) for forms in found.values() for each in forms] == [
+        "a(x[, y[, z]])",
+        "a(x, y, z, w)",
+        "b(x[, y[, z]])",
+        "f([v])",
+        "g()",
+        "h(a, ...)",
+    ]
+    taken = [[each.meaning for each in found["A"] if each.takes(count)] for count in range(6)]
+    assert taken == [[], ["first"], ["first"], ["first"], ["second"], []]
+    assert [found["H"][0].takes(count) for count in (0, 1, 9)] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("dialect", "sql", "hint"),
+    [
+        ("clickhouse", "toDateTime64(1)", "todatetime64(value, digits[, zone]) is"),
+        ("snowflake", "LAST_DAY()", "last_day(at[, unit]) is"),
+        ("spark", "BTRIM('a', 'b', 'c')", "btrim(text) is; btrim(text, signs) is"),
+    ],
+)
+def test_a_call_with_other_arguments_is_told_which_there_are(dialect: str, sql: str, hint: str) -> None:
+    with pytest.raises(PlannerError) as refused:
+        plan_query(f"SELECT {sql} AS v", {}, dialect)
+    assert refused.value.hint == hint

@@ -27,7 +27,7 @@ def test_names_of_public_read_as_they_did() -> None:
     assert schema_pattern("public", "*") == "public.*" != full_name("public", "*")
 
 
-NAMES = Namespace(("a", "public"), {"a", "b", "public"}, {"a.t", "a.v", "u", "b.t"}, {"a.mood"})
+NAMES = Namespace(("a", "public"), {"a", "b", "public"}, {"a.t", "a.v", "u", "b.t"})
 
 
 @pytest.mark.parametrize(
@@ -100,7 +100,7 @@ def test_a_search_path_passes_over_what_does_not_exist() -> None:
         (("a", "nope", "a"), ("a",)),
         (("nope",), ("nope",)),
     ]:
-        assert namespace(path, "ada", schemas, tuple, tuple).path == found
+        assert namespace(path, "ada", schemas, tuple, dict).path == found
 
 
 @pytest.mark.parametrize("text", ["a b", "a,", ",", "a,,b", "'a"])

@@ -6,6 +6,7 @@ from sqlglot import exp
 from engine.schema import BIGINT, INTEGER, TEXT, Column, Schema, numeric
 from planner.errors import PlannerError
 from planner.parsing.script import Excerpt
+from planner.statements.show_statements import Explain, ShowTables, ShowViews
 from planner.statements.statement_reader import parse_script
 from planner.statements.statements import (
     Begin,
@@ -15,11 +16,8 @@ from planner.statements.statements import (
     Delete,
     DropTable,
     DropView,
-    Explain,
     Insert,
     Select,
-    ShowTables,
-    ShowViews,
     Statement,
     Update,
 )

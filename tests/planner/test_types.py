@@ -7,6 +7,7 @@ from sqlglot import exp
 
 from engine.schema import (
     BIGINT,
+    BIT,
     BOOLEAN,
     BYTEA,
     DATE,
@@ -20,6 +21,7 @@ from engine.schema import (
     TIME,
     TIMESTAMP,
     TIMESTAMPTZ,
+    TIMETZ,
     UUID,
     Type,
     array_of,
@@ -52,6 +54,9 @@ WRITTEN = {
     "timestamptz": TIMESTAMPTZ,
     "timestamp with time zone": TIMESTAMPTZ,
     "time": TIME,
+    "timetz": TIMETZ,
+    "time with time zone": TIMETZ,
+    "bit": BIT,
     "interval": INTERVAL,
     "interval day to second": INTERVAL,
     "bytea": BYTEA,
@@ -80,8 +85,6 @@ def test_a_dialect_has_its_own_names() -> None:
     [
         ("hstore", "write JSON"),
         ("hstore[]", "write JSON"),
-        ("timetz", "use TIME beside a column for the zone"),
-        ("bit(3)", "bits are written as a text"),
         ("int4range", "supported are SMALLINT"),
         ("inet", "write TEXT"),
     ],

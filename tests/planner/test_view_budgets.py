@@ -7,8 +7,9 @@ from typing import cast
 import pytest
 
 from planner.errors import PlannerError
+from planner.statements.show_statements import Explain
 from planner.statements.statement_reader import parse_script
-from planner.statements.statements import CreateView, Explain
+from planner.statements.statements import CreateView
 from planner.statements.view_budgets import ANY, ViewBudget
 
 

@@ -65,8 +65,8 @@ CALLS = {
 """By the sort of the value: a call, the sorts of its arguments, and DuckDB's text."""
 ROWS_CALL = (
     "{{}} CROSS JOIN ways_from({{}}) AS {alias}(c0, c1)",
-    "{{}} CROSS JOIN LATERAL (SELECT dst AS c0, CAST(w + 1 AS NUMERIC(18, 3)) AS c1 FROM edges AS ce "
-    "WHERE ce.src = {{}}) AS {alias}",
+    "{{}} CROSS JOIN LATERAL (SELECT ce_dst AS c0, CAST(ce_w + 1 AS NUMERIC(18, 3)) AS c1 "
+    "FROM edges AS ce(ce_src, ce_dst, ce_w) WHERE ce_src = {{}}) AS {alias}",  # its names catch no argument
 )
 
 

@@ -17,11 +17,14 @@ from uuid import UUID
 
 import duckdb
 
+from engine.codec.zoned_times import timetz_text, timetz_word
 from engine.scalar.duck_literals import type_name
 from engine.schema import Kind, Type
+from engine.state.dictionary import Dictionary
 from tests.property.schemas import INTERVALS, Row, Table
 
 Bag = Counter[Row]
+_NO_TEXTS = Dictionary()  # a time needs none
 DATA_ERRORS = (duckdb.ConversionException, duckdb.OutOfRangeException, duckdb.InvalidInputException)
 TOLERANCE = 1e-9
 MOST_ROWS = 1500  # of an answer; who gets more than these has a query that is not worth checking
@@ -167,6 +170,8 @@ def normalise(rows: Iterable[tuple[object, ...]]) -> Bag:
 def _comparable(value: object) -> object:
     if isinstance(value, float) and math.isnan(value):
         return "NaN"
+    if isinstance(value, time) and value.tzinfo is not None:  # equal to Python if they are so in UTC
+        return timetz_text(timetz_word(value, _NO_TEXTS))
     if isinstance(value, dict):
         return tuple((_comparable(name), _comparable(each)) for name, each in value.items())
     return tuple(map(_comparable, value)) if isinstance(value, list | tuple) else value

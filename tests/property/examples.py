@@ -15,6 +15,7 @@ import sqlglot
 from engine.runtime.engine import Engine
 from engine.schema import (
     BIGINT,
+    BIT,
     BOOLEAN,
     BYTEA,
     DATE,
@@ -28,6 +29,7 @@ from engine.schema import (
     TIME,
     TIMESTAMP,
     TIMESTAMPTZ,
+    TIMETZ,
     UUID,
     Column,
     Schema,
@@ -45,7 +47,7 @@ from tests.property.views import View
 from tests.seeds import seeds
 
 SIMPLE = {str(t): t for t in (SMALLINT, INTEGER, BIGINT, REAL, DOUBLE, TEXT, BOOLEAN, DATE, TIMESTAMP)} | {
-    str(t): t for t in (TIME, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, array_of(INTEGER))
+    str(t): t for t in (TIME, TIMETZ, BIT, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, array_of(INTEGER))
 }
 HISTORIES = int(os.environ.get("FRESHET_EXAMPLES", "2"))
 MOOD = enumeration("sad", "ok", "happy")

@@ -29,10 +29,11 @@ from tests.property.schemas import (
     NUMBERED,
     PAIR,
     TEXTS,
+    ZONED_CLOCKS,
 )
 from tests.property.terms import Term
 
-OTHERS = ("time", "instant", "interval", "bytes", "uuid", "list", "pair", "map", "natural")
+OTHERS = ("time", "zoned", "bits", "instant", "interval", "bytes", "uuid", "list", "pair", "map", "natural")
 SORTS = ("int", "float", "numeric", "text", "date", "timestamp", "bool", *OTHERS)
 COMPARABLE = (
     *("int", "int", "int", "text", "text", "float", "numeric", "date", "timestamp", "wild", "rough"),
@@ -54,6 +55,8 @@ def sort_of(kind: Type, special: bool = False) -> str:
         Kind.TIMESTAMP: "timestamp",
         Kind.BOOLEAN: "bool",
         Kind.TIME: "time",
+        Kind.TIMETZ: "zoned",
+        Kind.BIT: "bits",
         Kind.TIMESTAMPTZ: "instant",
         Kind.INTERVAL: "interval",
         Kind.BYTEA: "bytes",
@@ -124,6 +127,8 @@ FORMS: dict[str, tuple[Form, ...]] = {
         _form(1, "({})['a']", "map"),
         _form(1, "extract({} FROM {})", "timefield", "instant"),
         _form(1, "extract(hour FROM {})", "time"),
+        _form(1, "extract(timezone FROM {})", "zoned"),
+        _form(1, "length({})", "bits"),
         _form(1, "({} + {})", "natural", "int"),
         _form(1, "({} - {})", "int", "natural"),
         _form(1, "CAST({} AS bigint)", "natural"),
@@ -196,6 +201,8 @@ FORMS: dict[str, tuple[Form, ...]] = {
         _form(1, "CAST({} AS text)", "uuid"),
         _form(1, "({}).b", "pair"),
         _form(1, "CAST({} AS text)", "time"),
+        _form(1, "CAST({} AS text)", "zoned"),
+        _form(1, "CAST({} AS text)", "bits"),
         _form(1, "array_to_string({}, ',')", "list"),
     ),
     "date": (
@@ -215,8 +222,15 @@ FORMS: dict[str, tuple[Form, ...]] = {
     ),
     "time": (
         _form(2, "CAST({} AS time)", "timestamp"),
+        _form(1, "CAST({} AS time)", "zoned"),
         _form(1, "({} + {})", "time", "span"),
     ),
+    "zoned": (
+        _form(1, "({} + {})", "zoned", "span"),
+        _form(1, "CAST({} AS timetz)", "time"),
+        _form(1, "CAST({} AS timetz)", "instant"),
+    ),
+    "bits": (_form(1, "COALESCE({}, {})", "bits", "bits"),),
     "instant": (
         _form(2, "({} + {})", "instant", "span"),
         _form(1, "({} - {})", "instant", "span"),
@@ -342,6 +356,8 @@ LITERALS: dict[str, tuple[str, ...]] = {
     "timestamp": (*(f"TIMESTAMP '{moment}'" for moment in MOMENTS), "CAST(NULL AS timestamp)"),
     "bool": ("TRUE", "FALSE", "CAST(NULL AS boolean)"),
     "time": (*(f"TIME '{clock}'" for clock in CLOCKS), "CAST(NULL AS time)"),
+    "zoned": (*(f"TIMETZ '{clock}'" for clock in ZONED_CLOCKS), "CAST(NULL AS timetz)"),
+    "bits": ("CAST(NULL AS bit)",),
     "instant": (*(f"TIMESTAMPTZ '{instant}'" for instant in INSTANTS), "CAST(NULL AS timestamptz)"),
     "interval": (*(f"INTERVAL '{span}'" for span in INTERVALS.values()), "CAST(NULL AS interval)"),
     "bytes": ("CAST('a' AS bytea)", "CAST('' AS bytea)", "CAST(NULL AS bytea)"),

@@ -96,6 +96,8 @@ AGGREGATES: dict[str, tuple[Aggregate, ...]] = {
     "date": _extremes("date"),
     "timestamp": _extremes("timestamp"),
     "time": _extremes("time"),
+    "zoned": _extremes("zoned"),
+    "bits": _extremes("bits"),
     "instant": _extremes("instant"),
     "interval": _extremes("interval"),
     "uuid": _extremes("uuid"),

@@ -16,6 +16,7 @@ from uuid import UUID as Identifier
 
 from engine.schema import (
     BIGINT,
+    BIT,
     BOOLEAN,
     BYTEA,
     DATE,
@@ -29,6 +30,7 @@ from engine.schema import (
     TIME,
     TIMESTAMP,
     TIMESTAMPTZ,
+    TIMETZ,
     UUID,
     Column,
     Kind,
@@ -54,6 +56,8 @@ MOMENTS = (
     datetime(2000, 1, 1),
 )
 SPECIALS = (float("nan"), float("inf"), float("-inf"), -0.0)
+ZONED_CLOCKS = ("12:00:00+02", "11:00:00+01", "10:00:00.5+00", "23:59:59.999999-15:59:59", "00:00:00+00")
+BITS = ("1", "0", "101", "10", "00000000", "000000001", "11111111")
 CLOCKS = (time(0), time(12, 30), time(23, 59, 59, 999999), time(6, 0, 0, 500000))
 INSTANTS = tuple(moment.replace(tzinfo=UTC) for moment in MOMENTS)
 INTERVALS = {
@@ -84,7 +88,20 @@ PAIR = struct_of((("a", INTEGER), ("b", TEXT)))
 NUMBERED = map_of(TEXT, INTEGER)
 NATURAL = whole("UINTEGER")
 OTHERS = (
-    *(TIME, TIMESTAMPTZ, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, array_of(INTEGER), PAIR, PAIR, NUMBERED),
+    *(
+        TIME,
+        TIMETZ,
+        BIT,
+        TIMESTAMPTZ,
+        TIMESTAMPTZ,
+        INTERVAL,
+        BYTEA,
+        UUID,
+        array_of(INTEGER),
+        PAIR,
+        PAIR,
+        NUMBERED,
+    ),
     *(NATURAL, NATURAL),
 )
 NAMES = "abcdefghkmpqv"
@@ -165,6 +182,8 @@ def random_value(rng: random.Random, column: Column, table: Table) -> object:
         Kind.DATE: DAYS,
         Kind.TIMESTAMP: MOMENTS,
         Kind.TIME: CLOCKS,
+        Kind.TIMETZ: ZONED_CLOCKS,
+        Kind.BIT: BITS,
         Kind.TIMESTAMPTZ: INSTANTS,
         Kind.INTERVAL: tuple(INTERVALS),
         Kind.BYTEA: BYTES,

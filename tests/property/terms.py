@@ -24,6 +24,8 @@ LEAST: dict[str, tuple[str, ...]] = {
     "date": ("DATE '2024-01-01'", "CAST(NULL AS date)"),
     "timestamp": ("TIMESTAMP '2024-01-01 00:00:00'", "CAST(NULL AS timestamp)"),
     "time": ("CAST(NULL AS time)",),
+    "zoned": ("CAST(NULL AS timetz)",),
+    "bits": ("CAST(NULL AS bit)",),
     "instant": ("CAST(NULL AS timestamptz)",),
     "interval": ("INTERVAL '1 day'", "CAST(NULL AS interval)"),
     "bytes": ("CAST(NULL AS bytea)",),

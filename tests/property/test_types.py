@@ -14,6 +14,30 @@ TABLES = [
 ]
 
 
+def test_zoned_times_and_bits() -> None:
+    hold(
+        ["t(k INTEGER, z TIMETZ, b BIT, i INTERVAL)", "s(z TIMETZ, b BIT, n INTEGER)"],
+        [
+            "SELECT k, min(z) AS least, max(z) AS most, count(DISTINCT z) AS n FROM t GROUP BY k",
+            "SELECT z, b, count(*) AS n FROM t GROUP BY z, b",
+            "SELECT b, min(z) AS z, max(b) AS most FROM s GROUP BY b",
+            "SELECT DISTINCT z, b FROM s",
+            "SELECT t.k, s.n FROM t JOIN s ON s.z = t.z AND s.b = t.b",
+            "SELECT t.k, s.n FROM t JOIN s ON t.z < s.z AND t.b >= s.b",
+            "SELECT z FROM t EXCEPT SELECT z FROM s",
+            "SELECT z, b FROM t ORDER BY z DESC NULLS LAST, b LIMIT 3",
+            "SELECT k, z, lag(z) OVER (PARTITION BY k ORDER BY z, b, i) AS before FROM t",
+            "SELECT k, array_agg(z ORDER BY z, b) AS zs FROM t GROUP BY k",
+            "SELECT k, string_agg(CAST(b AS TEXT), ',' ORDER BY b) AS bs FROM t GROUP BY k",
+            "SELECT CAST(z AS TIME) AS c, CAST(z AS TEXT) AS t, CAST(CAST(z AS TIME) AS TIMETZ) AS r FROM t",
+            "SELECT z + i AS later, z - i AS before, z AT TIME ZONE 'UTC' AS utc FROM t",
+            "SELECT extract(hour FROM z) AS h, extract(timezone FROM z) AS o FROM t",
+            "SELECT z > TIMETZ '11:00:00+01' AS x FROM s",
+            "SELECT coalesce(z, TIMETZ '00:00:00+00') AS z FROM s",
+        ],
+    )
+
+
 def test_orders_and_groups() -> None:
     hold(
         TABLES,

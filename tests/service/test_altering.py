@@ -125,6 +125,14 @@ def test_a_column_is_renamed_without_the_word_column(shop: Shop):
     assert [c["name"] for c in shop.get("/v1/tables/t").json()["columns"]] == ["a", "b"]
 
 
+def test_a_check_needs_no_name_among_other_actions(shop: Shop) -> None:
+    shop.results(
+        "ALTER TABLE t ADD CHECK (a > 0), ADD c INTEGER, ADD CONSTRAINT d CHECK (c > 0), ADD CHECK (c > a)"
+    )
+    listed = shop.get("/v1/tables/t").json()["constraints"]
+    assert [constraint["name"] for constraint in listed] == ["t_a_check", "d", "t_check"]
+
+
 def test_constraints_are_judged_for_the_rows_that_are_there(shop: Shop):
     assert shop.problem("ALTER TABLE bag ADD CONSTRAINT one UNIQUE (x)")[:2] == (409, "unique_violated")
     assert shop.problem("ALTER TABLE bag ADD CONSTRAINT big CHECK (x > 1)")[:2] == (422, "check_violated")

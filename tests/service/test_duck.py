@@ -175,3 +175,28 @@ def test_tables_have_the_rows_as_often_as_they_count():
     once = arrow_table((rows[0], np.array([1, 1])), schema, dictionary)
     assert once.to_pydict() == {"a": [1, 2], "B": ["x", "y"]}
     assert arrow_table(rows, schema, dictionary, {"a"}, "#").to_pydict() == {"#": [0, 1], "a": [1, 2]}
+
+
+@pytest.mark.parametrize("is_recursive", [False, True])
+def test_counted_rows_are_there_so_often(duck: Duck, is_recursive: bool):
+    schema, dictionary = Schema((Column("a", BIGINT), Column("B", TEXT))), Dictionary()
+    counts = np.array([1, 2, 1024, 1025, 5000, 3])
+    rows = encode_rows([(i, "x") for i in range(len(counts))], schema, dictionary)
+    table = arrow_table((rows, counts), schema, dictionary)
+    asked = AdhocQuery(
+        'SELECT a, count("B") AS n FROM t GROUP BY a ORDER BY a', (), is_recursive=is_recursive
+    )
+    assert duck.run(asked, {"t": table}).table["n"].to_pylist() == counts.tolist()
+
+
+def test_a_recursion_may_stop_reading_counted_rows_in_each_round(duck: Duck):
+    """Found by the random views (seed 5240): DuckDB lost the rows of every round."""
+    schema, dictionary = Schema((Column("a", BIGINT),)), Dictionary()
+    rows = encode_rows([(i,) for i in range(6)], schema, dictionary)
+    table = arrow_table((rows, np.array([1, 2, 1, 3, 1, 1])), schema, dictionary)
+    sql = (
+        "WITH RECURSIVE r (n) AS (SELECT 0 UNION SELECT a FROM r, t "
+        "WHERE a = n + 1 AND EXISTS (SELECT 1 FROM t)) SELECT n FROM r ORDER BY n"
+    )
+    answer = duck.run(AdhocQuery(sql, (), is_recursive=True), {"t": table})
+    assert answer.table["n"].to_pylist() == [0, 1, 2, 3, 4, 5]

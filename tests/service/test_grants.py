@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from planner.errors import PlannerError
+from planner.statements.role_statements import CreateRole, DropRole, Grant, Revoke
 from planner.statements.statement_reader import parse_script
-from planner.statements.statements import CreateRole, DropRole, Grant, Revoke
 from service.settings.settings import Settings
 from tests.service.client import Client, code
 from tests.service.test_authorization import bearer, make_key

@@ -27,6 +27,9 @@ COLUMNS = {
     "mood": "ENUM('sad', 'ok', 'happy')",
     "xs": "INTEGER[]",
     "words": "TEXT[][]",
+    "zoned": "TIMETZ",
+    "bits": "BIT",
+    "shifts": "TIMETZ[]",
 }
 ROWS = [
     {
@@ -40,6 +43,9 @@ ROWS = [
         "mood": "ok",
         "xs": [1, None, 3],
         "words": [["x", 'it"s'], []],
+        "zoned": "24:00:00+02",
+        "bits": "0010",
+        "shifts": ["08:00:00+01", None],
     },
     {
         "id": 2,
@@ -52,6 +58,9 @@ ROWS = [
         "mood": "sad",
         "xs": [],
         "words": [[None]],
+        "zoned": "23:59:59.5-15:59:59",
+        "bits": "1",
+        "shifts": [],
     },
     {name: 3 if name == "id" else None for name in COLUMNS},
 ]
@@ -133,6 +142,11 @@ def test_arrow_has_types_of_its_own_for_them(service: Client) -> None:
         ("json_array_length(doc -> 'b') = 3", [1]),
         ("xs = ARRAY[]::int[]", [2]),
         ("data IS NULL", [3]),
+        ("zoned > '12:00:00+00'", [1, 2]),
+        ("zoned = '24:00:00+02'", [1]),
+        ("extract(timezone_hour FROM zoned) = 2", [1]),
+        ("bits < '01'", [1]),
+        ("bits = '1'", [2]),
     ],
 )
 def test_where(service: Client, where: str, ids: list[int]) -> None:
@@ -144,7 +158,13 @@ def test_where(service: Client, where: str, ids: list[int]) -> None:
 
 @pytest.mark.parametrize(
     ("order_by", "ids"),
-    [("mood DESC NULLS LAST", [1, 2, 3]), ("span NULLS FIRST", [3, 2, 1]), ("xs", [2, 1, 3])],
+    [
+        ("mood DESC NULLS LAST", [1, 2, 3]),
+        ("span NULLS FIRST", [3, 2, 1]),
+        ("xs", [2, 1, 3]),
+        ("zoned", [1, 2, 3]),
+        ("bits DESC", [3, 2, 1]),
+    ],
 )
 def test_order_by(service: Client, order_by: str, ids: list[int]) -> None:
     insert(service)
@@ -166,10 +186,11 @@ INSERT = """
 INSERT INTO copies VALUES
   (1, '10:30', '2024-03-31 01:30:00+01', '1 month 2 days 3.5 seconds', '\\x6162ff',
    '00000000-0000-0000-0000-000000000007', '{"b": [1, 2.5, null], "a": "x"}', 'ok', '{1,NULL,3}',
-   '{{x,"it\\"s"},{}}'),
+   '{{x,"it\\"s"},{}}', '24:00+02', '0010', '{08:00+01,NULL}'),
   (2, TIME '23:59:59.999999', '2023-12-31 23:59:59.000005Z', INTERVAL '0 days', ''::bytea,
-   '80000000-0000-0000-0000-000000000000', '"text"', 'sad', ARRAY[]::int[], ARRAY[ARRAY[NULL::text]]),
-  (3, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
+   '80000000-0000-0000-0000-000000000000', '"text"', 'sad', ARRAY[]::int[], ARRAY[ARRAY[NULL::text]],
+   TIMETZ '23:59:59.5-15:59:59', BIT '1', ARRAY[]::timetz[]),
+  (3, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)
 """
 
 
@@ -260,6 +281,8 @@ def test_a_type_has_a_name(service: Client, tmp_path: Path) -> None:
     service.view("cast", "SELECT CAST(name AS mood) AS m FROM people WHERE name = 'ok'")
     answered = service.post("/v1/sql", {"sql": "SELECT 'ok'::mood AS m, max(feels) AS feels FROM people"})
     assert answered.json()["results"][0]["rows"] == [["ok", "happy"]]
+    found = service.get("/v1/tables/people/rows", where="feels > 'ok'::mood", order_by="felt[1]::mood")
+    assert [row["name"] for row in found.json()["rows"]] == ["ada"]
     refused = service.deltas("people", {"insert": {"name": "cyd", "feels": "angry"}})
     assert refused.status_code == 422
 

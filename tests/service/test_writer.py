@@ -117,6 +117,38 @@ def test_what_waits_goes_together_and_jobs_go_in_turn(writer: Writer, epochs: Re
     asyncio.run(scenario())
 
 
+def test_what_comes_in_one_turn_is_one_group(writer: Writer, epochs: Recorder) -> None:
+    async def scenario() -> None:
+        asked = [writer.apply(request()), writer.apply(request()), writer.run(lambda: epochs.epoch)]
+        assert await asyncio.gather(*asked, writer.apply(request())) == [
+            *(Applied(1, 1), Applied(2, 1), 2, Applied(3, 1)),
+        ]
+        assert epochs.groups == [2, 1]
+
+    asyncio.run(scenario())
+
+
+def test_threads_keep_the_order_of_what_they_find(writer: Writer, epochs: Recorder) -> None:
+    async def scenario() -> None:
+        (task,) = await started(writer.apply(request()))
+        assert writer.commit(request()) == Applied(2, 1)  # this loop does not turn meanwhile
+        assert await task == Applied(1, 1)
+
+    asyncio.run(scenario())
+
+
+def test_a_loop_that_ends_holds_up_nobody(writer: Writer) -> None:
+    ended = asyncio.new_event_loop()
+    left = ended.create_task(writer.apply(request()))
+    ended.call_soon(ended.stop)
+    ended.run_forever()  # the request has come, and the loop turns no more
+    assert writer.waiting == 1
+    assert asyncio.run(writer.apply(request())) == Applied(2, 1)
+    left.cancel()
+    ended.run_until_complete(asyncio.gather(left, return_exceptions=True))
+    ended.close()
+
+
 def test_a_group_has_its_limit(writer: Writer, epochs: Recorder) -> None:
     async def scenario() -> None:
         async with Held(writer):

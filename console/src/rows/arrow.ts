@@ -11,7 +11,7 @@ const READERS: [RegExp, Read][] = [
   [/^(SMALLINT|INTEGER)$/, (vector, row) => vector.get(row) as Json],
   [/^BIGINT$/, (vector, row) => integer(vector.get(row) as bigint | null)],
   [/^(REAL|DOUBLE PRECISION)$/, (vector, row) => double(vector.get(row) as number | null)],
-  [/^(BOOLEAN|TEXT|VARCHAR.*|CHAR.*|UUID)$/, (vector, row) => vector.get(row) as Json],
+  [/^(BOOLEAN|TEXT|VARCHAR.*|CHAR.*|UUID|TIMETZ|BIT)$/, (vector, row) => vector.get(row) as Json],
   [/^NUMERIC\(\d+, ?(\d+)\)$/, (vector, row) => decimal(vector.get(row) as Uint32Array | null, scaleOf(vector))],
   [/^JSON$/, (vector, row) => json(vector.get(row) as string | null)],
   [/^DATE$/, (vector, row) => raw(vector, row, (days) => date(days))],

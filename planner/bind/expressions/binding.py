@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Protocol
 
 from sqlglot import exp
@@ -39,10 +39,6 @@ class Binding(Protocol):
     def function(self, node: exp.Expression, known: Mapping[int, Expression] | None = None) -> Expression: ...
 
     def compared(self, op: Op, left: Expression, right: Expression) -> Expression: ...
-
-    def rows_compared(
-        self, op: Op, left: Sequence[exp.Expression], right: Sequence[exp.Expression]
-    ) -> Expression: ...
 
     def query(self, node: exp.Expression) -> Bound: ...
 

@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from sqlglot import exp
 
 from engine.plan.expressions import Call, Case, Cast, Foreign, Literal, Op
 from engine.schema import BOOLEAN, INTEGER, TEXT, TIME, Kind, Type
-from planner.bind.coercion import (
-    alternatives,
-    as_operands,
-    bind_arithmetic,
-    case_values,
-    coerce,
-    condition,
-    number_literal,
-    text_literal,
-)
+from planner.bind.coercion import coerce, number_literal, text_literal
 from planner.bind.document_edits import without
 from planner.bind.documents import contains, has_key
 from planner.bind.expressions.binding import Binding
+from planner.bind.expressions.comparable_sides import condition
+from planner.bind.expressions.operands import as_operands, bind_arithmetic
+from planner.bind.expressions.typed_alternatives import alternatives, case_values
 from planner.bind.members import any_of
+from planner.bind.nested_values import compare_rows, compare_values
 from planner.bind.scalar_functions import foreign
 from planner.bind.subqueries import member
 from planner.dialects.day_sums import day_sum
@@ -55,6 +51,15 @@ def _seconds(binding: Binding, number: Expression, moment: Expression, node: exp
     """The number of seconds that is added to a moment, as an interval; any other operand itself."""
     is_count = number.type.is_integer and moment.type.kind in (Kind.TIMESTAMP, Kind.TIMESTAMPTZ)
     return foreign("to_seconds({0})", [number], node, binding.session.dialect) if is_count else number
+
+
+def rows_compared(
+    binding: Binding, op: Op, left: Sequence[exp.Expression], right: Sequence[exp.Expression]
+) -> Expression:
+    """A comparison of rows without names. In DuckDB a row is a value, and NULL in it one too."""
+    a, b = ([binding.bind(part) for part in side] for side in (left, right))
+    compare = compare_values if binding.session.dialect == "duckdb" else compare_rows
+    return compare(op, a, b, binding.session.dialect)
 
 
 def bind_operation(binding: Binding, node: exp.Expression) -> Expression:
@@ -135,7 +140,7 @@ def bind_between(binding: Binding, node: exp.Between) -> Expression:
     parts = [node.args[part] for part in ("this", "low", "high")]
     rows = [row_parts(part, binding.session.dialect) for part in parts]
     is_of_rows = None not in rows
-    compare: Callable[..., Expression] = binding.rows_compared if is_of_rows else binding.compared
+    compare: Callable[..., Expression] = partial(rows_compared, binding) if is_of_rows else binding.compared
     value, low, high = rows if is_of_rows else map(binding.bind, parts)
     inside = conjoin([compare(Op.GE, value, low), compare(Op.LE, value, high)])
     if not node.args.get("symmetric"):
@@ -160,7 +165,7 @@ def bind_any_of(binding: Binding, value: exp.Expression, candidates: list[exp.Ex
     if row is not None and None not in rows:
         if any(len(each or ()) != len(row) for each in rows):
             fail(InvalidQuery(f"IN compares rows of {len(row)} values"), value)
-        return disjoin(binding.rows_compared(Op.EQ, row, each or ()) for each in rows)
+        return disjoin(rows_compared(binding, Op.EQ, row, each or ()) for each in rows)
     listed = [_listed(binding, each) for each in candidates]
     return any_of(binding.bind(value), listed, binding.session.dialect)
 

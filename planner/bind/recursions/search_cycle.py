@@ -28,7 +28,7 @@ from planner.positions import fail
 
 _ROW = "__row"
 """The alias of the base and of the step below the columns that are added."""
-_PLAIN = frozenset({Kind.DATE, Kind.TIME, Kind.UUID})
+_PLAIN = frozenset({Kind.DATE, Kind.TIME, Kind.TIMETZ, Kind.UUID, Kind.BIT})
 """Kinds besides the numbers whose texts PostgreSQL prints in a row without quotes."""
 _UNPRINTED = frozenset({Kind.INTERVAL, Kind.ARRAY})
 _QUOTED = r"""coalesce(CASE WHEN {text} = '' OR {text} ~ '["\\(),[:space:]]'

@@ -244,8 +244,7 @@ ARRAYS: Mapping[str, Meaning] = {
         "list_transform({0}, lambda each, place: len(list_filter(list_slice({0}, 1, place),"
         " lambda other: other IS NOT DISTINCT FROM each)))"
     ),
-    "ARRAYFLATTEN(array)": lambda args: exp.Flatten(this=args[0].copy()),
-    "FLATTEN(array)": lambda args: exp.Flatten(this=args[0].copy()),
+    "ARRAYFLATTEN | FLATTEN(array)": lambda args: exp.Flatten(this=args[0].copy()),
     "ARRAYINTERSECT(a, b)": array_calls.ARRAYS["ARRAY_INTERSECT(a, b)"],
     "ARRAYCONCAT(a, ...)": lambda args: exp.ArrayConcat(
         this=args[0].copy(), expressions=[a.copy() for a in args[1:]]
@@ -271,10 +270,8 @@ ARRAYS: Mapping[str, Meaning] = {
     "ARRAYREVERSE(array)": "list_reverse({0})",
     "ARRAYROTATELEFT(array, count)": _ROTATED.replace("BY", "+ {1}"),
     "ARRAYROTATERIGHT(array, count)": _ROTATED.replace("BY", "- {1}"),
-    "ARRAYSLICE(array, start)": _slice,
-    "ARRAYSLICE(array, start, length)": _slice,
-    "ARRAYSTRINGCONCAT(array)": _joined,
-    "ARRAYSTRINGCONCAT(array, separator)": _joined,
+    "ARRAYSLICE(array, start, length?)": _slice,
+    "ARRAYSTRINGCONCAT(array, separator?)": _joined,
     "ARRAYWITHCONSTANT(count, value)": "list_transform(range({0}), lambda place: {1})",
     "ARRAYZIP(a, ...)": _pairs,
     **{

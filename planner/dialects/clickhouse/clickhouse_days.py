@@ -143,10 +143,8 @@ def _name_of(args: Args) -> exp.Expression:
 
 
 DAYS: Mapping[str, Meaning] = {
-    "TOSTARTOFWEEK(at)": _week_begun,
-    "TOSTARTOFWEEK(at, mode)": _week_begun,
-    "TOLASTDAYOFWEEK(at)": _week_ended,
-    "TOLASTDAYOFWEEK(at, mode)": _week_ended,
+    "TOSTARTOFWEEK(at, mode?)": _week_begun,
+    "TOLASTDAYOFWEEK(at, mode?)": _week_ended,
     "TODAYOFWEEK(at, mode)": _weekday,
     "TOWEEK(at, mode)": _week,
     "TODAYSSINCEYEARZERO(at)": f"CAST({_AT} AS DATE) - DATE '1970-01-01' + {_YEAR_ZERO}",
@@ -157,8 +155,7 @@ DAYS: Mapping[str, Meaning] = {
     ),
     "TOMILLISECOND(at)": f"millisecond({_AT}) % 1000",
     "TOSTARTOFSECOND(at)": f"date_trunc('second', {_AT})",
-    "TOSTARTOFFIVEMINUTES(at)": _minutes_begun(5),
-    "TOSTARTOFFIVEMINUTE(at)": _minutes_begun(5),
+    "TOSTARTOFFIVEMINUTES | TOSTARTOFFIVEMINUTE(at)": _minutes_begun(5),
     "TOSTARTOFTENMINUTES(at)": _minutes_begun(10),
     "TOSTARTOFFIFTEENMINUTES(at)": _minutes_begun(15),
     "TIMESLOT(at)": _minutes_begun(30),

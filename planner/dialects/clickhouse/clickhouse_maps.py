@@ -45,8 +45,7 @@ MAPS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "MAP(...)": _map,
     "MAPKEYS(map)": "map_keys({0})",
     "MAPVALUES(map)": "map_values({0})",
-    "MAPCONTAINS(map, key)": "list_contains(map_keys({0}), {1})",
-    "MAPCONTAINSKEY(map, key)": "list_contains(map_keys({0}), {1})",
+    "MAPCONTAINS | MAPCONTAINSKEY(map, key)": "list_contains(map_keys({0}), {1})",
     "MAPCONTAINSVALUE(map, value)": "list_contains(map_values({0}), {1})",
     "MAPFROMARRAYS(keys, values)": "map({0}, {1})",
     "MAPFILTER(function, map)": of_entries(f"map_from_entries({_KEPT})"),
@@ -60,6 +59,5 @@ MAPS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
         "NOT coalesce(list_contains(list_transform({1}, lambda each: CAST(each AS BOOLEAN)), false), false)"
     ),
     "MAPADD(a, b)": _MAP_SUM,
-    "MAPUPDATE(a, b)": "map_concat({0}, {1})",
-    "MAPCONCAT(a, b)": "map_concat({0}, {1})",
+    "MAPUPDATE | MAPCONCAT(a, b)": "map_concat({0}, {1})",
 }

@@ -216,8 +216,7 @@ NUMBERS: Mapping[str, Meaning] = {
     "IFNOTFINITE(value, other)": (
         "CASE WHEN isfinite(CAST({0} AS DOUBLE)) THEN CAST({0} AS DOUBLE) ELSE {1} END"
     ),
-    "ROUND(value)": _rounded,
-    "ROUND(value, digits)": _rounded,
+    "ROUND(value, digits?)": _rounded,
     "ROUNDBANKERS(value)": "round_even(CAST({0} AS DOUBLE), 0)",
     "ROUNDBANKERS(value, digits)": "round_even(CAST({0} AS DOUBLE), {1})",
     "ROUNDTOEXP2(value)": "CASE WHEN {0} < 1 THEN 0 ELSE CAST(pow(2, floor(log2({0}))) AS BIGINT) END",
@@ -297,8 +296,7 @@ NUMBERS: Mapping[str, Meaning] = {
     "IF(test, yes, no)": _if,
     "MULTIIF(test, value, ...)": _multi_if,
     "CASEWITHEXPRESSION(value, test, then, ...)": _case,
-    "TRANSFORM(value, sources, targets)": _transformed,
-    "TRANSFORM(value, sources, targets, other)": _transformed,
+    "TRANSFORM(value, sources, targets, other?)": _transformed,
     "THROWIF(test)": lambda args: sql(
         "CASE WHEN {0} THEN CAST('throwIf' AS INTEGER) ELSE 0 END", [truth(args[0])]
     ),

@@ -65,8 +65,7 @@ def tuple_sum(node: exp.Expression) -> exp.Expression | None:
 
 
 TUPLES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
-    "TUPLEPLUS(a, b)": _elements("{0} + {1}"),
-    "VECTORSUM(a, b)": _elements("{0} + {1}"),
+    "TUPLEPLUS | VECTORSUM(a, b)": _elements("{0} + {1}"),
     "TUPLEMINUS(a, b)": _elements("{0} - {1}"),
     "TUPLEMULTIPLY(a, b)": _elements("{0} * {1}"),
     "TUPLEHAMMINGDISTANCE(a, b)": _total("CAST({0} <> {1} AS INTEGER)"),

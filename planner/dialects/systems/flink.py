@@ -159,8 +159,7 @@ FLINK: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     ),
     "TO_BASE64(text)": "to_base64(encode({0}))",
     "FROM_BASE64(text)": "decode(from_base64({0}))",
-    "CHAR_LENGTH(text)": "length({0})",
-    "CHARACTER_LENGTH(text)": "length({0})",
+    "CHAR_LENGTH | CHARACTER_LENGTH(text)": "length({0})",
     "INSTR(text, part)": "strpos({0}, {1})",
     "LOCATE(part, text)": "strpos({1}, {0})",
     "LOCATE(part, text, start)": (
@@ -176,8 +175,7 @@ FLINK: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "STR_TO_MAP(text)": _to_map,
     "STR_TO_MAP(text, separator, sign)": _to_map,
     # PARSE_URL('http://facebook.com/path1/p.php?k1=v1', 'QUERY', 'k1') is v1
-    "PARSE_URL(url, part)": _part_of_url,
-    "PARSE_URL(url, part, key)": _part_of_url,
+    "PARSE_URL(url, part, key?)": _part_of_url,
     "IS_ALPHA(text)": "regexp_full_match({0}, '[A-Za-z]+')",
     "IS_DIGIT(text)": "regexp_full_match({0}, '[0-9]+')",
     "IS_DECIMAL(text)": "TRY_CAST({0} AS DOUBLE) IS NOT NULL",

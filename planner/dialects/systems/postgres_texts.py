@@ -17,7 +17,7 @@ import orjson
 from sqlglot import exp
 
 from engine.scalar.written import readable
-from engine.schema import INTERVAL, TEXT, TIMESTAMPTZ, array_of
+from engine.schema import INTERVAL, TEXT, TIMESTAMPTZ, TIMETZ, array_of
 from planner.errors import PlannerError, TypeMismatch
 from planner.positions import fail
 from planner.sql_types import data_type
@@ -42,6 +42,7 @@ _DATES = [
 _CLOCK = re.compile(
     r"(?P<hour>\d\d?):(?P<minute>\d\d)(?P<rest>(?::\d\d(?:\.\d+)?)?) ?(?P<half>[ap]m)", re.IGNORECASE
 )
+_ZONED = re.compile(r"(.*?) ?([+-][\d:]+|[zZ]|UTC)?")
 _DIGITS = re.compile(r"(\d\d)(\d\d)(\d\d(?:\.\d+)?)?")
 _NAMED = re.compile(r"\s*[-+]?(?:inf(?:inity)?|nan)\s*", re.IGNORECASE)
 _NULL_OR_TEXT = re.compile(r'("(?:[^"\\]|\\.)*")|NULL')
@@ -64,6 +65,8 @@ def cast_of_text(cast: exp.Cast, text: str) -> exp.Expression:
         text = readable(text, INTERVAL)
     if kind is exp.DType.TIME:
         text = _clock(text.strip(), text)
+    if kind is exp.DType.TIMETZ and (parts := _ZONED.fullmatch(text.strip())):
+        text = readable(_clock(parts[1], parts[1]) + (parts[2] or ""), TIMETZ)
     if kind is exp.DType.ARRAY and (depth := _depth(text)) > 1:
         return _deeper(cast, depth)
     if kind is exp.DType.ARRAY and text.lstrip().startswith("{"):

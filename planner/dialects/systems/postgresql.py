@@ -60,7 +60,7 @@ def _in_utf8(template: str) -> Callable[[Args], exp.Expression]:
     """A conversion to or from the encoding that is the second argument."""
 
     def converted(args: Args) -> exp.Expression:
-        if not _is_text(args[1]) or args[1].name.lower() not in _UTF8:
+        if not args[1].is_string or args[1].name.lower() not in _UTF8:
             fail(Unsupported("this encoding is not supported", "write 'UTF8'"), args[1])
         return sql(template, args[:1])
 
@@ -77,7 +77,7 @@ def _length(args: Args) -> exp.Expression:
 
 def _counted(args: Args) -> exp.Expression:
     """regexp_count('ABCABCAXYaxy', 'A.', 1, 'i') is 4."""
-    if len(args) == 4 and not _is_text(args[3]):
+    if len(args) == 4 and not args[3].is_string:
         fail(Unsupported("flags that are not constant are not supported", "flags are c and i"), args[3])
     flags = _flags(args[3]) if len(args) == 4 else ""
     rest = "{0}" if len(args) < 3 or args[2].name == "1" else "substring({0}, {2})"
@@ -90,7 +90,7 @@ def _replaced(args: Args) -> exp.Expression:
     if len(rest) == 1 and not rest[0].is_int:
         return exp.RegexpReplace(this=text, expression=pattern, replacement=new, modifiers=rest[0])
     start, count, flags = _with_defaults(rest, 3)
-    if start.name != "1" or not count.is_int or not _is_text(flags):
+    if start.name != "1" or not count.is_int or not flags.is_string:
         hint = "replace from the first character, all matches with 0 or the one of a constant number"
         fail(Unsupported("this start or this number of a match is not supported", hint), start)
     if int(count.name) > 1:
@@ -104,7 +104,7 @@ def _match(args: Args) -> exp.Expression:
     """regexp_substr('number of your street, town zip, FR', '[^,]+', 1, 2) is the second match."""
     text, pattern, *rest = args
     start, count, flags, group = _with_defaults(rest, 4)
-    if start.name != "1" or not count.is_int or not group.is_int or not _is_text(flags):
+    if start.name != "1" or not count.is_int or not group.is_int or not flags.is_string:
         hint = "search from the first character, for the match and the group of a constant number"
         fail(Unsupported("this start, match or group is not supported", hint), start)
     every = f"regexp_extract_all({{0}}, {{1}}, {group.name}, '{_flags(flags)}')"
@@ -168,8 +168,7 @@ POSTGRES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "ARRAY_FILL(value, dimensions)": (
         "CASE WHEN len({1}) = 1 THEN list_transform(range(CAST({1}[1] AS BIGINT)), lambda each: {0}) END"
     ),
-    "ARRAY_LENGTH(array, dimension)": _length,
-    "ARRAY_UPPER(array, dimension)": _length,
+    "ARRAY_LENGTH | ARRAY_UPPER(array, dimension)": _length,
     "ARRAY_LOWER(array, dimension)": lambda args: sql(
         "CASE WHEN {0} IS NOT NULL THEN CAST(1 AS BIGINT) END", [_length(args)]
     ),
@@ -203,16 +202,9 @@ POSTGRES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "SCALE(number)": _exact(f"CAST(length({_DECIMALS}) AS INTEGER)"),
     "TRIM_SCALE(number)": _exact("{0}"),  # the zeros at its end are not written
     "MIN_SCALE(number)": _exact(f"CAST(length(rtrim({_DECIMALS}, '0')) AS INTEGER)"),
-    "REGEXP_COUNT(text, pattern, start)": _counted,
-    "REGEXP_COUNT(text, pattern, start, flags)": _counted,
-    "REGEXP_REPLACE(text, pattern, new, start)": _replaced,
-    "REGEXP_REPLACE(text, pattern, new, start, count)": _replaced,
-    "REGEXP_REPLACE(text, pattern, new, start, count, flags)": _replaced,
-    "REGEXP_SUBSTR(text, pattern)": _match,
-    "REGEXP_SUBSTR(text, pattern, start)": _match,
-    "REGEXP_SUBSTR(text, pattern, start, count)": _match,
-    "REGEXP_SUBSTR(text, pattern, start, count, flags)": _match,
-    "REGEXP_SUBSTR(text, pattern, start, count, flags, group)": _match,
+    "REGEXP_COUNT(text, pattern, start, flags?)": _counted,
+    "REGEXP_REPLACE(text, pattern, new, start, count?, flags?)": _replaced,
+    "REGEXP_SUBSTR(text, pattern, start?, count?, flags?, group?)": _match,
 }
 POSTGRES_ALONE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     **POSTGRES,
@@ -232,6 +224,8 @@ def postgres_node(node: exp.Expression) -> exp.Expression:
             return _with_keys(node)
         case exp.Round() if node.args.get("decimals") is None and not isinstance(node.this, exp.Literal):
             return call_of(f"{PREFIX}rounded", [node.this], "round")
+        case exp.Extract(this=exp.Var(this="EPOCH"), expression=value) if not _mentions_clock(value):
+            return call_of(f"{PREFIX}seconds_since", [value], "extract")
         case exp.Cast(this=exp.Literal(is_string=True) as text) if not is_native(node):
             return cast_of_text(node, text.name)
         case exp.Concat() | exp.ConcatWs() if not is_native(node) and not all(
@@ -276,6 +270,11 @@ def postgres_node(node: exp.Expression) -> exp.Expression:
     return node
 
 
+def _mentions_clock(value: exp.Expr) -> bool:
+    """Whether a value depends on the time: conditions on that are read as they are written."""
+    return any(isinstance(node, exp.Func) and not list(node.iter_expressions()) for node in value.walk())
+
+
 def _is_written(node: exp.Expr) -> bool:
     """Whether CONCAT writes a value as everyone does, or is told to."""
     return is_native(node) or isinstance(node, exp.Literal | exp.Null)
@@ -288,7 +287,7 @@ def _written(node: exp.Expression) -> exp.Expression:
 
 def _is_some(text: exp.Expression | None) -> bool:
     """Whether a text is left out, or is known not to be empty."""
-    return text is None or (_is_text(text) and text.name != "")
+    return text is None or (text.is_string and text.name != "")
 
 
 def _part(node: exp.SplitPart) -> exp.Expression:
@@ -332,7 +331,3 @@ def _overlapping(one: exp.Tuple, other: exp.Tuple) -> exp.Expression:
 def _ends(times: exp.Tuple) -> list[exp.Expression]:
     start, end = times.expressions
     return [start, exp.Add(this=start.copy(), expression=end) if isinstance(end, exp.Interval) else end]
-
-
-def _is_text(node: exp.Expression) -> bool:
-    return isinstance(node, exp.Literal) and bool(node.is_string)

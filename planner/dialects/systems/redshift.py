@@ -67,8 +67,7 @@ REDSHIFT: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "INTERVAL_CMP(a, b)": _COMPARED.replace("{0}", "CAST({0} AS INTERVAL)").replace(
         "{1}", "CAST({1} AS INTERVAL)"
     ),
-    "TIMESTAMP_CMP(a, b)": _COMPARED,
-    "TIMESTAMPTZ_CMP(a, b)": _COMPARED,
+    "TIMESTAMP_CMP | TIMESTAMPTZ_CMP(a, b)": _COMPARED,
     # JSON_EXTRACT_ARRAY_ELEMENT_TEXT('[111,112,113]', 2) is 113, and one beyond the end the empty text
     "JSON_EXTRACT_ARRAY_ELEMENT_TEXT(json, place)": _ELEMENT,
     "JSON_EXTRACT_PATH_TEXT(json, ...)": _path_text,

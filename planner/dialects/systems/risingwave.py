@@ -51,8 +51,7 @@ RISINGWAVE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "BOOLEQ(a, b)": "{0} = {1}",
     "BOOLNE(a, b)": "{0} <> {1}",
     "COTH(x)": "1 / tanh({0})",
-    "DATE_PART(part, at)": _part,
-    "DATE_PART(part, at, zone)": _part,
+    "DATE_PART(part, at, zone?)": _part,
     "JSONB_TO_ARRAY(json)": "json_extract(CAST({0} AS JSON), '$[*]')",
     "MAP_ACCESS(map, key)": "{0}[{1}]",
     # map_cat(MAP{1:100,2:200}, MAP{2:201,3:300}) is {1:100,2:201,3:300}

@@ -62,20 +62,15 @@ _FROM_ARRAYS = (
 SNOWFLAKE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     # AS_INTEGER(x): the integer of a variant that is one, else NULL
     "AS_INTEGER(value)": _kind(_WHOLE, "BIGINT"),
-    "AS_DOUBLE(value)": _kind(_NUMBER, "DOUBLE"),
-    "AS_REAL(value)": _kind(_NUMBER, "DOUBLE"),
+    "AS_DOUBLE | AS_REAL(value)": _kind(_NUMBER, "DOUBLE"),
     "AS_BOOLEAN(value)": _kind("json_type({0}) = 'BOOLEAN'", "BOOLEAN"),
-    "AS_VARCHAR(value)": "CASE WHEN json_type({0}) = 'VARCHAR' THEN {0} ->> '$' END",
-    "AS_CHAR(value)": "CASE WHEN json_type({0}) = 'VARCHAR' THEN {0} ->> '$' END",
+    "AS_VARCHAR | AS_CHAR(value)": "CASE WHEN json_type({0}) = 'VARCHAR' THEN {0} ->> '$' END",
     "AS_ARRAY(value)": "CASE WHEN json_type({0}) = 'ARRAY' THEN {0} END",
     "AS_OBJECT(value)": "CASE WHEN json_type({0}) = 'OBJECT' THEN {0} END",
     "IS_INTEGER(value)": _WHOLE,
-    "IS_DECIMAL(value)": _NUMBER,
-    "IS_DOUBLE(value)": _NUMBER,
-    "IS_REAL(value)": _NUMBER,
+    "IS_DECIMAL | IS_DOUBLE | IS_REAL(value)": _NUMBER,
     "IS_BOOLEAN(value)": "json_type({0}) = 'BOOLEAN'",
-    "IS_VARCHAR(value)": "json_type({0}) = 'VARCHAR'",
-    "IS_CHAR(value)": "json_type({0}) = 'VARCHAR'",
+    "IS_VARCHAR | IS_CHAR(value)": "json_type({0}) = 'VARCHAR'",
     "IS_OBJECT(value)": "json_type({0}) = 'OBJECT'",
     # TYPEOF(PARSE_JSON('null')) is NULL_VALUE
     "TYPEOF(value)": (
@@ -117,8 +112,7 @@ SNOWFLAKE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "SOUNDEX(text)": SOUNDEX,
     "TO_BOOLEAN(value)": _truth,
     # TO_TIMESTAMP_NTZ(40 * 365.25 * 86400) is 2010-01-01 00:00:00
-    "TO_TIMESTAMP(value)": _moment,
-    "TO_TIMESTAMP_NTZ(value)": _moment,
+    "TO_TIMESTAMP | TO_TIMESTAMP_NTZ(value)": _moment,
     # TO_DATE('31536000000') is 1971-01-01
     "TO_DATE(value)": _day,
     "TO_VARIANT(value)": "to_json({0})",

@@ -80,7 +80,7 @@ SPARK: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "ARRAY_CONTAINS(array, value)": HAS,
     "ARRAY_REPEAT(value, count)": REPEATED,
     "BIT_COUNT(value)": "bit_count({0} & 9223372036854775807) + CAST({0} < 0 AS INTEGER)",
-    "BIT_GET(value, place)": "({0} >> {1}) & 1",
+    "BIT_GET | GETBIT(value, place)": "({0} >> {1}) & 1",
     "BROUND(value)": "round_even({0}, 0)",
     "BROUND(value, digits)": "round_even({0}, {1})",
     "BTRIM(text)": "trim({0})",
@@ -93,13 +93,10 @@ SPARK: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "EXPM1(value)": "exp({0}) - 1",
     "FORALL(array, test)": lambda args: of_each(EVERY, *args),
     "FORMAT_NUMBER(value, digits)": _grouped,
-    "FORMAT_STRING(pattern, ...)": printed,
-    "PRINTF(pattern, ...)": printed,
-    "FROM_JSON(text, type)": typed_json,
-    "FROM_JSON(text, type, options)": typed_json,
+    "FORMAT_STRING | PRINTF(pattern, ...)": printed,
+    "FROM_JSON(text, type, options?)": typed_json,
     # GET(ARRAY(1, 2, 3), 0) is 1, GET(ARRAY(1, 2, 3), 3) is NULL
     "GET(array, place)": "CASE WHEN {1} >= 0 THEN list_extract({0}, {1} + 1) END",
-    "GETBIT(value, place)": "({0} >> {1}) & 1",
     "HYPOT(a, b)": "sqrt({0} * {0} + {1} * {1})",
     "IS_VARIANT_NULL(variant)": "coalesce(json_type({0}) = 'NULL', false)",
     # JSON_ARRAY_LENGTH('[1,2') is NULL
@@ -107,8 +104,7 @@ SPARK: Mapping[str, str | Callable[[Args], exp.Expression]] = {
         "CASE WHEN json_valid({0}) THEN CASE json_type({0}) WHEN 'ARRAY' THEN json_array_length({0}) END END"
     ),
     # LN(0) is NULL
-    "LN(value)": "CASE WHEN {0} > 0 THEN ln({0}) END",
-    "LOG(value)": "CASE WHEN {0} > 0 THEN ln({0}) END",
+    "LN | LOG(value)": "CASE WHEN {0} > 0 THEN ln({0}) END",
     "LOG(base, value)": "CASE WHEN {0} > 0 AND {1} > 0 THEN log({0}, {1}) END",
     "LOG10(value)": "CASE WHEN {0} > 0 THEN log10({0}) END",
     "LOG1P(value)": "CASE WHEN {0} > -1 THEN ln(1 + {0}) END",

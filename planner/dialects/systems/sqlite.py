@@ -69,8 +69,7 @@ SQLITE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "JSON_TYPE(json, path)": _KIND.replace("{JSON}", "json_extract(CAST({0} AS JSON), {1})"),
     "JSON_QUOTE(value)": "CAST(to_json({0}) AS VARCHAR)",
     "LIKELIHOOD(value, share)": "{0}",
-    "LIKELY(value)": "{0}",
-    "UNLIKELY(value)": "{0}",
+    "LIKELY | UNLIKELY(value)": "{0}",
     "MOD(a, b)": "CAST({0} AS DOUBLE) % nullif(CAST({1} AS DOUBLE), 0)",
     # QUOTE('it''s') is 'it''s', QUOTE(NULL) is NULL
     "QUOTE(value)": (

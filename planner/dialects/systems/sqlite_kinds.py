@@ -30,7 +30,7 @@ _COLLATED = {"BINARY": "{0}", "NOCASE": f"translate({{0}}, {_LETTERS})", "RTRIM"
 
 def compared(node: exp.Expression) -> exp.Expression | None:
     """The comparison of constants of two kinds, or of texts under a collation; None for any other."""
-    left, right = (_bare(side) for side in (node.this, node.expression))
+    left, right = (side.unnest() for side in (node.this, node.expression))
     order = next(
         (side.expression.name.upper() for side in (left, right) if isinstance(side, exp.Collate)), ""
     )
@@ -48,12 +48,6 @@ def collated(node: exp.Collate) -> exp.Expression | None:
     if order == "BINARY" or (order in _COLLATED and isinstance(node.parent, exp.Ordered)):
         return _ordered(node.this, order)
     return None
-
-
-def _bare(node: exp.Expr) -> exp.Expr:
-    while isinstance(node, exp.Paren):
-        node = node.this
-    return node
 
 
 def _ordered(text: exp.Expr, order: str) -> exp.Expression:

@@ -171,8 +171,7 @@ TSQL: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     ),
     "PATINDEX(pattern, text)": lambda args: place_of_pattern(list(args)),
     "POWER(value, exponent)": _by_type("power"),
-    "QUOTENAME(name)": _quoted,
-    "QUOTENAME(name, sign)": _quoted,
+    "QUOTENAME(name, sign?)": _quoted,
     "RADIANS(value)": _by_type("radians"),
     "REPLACE(text, part, new)": _replaced,
     "REPLICATE(text, count)": "CASE WHEN {1} >= 0 THEN repeat({0}, {1}) END",
@@ -188,9 +187,7 @@ TSQL: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     ),
     # SOUNDEX('123') is 0000
     "SOUNDEX(text)": _SOUND,
-    "STR(value)": _written,
-    "STR(value, width)": _written,
-    "STR(value, width, digits)": _written,
+    "STR(value, width?, digits?)": _written,
     # STUFF('abcdef', 2, 3, 'ijklmn') is aijklmnef
     "STUFF(text, start, length, new)": (
         "CASE WHEN {1} BETWEEN 1 AND length({0}) AND {2} >= 0"

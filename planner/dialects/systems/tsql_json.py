@@ -92,8 +92,7 @@ def _is_document(args: Args) -> exp.Expression:
 
 
 DOCUMENTS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
-    "ISJSON(text)": _is_document,
-    "ISJSON(text, kind)": _is_document,
+    "ISJSON(text, kind?)": _is_document,
     "JSON_MODIFY(text, path, value)": _modified,
     "JSON_PATH_EXISTS(text, path)": _is_there,
     "JSON_QUERY(text)": f"CASE WHEN json_type({_JSON}) IN ('OBJECT', 'ARRAY') THEN {_JSON} END",

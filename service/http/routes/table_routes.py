@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from fastapi import APIRouter, Request, Response
 
 from planner.limits import within
-from planner.parsing.vocabulary import spelled_out
+from planner.parsing.script import split
+from planner.parsing.vocabulary import spelled_out_piece
 from planner.relation_names import schema_of
-from planner.statements.statement_reader import parse_script
+from planner.statements.statement_reader import parse_statement
 from planner.statements.statements import CreateTable, Statement
 from service.accounts.audit import about
 from service.accounts.principals import Principal
@@ -79,7 +80,8 @@ async def _create_from_sql(
 
 def _statements(sql: str, dialect: str, runtime: Runtime) -> Sequence[Statement]:
     with within(runtime.settings.planning_limits):
-        return parse_script(spelled_out(sql, dialect, runtime.vocabulary()), dialect)
+        vocabulary = runtime.vocabulary()
+        return [parse_statement(spelled_out_piece(piece, vocabulary)) for piece in split(sql, dialect)]
 
 
 @router.get("")

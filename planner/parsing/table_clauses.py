@@ -1,14 +1,18 @@
-"""Generated columns that sqlglot does not read: `y GENERATED ALWAYS AS (expression)` without a type, without
-STORED, or with VIRTUAL."""
+"""Clauses of tables that sqlglot does not read.
+
+y GENERATED ALWAYS AS (expression)      without a type, without STORED, or with VIRTUAL
+ALTER TABLE t ADD CHECK (condition)     a constraint without a name
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
 from sqlglot import exp
+from sqlglot.tokens import TokenType
 
 
-class GeneratedColumns:
+class TableClauses:
     """A mixin that comes before a parser class among the bases."""
 
     def _parse_types(self: Any, *args: Any, **kwargs: Any) -> exp.Expr | None:
@@ -27,3 +31,12 @@ class GeneratedColumns:
         if stored:
             self.raise_error("only a column with an expression is STORED or VIRTUAL", self._prev)
         return found
+
+    def _parse_alter_table_add(self: Any) -> list[exp.Expr]:
+        if self._curr.text.upper() != "CHECK" or self._curr.token_type is TokenType.IDENTIFIER:
+            return super()._parse_alter_table_add()  # type: ignore[misc, no-any-return]
+        added: list[exp.Expr] = [exp.AddConstraint(expressions=[self._parse_constraint()])]
+        if self._match(TokenType.COMMA):
+            self._match_text_seq("ADD")
+            added += self._parse_alter_table_add()
+        return added

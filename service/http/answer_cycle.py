@@ -1,0 +1,112 @@
+"""One request of a connection and its answer, in ASGI's messages.
+
+The server's own cycle checks and writes each header by itself, and the body after the head. This one checks
+a head as a whole, and a head with a length leaves together with the beginning of its body: in one call of the
+system, as one packet.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import cast
+
+from uvicorn._types import ASGISendEvent, HTTPResponseBodyEvent, HTTPResponseStartEvent
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
+
+_LINES = re.compile(rb"(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+: [^\x00-\x08\x0a-\x1f\x7f]*\r\n)*")
+_LENGTH, _ENCODING, _CONNECTION = b"content-length", b"transfer-encoding", b"connection"
+_FRAMING = frozenset({_LENGTH, _ENCODING, _CONNECTION})
+_WITHOUT_BODY = frozenset({204, 304})
+_CLOSE = b"connection: close\r\n"
+_CHUNKED = b"transfer-encoding: chunked\r\n"
+
+
+class AnswerCycle(RequestResponseCycle):
+    """The server calls it as its own."""
+
+    _head = b""
+    """The head of an answer, until the beginning of its body leaves with it."""
+    _says_close = False
+
+    async def send(self, message: ASGISendEvent) -> None:
+        if self.flow.write_paused and not self.disconnected:
+            await self.flow.drain()
+        if self.disconnected:
+            return
+        kind = message["type"]
+        if not self.response_started and kind == "http.response.start":
+            self._begin(cast(HTTPResponseStartEvent, message))
+        elif self.response_started and not self.response_complete and kind == "http.response.body":
+            self._continue(cast(HTTPResponseBodyEvent, message))
+        else:
+            raise RuntimeError(f"the app has sent {kind} where an answer has none")
+
+    def _begin(self, message: HTTPResponseStartEvent) -> None:
+        self.response_started = True
+        self.waiting_for_100_continue = False
+        status = message["status"]
+        headers = [*self.default_headers, *message.get("headers", ())]
+        parts: list[bytes] = []
+        for name, value in headers:
+            if name in _FRAMING:
+                self._note(name, value)
+            parts += (name, b": ", value, b"\r\n")
+        lines = b"".join(parts)
+        # A line break in a value would begin another header.
+        if lines.count(b"\n") != len(headers) or _LINES.fullmatch(lines) is None:
+            raise RuntimeError("a header of the answer has characters that HTTP does not allow")
+        if not self.keep_alive and not self._says_close:
+            lines += _CLOSE
+        if self.chunked_encoding is None and self.scope["method"] != "HEAD" and status not in _WITHOUT_BODY:
+            self.chunked_encoding = True
+            lines += _CHUNKED
+        head = b"%b%b\r\n" % (STATUS_LINE[status], lines)
+        if self.expected_content_length:
+            self._head = head
+        else:
+            self.transport.write(head)
+
+    def _note(self, name: bytes, value: bytes) -> None:
+        """Notes what a header says about the body and the connection."""
+        if name == _LENGTH:
+            if self.chunked_encoding is None:
+                self.expected_content_length = int(value)
+                self.chunked_encoding = False
+        elif name == _ENCODING and value.lower() == b"chunked":
+            self.expected_content_length = 0
+            self.chunked_encoding = True
+        elif name == _CONNECTION and b"close" in value.lower():
+            self.keep_alive = False
+            self._says_close = True
+
+    def _continue(self, message: HTTPResponseBodyEvent) -> None:
+        body, is_last = message.get("body", b""), not message.get("more_body", False)
+        if self.scope["method"] == "HEAD":
+            self.expected_content_length, body = 0, b""
+        elif self.chunked_encoding:
+            body = _chunk(body, is_last)
+        elif len(body) > self.expected_content_length:
+            raise RuntimeError("the answer's body is longer than its head says")
+        else:
+            self.expected_content_length -= len(body)
+        if self._head:
+            head, self._head = self._head, b""
+            self.transport.write(head + body if body else head)
+        elif body:
+            self.transport.write(body)
+        if is_last:
+            self._end()
+
+    def _end(self) -> None:
+        if self.expected_content_length:
+            raise RuntimeError("the answer's body is shorter than its head says")
+        self.response_complete = True
+        self.message_event.set()
+        if not self.keep_alive:
+            self.transport.close()
+        self.on_response()
+
+
+def _chunk(body: bytes, is_last: bool) -> bytes:
+    chunk = b"%x\r\n%b\r\n" % (len(body), body) if body else b""
+    return chunk + b"0\r\n\r\n" if is_last else chunk

@@ -1,0 +1,104 @@
+"""Kept connections: requests one after another, or before an answer is there, and the end of idleness."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import uvicorn
+from uvicorn.server import ServerState
+
+from service.http.protocol import LimitedProtocol
+from service.settings.settings import Settings
+
+PATIENCE = 0.4
+"""Seconds that a connection may be idle."""
+Reader, Writer = asyncio.StreamReader, asyncio.StreamWriter
+
+
+async def echo(scope: Any, receive: Any, send: Any) -> None:
+    """Answers with the path, the query and the body, in a moment."""
+    parts = []
+    while True:
+        message = await receive()
+        parts.append(message.get("body", b""))
+        if not message.get("more_body"):
+            break
+    await asyncio.sleep(0.01)
+    body = f"{scope['path']}|{scope['query_string'].decode()}|{b''.join(parts).decode()}".encode()
+    await send(
+        {"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"%d" % len(body))]}
+    )
+    await send({"type": "http.response.body", "body": body})
+
+
+def connected(talk: Callable[[Reader, Writer], Awaitable[None]]) -> None:
+    """Lets a client talk to the app over one connection."""
+
+    async def run() -> None:
+        protocol = LimitedProtocol.with_limits(Settings().connection_limits)
+        config = uvicorn.Config(echo, http=protocol, ws="none", log_config=None, lifespan="off")
+        config.load()
+        state = ServerState()
+
+        def made() -> LimitedProtocol:
+            connection = protocol(config=config, server_state=state, app_state={})
+            connection.timeout_keep_alive = PATIENCE  # type: ignore[assignment]
+            return connection
+
+        server = await asyncio.get_running_loop().create_server(made, "127.0.0.1", 0)
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        try:
+            await talk(reader, writer)
+        finally:
+            writer.close()
+            server.close()
+            await server.wait_closed()
+
+    asyncio.run(run())
+
+
+def request(path: str, body: bytes = b"", more: str = "") -> bytes:
+    return f"POST {path} HTTP/1.1\r\nHost: x\r\n{more}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+async def answer(reader: Reader) -> bytes:
+    head = (await reader.readuntil(b"\r\n\r\n")).lower()
+    assert head.startswith(b"http/1.1 200 ")
+    return await reader.readexactly(int(head.partition(b"content-length: ")[2].split(b"\r\n")[0]))
+
+
+def test_requests_are_answered_in_their_order() -> None:
+    async def talk(reader: Reader, writer: Writer) -> None:
+        writer.write(request("/a%20b?c=d%20e", b"one") + request("/b", b"two") + request("/c"))
+        assert [await answer(reader) for _ in range(3)] == [b"/a b|c=d%20e|one", b"/b||two", b"/c||"]
+
+    connected(talk)
+
+
+def test_a_body_may_come_later_and_in_pieces() -> None:
+    async def talk(reader: Reader, writer: Writer) -> None:
+        writer.write(request("/a", b"12345678", "Expect: 100-continue\r\n")[:-8])
+        assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+        for piece in (b"123", b"45", b"678"):
+            writer.write(piece)
+            await asyncio.sleep(0.02)
+        assert await answer(reader) == b"/a||12345678"
+
+    connected(talk)
+
+
+def test_an_idle_connection_ends_and_a_busy_one_does_not() -> None:
+    async def talk(reader: Reader, writer: Writer) -> None:
+        until = time.monotonic() + 2 * PATIENCE
+        while time.monotonic() < until:
+            writer.write(request("/a"))
+            assert await answer(reader) == b"/a||"
+            await asyncio.sleep(PATIENCE / 4)
+        began = time.monotonic()
+        assert await reader.read() == b""
+        assert time.monotonic() - began >= PATIENCE / 2
+
+    connected(talk)
