@@ -14,10 +14,10 @@ import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from starlette.middleware.cors import CORSMiddleware
 from starlette.routing import Route
 
@@ -195,13 +195,12 @@ def create_app(
             app.state.lanes.close()
 
     app = LayeredApp(
+        routes=_routes().routes,
         title="Freshet",
         summary="SQL views, recursive ones too, kept up to date.",
         version=operations.VERSION,
         lifespan=lifespan,
         openapi_url=None,
-        generate_unique_id_function=operation_id,
-        responses=dict.fromkeys(("4XX", "5XX"), problems.DESCRIPTION),
         telemetry={"tracing": False, "metrics": False, "logs": False},  # `service/exposition` has them
     )
     app.state.runtime = app.state.loop = app.state.pipeline = app.state.warming = None
@@ -215,11 +214,22 @@ def create_app(
     app.state.metrics = Metrics(commits=RecentCommits() if app.state.otlp.traces else None)
     _install_layers(app, settings)
     problems.install(app)
-    for router in ROUTERS:
-        app.include_router(router)
     check_declared(_declared(app))
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]
     return app
+
+
+@cache
+def _routes() -> APIRouter:
+    """The routes, which are the same for every app of the process: they find their app in the request. The
+    framework makes much of each."""
+    routes = APIRouter(
+        generate_unique_id_function=operation_id,
+        responses=dict.fromkeys(("4XX", "5XX"), problems.DESCRIPTION),
+    )
+    for router in ROUTERS:
+        routes.include_router(router)
+    return routes
 
 
 def _install_layers(app: FastAPI, settings: Settings) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
@@ -19,25 +20,47 @@ OF_USERS = {"Change"}
 """What users of the client know by a name that something else has inside the service."""
 
 
+@dataclass(frozen=True)
+class Module:
+    """What a module says of itself. Its syntax is not kept: the collector would look through the trees of all
+    modules for as long as the process runs."""
+
+    classes: tuple[str, ...]
+    imports: tuple[tuple[str, str], ...]
+    """What it imports from where."""
+
+
+def read(path: Path) -> Module:
+    tree = ast.parse(path.read_bytes())
+    return Module(
+        tuple(node.name for node in tree.body if isinstance(node, ast.ClassDef)),
+        tuple(
+            (node.module, alias.name)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom) and node.module
+            for alias in node.names
+        ),
+    )
+
+
 @cache
-def modules() -> dict[str, ast.Module]:
-    """The syntax of every module of the packages, by its dotted name."""
+def modules() -> dict[str, Module]:
+    """Every module of the packages, by its dotted name."""
     found = {}
     for package in PACKAGES:
         for path in sorted((ROOT / package).rglob("*.py")):
             parts = path.relative_to(ROOT).with_suffix("").parts
-            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = ast.parse(path.read_bytes())
+            found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = read(path)
     assert len(found) > 400
     return found
 
 
 def imported(name: str) -> Iterator[str]:
     """The modules of ours that a module imports."""
-    for node in ast.walk(modules()[name]):
-        if isinstance(node, ast.ImportFrom) and node.module in modules():
-            for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
-                yield inner if inner in modules() else node.module
+    for place, what in modules()[name].imports:
+        if place in modules():
+            inner = f"{place}.{what}"
+            yield inner if inner in modules() else place
 
 
 def repeated(named: Iterator[tuple[str, str]]) -> dict[str, list[str]]:
@@ -56,10 +79,10 @@ def test_a_file_name_is_one_thing() -> None:
 
 def test_a_public_class_is_one_thing() -> None:
     classes = (
-        (node.name, name)
-        for name, tree in modules().items()
-        for node in tree.body
-        if isinstance(node, ast.ClassDef) and not node.name.startswith("_") and node.name not in OF_USERS
+        (found, name)
+        for name, module in modules().items()
+        for found in module.classes
+        if not found.startswith("_") and found not in OF_USERS
     )
     assert not repeated(classes)
 

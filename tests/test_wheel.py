@@ -51,9 +51,10 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     A path in a .pth file brings packages, and not the .pth files beside them: so not the repository.
     """
     place = tmp_path_factory.mktemp("environment")
-    venv.create(place, with_pip=True)
+    venv.create(place)
     packages = place / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}" / "site-packages"
-    run(str(place / "bin" / "python"), "-m", "pip", "install", "--no-deps", str(wheel))
+    own = str(place / "bin" / "python")
+    run(sys.executable, "-m", "pip", "--python", own, "install", "--no-deps", str(wheel))
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return place / "bin"
 

@@ -46,43 +46,44 @@ def _contribution(kind, word, other):
 def pack(delta, order, rounds, columns):
     """The delta row by row: the words that `order` names, the rounds, the epoch, and room for diffs."""
     rows = empty_matrix(delta.shape[1], columns)
-    put_lead(delta, order, rounds, 0, delta.shape[1], None, rows)
+    put_lead(delta, order, rounds, 0, delta.shape[1], None, None, rows)
     return rows
 
 
 @njit(inline="always")
-def _place(places, i, first):
-    """Where row i of a delta goes: to places[i - first], or, if there are none, to row i."""
-    return i if places is None else places[i - first]
+def _of(numbers, k):
+    """One of some numbers; if there are none, its place among them."""
+    return k if numbers is None else numbers[k]
 
 
 @njit
-def put_lead(delta, order, rounds, first, last, places, rows):
-    """Write the leading columns of the delta's rows first ≤ i < last, without diffs, to their `places`."""
+def put_lead(delta, order, rounds, first, last, picks, places, rows):
+    """Write the leading columns of rows of the delta, without diffs: for first ≤ k < last, row `picks[k]` to
+    row `places[k]`, or row k to row k where there are no picks or places."""
     width = order.shape[0] - 1
     depth = rounds.shape[0]
-    for i in range(first, last):
-        k = _place(places, i, first)
+    for k in range(first, last):
+        i, place = _of(picks, k), _of(places, k)
         for w in range(width):
-            rows[k, w] = delta[order[w], i]
+            rows[place, w] = delta[order[w], i]
         for d in range(depth):
-            rows[k, width + d] = rounds[d]
-        rows[k, width + depth] = delta[order[width], i]
+            rows[place, width + d] = rounds[d]
+        rows[place, width + depth] = delta[order[width], i]
 
 
 @njit
-def put_counts(delta, order, rounds, first, last, places, rows):
+def put_counts(delta, order, rounds, first, last, picks, places, rows):
     """As `put_lead`, with the delta's diffs."""
-    put_lead(delta, order, rounds, first, last, places, rows)
+    put_lead(delta, order, rounds, first, last, picks, places, rows)
     diffs = delta[delta.shape[0] - 1]
-    for i in range(first, last):
-        rows[_place(places, i, first), rows.shape[1] - 1] = diffs[i]
+    for k in range(first, last):
+        rows[_of(places, k), rows.shape[1] - 1] = diffs[_of(picks, k)]
 
 
 @njit
-def put_sums(delta, order, rounds, slots, first, last, places, rows):
+def put_sums(delta, order, rounds, slots, first, last, picks, places, rows):
     """As `put_lead`, with what the rows add to the slots. Raises OverflowError if that is too much."""
-    put_lead(delta, order, rounds, first, last, places, rows)
+    put_lead(delta, order, rounds, first, last, picks, places, rows)
     lead = order.shape[0] + rounds.shape[0]
     diffs = delta[delta.shape[0] - 1]
     is_large = False
@@ -91,9 +92,10 @@ def put_sums(delta, order, rounds, slots, first, last, places, rows):
         is_nowhere = slots[s, 1] == NOWHERE
         words = delta[0 if is_nowhere else slots[s, 1]]
         others = delta[0 if is_nowhere else slots[s, 2]]
-        for i in range(first, last):
+        for k in range(first, last):
+            i = _of(picks, k)
             part = 0 if is_nowhere else _contribution(kind, words[i], others[i])
-            rows[_place(places, i, first), lead + s] = diffs[i] * part
+            rows[_of(places, k), lead + s] = diffs[i] * part
             is_large |= is_product_large(diffs[i], part)
     if is_large:
         raise OverflowError("a sum does not fit into 64 bits")
@@ -150,7 +152,7 @@ def arrange(delta, order, rounds):
     n = delta.shape[1]
     lead = order.shape[0] + rounds.shape[0]
     rows = empty_matrix(n, lead + 1)
-    put_counts(delta, order, rounds, 0, n, None, rows)
+    put_counts(delta, order, rounds, 0, n, None, None, rows)
     return consolidate(rows, lead)
 
 
@@ -164,7 +166,7 @@ def arrange_sums(delta, order, rounds, slots):
     n = delta.shape[1]
     lead = order.shape[0] + rounds.shape[0]
     rows = empty_matrix(n, lead + slots.shape[0])
-    put_sums(delta, order, rounds, slots, 0, n, None, rows)
+    put_sums(delta, order, rounds, slots, 0, n, None, None, rows)
     return consolidate(rows, lead)
 
 

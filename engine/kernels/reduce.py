@@ -498,7 +498,8 @@ def reduce_sums(keys, table, old, depth, rounds, slots, finish):
     for k in range(lines.shape[0]):
         failed += lines[k, VALUES] != FINE
     if failed == 0:
-        return delta_of(keys, lines, _FIRST, aggregates), lines[:0], later
+        none = np.empty((0, lines.shape[1]), np.int64)  # a view would keep all lines
+        return delta_of(keys, lines, _FIRST, aggregates), none, later
     return delta_of(keys, _apart(lines, True), _FIRST, aggregates), _apart(lines, False), later
 
 

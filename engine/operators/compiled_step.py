@@ -8,6 +8,7 @@ and Python runs it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from sys import getrefcount
 
 import numpy as np
 
@@ -38,6 +39,8 @@ from engine.state.trace import Trace
 
 _ARENA_WORDS = 1 << 16
 _NURSERY_WORDS = 1 << 18
+_ONLY_HERE = 2
+"""The references to an object that one variable has, as `getrefcount` counts them."""
 _MOST_WAITING = 64
 _PATIENCE = 64
 """After refusals, at most so many steps are Python's before compiled code is tried again."""
@@ -71,6 +74,7 @@ class CompiledStep:
         self._state = np.zeros(arena.STATE, np.int64)
         self._numbers = memoryview(self._state)  # type: ignore[arg-type]
         self._nursery = np.empty(_NURSERY_WORDS, np.int64)
+        self._spare: np.ndarray | None = None
         self._cursor = np.zeros(1, np.int64)
         self._nursed: set[Trace] = set()
         self._changed = np.empty((len(body), CHANGE), np.int64)
@@ -176,11 +180,15 @@ class CompiledStep:
         self._shown.clear()
 
     def _renew(self) -> None:
-        """Begin another nursery, of which nothing is taken yet."""
+        """Begin another nursery, of which nothing is taken yet: the last but one, whose memory is mapped
+        already, if nobody reads it any more."""
         for trace in self._nursed:
             trace.leave_nursery()
         self._nursed.clear()
-        self._nursery = np.empty(_NURSERY_WORDS, np.int64)
+        spare, self._spare = self._spare, self._nursery
+        if spare is None or getrefcount(spare) > _ONLY_HERE:
+            spare = np.empty(_NURSERY_WORDS, np.int64)
+        self._nursery = spare
         self._tell(NURSERY, self._nursery)
         self._cursor[0] = 0
 

@@ -25,11 +25,11 @@ from planner.adhoc.counted_results import with_counted_results
 from planner.adhoc.demanded_rows import EVERYTHING, Demand, demands
 from planner.adhoc.enum_labels import with_typed_labels
 from planner.adhoc.from_clauses import Relations, with_plain_names, with_plain_rows
-from planner.adhoc.interval_sums import with_interval_sums
 from planner.adhoc.kinds_apart import check_kinds
 from planner.adhoc.pivot_lists import PivotList, with_pivot_lists
 from planner.adhoc.recursive_queries import check_recursion
 from planner.adhoc.relation_functions import RelationCall, take_call, with_relation_calls
+from planner.adhoc.summed_intervals import with_summed_intervals
 from planner.adhoc.valid_time_reads import with_valid_times
 from planner.adhoc.visible_ctes import tables_with_ctes
 from planner.allowed.open_functions import IN_QUERIES
@@ -139,13 +139,13 @@ def adhoc_query(
     with_times(query, relations)
     with_delays(query, lambda name: watermark_of(relations.get(name)))
     instead = _instead(query, dialect)
+    with_summed_intervals(query, relations, dialect)
     with_native_items(query)
     names = _places(query)
     with_plain_names(query, relations, dialect)
     with_plain_rows(query, dialect)
     with_typed_labels(query, relations, dialect)
     with_array_sums(query, relations, dialect)
-    with_interval_sums(query, relations)
     query = in_plain_duckdb(query)
     columns = _columns(query)
     divides = any(division.args.get("typed") for division in query.find_all(exp.Div))

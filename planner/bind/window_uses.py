@@ -95,9 +95,18 @@ class WindowUses:
     session: Session
     named: Mapping[str, exp.Window]
     found: dict[WindowUse, Attribute] = field(default_factory=dict)
+    written: dict[tuple[exp.Window, str], Attribute] = field(default_factory=dict)
+    """By what is written in which clause: two queries inside of it are never one use, though they are equal,
+    and rows that are equal might take two orders."""
 
-    def column(self, node: exp.Window, bind: Bind, predicate: Bind) -> Attribute:
-        """The column of a window function; `bind` and `predicate` bind the expressions inside it."""
+    def column(self, node: exp.Window, clause: str, bind: Bind, predicate: Bind) -> Attribute:
+        """The column of a window function in a clause; `bind` and `predicate` bind what is inside of it."""
+        known = self.written.get((node, clause))
+        if known is None:
+            known = self.written[node.copy(), clause] = self._column(node, bind, predicate)
+        return known
+
+    def _column(self, node: exp.Window, bind: Bind, predicate: Bind) -> Attribute:
         try:
             use = self._use(node, bind, predicate)
         except PlannerError as error:

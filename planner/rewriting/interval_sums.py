@@ -18,7 +18,9 @@ _PARTS = (
     "CAST(extract(hour FROM {0}) * 3600000000 + extract(minute FROM {0}) * 60000000 "
     "+ extract(microsecond FROM {0}) AS BIGINT)",
 )
-_SUM = "to_months(CAST({0} AS INTEGER)) + to_days(CAST({1} AS INTEGER)) + to_microseconds({2})"
+_SUM = (
+    "to_months(CAST({0} AS INTEGER)) + to_days(CAST({1} AS INTEGER)) + to_microseconds(CAST({2} AS BIGINT))"
+)
 _DAYS = "round(({0} / {3} - trunc({0} / {3})) * 30, 6)"
 _SECONDS = f"round(({{1}} / {{3}} - trunc({{1}} / {{3}}) + {_DAYS} - trunc({_DAYS})) * 86400, 6)"
 _AVERAGE = (

@@ -15,6 +15,7 @@ import gc
 import signal
 import socket
 import sys
+from contextlib import suppress
 from functools import partial
 from types import FrameType
 
@@ -41,10 +42,18 @@ GC_THRESHOLD = (50_000, 4, 100)
 at few objects at a time, for all threads wait meanwhile."""
 
 
+TICK = 1.0
+"""Seconds between looks at the clock, for the date in the heads of answers."""
+
+
 class _Server(uvicorn.Server):
-    """A server that tells the app of a signal before it waits for open requests, and then ends in peace."""
+    """A server that tells the app of a signal before it waits for open requests, and then ends in peace.
+
+    It is woken when it has to end, so it need not look often.
+    """
 
     app: FastAPI
+    _woken: asyncio.Event | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Listens. With TLS, the handshake has the time of a head: a connection counts only after it."""
@@ -56,12 +65,24 @@ class _Server(uvicorn.Server):
             )
         await super().startup(sockets)
 
+    async def main_loop(self) -> None:
+        self._woken, self._loop = asyncio.Event(), asyncio.get_running_loop()
+        while not await self.on_tick(0):
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._woken.wait(), TICK)
+
+    def end(self) -> None:
+        """Ends the service. Safe in a signal handler."""
+        self.should_exit = True
+        if self._woken is not None:
+            self._loop.call_soon_threadsafe(self._woken.set)
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         if not self.should_exit:
             end_by(self.app.state.settings.shutdown_seconds)
         end_feeds(self.app)
         self.force_exit = self.should_exit and sig == signal.SIGINT
-        self.should_exit = True
+        self.end()
 
 
 def certificate_of(settings: Settings) -> Certificate | None:
@@ -94,7 +115,7 @@ def serve() -> None:
 
     def stop() -> None:
         failed.append(True)
-        server.should_exit = True
+        server.end()
 
     app = create_app(
         settings,

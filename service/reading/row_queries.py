@@ -62,11 +62,20 @@ class RowQueries:
         self._lock = threading.Lock()
         self._kept: OrderedDict[tuple[int, str, str], _Entry] = OrderedDict()
 
+    def ready(self, definition: Definition, where: str, order_by: str | None) -> Asked | None:
+        """The point read of the relation's rows, if it needs no planning."""
+        order = order_by or ""
+        shape = _shape(where, order)
+        known = self._known(definition, shape.text, order)
+        if known is not None and known.is_apart:
+            known, shape = self._known(definition, where, order), LiteralShape(where, ())
+        return None if known is None else known.asked(shape.values)
+
     def read(self, definition: Definition, where: str, order_by: str | None) -> Asked | None:
         """The point read of the relation's rows; None if it takes more than that. Raises what `predicate` and
         `sort_keys` raise for texts that they refuse."""
         order = order_by or ""
-        shape = shape_of(where) if len(where) + len(order) <= _LONGEST else LiteralShape(where, ())
+        shape = _shape(where, order)
         known = self._known(definition, shape.text, order)
         if known is not None and not known.is_apart:
             return known.asked(shape.values)
@@ -127,6 +136,10 @@ class RowQueries:
             return None if query is None else PointRead(query, definition, self._dictionary)
         except EngineError:
             return None
+
+
+def _shape(where: str, order: str) -> LiteralShape:
+    return shape_of(where) if len(where) + len(order) <= _LONGEST else LiteralShape(where, ())
 
 
 def _with_parameters(

@@ -10,7 +10,7 @@ import pytest
 
 from engine.kernels.layers import ROWS
 from engine.kernels.stepping import spine
-from engine.operators import running_dataflow
+from engine.operators import compiled_step, running_dataflow
 from engine.operators.history import History
 from engine.plan.nodes import AggregateSpec, Function, Reduce
 from engine.runtime.engine import Engine, Snapshot
@@ -66,6 +66,34 @@ def test_snapshots_stay_what_they_were(seed: int) -> None:
     for trace in traces(engine):
         assert sum(map(len, trace.shown().layers)) == trace.rows
         assert len(trace.shown().layers) <= 4 + 2 * trace.rows.bit_length()
+
+
+def test_a_nursery_is_used_again_once_nobody_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled_step, "_NURSERY_WORDS", 1 << 11)
+    engine = Engine()
+    engine.create_source(EDGES.name, EDGES.schema)
+    used: list[int] = []
+    rows: Counter = Counter()
+
+    def insert_some(count: int) -> None:
+        used.clear()
+        for _ in range(count):
+            row = (len(rows) % KEYS, len(rows))
+            rows[row] += 1
+            apply(engine, {"edges": [(row, 1)]})
+            steps = engine._dataflow._compiled
+            assert steps is not None
+            if steps._nursery.ctypes.data not in used[-1:]:
+                used.append(steps._nursery.ctypes.data)
+
+    insert_some(1_000)
+    assert len(used) > 10
+    assert len(set(used)) == 2
+    snapshot, then = engine.snapshot, Counter(rows)
+    insert_some(1_000)
+    assert len(used) > 10
+    assert len(set(used)) == 3
+    assert shown(snapshot, "edges") == then
 
 
 @pytest.mark.parametrize("seed", [89, 198, 208])

@@ -18,7 +18,7 @@ from engine.kernels.arrange import SLOT_HIGH, SLOT_LOW, SLOT_ROWS, arrange, arra
 from engine.kernels.join import MOST_PAIRS
 from engine.kernels.merge import merge
 from engine.kernels.narrow.narrow_rows import as_matrix, table_of
-from engine.kernels.parallel import threads
+from engine.kernels.parallel import divided_sort, threads
 from engine.kernels.parallel.divided_join import join_batch
 from engine.kernels.parallel.divided_merge import merge_batches
 from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums
@@ -45,6 +45,7 @@ def in_parts(count: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "GRAIN", 1)
         patch.setattr(threads, "LARGE", 2)
+        patch.setattr(divided_sort, "VERY_LARGE", 1_000)
         patch.setattr(trace, "AT_ONCE", 2)
         for module in (trace, layer_merge):
             patch.setattr(module, "QUANTUM", 4)

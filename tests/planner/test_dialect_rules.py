@@ -210,7 +210,7 @@ def test_a_signature_says_which_arguments_a_function_takes() -> None:
 @pytest.mark.parametrize(
     ("dialect", "sql", "hint"),
     [
-        ("flink", "PARSE_URL('a')", "parse_url(url, part[, key]) is"),
+        ("clickhouse", "toDateTime64(1)", "todatetime64(value, digits[, zone]) is"),
         ("snowflake", "LAST_DAY()", "last_day(at[, unit]) is"),
         ("spark", "BTRIM('a', 'b', 'c')", "btrim(text) is; btrim(text, signs) is"),
     ],

@@ -201,16 +201,18 @@ def divided(case: Case, plans: Mapping[str, Node], answers: Answers, one: Engine
             advance(engine, case, lower + 1, case.history[lower:upper], answers)
         beside.begin([view for view in views if when[view.name] == last], plans)
         beside.end()
+    framed = any(re.search(r"\bOVER\b", view.sql()) for view in case.views)
     for view in views:
-        _same_changes(engine, one, view.name, last)
+        _same_changes(engine, one, view.name, last, framed)
     for table in case.tables:
         _same_changes(engine, one, table.name, last)
 
 
-def _same_changes(engine: Engine, one: Engine, name: str, last: int) -> None:
+def _same_changes(engine: Engine, one: Engine, name: str, last: int, framed: bool = False) -> None:
+    """`framed`: DuckDB computes frames together; the last digit of a float may depend on the others."""
     with departure("crash", name, last):
         expected, got = one.snapshot.changes(name, 0, last), engine.snapshot.changes(name, 0, last)
-        if not np.array_equal(expected, got):
+        if not np.array_equal(expected, got) and not (framed and _near(engine, one, name, last)):
             raise Departure(
                 Mismatch("batching", name, last, _readable(one, name, expected), _readable(engine, name, got))
             )
@@ -218,6 +220,10 @@ def _same_changes(engine: Engine, one: Engine, name: str, last: int) -> None:
             errors, others = one.snapshot.errors(name, number), engine.snapshot.errors(name, number)
             if errors != others:
                 raise Departure(Mismatch("batching", name, number, errors, others))
+
+
+def _near(engine: Engine, one: Engine, name: str, last: int) -> bool:
+    return all(same(read(one, name, n), read(engine, name, n)) for n in range(1, last + 1))
 
 
 def _is_limit(answer: Answer | None) -> bool:

@@ -123,6 +123,14 @@ def test_orders_among_the_arguments() -> None:
     hold((T,), [(sql, sql) for sql in INSIDE], dialect="duckdb")
 
 
+def test_one_window_is_one_value_in_rows_that_are_equal() -> None:
+    """Found by the random views (seed 939): with a query inside of it, it was two windows."""
+    counted = "count(DISTINCT x) FILTER (WHERE 5 IN (SELECT n FROM (VALUES (2)) AS v(n) WHERE n <> x))"
+    window = f"lead({counted}) OVER (PARTITION BY {counted}, k)"
+    sql = f"SELECT 1 * {window} AS a, {window} AS b FROM t GROUP BY GROUPING SETS ((k), (k))"
+    hold((T,), [(sql, sql)], dialect="duckdb")
+
+
 MOMENTS = (
     "m(k INTEGER, day DATE, at TIMESTAMP, tz TIMESTAMPTZ, f DOUBLE PRECISION, d NUMERIC(9, 2), s TEXT)",
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,9 +13,11 @@ from typing import Any
 
 import httpx
 import pytest
+import uvicorn
 
 from service.app import create_app
 from service.http.routes.operation_routes import VERSION
+from service.process.serving import TICK, _Server
 from service.running.runtime import Runtime
 from service.settings.settings import Settings
 from tests.service.client import Client, Process, code
@@ -203,3 +206,20 @@ def test_a_process_that_cannot_start_says_why(start: Callable[..., Process], tmp
     exit_code, written = start(FRESHET_DATABASE_URL=f"sqlite:///{tmp_path}/none/x.db").wait(240)
     assert exit_code == 1
     assert "cannot start" in written
+
+
+def test_the_end_does_not_wait_for_a_tick() -> None:
+    """The server looks at the clock once a second, but is woken when it has to end."""
+    server = _Server(uvicorn.Config("service.app:create_app", factory=True, log_config=None))
+    server.config.encoded_headers = []
+
+    async def ended() -> float:
+        running = asyncio.create_task(server.main_loop())
+        await asyncio.sleep(0.05)
+        assert server.server_state.default_headers[0][0] == b"date" and not running.done()
+        began = time.monotonic()
+        server.end()
+        await running
+        return time.monotonic() - began
+
+    assert asyncio.run(ended()) < TICK / 2

@@ -164,6 +164,28 @@ def test_a_shape_is_planned_once(keyed: Client, monkeypatch: pytest.MonkeyPatch)
     ]
 
 
+def test_parameters_that_are_texts_mean_what_they_mean_beside_others(keyed: Client) -> None:
+    """Texts alone come to the route without the framework's checks."""
+    path = "/v1/tables/t/rows"
+    for asked in (
+        *({"where": "id = 5"}, {"where": "id = 5"}, {"where": ""}, {"where": "id = "}, {"where": "x = 5"}),
+        *({"as_of": "1"}, {"as_of": "x"}, {"as_of": ""}, {"order_by": "id DESC"}, {"cursor": "x"}, {}),
+        *({"branch": "none", "where": "id = 5"}, {"valid_at": "2020-01-01T00:00:00Z"}, {"nothing": "1"}),
+        *({"where": "id = 5", "as_of": "0"}, {"where": "id = 5", "as_of": "1"}, {"where": "name = 'n1'"}),
+    ):
+        alone, beside = keyed.get(path, **asked), keyed.get(path, **asked, format="json")
+        assert (alone.status_code, alone.text) == (beside.status_code, beside.text), asked
+
+
+def test_a_known_shape_is_answered_without_another_thread(
+    keyed: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert keyed.rows("t", where="id = 5")
+    monkeypatch.setattr("service.reading.lanes.Lane.run", None)
+    assert keyed.rows("t", where="id = 6") == [(6, "n0", "2020-01-01")]
+    assert keyed.rows("t", where="id = 700") == []
+
+
 def test_a_minus_before_nothing_is_that_of_all_values(keyed: Client) -> None:
     assert keyed.rows("t", where="id = -0") == [(0, "n0", "2020-01-01")]
     assert keyed.rows("t", where="id = -3") == [(-3, "n0", "2020-01-01")]

@@ -4,11 +4,17 @@ Splitters, which are taken from a sample of the rows, lie between the parts. Sev
 the delta to the parts at once, as rows of one matrix, and then sort and consolidate the parts. Equal rows are
 always in one part. So the batch is the one that `engine.kernels.arrange` makes.
 
+The parts of a very large delta are made in waves. The rows of each come behind what is left of those before
+it, so that a delta with few distinct rows never takes the memory of all its rows.
+
 If most of the splitters are equal, many rows are: then the stretches are arranged on their own, without that
 matrix, and the few rows that are left of them are added up.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from numba import njit
@@ -29,6 +35,9 @@ from engine.kernels.sort import sort_rows
 
 SAMPLED = 32
 """How many rows are sampled for each part."""
+VERY_LARGE = 1 << 20
+"""The fewest rows whose parts are made in waves."""
+WAVES = 2
 BUCKETS = 1 << 12
 """Stretches of first words, of which few have splitters."""
 _NO_SLOTS = np.empty((0, 3), np.int64)
@@ -61,20 +70,43 @@ def _arranged(delta: np.ndarray, order: np.ndarray, rounds: np.ndarray, slots: n
         return assign(delta, order, between, stretch.start, stretch.stop, part_of)
 
     counts = np.array(threads.each(count, stretches))
-    ends = np.cumsum(counts.sum(axis=0))
-    starts = np.cumsum(counts, axis=0) - counts + (ends - counts.sum(axis=0))
     rows, lead = matrix(delta.shape[1], order, rounds, slots)
+    put = partial(scatter, delta, order, rounds, slots, part_of)
+    size, waves = 0, WAVES if delta.shape[1] >= VERY_LARGE else 1
+    for wave in range(waves):
+        first, last = len(stretches) * wave // waves, len(stretches) * (wave + 1) // waves
+        size = _put_wave(partial(put, first), stretches, counts[:, first:last], rows, lead, size)
+    del put, part_of  # before a copy takes more room
+    return rows[:size] if 2 * size >= len(rows) else rows[:size].copy()
 
-    def put(place: int) -> None:
-        stretch = stretches[place]
-        scatter(delta, order, rounds, slots, stretch.start, stretch.stop, part_of, starts[place], rows)
+
+def _put_wave(
+    put: Callable[[int, int, np.ndarray, np.ndarray], None],
+    stretches: list[slice],
+    counts: np.ndarray,
+    rows: np.ndarray,
+    lead: int,
+    size: int,
+) -> int:
+    """Let each stretch `put` its rows of some parts behind the first `size` rows, sort and consolidate the
+    parts, and move them together; `counts` has how many rows of each part a stretch has. Returns the new
+    size."""
+    ends = size + np.cumsum(counts.sum(axis=0))
+    starts = np.cumsum(counts, axis=0) - counts + (ends - counts.sum(axis=0))
+
+    def put_stretch(place: int) -> None:
+        put(stretches[place].start, stretches[place].stop, starts[place], rows)
 
     def sorted_part(part: int) -> np.ndarray:
         own = rows[starts[0, part] : ends[part]]
         return own[: sort_part(own, lead)]
 
-    threads.each(put, range(len(stretches)))
-    return threads.together(rows, threads.each(sorted_part, range(len(ends))))
+    threads.each(put_stretch, range(len(stretches)))
+    for start, part in zip(starts[0], threads.each(sorted_part, range(len(ends))), strict=True):
+        if start > size:
+            rows[size : size + len(part)] = part
+        size += len(part)
+    return size
 
 
 def _added_up(
@@ -187,23 +219,28 @@ def assign(delta, order, between, first, last, part_of):
 
 
 @kernel(
-    "void(int64[:,::1], int64[::1], int64[::1], int64[:,::1], int64, int64, uint8[::1], int64[::1],"
+    "void(int64[:,::1], int64[::1], int64[::1], int64[:,::1], uint8[::1], int64, int64, int64, int64[::1],"
     " int64[:,::1])"
 )
-def scatter(delta, order, rounds, slots, first, last, part_of, starts, rows):
-    """Write the delta's rows first ≤ i < last into `rows`, those of a part from starts[part] on, with their
-    diffs or, if there are slots, with what they add to these."""
+def scatter(delta, order, rounds, slots, part_of, part, first, last, starts, rows):
+    """Write the delta's rows first ≤ i < last that are in parts from `part` on into `rows`, those of the k-th
+    of these parts from starts[k] on, with their diffs or, if there are slots, with what they add to these."""
+    picks = np.empty(BLOCK, np.int64)
     places = np.empty(BLOCK, np.int64)
     ends = starts.copy()
     for start in range(first, last, BLOCK):
-        stop = min(start + BLOCK, last)
-        for i in range(start, stop):
-            places[i - start] = ends[part_of[i]]
-            ends[part_of[i]] += 1
+        picked = 0
+        for i in range(start, min(start + BLOCK, last)):
+            picks[picked] = i
+            picked += part <= part_of[i] < part + ends.shape[0]
+        for k in range(picked):
+            own = part_of[picks[k]] - part
+            places[k] = ends[own]
+            ends[own] += 1
         if slots.shape[0] == 0:
-            put_counts(delta, order, rounds, start, stop, places, rows)
+            put_counts(delta, order, rounds, 0, picked, picks, places, rows)
         else:
-            put_sums(delta, order, rounds, slots, start, stop, places, rows)
+            put_sums(delta, order, rounds, slots, 0, picked, picks, places, rows)
 
 
 @kernel("int64(int64[:,::1], int64)")

@@ -3,8 +3,8 @@ some of them are Python's.
 
 As in `loop_rounds`, a call changes nothing but its own arrays. `queue` lists the places that changes have
 reached, in ascending order; the first `state[HEAD]` of them have had their turns. All arrays that stay the
-same from call to call are told as lines of one, `arrays`: each array that is passed costs its share of a small
-step.
+same from call to call are told as lines of one, `arrays`: each array that is passed costs its share of a
+small step.
 """
 
 from __future__ import annotations

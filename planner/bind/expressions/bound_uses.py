@@ -106,7 +106,7 @@ def bind_window(binding: Binding, node: exp.Window) -> Expression:
         )
     inside = binding.within("a window function", binding.collector)
     with binding.session.provenance.noting(node):
-        value: Expression = binding.windows.column(node, inside.bind, inside.predicate).ref
+        value: Expression = binding.windows.column(node, binding.clause, inside.bind, inside.predicate).ref
     if has(binding.session.dialect, Trait.ABSENT_IS_DEFAULT) and not is_native(node):
         value = _window_or_default(binding, node, inside, value)
     averaged = [inside.bind(node.this.this)] if isinstance(node.this, exp.Avg) else []

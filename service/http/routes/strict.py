@@ -8,7 +8,8 @@ without asking the browser.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Coroutine
-from typing import Any
+from inspect import iscoroutinefunction
+from typing import Any, get_type_hints
 
 from fastapi.routing import APIRoute
 from starlette.requests import Request
@@ -57,6 +58,7 @@ class StrictRoute(APIRoute):
         handle = super().get_route_handler()
         known = frozenset(field.alias for field in self.dependant.query_params)
         takes_body = self.body_field is not None or "requestBody" in (self.openapi_extra or {})
+        texts = self._texts()
 
         async def strict(request: Request) -> Response:
             check_parameters(request, known)
@@ -64,9 +66,27 @@ class StrictRoute(APIRoute):
                 if has_body(request):
                     check_json(request)
                 request = with_body_limit(request, request.app.state.settings.sql_limit)
+            elif texts is not None and texts.issuperset(given := request.query_params):
+                # There is nothing to convert or to check.
+                return await self.endpoint(request=request, **request.path_params, **given)  # type: ignore[no-any-return]
             return await handle(request)
 
         return strict
+
+    def _texts(self) -> frozenset[str] | None:
+        """The query parameters that may be any text, if the route makes a response from the request, texts in
+        its path, and query parameters that may all be left out; None if it is something else."""
+        asked = self.dependant
+        more = (asked.dependencies, asked.header_params, asked.cookie_params, asked.body_params)
+        is_plain = asked.request_param_name == "request" and not any(more) and not self.response_model
+        if not is_plain or any(field.field_info.annotation is not str for field in asked.path_params):
+            return None
+        if any(field.name != field.alias or field.field_info.is_required() for field in asked.query_params):
+            return None
+        if not iscoroutinefunction(self.endpoint) or get_type_hints(self.endpoint)["return"] is not Response:
+            return None
+        given = (field for field in asked.query_params if field.field_info.annotation == (str | None))
+        return frozenset(field.name for field in given if not field.field_info.metadata)
 
 
 def check_parameters(request: Request, known: Collection[str] = ()) -> None:
