@@ -84,8 +84,8 @@ class CompiledStep:
             *(self._waiting, self._taken, self._arena, self._state),
             *(self._nursery, self._cursor, self._changed),
         )
-        for line, array in enumerate(told):
-            self._tell(line, array)
+        for place, array in enumerate(told):
+            self._tell(place, array)
         self._lent: list[Arrangement] = []
         self._kept: list[np.ndarray] = []
         self._shown: list[Operator] = []

@@ -64,6 +64,19 @@ def _arranged(delta: np.ndarray, order: np.ndarray, rounds: np.ndarray, slots: n
     between = splitters(delta, order, len(stretches))
     if 2 * (1 + np.count_nonzero((between[1:] != between[:-1]).any(axis=1))) <= len(between):
         return _added_up(delta, order, rounds, slots, stretches)
+    rows = _put_in_waves(delta, order, rounds, slots, stretches, between)
+    return rows if 2 * len(rows) >= delta.shape[1] else rows.copy()
+
+
+def _put_in_waves(
+    delta: np.ndarray,
+    order: np.ndarray,
+    rounds: np.ndarray,
+    slots: np.ndarray,
+    stretches: list[slice],
+    between: np.ndarray,
+) -> np.ndarray:
+    """The rows of the batch, at the beginning of a matrix that has room for all rows of the delta."""
     part_of = np.empty(delta.shape[1], np.uint8)
 
     def count(stretch: slice) -> np.ndarray:
@@ -76,8 +89,7 @@ def _arranged(delta: np.ndarray, order: np.ndarray, rounds: np.ndarray, slots: n
     for wave in range(waves):
         first, last = len(stretches) * wave // waves, len(stretches) * (wave + 1) // waves
         size = _put_wave(partial(put, first), stretches, counts[:, first:last], rows, lead, size)
-    del put, part_of  # before a copy takes more room
-    return rows[:size] if 2 * size >= len(rows) else rows[:size].copy()
+    return rows[:size]
 
 
 def _put_wave(
