@@ -223,3 +223,13 @@ def test_the_end_does_not_wait_for_a_tick() -> None:
         return time.monotonic() - began
 
     assert asyncio.run(ended()) < TICK / 2
+
+
+def test_apps_of_one_process_answer_for_themselves(tmp_path: Path) -> None:
+    """They share their routes, and nothing else."""
+    with Client(Settings(data=tmp_path / "one")) as one, Client(Settings(data=tmp_path / "two")) as two:
+        one.table("t", {"a": "BIGINT"})
+        one.insert("t", {"a": 1})
+        assert code(two.get("/v1/tables/t/rows")) == (404, "unknown_name")
+        two.table("t", {"b": "TEXT"})
+        assert (one.rows("t"), two.rows("t")) == ([(1,)], [])
