@@ -185,7 +185,7 @@ def _set_type(piece: Piece, table: str, node: exp.AlterColumn) -> SetType:
         raise piece.unsupported(
             "ALTER COLUMN ... TYPE of a serial type is not supported", "name the type that it stands for"
         )
-    return SetType(made.name, made.type)
+    return SetType(made.name, made.type, declared.rules)
 
 
 def _alter_column(piece: Piece, table: str, node: exp.AlterColumn) -> Action:

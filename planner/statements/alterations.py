@@ -77,10 +77,11 @@ class SetNullable:
 
 @dataclass(frozen=True)
 class SetType:
-    """ALTER COLUMN ... TYPE."""
+    """ALTER COLUMN ... TYPE, with the constraint that a length of the type is."""
 
     name: str
     type: Type
+    rules: TableRules = NO_RULES
 
 
 Action = (

@@ -7,16 +7,20 @@ rows: `planner.adhoc.rowwise` makes expressions computable.
 from __future__ import annotations
 
 import enum
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from sqlglot import exp
 
 from engine.schema import Schema
+from planner.dialects.systems.postgres_bits import limits_length
 from planner.identifiers import fold, parts_of
 from planner.parsing.dialect_parsers import trees
 from planner.relation import Watermark
 from planner.rewriting.valid_times import FROM, PERIODS, TO
+
+_OF_LENGTH = re.compile("_length[0-9]*$")
 
 
 @dataclass(frozen=True)
@@ -143,6 +147,12 @@ class TableRules:
 
     def find(self, name: str) -> Constraint | None:
         return next((c for c in self.constraints if c.name == name), None)
+
+    def length_of(self, column: str) -> Check | None:
+        """The CHECK that is the length of a column's type."""
+        checks: Iterable[Check] = self.of(Check)
+        named = (check for check in checks if _OF_LENGTH.search(check.name))
+        return next((check for check in named if limits_length(check.condition.tree(), column)), None)
 
     def readers(self, column: str) -> list[str]:
         """The names of the constraints and generated columns that read a column."""

@@ -105,8 +105,9 @@ class Draft:
                 self._set_default(name, text)
             case SetNullable(name=name, nullable=nullable):
                 self._set_nullable(name, nullable)
-            case SetType(name=name, type=type):
+            case SetType(name=name, type=type, rules=rules):
                 self._set_type(name, type)
+                self._set_length(name, rules)
 
     def definition(self) -> Definition:
         """The altered table. Raises a PlannerError if its rules are not valid."""
@@ -326,6 +327,15 @@ class Draft:
                     code="in_use",
                 )
         self.moves = self.moves or old != type
+
+    def _set_length(self, name: str, rules: TableRules) -> None:
+        """Gives a column the length of its new type, under the name of the one that it had."""
+        old, new = self.rules.length_of(name), rules.constraints
+        if old is not None:
+            kept = tuple(c for c in self.rules.constraints if c is not old)
+            self.rules = replace(self.rules, constraints=kept)
+            new = tuple(replace(constraint, name=old.name) for constraint in new)
+        self._add_rules(replace(rules, constraints=new))
 
     # The table so far
 

@@ -113,3 +113,29 @@ def test_literals_of_bits_in_views_are_bits(tmp_path: Path) -> None:
         assert rows == ask(service, f"SELECT id, {made} FROM flags ORDER BY id")
         assert rows[0] == [1, "001", "111", "00001100", "10", "10", "010", 5, 8, 4, "11", "0"]
         assert rows[1] == [2, None, None, "00000010", "10", "10", None, 5, 8, 4, "11", "1"]
+
+
+def test_another_type_has_another_length(tmp_path: Path) -> None:
+    def problem(sql: str) -> str:
+        answered = service.post("/v1/sql", {"sql": sql})
+        assert answered.status_code == 422, answered.text
+        assert answered.json()["code"] == "check_violated"
+        return answered.json()["detail"]
+
+    with Client(Settings(data=tmp_path)) as service:
+        ask(service, "CREATE TABLE al (id BIGINT PRIMARY KEY, w BIT(3), CHECK (length(w) <> 7))")
+        ask(service, "ALTER TABLE al ALTER COLUMN w TYPE BIT(5); INSERT INTO al VALUES (1, B'10101')")
+        assert 'LENGTH("w") = 5' in problem("INSERT INTO al VALUES (2, B'101')")
+        assert "al_w_length" in problem("ALTER TABLE al ALTER COLUMN w TYPE BIT VARYING(3)")
+        assert 'LENGTH("w") = 5' in problem("INSERT INTO al VALUES (2, B'101')")
+        ask(service, "ALTER TABLE al RENAME COLUMN w TO x; ALTER TABLE al RENAME TO am")
+        ask(service, "ALTER TABLE am ALTER COLUMN x TYPE BIT VARYING(6); INSERT INTO am VALUES (2, B'1')")
+        assert 'LENGTH("x") <= 6' in problem("INSERT INTO am VALUES (3, B'11111111')")
+    with Client(Settings(data=tmp_path)) as service:
+        assert 'LENGTH("x") <= 6' in problem("INSERT INTO am VALUES (3, B'11111111')")
+        ask(service, "ALTER TABLE am ALTER COLUMN x TYPE BIT VARYING; INSERT INTO am VALUES (3, B'11111111')")
+        assert "<> 7" in problem("INSERT INTO am VALUES (4, B'1111111')")
+        names = [each["name"] for each in service.get("/v1/tables/am").json()["constraints"]]
+        assert names == ["al_w_check"]
+        ask(service, "DELETE FROM am; ALTER TABLE am ALTER COLUMN x TYPE BIT(2)")
+        assert "am_x_length" in problem("INSERT INTO am VALUES (4, B'1')")

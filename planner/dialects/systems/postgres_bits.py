@@ -100,6 +100,17 @@ def length_condition(column: str, type: exp.DataType | None) -> exp.Expression |
     return compare(this=bits, expression=exp.Literal.number(length))
 
 
+def limits_length(condition: exp.Expression, column: str) -> bool:
+    """Whether a condition is one that `length_condition` makes for a column."""
+    match condition:
+        case (
+            exp.EQ(this=exp.Length(this=exp.Column() as of))
+            | exp.LTE(this=exp.Length(this=exp.Column() as of))
+        ):
+            return not of.table and of.name == column and condition.expression.is_int
+    return False
+
+
 def _literal(bits: str, node: exp.Expression) -> exp.Expression:
     if len(node.name) + _MARK == node.meta.get("end", 0) - node.meta.get("start", 0) + 1:
         fail(InvalidQuery("a number is written in tens", "write 16, or X'10' for bits"), node)
