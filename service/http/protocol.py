@@ -89,7 +89,7 @@ class LimitedProtocol(HttpToolsProtocol):
             if self._idle_bytes > _DROPPED:
                 self.transport.abort()
             return
-        super().data_received(data)
+        self._parse(data)
         if self._idle_bytes > self.limits.head_bytes and not self._is_refused:
             self._refuse(self._large_head())
         elif self._deadline is None and not self._is_refused:
@@ -99,6 +99,37 @@ class LimitedProtocol(HttpToolsProtocol):
         self._refuse(self._refusal or Problem(400, code="bad_request", detail="the request is not HTTP/1.1"))
 
     # The parser
+
+    def _parse(self, data: bytes) -> None:
+        """Parses what has arrived, and ignores upgrades, as HTTP/1.1 allows.
+
+        A parser ends at the head of a request that asks for one. Another gets the head without the upgrade,
+        and continues with the body.
+        """
+        self._unset_keepalive_if_required()
+        rest = memoryview(data)
+        while True:
+            try:
+                self.parser.feed_data(rest)
+            except httptools.HttpParserError as error:
+                self.send_400_response(str(error))
+            except httptools.HttpParserUpgrade as upgrade:
+                rest = rest[upgrade.args[0] :]
+                head = self._head_without_upgrade()
+                self.parser = _new_parser(self)
+                self.parser.feed_data(head)
+                continue
+            return
+
+    def _asks_for_upgrade(self) -> bool:
+        """Whether the parser ends after this head. CONNECT does so too; it has no path and is refused."""
+        return self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
+
+    def _head_without_upgrade(self) -> bytes:
+        version = self.parser.get_http_version().encode()
+        lines = [b"%b %b HTTP/%b\r\n" % (self.parser.get_method(), self.url, version)]
+        lines += [b"%b: %b\r\n" % header for header in self.headers if header[0] != b"upgrade"]
+        return b"".join([*lines, b"\r\n"])
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -116,6 +147,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
+        if self._asks_for_upgrade():
+            return
         self._idle_bytes = self._body_bytes = 0
         self._is_between = False
         self._body_seconds = self.limits.body_seconds
@@ -159,6 +192,8 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
+        if self._asks_for_upgrade():
+            return
         self._idle_bytes = 0
         self._is_between = True
         self._clear_deadline()
@@ -248,9 +283,6 @@ class LimitedProtocol(HttpToolsProtocol):
     def _name(self) -> str:
         return self.client[0] if self.client else "a client"
 
-    def _unsupported_upgrade_warning(self) -> None:
-        """Ignores the upgrade: the service answers in HTTP/1.1."""
-
     def _large_head(self) -> Problem:
         return Problem(
             431,
@@ -281,6 +313,12 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self.loop.call_later(_LINGER, self.transport.close)
+
+
+def _new_parser(protocol: LimitedProtocol) -> httptools.HttpRequestParser:
+    parser = httptools.HttpRequestParser(protocol)
+    parser.set_dangerous_leniencies(lenient_data_after_close=True)
+    return parser
 
 
 def _late(detail: str) -> Problem:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
@@ -100,5 +101,59 @@ def test_an_idle_connection_ends_and_a_busy_one_does_not() -> None:
         began = time.monotonic()
         assert await reader.read() == b""
         assert time.monotonic() - began >= PATIENCE / 2
+
+    connected(talk)
+
+
+H2C = "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n"
+WEBSOCKET = "Upgrade: websocket\r\nConnection: keep-alive, upgrade\r\nSec-WebSocket-Key: eA==\r\n"
+
+
+@pytest.mark.parametrize("upgrade", [H2C, WEBSOCKET])
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_an_upgrade_is_ignored_and_its_body_is_read(upgrade: str, size: int) -> None:
+    """However the requests arrive, and those behind them."""
+    chunked = (
+        f"POST /c HTTP/1.1\r\n{upgrade}Transfer-Encoding: chunked\r\n\r\n3\r\none\r\n2\r\ntw\r\n0\r\n\r\n"
+    )
+    parts = [
+        *(request("/a?b=c", b"one", upgrade), request("/b", b"two"), chunked.encode()),
+        *(request("/d", b"", upgrade), f"GET /e HTTP/1.1\r\n{upgrade}\r\n".encode(), request("/f", b"six")),
+    ]
+
+    async def talk(reader: Reader, writer: Writer) -> None:
+        sent = b"".join(parts)
+        for start in range(0, len(sent), size):
+            writer.write(sent[start : start + size])
+            await asyncio.sleep(0)
+        answers = [await answer(reader) for _ in parts]
+        assert answers == [b"/a|b=c|one", b"/b||two", b"/c||onetw", b"/d||", b"/e||", b"/f||six"]
+
+    connected(talk)
+
+
+def test_a_connection_that_asks_for_an_upgrade_and_its_end_ends() -> None:
+    async def talk(reader: Reader, writer: Writer) -> None:
+        writer.write(request("/a", b"one", "Connection: upgrade, close\r\nUpgrade: h2c\r\n"))
+        assert await answer(reader) == b"/a||one"
+        assert await reader.read() == b""
+
+    connected(talk)
+
+
+def test_an_upgraded_body_may_wait_for_its_permission() -> None:
+    async def talk(reader: Reader, writer: Writer) -> None:
+        writer.write(request("/a", b"12345678", H2C + "Expect: 100-continue\r\n")[:-8])
+        assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+        writer.write(b"12345678")
+        assert await answer(reader) == b"/a||12345678"
+
+    connected(talk)
+
+
+def test_a_tunnel_is_refused() -> None:
+    async def talk(reader: Reader, writer: Writer) -> None:
+        writer.write(b"CONNECT x:80 HTTP/1.1\r\nHost: x\r\n\r\n" + request("/a"))
+        assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
 
     connected(talk)
