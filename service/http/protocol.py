@@ -15,10 +15,11 @@ from typing import Any
 from urllib.parse import unquote
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from service.errors import Problem
 from service.http.answer_cycle import AnswerCycle
+from service.http.ignored_upgrades import IgnoredUpgrades
 from service.problems import MEDIA_TYPE, problem_document
 from service.settings.connection_limits import ConnectionLimits
 from service.stepped_timer import IdleTimer, SteppedTimer
@@ -34,7 +35,7 @@ _DROPPED = 1 << 22
 """The most bytes that are dropped before the connection is cut."""
 
 
-class LimitedProtocol(HttpToolsProtocol):
+class LimitedProtocol(IgnoredUpgrades):
     """One connection. A subclass has the `limits`, because the server creates the protocols."""
 
     limits: ConnectionLimits
@@ -89,7 +90,8 @@ class LimitedProtocol(HttpToolsProtocol):
             if self._idle_bytes > _DROPPED:
                 self.transport.abort()
             return
-        self._parse(data)
+        self._unset_keepalive_if_required()
+        self.parse(data)
         if self._idle_bytes > self.limits.head_bytes and not self._is_refused:
             self._refuse(self._large_head())
         elif self._deadline is None and not self._is_refused:
@@ -99,37 +101,6 @@ class LimitedProtocol(HttpToolsProtocol):
         self._refuse(self._refusal or Problem(400, code="bad_request", detail="the request is not HTTP/1.1"))
 
     # The parser
-
-    def _parse(self, data: bytes) -> None:
-        """Parses what has arrived, and ignores upgrades, as HTTP/1.1 allows.
-
-        A parser ends at the head of a request that asks for one. Another gets the head without the upgrade,
-        and continues with the body.
-        """
-        self._unset_keepalive_if_required()
-        rest = memoryview(data)
-        while True:
-            try:
-                self.parser.feed_data(rest)
-            except httptools.HttpParserError as error:
-                self.send_400_response(str(error))
-            except httptools.HttpParserUpgrade as upgrade:
-                rest = rest[upgrade.args[0] :]
-                head = self._head_without_upgrade()
-                self.parser = _new_parser(self)
-                self.parser.feed_data(head)
-                continue
-            return
-
-    def _asks_for_upgrade(self) -> bool:
-        """Whether the parser ends after this head. CONNECT does so too; it has no path and is refused."""
-        return self.parser.should_upgrade() and self.parser.get_method() != b"CONNECT"
-
-    def _head_without_upgrade(self) -> bytes:
-        version = self.parser.get_http_version().encode()
-        lines = [b"%b %b HTTP/%b\r\n" % (self.parser.get_method(), self.url, version)]
-        lines += [b"%b: %b\r\n" % header for header in self.headers if header[0] != b"upgrade"]
-        return b"".join([*lines, b"\r\n"])
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -147,7 +118,7 @@ class LimitedProtocol(HttpToolsProtocol):
         self.headers.append((name, value))
 
     def on_headers_complete(self) -> None:
-        if self._asks_for_upgrade():
+        if self.will_be_parsed_again():
             return
         self._idle_bytes = self._body_bytes = 0
         self._is_between = False
@@ -192,7 +163,7 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        if self._asks_for_upgrade():
+        if self.will_be_parsed_again():
             return
         self._idle_bytes = 0
         self._is_between = True
@@ -313,12 +284,6 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self.loop.call_later(_LINGER, self.transport.close)
-
-
-def _new_parser(protocol: LimitedProtocol) -> httptools.HttpRequestParser:
-    parser = httptools.HttpRequestParser(protocol)
-    parser.set_dangerous_leniencies(lenient_data_after_close=True)
-    return parser
 
 
 def _late(detail: str) -> Problem:

@@ -16,7 +16,8 @@ from service.settings.settings import Settings
 
 PATIENCE = 0.4
 """Seconds that a connection may be idle."""
-Reader, Writer = asyncio.StreamReader, asyncio.StreamWriter
+Reader = asyncio.StreamReader
+Writer = asyncio.StreamWriter
 
 
 async def echo(scope: Any, receive: Any, send: Any) -> None:
@@ -147,6 +148,14 @@ def test_an_upgraded_body_may_wait_for_its_permission() -> None:
         assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
         writer.write(b"12345678")
         assert await answer(reader) == b"/a||12345678"
+
+    connected(talk)
+
+
+def test_an_upgraded_request_may_be_none() -> None:
+    async def talk(reader: Reader, writer: Writer) -> None:
+        writer.write(f"GET http:// HTTP/1.1\r\n{H2C}\r\n".encode())
+        assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
 
     connected(talk)
 
