@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import unquote
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 from service.errors import Problem
 from service.http.answer_cycle import AnswerCycle
@@ -44,8 +44,10 @@ class LimitedProtocol(IgnoredUpgrades):
         super().__init__(*server, **options)
         self._idle_bytes = 0
         self._is_between = True
+        self._answering: RequestResponseCycle | None = None
         self._refusal: Problem | None = None
         self._is_refused = False
+        self._last_words: Problem | None = None
         self._deadline: SteppedTimer | None = None
         self._body_seconds = 0.0
         self._body_bytes = 0
@@ -73,6 +75,8 @@ class LimitedProtocol(IgnoredUpgrades):
         self._clear_deadline()
         self._stop_reading_clock()
         self._between_requests.cancel()
+        if self._answering is not None:
+            _forsake(self._answering)
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
@@ -87,7 +91,9 @@ class LimitedProtocol(IgnoredUpgrades):
     def data_received(self, data: bytes) -> None:
         self._idle_bytes += len(data)
         if self._is_refused:
-            if self._idle_bytes > _DROPPED:
+            if self._last_words is not None:
+                self.flow.pause_reading()
+            elif self._idle_bytes > _DROPPED:
                 self.transport.abort()
             return
         self._unset_keepalive_if_required()
@@ -121,16 +127,24 @@ class LimitedProtocol(IgnoredUpgrades):
         if self.will_be_parsed_again():
             return
         self._idle_bytes = self._body_bytes = 0
-        self._is_between = False
         self._body_seconds = self.limits.body_seconds
         self._clear_deadline()
         self._complete_scope()
-        before, self.cycle = self.cycle, self._new_cycle()
-        if before is None or before.response_complete:
-            self._start_asgi_task(self.cycle, self.app)
-        else:  # the client has not waited for the answer before
+        self.cycle = self._new_cycle()
+        self._is_between = False
+        if self._is_answering():  # the client has not waited for the answer before
             self.flow.pause_reading()
             self.pipeline.appendleft((self.cycle, self.app))
+        else:
+            self._answer(self.cycle)
+
+    def _answer(self, cycle: RequestResponseCycle) -> None:
+        self._answering = cycle
+        self._start_asgi_task(cycle, self.app)
+
+    def _is_answering(self) -> bool:
+        """Whether an answer is under way. The requests behind it wait in the pipeline."""
+        return self._answering is not None and not self._answering.response_complete
 
     def _complete_scope(self) -> None:
         """Puts what the parser knows of the request into its scope."""
@@ -176,7 +190,9 @@ class LimitedProtocol(IgnoredUpgrades):
             return
         self.flow.resume_reading()
         if self.pipeline:
-            self._start_asgi_task(*self.pipeline.pop())
+            self._answer(self.pipeline.pop()[0])
+        elif self._last_words is not None:
+            self._end_with(self._last_words)
         else:
             self._between_requests.begin(self.timeout_keep_alive)
 
@@ -242,15 +258,6 @@ class LimitedProtocol(IgnoredUpgrades):
 
     # Refusals
 
-    def _is_answered(self) -> bool:
-        """Whether the response to the current request has begun. The app gets no more of the request."""
-        cycle = self.cycle
-        if cycle.response_complete:
-            return not self._is_between
-        cycle.disconnected = True
-        cycle.message_event.set()
-        return cycle.response_started
-
     def _name(self) -> str:
         return self.client[0] if self.client else "a client"
 
@@ -263,16 +270,30 @@ class LimitedProtocol(IgnoredUpgrades):
         )
 
     def _refuse(self, problem: Problem) -> None:
-        """Responds with the problem, unless a response has begun, and closes the connection in a moment."""
+        """Responds to the newest request with the problem, unless a response to it has begun, and closes the
+        connection in a moment. The requests before it are answered first."""
         self._is_refused = True
         self._clear_deadline()
         self._unset_keepalive_if_required()
         if self.transport.is_closing():
             return
         _log.info("%s: refused with %d: %s", self._name(), problem.status, problem.detail)
-        if self.cycle is not None and self._is_answered():
+        refused = None if self._is_between else self.cycle
+        if refused is not None:
+            _forsake(refused)
+            if self.pipeline and self.pipeline[0][0] is refused:
+                self.pipeline.popleft()
+        if self._is_answering() and self._answering is not refused:
+            self._last_words = problem
+            self.flow.pause_reading()
+        elif refused is not None and refused.response_started:
             self.transport.close()
-            return
+        else:
+            self._end_with(problem)
+
+    def _end_with(self, problem: Problem) -> None:
+        """Writes the problem as the last response, and drops what arrives until the connection closes."""
+        self._last_words, self._idle_bytes = None, 0
         body = problem_document(problem)
         head = [
             STATUS_LINE[problem.status],
@@ -284,6 +305,12 @@ class LimitedProtocol(IgnoredUpgrades):
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self.loop.call_later(_LINGER, self.transport.close)
+
+
+def _forsake(cycle: RequestResponseCycle) -> None:
+    """Tells the app that nobody waits for its answer."""
+    cycle.disconnected = True
+    cycle.message_event.set()
 
 
 def _late(detail: str) -> Problem:

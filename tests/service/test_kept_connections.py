@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Awaitable, Callable
 from typing import Any
@@ -36,12 +37,20 @@ async def echo(scope: Any, receive: Any, send: Any) -> None:
     await send({"type": "http.response.body", "body": body})
 
 
-def connected(talk: Callable[[Reader, Writer], Awaitable[None]]) -> None:
+async def slow_stream(scope: Any, receive: Any, send: Any) -> None:
+    """Answers with a piece, and after a while with another."""
+    await send({"type": "http.response.start", "status": 200, "headers": []})
+    await send({"type": "http.response.body", "body": b"one", "more_body": True})
+    await asyncio.sleep(PATIENCE / 2)
+    await send({"type": "http.response.body", "body": b"two"})
+
+
+def connected(talk: Callable[[Reader, Writer], Awaitable[None]], app: Any = echo) -> None:
     """Lets a client talk to the app over one connection."""
 
     async def run() -> None:
         protocol = LimitedProtocol.with_limits(Settings().connection_limits)
-        config = uvicorn.Config(echo, http=protocol, ws="none", log_config=None, lifespan="off")
+        config = uvicorn.Config(app, http=protocol, ws="none", log_config=None, lifespan="off")
         config.load()
         state = ServerState()
 
@@ -55,7 +64,10 @@ def connected(talk: Callable[[Reader, Writer], Awaitable[None]]) -> None:
         try:
             await talk(reader, writer)
         finally:
-            writer.close()
+            writer.transport.abort()
+            for connection in list(state.connections):
+                connection.transport.abort()
+            await asyncio.sleep(0)
             server.close()
             await server.wait_closed()
 
@@ -166,3 +178,69 @@ def test_a_tunnel_is_refused() -> None:
         assert (await reader.read()).startswith(b"HTTP/1.1 400 ")
 
     connected(talk)
+
+
+NO_REQUESTS = {
+    "garbage": b"garbage\r\n\r\n",
+    "url": b"GET http:// HTTP/1.1\r\n\r\n",
+    "chunk": b"POST /x HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    "headers": b"GET / HTTP/1.1\r\n" + b"X: y\r\n" * 101 + b"\r\n",
+}
+
+
+def is_refusal(rest: bytes) -> bool:
+    """Whether this is one refusal and nothing else."""
+    head, _, body = rest.partition(b"\r\n\r\n")
+    return head.startswith((b"HTTP/1.1 400 ", b"HTTP/1.1 431 ")) and json.loads(body)["status"] >= 400
+
+
+@pytest.mark.parametrize("malformed", NO_REQUESTS.values(), ids=NO_REQUESTS)
+def test_requests_before_a_malformed_one_are_answered(malformed: bytes) -> None:
+    async def talk(reader: Reader, writer: Writer) -> None:
+        writer.write(request("/a", b"one") + request("/b", b"two") + malformed + request("/c"))
+        assert [await answer(reader) for _ in range(2)] == [b"/a||one", b"/b||two"]
+        assert is_refusal(await reader.read())
+
+    connected(talk)
+
+
+@pytest.mark.parametrize("malformed", NO_REQUESTS.values(), ids=NO_REQUESTS)
+def test_a_refusal_waits_for_the_end_of_a_stream(malformed: bytes) -> None:
+    async def talk(reader: Reader, writer: Writer) -> None:
+        writer.write(request("/a"))
+        assert b"chunked" in await reader.readuntil(b"\r\n\r\n")
+        assert await reader.readuntil(b"one\r\n") == b"3\r\none\r\n"
+        writer.write(malformed)
+        assert await reader.readuntil(b"0\r\n\r\n") == b"3\r\ntwo\r\n0\r\n\r\n"
+        assert is_refusal(await reader.read())
+
+    connected(talk, slow_stream)
+
+
+def test_a_flood_behind_a_malformed_request_does_not_end_the_stream() -> None:
+    """The service does not read it before its answer has ended."""
+
+    async def talk(reader: Reader, writer: Writer) -> None:
+        writer.write(request("/a") + b"garbage\r\n\r\n" + b"x" * (1 << 23))
+        assert (await reader.readuntil(b"0\r\n\r\n")).endswith(b"3\r\ntwo\r\n0\r\n\r\n")
+
+    connected(talk, slow_stream)
+
+
+def test_a_client_that_leaves_is_gone_for_the_request_that_is_being_answered() -> None:
+    """Also if it has sent another."""
+    seen: list[str] = []
+
+    async def waiting(scope: Any, receive: Any, send: Any) -> None:
+        while (message := await receive())["type"] != "http.disconnect":
+            pass
+        seen.append(f"{scope['path']}: {message['type']}")
+
+    async def talk(reader: Reader, writer: Writer) -> None:
+        writer.write(request("/a") + request("/b"))
+        await asyncio.sleep(0.05)
+        writer.close()
+        await asyncio.sleep(0.05)
+        assert seen == ["/a: http.disconnect"]
+
+    connected(talk, waiting)
