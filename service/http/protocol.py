@@ -42,7 +42,7 @@ class LimitedProtocol(IgnoredUpgrades):
 
     def __init__(self, *server: Any, **options: Any) -> None:
         super().__init__(*server, **options)
-        self._idle_bytes = 0
+        self._idle_bytes = self._head_bytes = 0
         self._is_between = True
         self._answering: RequestResponseCycle | None = None
         self._refusal: Problem | None = None
@@ -111,17 +111,33 @@ class LimitedProtocol(IgnoredUpgrades):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._is_between = True
+        self._head_bytes = 0
+
+    def on_url(self, url: bytes) -> None:
+        self._count(len(url))
+        super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        self._count(len(name) + len(b": \r\n") + len(value))
         if len(self.headers) >= _HEADERS:
-            self._refusal = Problem(
-                431, code="head_too_large", detail=f"the request has more than {_HEADERS} headers"
+            self._stop(
+                Problem(431, code="head_too_large", detail=f"the request has more than {_HEADERS} headers")
             )
-            raise ValueError(self._refusal.detail)  # stops the parser
         name = name.lower()
         if name == b"expect" and value.lower() == b"100-continue":
             self.expect_100_continue = True
         self.headers.append((name, value))
+
+    def _count(self, size: int) -> None:
+        """Counts what the parser has found in the head, for a head may arrive as a whole."""
+        self._head_bytes += size
+        if self._head_bytes > self.limits.head_bytes:
+            self._stop(self._large_head())
+
+    def _stop(self, refusal: Problem) -> None:
+        """Makes the parser end with this refusal."""
+        self._refusal = refusal
+        raise ValueError(refusal.detail)
 
     def on_headers_complete(self) -> None:
         if self.will_be_parsed_again():

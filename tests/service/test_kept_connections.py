@@ -244,3 +244,38 @@ def test_a_client_that_leaves_is_gone_for_the_request_that_is_being_answered() -
         assert seen == ["/a: http.disconnect"]
 
     connected(talk, waiting)
+
+
+HUGE = "x" * 70_000
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        f"GET /{HUGE} HTTP/1.1\r\n\r\n",
+        f"GET / HTTP/1.1\r\nX: {HUGE}\r\n\r\n",
+        f"GET / HTTP/1.1\r\n{HUGE}: x\r\nY: z\r\n\r\n",
+        "GET / HTTP/1.1\r\n" + f"X: {HUGE[:1000]}\r\n" * 70 + "\r\n",
+        f"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX: {HUGE}\r\n\r\n",
+        f"GET / HTTP/1.1\r\nX: {HUGE}\r\n{H2C}\r\n",
+    ],
+    ids=["url", "value", "name", "headers", "trailer", "upgrade"],
+)
+@pytest.mark.parametrize("size", [10_000, 200_000], ids=["pieces", "whole"])
+def test_a_large_head_is_refused_however_it_arrives(head: str, size: int) -> None:
+    async def talk(reader: Reader, writer: Writer) -> None:
+        for start in range(0, len(head), size):
+            writer.write(head[start : start + size].encode())
+            await asyncio.sleep(0.001)
+        refusal = await reader.read()
+        assert refusal.startswith(b"HTTP/1.1 431 ") and refusal.count(b"HTTP/1.1") == 1
+
+    connected(talk)
+
+
+def test_heads_are_counted_one_by_one() -> None:
+    async def talk(reader: Reader, writer: Writer) -> None:
+        writer.write(request("/a", b"", f"X: {HUGE[:60_000]}\r\n" + H2C) * 3)
+        assert [await answer(reader) for _ in range(3)] == [b"/a||"] * 3
+
+    connected(talk)
