@@ -279,3 +279,48 @@ def test_heads_are_counted_one_by_one() -> None:
         assert [await answer(reader) for _ in range(3)] == [b"/a||"] * 3
 
     connected(talk)
+
+
+async def cancelled(scope: Any, receive: Any, send: Any) -> None:
+    """Ends as the server ends what is too slow when the service ends."""
+    task = asyncio.current_task()
+    assert task is not None
+    task.cancel()
+    await asyncio.sleep(PATIENCE)
+
+
+async def failing(scope: Any, receive: Any, send: Any) -> None:
+    raise ArithmeticError
+
+
+async def silent(scope: Any, receive: Any, send: Any) -> None:
+    """Answers nothing."""
+
+
+@pytest.mark.parametrize(
+    ("app", "status", "code"),
+    [(cancelled, 503, "shutting_down"), (failing, 500, "internal_error"), (silent, 500, "internal_error")],
+)
+def test_an_answer_that_the_app_does_not_give_is_a_problem(app: Any, status: int, code: str) -> None:
+    async def talk(reader: Reader, writer: Writer) -> None:
+        writer.write(request("/a"))
+        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+        lines = head.lower().split(b"\r\n")
+        assert lines[0].startswith(b"http/1.1 %d " % status)
+        assert {b"connection: close", b"content-type: application/problem+json"} <= set(lines)
+        assert (b"retry-after: 1" in lines) == (status == 503)
+        assert json.loads(body)["code"] == code
+
+    connected(talk, app)
+
+
+def test_a_stream_that_is_cancelled_has_no_end() -> None:
+    async def cancelled_stream(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await cancelled(scope, receive, send)
+
+    async def talk(reader: Reader, writer: Writer) -> None:
+        writer.write(request("/a"))
+        assert (await reader.read()).endswith(b"transfer-encoding: chunked\r\n\r\n")
+
+    connected(talk, cancelled_stream)
