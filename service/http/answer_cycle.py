@@ -89,11 +89,14 @@ class AnswerCycle(RequestResponseCycle):
         # A line break in a value would begin another header.
         if lines.count(b"\n") != len(headers) or _LINES.fullmatch(lines) is None:
             raise RuntimeError("a header of the answer has characters that HTTP does not allow")
+        if self.chunked_encoding is None and self.scope["method"] != "HEAD" and status not in _WITHOUT_BODY:
+            if self.scope["http_version"] < "1.1":  # knows no chunks: the body ends with the connection
+                self._ends_by_closing, self.keep_alive = True, False
+            else:
+                self.chunked_encoding = True
+                lines += _CHUNKED
         if not self.keep_alive and not self._says_close:
             lines += _CLOSE
-        if self.chunked_encoding is None and self.scope["method"] != "HEAD" and status not in _WITHOUT_BODY:
-            self.chunked_encoding = True
-            lines += _CHUNKED
         head = b"%b%b\r\n" % (STATUS_LINE[status], lines)
         if self.expected_content_length:
             self._head = head
@@ -119,6 +122,8 @@ class AnswerCycle(RequestResponseCycle):
             self.expected_content_length, body = 0, b""
         elif self.chunked_encoding:
             body = _chunk(body, is_last)
+        elif self._ends_by_closing:
+            pass
         elif len(body) > self.expected_content_length:
             raise RuntimeError("the answer's body is longer than its head says")
         else:

@@ -173,6 +173,7 @@ class LimitedProtocol(IgnoredUpgrades):
         scope["query_string"] = url.query or b""
 
     def _new_cycle(self) -> AnswerCycle:
+        is_current = self.scope["http_version"] >= "1.1"
         return AnswerCycle(
             scope=self.scope,
             transport=self.transport,
@@ -182,8 +183,8 @@ class LimitedProtocol(IgnoredUpgrades):
             access_log=False,
             default_headers=self.server_state.default_headers,
             message_event=asyncio.Event(),
-            expect_100_continue=self.expect_100_continue,
-            keep_alive=self.scope["http_version"] != "1.0" and self.parser.should_keep_alive(),
+            expect_100_continue=is_current and self.expect_100_continue,
+            keep_alive=is_current and self.parser.should_keep_alive(),
             on_response=self.on_response_complete,
         )
 

@@ -324,3 +324,14 @@ def test_a_stream_that_is_cancelled_has_no_end() -> None:
         assert (await reader.read()).endswith(b"transfer-encoding: chunked\r\n\r\n")
 
     connected(talk, cancelled_stream)
+
+
+@pytest.mark.parametrize("more", ["", "Connection: keep-alive\r\n", "Expect: 100-continue\r\n", H2C])
+def test_a_client_of_the_first_version_gets_neither_chunks_nor_permission(more: str) -> None:
+    async def talk(reader: Reader, writer: Writer) -> None:
+        writer.write(request("/a", b"", more).replace(b"HTTP/1.1", b"HTTP/1.0"))
+        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 200 ") and b"connection: close" in head
+        assert b"chunked" not in head and body == b"onetwo"
+
+    connected(talk, slow_stream)
