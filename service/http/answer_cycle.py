@@ -77,7 +77,8 @@ class AnswerCycle(RequestResponseCycle):
 
     def _begin(self, message: HTTPResponseStartEvent) -> None:
         self.response_started = True
-        self.waiting_for_100_continue = False
+        if self.waiting_for_100_continue:  # nobody knows whether the client sends its body now
+            self.waiting_for_100_continue = self.keep_alive = False
         status = message["status"]
         headers = [*self.default_headers, *message.get("headers", ())]
         parts: list[bytes] = []

@@ -335,3 +335,20 @@ def test_a_client_of_the_first_version_gets_neither_chunks_nor_permission(more: 
         assert b"chunked" not in head and body == b"onetwo"
 
     connected(talk, slow_stream)
+
+
+async def refusing(scope: Any, receive: Any, send: Any) -> None:
+    """Answers without the body."""
+    await send({"type": "http.response.start", "status": 413, "headers": [(b"content-length", b"2")]})
+    await send({"type": "http.response.body", "body": b"no"})
+
+
+def test_a_client_whose_body_is_refused_before_it_is_sent_is_not_told_to_send_it() -> None:
+    """The connection ends, because the client may send the body or not."""
+
+    async def talk(reader: Reader, writer: Writer) -> None:
+        writer.write(request("/a", b"12345678", "Expect: 100-continue\r\n")[:-8])
+        head, _, body = (await reader.read()).partition(b"\r\n\r\n")
+        assert head.startswith(b"HTTP/1.1 413 ") and b"connection: close" in head and body == b"no"
+
+    connected(talk, refusing)
