@@ -23,7 +23,12 @@ _FRAMING = frozenset({_LENGTH, _ENCODING, _CONNECTION})
 _WITHOUT_BODY = frozenset({204, 304})
 _CLOSE = b"connection: close\r\n"
 _CHUNKED = b"transfer-encoding: chunked\r\n"
-_SHUTTING_DOWN = Problem(503, code="shutting_down", detail="the service is shutting down")
+_SHUTTING_DOWN = Problem(
+    503,
+    code="shutting_down",
+    detail="the service is shutting down, and the request had not ended",
+    hint="ask again later; a change may have been made, and an Idempotency-Key makes repeating it safe",
+)
 
 
 class AnswerCycle(RequestResponseCycle):

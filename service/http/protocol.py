@@ -12,21 +12,17 @@ from __future__ import annotations
 import asyncio
 import logging
 from typing import Any
-from urllib.parse import unquote
 
-import httptools
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 from service.errors import Problem
 from service.http.answer_cycle import AnswerCycle
-from service.http.ignored_upgrades import IgnoredUpgrades
+from service.http.parsed_heads import ParsedHeads
 from service.problems import MEDIA_TYPE, problem_document
 from service.settings.connection_limits import ConnectionLimits
 from service.stepped_timer import IdleTimer, SteppedTimer
 
 _log = logging.getLogger("freshet.http")
-_HEADERS = 100
-"""The most headers of a request, trailers included."""
 _PACE = 1 << 16
 """Bytes of a body that must arrive within the time that it may pause, and of a response that must be read."""
 _LINGER = 2.0
@@ -35,17 +31,14 @@ _DROPPED = 1 << 22
 """The most bytes that are dropped before the connection is cut."""
 
 
-class LimitedProtocol(IgnoredUpgrades):
+class LimitedProtocol(ParsedHeads):
     """One connection. A subclass has the `limits`, because the server creates the protocols."""
-
-    limits: ConnectionLimits
 
     def __init__(self, *server: Any, **options: Any) -> None:
         super().__init__(*server, **options)
-        self._idle_bytes = self._head_bytes = 0
+        self._idle_bytes = 0
         self._is_between = True
         self._answering: RequestResponseCycle | None = None
-        self._refusal: Problem | None = None
         self._is_refused = False
         self._last_words: Problem | None = None
         self._deadline: SteppedTimer | None = None
@@ -99,45 +92,18 @@ class LimitedProtocol(IgnoredUpgrades):
         self._unset_keepalive_if_required()
         self.parse(data)
         if self._idle_bytes > self.limits.head_bytes and not self._is_refused:
-            self._refuse(self._large_head())
+            self._refuse(self.large_head())
         elif self._deadline is None and not self._is_refused:
             self._expect_more()
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(self._refusal or Problem(400, code="bad_request", detail="the request is not HTTP/1.1"))
+        self._refuse(self.refusal or Problem(400, code="bad_request", detail="the request is not HTTP/1.1"))
 
     # The parser
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._is_between = True
-        self._head_bytes = 0
-
-    def on_url(self, url: bytes) -> None:
-        self._count(len(url))
-        super().on_url(url)
-
-    def on_header(self, name: bytes, value: bytes) -> None:
-        self._count(len(name) + len(b": \r\n") + len(value))
-        if len(self.headers) >= _HEADERS:
-            self._stop(
-                Problem(431, code="head_too_large", detail=f"the request has more than {_HEADERS} headers")
-            )
-        name = name.lower()
-        if name == b"expect" and value.lower() == b"100-continue":
-            self.expect_100_continue = True
-        self.headers.append((name, value))
-
-    def _count(self, size: int) -> None:
-        """Counts what the parser has found in the head, for a head may arrive as a whole."""
-        self._head_bytes += size
-        if self._head_bytes > self.limits.head_bytes:
-            self._stop(self._large_head())
-
-    def _stop(self, refusal: Problem) -> None:
-        """Makes the parser end with this refusal."""
-        self._refusal = refusal
-        raise ValueError(refusal.detail)
 
     def on_headers_complete(self) -> None:
         if self.will_be_parsed_again():
@@ -145,7 +111,7 @@ class LimitedProtocol(IgnoredUpgrades):
         self._idle_bytes = self._body_bytes = 0
         self._body_seconds = self.limits.body_seconds
         self._clear_deadline()
-        self._complete_scope()
+        self.complete_scope()
         self.cycle = self._new_cycle()
         self._is_between = False
         if self._is_answering():  # the client has not waited for the answer before
@@ -161,16 +127,6 @@ class LimitedProtocol(IgnoredUpgrades):
     def _is_answering(self) -> bool:
         """Whether an answer is under way. The requests behind it wait in the pipeline."""
         return self._answering is not None and not self._answering.response_complete
-
-    def _complete_scope(self) -> None:
-        """Puts what the parser knows of the request into its scope."""
-        scope, version, url = self.scope, self.parser.get_http_version(), httptools.parse_url(self.url)
-        path = url.path.decode("ascii")
-        scope["method"] = self.parser.get_method().decode("ascii")
-        scope["http_version"] = version
-        scope["path"] = unquote(path) if "%" in path else path
-        scope["raw_path"] = url.path
-        scope["query_string"] = url.query or b""
 
     def _new_cycle(self) -> AnswerCycle:
         is_current = self.scope["http_version"] >= "1.1"
@@ -277,14 +233,6 @@ class LimitedProtocol(IgnoredUpgrades):
 
     def _name(self) -> str:
         return self.client[0] if self.client else "a client"
-
-    def _large_head(self) -> Problem:
-        return Problem(
-            431,
-            code="head_too_large",
-            detail=f"the request's head has more than {self.limits.head_bytes} bytes",
-            hint="send long data in the body",
-        )
 
     def _refuse(self, problem: Problem) -> None:
         """Responds to the newest request with the problem, unless a response to it has begun, and closes the
