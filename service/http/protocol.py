@@ -15,10 +15,11 @@ from typing import Any
 from urllib.parse import unquote
 
 import httptools
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 from service.errors import Problem
 from service.http.answer_cycle import AnswerCycle
+from service.http.ignored_upgrades import IgnoredUpgrades
 from service.problems import MEDIA_TYPE, problem_document
 from service.settings.connection_limits import ConnectionLimits
 from service.stepped_timer import IdleTimer, SteppedTimer
@@ -34,17 +35,19 @@ _DROPPED = 1 << 22
 """The most bytes that are dropped before the connection is cut."""
 
 
-class LimitedProtocol(HttpToolsProtocol):
+class LimitedProtocol(IgnoredUpgrades):
     """One connection. A subclass has the `limits`, because the server creates the protocols."""
 
     limits: ConnectionLimits
 
     def __init__(self, *server: Any, **options: Any) -> None:
         super().__init__(*server, **options)
-        self._idle_bytes = 0
+        self._idle_bytes = self._head_bytes = 0
         self._is_between = True
+        self._answering: RequestResponseCycle | None = None
         self._refusal: Problem | None = None
         self._is_refused = False
+        self._last_words: Problem | None = None
         self._deadline: SteppedTimer | None = None
         self._body_seconds = 0.0
         self._body_bytes = 0
@@ -72,6 +75,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self._clear_deadline()
         self._stop_reading_clock()
         self._between_requests.cancel()
+        if self._answering is not None:
+            _forsake(self._answering)
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
@@ -86,10 +91,13 @@ class LimitedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         self._idle_bytes += len(data)
         if self._is_refused:
-            if self._idle_bytes > _DROPPED:
+            if self._last_words is not None:
+                self.flow.pause_reading()
+            elif self._idle_bytes > _DROPPED:
                 self.transport.abort()
             return
-        super().data_received(data)
+        self._unset_keepalive_if_required()
+        self.parse(data)
         if self._idle_bytes > self.limits.head_bytes and not self._is_refused:
             self._refuse(self._large_head())
         elif self._deadline is None and not self._is_refused:
@@ -103,30 +111,56 @@ class LimitedProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         super().on_message_begin()
         self._is_between = True
+        self._head_bytes = 0
+
+    def on_url(self, url: bytes) -> None:
+        self._count(len(url))
+        super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
+        self._count(len(name) + len(b": \r\n") + len(value))
         if len(self.headers) >= _HEADERS:
-            self._refusal = Problem(
-                431, code="head_too_large", detail=f"the request has more than {_HEADERS} headers"
+            self._stop(
+                Problem(431, code="head_too_large", detail=f"the request has more than {_HEADERS} headers")
             )
-            raise ValueError(self._refusal.detail)  # stops the parser
         name = name.lower()
         if name == b"expect" and value.lower() == b"100-continue":
             self.expect_100_continue = True
         self.headers.append((name, value))
 
+    def _count(self, size: int) -> None:
+        """Counts what the parser has found in the head, for a head may arrive as a whole."""
+        self._head_bytes += size
+        if self._head_bytes > self.limits.head_bytes:
+            self._stop(self._large_head())
+
+    def _stop(self, refusal: Problem) -> None:
+        """Makes the parser end with this refusal."""
+        self._refusal = refusal
+        raise ValueError(refusal.detail)
+
     def on_headers_complete(self) -> None:
+        if self.will_be_parsed_again():
+            return
         self._idle_bytes = self._body_bytes = 0
-        self._is_between = False
         self._body_seconds = self.limits.body_seconds
         self._clear_deadline()
         self._complete_scope()
-        before, self.cycle = self.cycle, self._new_cycle()
-        if before is None or before.response_complete:
-            self._start_asgi_task(self.cycle, self.app)
-        else:  # the client has not waited for the answer before
+        self.cycle = self._new_cycle()
+        self._is_between = False
+        if self._is_answering():  # the client has not waited for the answer before
             self.flow.pause_reading()
             self.pipeline.appendleft((self.cycle, self.app))
+        else:
+            self._answer(self.cycle)
+
+    def _answer(self, cycle: RequestResponseCycle) -> None:
+        self._answering = cycle
+        self._start_asgi_task(cycle, self.app)
+
+    def _is_answering(self) -> bool:
+        """Whether an answer is under way. The requests behind it wait in the pipeline."""
+        return self._answering is not None and not self._answering.response_complete
 
     def _complete_scope(self) -> None:
         """Puts what the parser knows of the request into its scope."""
@@ -139,6 +173,7 @@ class LimitedProtocol(HttpToolsProtocol):
         scope["query_string"] = url.query or b""
 
     def _new_cycle(self) -> AnswerCycle:
+        is_current = self.scope["http_version"] >= "1.1"
         return AnswerCycle(
             scope=self.scope,
             transport=self.transport,
@@ -148,8 +183,8 @@ class LimitedProtocol(HttpToolsProtocol):
             access_log=False,
             default_headers=self.server_state.default_headers,
             message_event=asyncio.Event(),
-            expect_100_continue=self.expect_100_continue,
-            keep_alive=self.scope["http_version"] != "1.0" and self.parser.should_keep_alive(),
+            expect_100_continue=is_current and self.expect_100_continue,
+            keep_alive=is_current and self.parser.should_keep_alive(),
             on_response=self.on_response_complete,
         )
 
@@ -159,6 +194,8 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
+        if self.will_be_parsed_again():
+            return
         self._idle_bytes = 0
         self._is_between = True
         self._clear_deadline()
@@ -170,7 +207,9 @@ class LimitedProtocol(HttpToolsProtocol):
             return
         self.flow.resume_reading()
         if self.pipeline:
-            self._start_asgi_task(*self.pipeline.pop())
+            self._answer(self.pipeline.pop()[0])
+        elif self._last_words is not None:
+            self._end_with(self._last_words)
         else:
             self._between_requests.begin(self.timeout_keep_alive)
 
@@ -236,20 +275,8 @@ class LimitedProtocol(HttpToolsProtocol):
 
     # Refusals
 
-    def _is_answered(self) -> bool:
-        """Whether the response to the current request has begun. The app gets no more of the request."""
-        cycle = self.cycle
-        if cycle.response_complete:
-            return not self._is_between
-        cycle.disconnected = True
-        cycle.message_event.set()
-        return cycle.response_started
-
     def _name(self) -> str:
         return self.client[0] if self.client else "a client"
-
-    def _unsupported_upgrade_warning(self) -> None:
-        """Ignores the upgrade: the service answers in HTTP/1.1."""
 
     def _large_head(self) -> Problem:
         return Problem(
@@ -260,16 +287,30 @@ class LimitedProtocol(HttpToolsProtocol):
         )
 
     def _refuse(self, problem: Problem) -> None:
-        """Responds with the problem, unless a response has begun, and closes the connection in a moment."""
+        """Responds to the newest request with the problem, unless a response to it has begun, and closes the
+        connection in a moment. The requests before it are answered first."""
         self._is_refused = True
         self._clear_deadline()
         self._unset_keepalive_if_required()
         if self.transport.is_closing():
             return
         _log.info("%s: refused with %d: %s", self._name(), problem.status, problem.detail)
-        if self.cycle is not None and self._is_answered():
+        refused = None if self._is_between else self.cycle
+        if refused is not None:
+            _forsake(refused)
+            if self.pipeline and self.pipeline[0][0] is refused:
+                self.pipeline.popleft()
+        if self._is_answering() and self._answering is not refused:
+            self._last_words = problem
+            self.flow.pause_reading()
+        elif refused is not None and refused.response_started:
             self.transport.close()
-            return
+        else:
+            self._end_with(problem)
+
+    def _end_with(self, problem: Problem) -> None:
+        """Writes the problem as the last response, and drops what arrives until the connection closes."""
+        self._last_words, self._idle_bytes = None, 0
         body = problem_document(problem)
         head = [
             STATUS_LINE[problem.status],
@@ -281,6 +322,12 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self.loop.call_later(_LINGER, self.transport.close)
+
+
+def _forsake(cycle: RequestResponseCycle) -> None:
+    """Tells the app that nobody waits for its answer."""
+    cycle.disconnected = True
+    cycle.message_event.set()
 
 
 def _late(detail: str) -> Problem:

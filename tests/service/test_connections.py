@@ -152,6 +152,15 @@ def test_a_body_that_takes_too_long(service: Process) -> None:
     assert seconds > 3
 
 
+@pytest.mark.parametrize("path", [b"/v1/tables/t/deltas", b"/v1/sql"])
+def test_a_body_that_will_be_too_large_is_not_asked_for(service: Process, path: bytes) -> None:
+    with closing(connect(service)) as connection:
+        head = POST.replace(b"/v1/tables/t/deltas", path)
+        connection.sendall(head + b"Expect: 100-continue\r\nContent-Length: 10000000000\r\n\r\n")
+        status, problem = answer(connection)
+        assert (status, problem["code"]) == (413, "too_large")
+
+
 def test_a_body_that_is_not_slow_takes_its_time(service: Process) -> None:
     with closing(connect(service)) as connection:
         connection.sendall(POST + b"Content-Length: 500003\r\nConnection: close\r\n\r\n[")
