@@ -13,8 +13,13 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from datetime import time
 
-from engine.schema import BOOLEAN, Type
+from engine.codec.zoned_times import timetz_text, timetz_word
+from engine.schema import BOOLEAN, Kind, Type
+from engine.state.dictionary import Dictionary
+
+_NO_TEXTS = Dictionary()  # a time needs none
 
 
 class Op(enum.Enum):
@@ -62,10 +67,15 @@ class ColumnRef:
 
 @dataclass(frozen=True)
 class Literal:
-    """A constant: None, bool, int, float, Decimal, str, date or datetime, as `type` requires."""
+    """A constant: None, bool, int, float, Decimal, str, date or datetime, as `type` requires. A time with a
+    zone is kept as its text: to Python, two of one moment are equal."""
 
     value: object
     type: Type
+
+    def __post_init__(self) -> None:
+        if isinstance(self.value, time) and self.type.kind is Kind.TIMETZ:
+            object.__setattr__(self, "value", timetz_text(timetz_word(self.value, _NO_TEXTS)))
 
 
 @dataclass(frozen=True)

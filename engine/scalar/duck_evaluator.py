@@ -14,6 +14,7 @@ from functools import cache
 import duckdb
 import pyarrow as pa
 
+from engine.scalar.duck_faults import FAULTS, said
 from engine.scalar.sealed import sealed
 
 ARGUMENTS = "arguments"  # the name by which an expression refers to the table that it is evaluated over
@@ -52,7 +53,7 @@ def constants(expressions: Sequence[str]) -> tuple:
     """The Python values of expressions without arguments. Raises DuckRefusal if one of them fails."""
     try:
         return _cursor().execute(f"SELECT {', '.join(expressions)}").fetchall()[0]
-    except duckdb.Error as error:
+    except FAULTS as error:
         raise _refusal(error) from None
 
 
@@ -60,7 +61,7 @@ def array(expressions: Sequence[str]) -> pa.Array:
     """The values of expressions of one type without arguments. Raises DuckRefusal if one of them fails."""
     try:
         table = _cursor().sql(f"SELECT [{', '.join(expressions)}]").to_arrow_table()
-    except duckdb.Error as error:
+    except FAULTS as error:
         raise _refusal(error) from None
     return table.column(0).combine_chunks().flatten()
 
@@ -76,11 +77,11 @@ def rows(query: str, table: pa.Table) -> pa.Table:
     cursor.register(ARGUMENTS, table)
     try:
         return cursor.sql(query).to_arrow_table()
-    except duckdb.Error as error:
+    except FAULTS as error:
         raise _refusal(error) from None
     finally:
         cursor.unregister(ARGUMENTS)
 
 
-def _refusal(error: duckdb.Error) -> DuckRefusal:
-    return DuckRefusal(_CLASS.sub("", str(error).partition("\n")[0]).rstrip("!."))
+def _refusal(error: Exception) -> DuckRefusal:
+    return DuckRefusal(_CLASS.sub("", said(error).partition("\n")[0]).rstrip("!."))

@@ -14,6 +14,14 @@ from planner.sql_types import data_type
 
 NAMES = (exp.Parameter, exp.Placeholder)
 _DIGITS = 38
+_DT = exp.DType
+_OF_PARTS = frozenset(
+    {
+        *(_DT.ARRAY, _DT.LIST, _DT.STRUCT, _DT.OBJECT, _DT.MAP, _DT.ENUM),
+        *(_DT.DECIMAL, _DT.UDECIMAL, _DT.LOWCARDINALITY),
+    }
+)
+"""Names of types in whose parentheses stands what belongs to the type here too."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +197,17 @@ def _has_more(condition: exp.In) -> bool:
 
 
 def _type(node: exp.DataType) -> Type | None:
+    """The type of a cast; None if there is none, or if the cast cuts, rounds or fills values to a size."""
+    if any(_has_size(part) for part in node.find_all(exp.DataType)):
+        return None
     try:
         return data_type(node)
     except PlannerError:
         return None
+
+
+def _has_size(type: exp.DataType) -> bool:
+    """Whether a name of a type has a length or a precision that the type here has not."""
+    if type.this is _DT.USERDEFINED:
+        return "(" in type.text("kind")
+    return bool(type.expressions) and type.this not in _OF_PARTS

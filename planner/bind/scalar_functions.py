@@ -56,6 +56,7 @@ VALUES = (
     exp.AtTimeZone,
 )
 """Nodes that stand for a value, and so become arguments."""
+_BITS = (exp.BitString, exp.HexString)
 
 _STRUCTURE = (exp.Slice, exp.Kwarg, exp.PropertyEQ)  # binary nodes that are not values
 
@@ -178,7 +179,7 @@ def _with_places(
             continue
         if isinstance(source, exp.Lambda):
             known |= {parameter.name for parameter in source.expressions}
-        elif isinstance(source, VALUES) and not (
+        elif _is_value(source, dialect) and not (
             isinstance(source, _STRUCTURE) or isinstance(original, exp.Escape) or _mentions(source, variables)
         ):
             try:
@@ -196,6 +197,11 @@ def _with_places(
                 child, source = new, found
         _with_places(child, source, bind, arguments, dialect, known)
     return copy
+
+
+def _is_value(node: exp.Expr, dialect: str) -> bool:
+    """Whether a node becomes an argument. Literals of bits are no numbers in PostgreSQL's dialect."""
+    return isinstance(node, VALUES) or (dialect == "postgres" and isinstance(node, _BITS))
 
 
 def _in_lambda(node: exp.Expression, dialect: str) -> exp.Expression:

@@ -96,7 +96,7 @@ def byte_meaning(
             return _with_bytes(node, text, node.expressions[1:])
         case _:
             return node
-    return _of_bytes(node) if _is_bytes(given, has_bytes) else node
+    return _of_bytes(node) if _is_bytes(given, dialect, has_bytes) else node
 
 
 def _with_bytes(
@@ -134,7 +134,7 @@ def _read(text: str) -> bytes | None:
     return found
 
 
-def _is_bytes(node: exp.Expr, has_bytes: Callable[[exp.Column], bool]) -> bool:
+def _is_bytes(node: exp.Expr, dialect: str, has_bytes: Callable[[exp.Column], bool]) -> bool:
     match node:
         case exp.Column():
             return has_bytes(node)
@@ -142,15 +142,17 @@ def _is_bytes(node: exp.Expr, has_bytes: Callable[[exp.Column], bool]) -> bool:
             return type in _BYTES
         case exp.Anonymous():
             return node.name.upper() in _MAKE_BYTES
-        case exp.SHA2() | exp.Unhex() | exp.HexString():
+        case exp.SHA2() | exp.Unhex():
             return True
+        case exp.HexString():
+            return dialect != "postgres"  # where X'1F' has bits
         case exp.Decode():
             return node.text("charset").lower() in ("hex", "base64", "escape")
         case exp.DPipe():
-            return _is_bytes(node.this, has_bytes) or _is_bytes(node.expression, has_bytes)
+            return _is_bytes(node.this, dialect, has_bytes) or _is_bytes(node.expression, dialect, has_bytes)
         case exp.Case():
-            return any(_is_bytes(each.args["true"], has_bytes) for each in node.args["ifs"])
-    return isinstance(node, _OF_FIRST) and _is_bytes(node.this, has_bytes)
+            return any(_is_bytes(each.args["true"], dialect, has_bytes) for each in node.args["ifs"])
+    return isinstance(node, _OF_FIRST) and _is_bytes(node.this, dialect, has_bytes)
 
 
 def _of_bytes(node: exp.Expression) -> exp.Expression:

@@ -10,8 +10,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import duckdb
-
+from engine.scalar.duck_faults import said
 from planner.errors import (
     AmbiguousColumn,
     InvalidQuery,
@@ -46,10 +45,11 @@ class Refusal:
     is_reworded: bool
 
 
-def refusal(error: duckdb.Error, prefix: int = 0) -> Refusal:
+def refusal(error: Exception, prefix: int = 0) -> Refusal:
     """DuckDB's error as a planner error; the user's text begins after `prefix` characters."""
-    details = _details(error)
-    text = str(details.get("exception_message", error)).split("\n\nLINE ")[0]
+    whole = said(error)
+    details = _details(whole)
+    text = str(details.get("exception_message", whole)).split("\n\nLINE ")[0]
     position = details.get("position")
     offset = int(str(position)) - prefix if position is not None else None
     known = _reworded(text)
@@ -223,8 +223,7 @@ def _as_said(text: str, details: dict[str, object]) -> PlannerError:
     return cls(as_fact(message).rstrip("!."), hint)
 
 
-def _details(error: duckdb.Error) -> dict[str, object]:
-    text = str(error)
+def _details(text: str) -> dict[str, object]:
     start = text.find("{")
     try:
         return json.loads(text[start:]) if start >= 0 else {}

@@ -20,6 +20,7 @@ import duckdb
 from engine.codec.durations import duration, interval_of
 from engine.errors import InvalidValue
 from engine.plan.expressions import Literal
+from engine.scalar.duck_faults import FAULTS
 from engine.scalar.sealed import interrupted_after, sealed
 from engine.scalar.written import readable
 from engine.schema import BOOLEAN, DATE, Kind, Type, is_anonymous
@@ -89,7 +90,7 @@ def type_of(template: str, arguments: tuple[Argument, ...]) -> Type:
     _check(f"SELECT {re.sub(PLACE, 'x', template)}")
     try:
         rows = _ask(f"DESCRIBE SELECT {text} FROM (SELECT {source})")
-    except duckdb.Error as error:
+    except FAULTS as error:
         raise refusal(error).error from None
     return from_duckdb(rows[0][1])
 
@@ -129,7 +130,7 @@ def union_type(left: Type, right: Type) -> Type:
     columns = (f"CAST(NULL AS {duckdb_type(side)})" for side in (left, right))
     try:
         rows = _ask(f"DESCRIBE SELECT {' UNION ALL SELECT '.join(columns)}")
-    except duckdb.Error as error:
+    except FAULTS as error:
         raise refusal(error).error from None
     return from_duckdb(rows[0][1])
 
@@ -144,7 +145,7 @@ def constant(text: str) -> tuple[bool, object]:
         return False, None
     try:
         ((value,),) = _ask(f"SELECT {text}")
-    except duckdb.Error:
+    except FAULTS:
         return False, None
     if isinstance(value, date) and "infinity" in text.lower():
         return False, None
@@ -167,7 +168,7 @@ def _together(texts: Sequence[str]) -> list[tuple[bool, object]] | None:
         return None
     try:
         ((values,),) = _ask(f"SELECT [{', '.join(texts)}]")
-    except duckdb.Error:
+    except FAULTS:
         return None
     return [(True, value) for value in values]
 
@@ -191,7 +192,7 @@ def interval_constant(text: str) -> str | None:
         try:
             (value,) = _connection().sql(f"SELECT {text}").to_arrow_table().column(0)
             return None if not value.is_valid else duration(interval_of(value.as_py()))
-        except (duckdb.Error, InvalidValue):
+        except (*FAULTS, InvalidValue):
             return None
 
 

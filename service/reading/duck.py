@@ -26,6 +26,7 @@ import duckdb
 import pyarrow as pa
 
 from engine.errors import InvalidValue
+from engine.scalar.duck_faults import FAULTS, said
 from engine.scalar.duck_literals import carried_name
 from engine.scalar.sealed import interrupted_after, sealed
 from planner.adhoc.adhoc_query import AdhocQuery
@@ -57,7 +58,7 @@ _DATABASES = 3
 """Databases that are kept open at a time."""
 _PIVOTED = 2_000
 """Columns of a PIVOT."""
-_ERRORS = (duckdb.Error, OSError)
+_ERRORS = (*FAULTS, OSError)
 _FIRST_SECONDS = 600.0
 """Seconds that the first query of a process may take on the busiest machine."""
 """DuckDB's errors, and those with the same text that Arrow raises while it reads an answer."""
@@ -206,17 +207,18 @@ class Duck(QueryEvaluator):
             yield batch
 
     def _error(self, error: Exception, query: AdhocQuery) -> Exception:
-        refused = refusal(duckdb.Error(str(error)), len(_DESCRIBE))
+        text = said(error)
+        refused = refusal(error, len(_DESCRIBE))
         found = refused.error
         if refused.offset is not None:
             found.at(*query.place(refused.offset))
-        match str(error).partition(" Error: ")[0]:
+        match text.partition(" Error: ")[0]:
             case "INTERNAL" | "FATAL":
                 _log.error("DuckDB has failed at %s", query.sql[:_LOGGED], exc_info=error)
                 return engine_fault()
             case "INTERRUPT":
                 return out_of_time(self._limits)
-            case "Out of Memory" if "max_temp_directory_size" in str(error):
+            case "Out of Memory" if "max_temp_directory_size" in text:
                 return out_of_disk(self._limits)
             case "Out of Memory":
                 return out_of_memory(self._limits)

@@ -95,3 +95,21 @@ def test_bits_of_any_length_are_not_cut(tmp_path: Path) -> None:
         assert ask(service, "SELECT b, c FROM again") == [["101", "10"]]
         short = service.post("/v1/sql", {"sql": "INSERT INTO again (id, c) VALUES (2, B'1')"})
         assert short.json()["code"] == "check_violated"
+
+
+def test_literals_of_bits_in_views_are_bits(tmp_path: Path) -> None:
+    made = (
+        "a & B'011' AS p, B'110' | a AS q, d # X'03' AS r, ~B'01' AS s, B'01' # B'11' AS t, "
+        "a << 1 & B'011' AS u, bit_count(X'1F') AS v, length(X'1F') AS w, length(B'0011') AS x, "
+        "substring(X'1F' FROM 5 FOR 2) AS y, coalesce(c, B'0') AS z"
+    )
+    with Client(Settings(data=tmp_path)) as service:
+        ask(
+            service,
+            f"{TABLE}; INSERT INTO flags VALUES (1, B'101', NULL, NULL, X'0F'), (2, NULL, NULL, B'1', X'01')",
+        )
+        ask(service, f"CREATE VIEW v AS SELECT id, {made} FROM flags")
+        rows = ask(service, "SELECT * FROM v ORDER BY id")
+        assert rows == ask(service, f"SELECT id, {made} FROM flags ORDER BY id")
+        assert rows[0] == [1, "001", "111", "00001100", "10", "10", "010", 5, 8, 4, "11", "0"]
+        assert rows[1] == [2, None, None, "00000010", "10", "10", None, 5, 8, 4, "11", "1"]
