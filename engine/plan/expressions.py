@@ -15,11 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import time
 
-from engine.codec.zoned_times import timetz_text, timetz_word
 from engine.schema import BOOLEAN, Kind, Type
-from engine.state.dictionary import Dictionary
-
-_NO_TEXTS = Dictionary()  # a time needs none
 
 
 class Op(enum.Enum):
@@ -75,7 +71,7 @@ class Literal:
 
     def __post_init__(self) -> None:
         if isinstance(self.value, time) and self.type.kind is Kind.TIMETZ:
-            object.__setattr__(self, "value", timetz_text(timetz_word(self.value, _NO_TEXTS)))
+            object.__setattr__(self, "value", self.value.isoformat())
 
 
 @dataclass(frozen=True)
