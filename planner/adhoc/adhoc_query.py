@@ -21,9 +21,9 @@ from sqlglot.errors import ErrorLevel
 from engine.schema import Schema
 from planner.adhoc.array_sums import with_array_sums
 from planner.adhoc.clock_truncation import with_clock_truncation
+from planner.adhoc.compared_texts import types_by_name, with_texts_of_columns
 from planner.adhoc.counted_results import with_counted_results
 from planner.adhoc.demanded_rows import EVERYTHING, Demand, demands
-from planner.adhoc.enum_labels import with_typed_labels
 from planner.adhoc.from_clauses import Relations, with_plain_names, with_plain_rows
 from planner.adhoc.kinds_apart import check_kinds
 from planner.adhoc.pivot_lists import PivotList, with_pivot_lists
@@ -144,7 +144,7 @@ def adhoc_query(
     names = _places(query)
     with_plain_names(query, relations, dialect)
     with_plain_rows(query, dialect)
-    with_typed_labels(query, relations, dialect)
+    with_texts_of_columns(query, types_by_name(query, relations), dialect)
     with_array_sums(query, relations, dialect)
     query = in_plain_duckdb(query)
     columns = _columns(query)

@@ -13,7 +13,7 @@ from functools import reduce
 from sqlglot import exp
 
 from engine.schema import Kind, Type
-from planner.adhoc.enum_labels import types_by_name
+from planner.adhoc.compared_texts import types_by_name
 from planner.adhoc.from_clauses import Relations
 from planner.dialects.traits import Trait, has
 from planner.native import templates

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from engine.schema import Kind, Type
-from planner.adhoc.enum_labels import types_by_name
+from planner.adhoc.compared_texts import types_by_name
 from planner.adhoc.from_clauses import Relations
 from planner.rewriting.interval_sums import is_spread, of_intervals
 

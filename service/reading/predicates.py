@@ -15,6 +15,7 @@ from sqlglot.errors import SqlglotError
 
 from engine.schema import Kind, Schema
 from planner.adhoc.comparands import ColumnEquation, equation_of
+from planner.adhoc.compared_texts import types_of, with_texts_of_columns
 from planner.adhoc.demanded_rows import conjuncts
 from planner.allowed.check import check
 from planner.allowed.open_functions import PURE
@@ -121,6 +122,7 @@ def _clause(trees: Sequence[exp.Expression], schema: Schema, what: str) -> Claus
                     raise Invalid(f"{what} contains {name}: {node.sql(_READ)}", code="invalid_clause")
             if isinstance(node, exp.Column):
                 columns.add(_resolve(node, schema))
+        with_texts_of_columns(tree, types_of(schema.columns), _READ)
     sql = ", ".join(tree.sql("duckdb", comments=False) for tree in trees)
     _check(f"SELECT 1 {'ORDER BY' if what == 'order_by' else 'WHERE'} {sql}", schema, what)
     return Clause(sql, frozenset(columns))
