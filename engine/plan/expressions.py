@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import time
 
-from engine.schema import BOOLEAN, Type
+from engine.schema import BOOLEAN, Kind, Type
 
 
 class Op(enum.Enum):
@@ -61,35 +61,17 @@ class ColumnRef:
     type: Type
 
 
-def identity_of(value: object) -> object:
-    """What equals that of another constant of the same type only if the two are one value."""
-    if isinstance(value, time):
-        return value.replace(tzinfo=None), value.utcoffset()
-    return value
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Literal:
-    """A constant: None, bool, int, float, Decimal, str, date, time or datetime, as `type` requires.
-
-    Two are equal if they are one value here: `12:00+00` and `13:00+01` are two, though Python takes them for
-    one time.
-    """
+    """A constant: None, bool, int, float, Decimal, str, date or datetime, as `type` requires. A time with a
+    zone is kept as its text: to Python, two of one moment are equal."""
 
     value: object
     type: Type
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Literal):
-            return NotImplemented
-        return self._identity == other._identity
-
-    def __hash__(self) -> int:
-        return hash(self._identity)
-
-    @property
-    def _identity(self) -> tuple[object, Type]:
-        return identity_of(self.value), self.type
+    def __post_init__(self) -> None:
+        if isinstance(self.value, time) and self.type.kind is Kind.TIMETZ:
+            object.__setattr__(self, "value", self.value.isoformat())
 
 
 @dataclass(frozen=True)
@@ -136,7 +118,7 @@ class Foreign:
     type: Type
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class OneOf:
     """Whether `arg` is one of `values`, of which none is NULL; NULL if `arg` is.
 
@@ -146,19 +128,6 @@ class OneOf:
     arg: Expression
     values: tuple[object, ...]
     type: Type = BOOLEAN
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, OneOf):
-            return NotImplemented
-        return self._identity == other._identity
-
-    def __hash__(self) -> int:
-        return hash(self._identity)
-
-    @property
-    def _identity(self) -> tuple[object, ...]:
-        are_times = any(isinstance(value, time) for value in self.values[:1])
-        return self.arg, tuple(map(identity_of, self.values)) if are_times else self.values, self.type
 
 
 Expression = ColumnRef | Literal | Parameter | Call | Cast | Case | Foreign | OneOf

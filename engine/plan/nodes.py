@@ -21,10 +21,10 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 from engine.errors import PlanError
-from engine.plan.expressions import ColumnRef, Expression, identity_of
+from engine.plan.expressions import ColumnRef, Expression
 from engine.plan.loops import Entry, LoopBinding, OnLimit, Recursive, Variable, WithRound
 from engine.plan.node import Node, SameSchema, Unary, check_columns, check_expression
-from engine.schema import BOOLEAN, Column, Kind, Schema, Type
+from engine.schema import BOOLEAN, Column, Schema, Type
 
 __all__ = [
     "AggregateSpec",
@@ -87,12 +87,6 @@ class Constant(Node):
     def __post_init__(self) -> None:
         if any(len(row) != len(self.schema) for row in self.rows):
             raise PlanError(f"a row of a constant does not have {len(self.schema)} values")
-
-    @property
-    def _compared(self) -> tuple[object, ...]:
-        if all(type.kind is not Kind.TIMETZ for type in self.schema.types):
-            return self.rows, self.schema
-        return tuple(tuple(map(identity_of, row)) for row in self.rows), self.schema
 
 
 @dataclass(frozen=True, eq=False)

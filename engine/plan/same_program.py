@@ -22,7 +22,6 @@ from engine.plan.expressions import (
     Literal,
     OneOf,
     Op,
-    identity_of,
 )
 from engine.plan.loops import Entry, LoopBinding
 from engine.plan.node import Node
@@ -138,7 +137,7 @@ class _Comparison:
                 ColumnRef() | Literal() | Call() | Cast() | Case() | Foreign() | OneOf(),
             ):
                 return _is_same(old, new, None)
-        return type(old) is type(new) and identity_of(old) == identity_of(new)
+        return type(old) is type(new) and old == new
 
 
 def _is_same(old: Expression, new: Expression, places: Places | None) -> bool:
@@ -150,7 +149,7 @@ def _is_same(old: Expression, new: Expression, places: Places | None) -> bool:
             place = new.index if places is None else places[new.index]
             return place == old.index and keeps_words(old.type, new.type)
         case Literal(), Literal():
-            alike = type(old.value) is type(new.value) and identity_of(old.value) == identity_of(new.value)
+            alike = type(old.value) is type(new.value) and old.value == new.value
             return alike and keeps_words(old.type, new.type)
         case Call(), Call():
             if old.op is not new.op or not _are_same(old.args, new.args, places):
@@ -164,8 +163,7 @@ def _is_same(old: Expression, new: Expression, places: Places | None) -> bool:
             alike = keeps_words(old.type, new.type)
             return alike and _are_same(_parts(old), _parts(new), places)
         case OneOf(), OneOf():
-            alike = [*map(identity_of, old.values)] == [*map(identity_of, new.values)]
-            return alike and _is_same(old.arg, new.arg, places)
+            return old.values == new.values and _is_same(old.arg, new.arg, places)
         case Foreign(), Foreign():
             alike = (old.template, old.type, _types(old.args)) == (new.template, new.type, _types(new.args))
             return alike and _are_same(old.args, new.args, places)

@@ -22,6 +22,9 @@ class LateProgram(ScalarProgram):
         self._dictionary = dictionary
         self._is_compiled = False
 
+    registers = None
+    """Python runs it: an operator of a task takes its turn on its own."""
+
     def __call__(self, words: np.ndarray) -> tuple[np.ndarray, Failures | None]:
         if not self._is_compiled:
             with self._dictionary.knowing():

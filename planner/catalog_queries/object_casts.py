@@ -53,6 +53,8 @@ def type_name(node: exp.Expr | None) -> str:
             if isinstance(kind, exp.Dot):
                 kind = kind.expression
             return kind.name if isinstance(kind, exp.Identifier) else str(kind or "").lower()
+        case exp.DataType(this=exp.Interval()):
+            return "interval"
         case exp.DataType():
             return str(node.this.value).lower()
     return ""

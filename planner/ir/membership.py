@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from engine.plan.expressions import Call, Literal, OneOf, Op, identity_of
+from engine.plan.expressions import Call, Literal, OneOf, Op
 from planner.ir.constants import PLAIN
 from planner.ir.core import Expression, Now, children
 from planner.ir.scalars import call, disjoin, negate
@@ -21,7 +21,7 @@ FEWEST = 3
 
 def one_of(arg: Expression, values: Iterable[object]) -> Expression:
     """Whether `arg` is one of `values`, none of which is NULL."""
-    distinct = {identity_of(value): value for value in values}.values()
+    distinct = dict.fromkeys(values)
     if len(distinct) < FEWEST or _tells_time(arg):
         return disjoin(call(Op.EQ, arg, Literal(value, arg.type)) for value in distinct)
     ordered = sorted(distinct) if arg.type.kind in PLAIN else sorted(distinct, key=repr)  # type: ignore[type-var]
@@ -33,17 +33,17 @@ def gathered(op: Op, operands: Sequence[Expression]) -> list[Expression]:
     if len(operands) < 2:
         return list(operands)
     tests = [_test(op, operand) for operand in operands]
-    values: dict[Expression, dict[object, object]] = {}
+    values: dict[Expression, dict[object, None]] = {}
     for test in tests:
         if test is not None:
-            values.setdefault(test.arg, {}).update({identity_of(value): value for value in test.values})
+            values.setdefault(test.arg, {}).update(dict.fromkeys(test.values))
     many = {arg for arg, found in values.items() if len(found) >= FEWEST and not _tells_time(arg)}
     result: list[Expression] = []
     for operand, test in zip(operands, tests, strict=True):
         if test is None or test.arg not in many:
             result.append(operand)
         elif test.arg in values:
-            whole = one_of(test.arg, values.pop(test.arg).values())
+            whole = one_of(test.arg, values.pop(test.arg))
             result.append(whole if op is Op.OR else negate(whole))
     return result
 

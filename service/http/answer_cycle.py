@@ -2,16 +2,20 @@
 
 The server's own cycle checks and writes each header by itself, and the body after the head. This one checks
 a head as a whole, and a head with a length leaves together with the beginning of its body: in one call of the
-system, as one packet.
+system, as one packet. An answer that the app does not give is a problem document.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
 from typing import cast
 
-from uvicorn._types import ASGISendEvent, HTTPResponseBodyEvent, HTTPResponseStartEvent
+from uvicorn._types import ASGI3Application, ASGISendEvent, HTTPResponseBodyEvent, HTTPResponseStartEvent
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
+
+from service.errors import Problem
+from service.problems import INTERNAL, response
 
 _LINES = re.compile(rb"(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+: [^\x00-\x08\x0a-\x1f\x7f]*\r\n)*")
 _LENGTH, _ENCODING, _CONNECTION = b"content-length", b"transfer-encoding", b"connection"
@@ -19,6 +23,12 @@ _FRAMING = frozenset({_LENGTH, _ENCODING, _CONNECTION})
 _WITHOUT_BODY = frozenset({204, 304})
 _CLOSE = b"connection: close\r\n"
 _CHUNKED = b"transfer-encoding: chunked\r\n"
+_SHUTTING_DOWN = Problem(
+    503,
+    code="shutting_down",
+    detail="the service is shutting down, and the request had not ended",
+    hint="ask again later; a change may have been made, and an Idempotency-Key makes repeating it safe",
+)
 
 
 class AnswerCycle(RequestResponseCycle):
@@ -27,6 +37,35 @@ class AnswerCycle(RequestResponseCycle):
     _head = b""
     """The head of an answer, until the beginning of its body leaves with it."""
     _says_close = False
+    _ends_by_closing = False
+
+    async def run_asgi(self, app: ASGI3Application) -> None:
+        """Runs the app. The server cancels it when the service ends and its patience has ended before."""
+        try:
+            await app(self.scope, self.receive, self.send)
+        except asyncio.CancelledError:
+            await self._give_up(_SHUTTING_DOWN)
+        except BaseException as error:
+            self.logger.error("the app has failed to answer", exc_info=error)
+            await self._give_up(INTERNAL)
+        else:
+            if not self.response_complete and not self.disconnected:
+                self.logger.error("the app has left an answer without its end")
+                await self._give_up(INTERNAL)
+        finally:
+            self.on_response = lambda: None
+
+    async def _give_up(self, problem: Problem) -> None:
+        """Answers with the problem, unless an answer has begun, and ends the connection."""
+        self.keep_alive = False
+        if self.response_started:
+            self.transport.close()
+        else:
+            answer = response(problem)
+            await self.send(
+                {"type": "http.response.start", "status": answer.status_code, "headers": answer.raw_headers}
+            )
+            await self.send({"type": "http.response.body", "body": bytes(answer.body), "more_body": False})
 
     async def send(self, message: ASGISendEvent) -> None:
         if self.flow.write_paused and not self.disconnected:
@@ -43,7 +82,8 @@ class AnswerCycle(RequestResponseCycle):
 
     def _begin(self, message: HTTPResponseStartEvent) -> None:
         self.response_started = True
-        self.waiting_for_100_continue = False
+        if self.waiting_for_100_continue:  # nobody knows whether the client sends its body now
+            self.waiting_for_100_continue = self.keep_alive = False
         status = message["status"]
         headers = [*self.default_headers, *message.get("headers", ())]
         parts: list[bytes] = []
@@ -55,11 +95,14 @@ class AnswerCycle(RequestResponseCycle):
         # A line break in a value would begin another header.
         if lines.count(b"\n") != len(headers) or _LINES.fullmatch(lines) is None:
             raise RuntimeError("a header of the answer has characters that HTTP does not allow")
+        if self.chunked_encoding is None and self.scope["method"] != "HEAD" and status not in _WITHOUT_BODY:
+            if self.scope["http_version"] < "1.1":  # knows no chunks: the body ends with the connection
+                self._ends_by_closing, self.keep_alive = True, False
+            else:
+                self.chunked_encoding = True
+                lines += _CHUNKED
         if not self.keep_alive and not self._says_close:
             lines += _CLOSE
-        if self.chunked_encoding is None and self.scope["method"] != "HEAD" and status not in _WITHOUT_BODY:
-            self.chunked_encoding = True
-            lines += _CHUNKED
         head = b"%b%b\r\n" % (STATUS_LINE[status], lines)
         if self.expected_content_length:
             self._head = head
@@ -85,6 +128,8 @@ class AnswerCycle(RequestResponseCycle):
             self.expected_content_length, body = 0, b""
         elif self.chunked_encoding:
             body = _chunk(body, is_last)
+        elif self._ends_by_closing:
+            pass
         elif len(body) > self.expected_content_length:
             raise RuntimeError("the answer's body is longer than its head says")
         else:

@@ -16,7 +16,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive
 
 from service.errors import BadRequest, UnsupportedFormat
-from service.http.header_fields import field_of
+from service.http.header_fields import declared_length, field_of
 from service.reading.lanes import Lane
 from service.running.process_memory import LARGE, MemoryMark
 from service.settings.budget import too_large
@@ -78,6 +78,8 @@ def with_body_limit(request: Request, limit: int) -> Request:
 
     async def receive() -> Message:
         nonlocal received
+        if not received and declared_length(request.scope) > limit:
+            raise too_large(limit, "FRESHET_SQL_LIMIT")
         message = await request.receive()
         received += len(message.get("body", b""))
         if received > limit:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.errors import Overloaded
+from service.http.header_fields import declared_length
 from service.http.origins import Origins
 from service.problems import refused
 from service.running.process_memory import LARGE, MemoryMark
@@ -40,6 +41,8 @@ class Gate:
 
         async def limited() -> Message:
             nonlocal received
+            if not received and declared_length(scope) > self._body_limit:
+                raise too_large(self._body_limit)  # before the client is told to send it
             message = await receive()
             size = len(message.get("body", b""))
             received += size

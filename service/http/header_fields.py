@@ -11,3 +11,9 @@ def field_of(scope: Scope, name: bytes) -> str | None:
         if given == name:
             return value.decode("latin-1")  # type: ignore[no-any-return]
     return None
+
+
+def declared_length(scope: Scope) -> int:
+    """The bytes of the body as the request's head says; 0 if it does not say so."""
+    given = field_of(scope, b"content-length") or ""
+    return int(given) if given.isdecimal() else 0

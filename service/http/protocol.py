@@ -12,20 +12,17 @@ from __future__ import annotations
 import asyncio
 import logging
 from typing import Any
-from urllib.parse import unquote
 
-import httptools
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 from service.errors import Problem
 from service.http.answer_cycle import AnswerCycle
+from service.http.parsed_heads import ParsedHeads
 from service.problems import MEDIA_TYPE, problem_document
 from service.settings.connection_limits import ConnectionLimits
 from service.stepped_timer import IdleTimer, SteppedTimer
 
 _log = logging.getLogger("freshet.http")
-_HEADERS = 100
-"""The most headers of a request, trailers included."""
 _PACE = 1 << 16
 """Bytes of a body that must arrive within the time that it may pause, and of a response that must be read."""
 _LINGER = 2.0
@@ -34,17 +31,16 @@ _DROPPED = 1 << 22
 """The most bytes that are dropped before the connection is cut."""
 
 
-class LimitedProtocol(HttpToolsProtocol):
+class LimitedProtocol(ParsedHeads):
     """One connection. A subclass has the `limits`, because the server creates the protocols."""
-
-    limits: ConnectionLimits
 
     def __init__(self, *server: Any, **options: Any) -> None:
         super().__init__(*server, **options)
         self._idle_bytes = 0
         self._is_between = True
-        self._refusal: Problem | None = None
+        self._answering: RequestResponseCycle | None = None
         self._is_refused = False
+        self._last_words: Problem | None = None
         self._deadline: SteppedTimer | None = None
         self._body_seconds = 0.0
         self._body_bytes = 0
@@ -72,6 +68,8 @@ class LimitedProtocol(HttpToolsProtocol):
         self._clear_deadline()
         self._stop_reading_clock()
         self._between_requests.cancel()
+        if self._answering is not None:
+            _forsake(self._answering)
         super().connection_lost(exc)
 
     def pause_writing(self) -> None:
@@ -86,17 +84,20 @@ class LimitedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         self._idle_bytes += len(data)
         if self._is_refused:
-            if self._idle_bytes > _DROPPED:
+            if self._last_words is not None:
+                self.flow.pause_reading()
+            elif self._idle_bytes > _DROPPED:
                 self.transport.abort()
             return
-        super().data_received(data)
+        self._unset_keepalive_if_required()
+        self.parse(data)
         if self._idle_bytes > self.limits.head_bytes and not self._is_refused:
-            self._refuse(self._large_head())
+            self._refuse(self.large_head())
         elif self._deadline is None and not self._is_refused:
             self._expect_more()
 
     def send_400_response(self, msg: str) -> None:
-        self._refuse(self._refusal or Problem(400, code="bad_request", detail="the request is not HTTP/1.1"))
+        self._refuse(self.refusal or Problem(400, code="bad_request", detail="the request is not HTTP/1.1"))
 
     # The parser
 
@@ -104,41 +105,31 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_message_begin()
         self._is_between = True
 
-    def on_header(self, name: bytes, value: bytes) -> None:
-        if len(self.headers) >= _HEADERS:
-            self._refusal = Problem(
-                431, code="head_too_large", detail=f"the request has more than {_HEADERS} headers"
-            )
-            raise ValueError(self._refusal.detail)  # stops the parser
-        name = name.lower()
-        if name == b"expect" and value.lower() == b"100-continue":
-            self.expect_100_continue = True
-        self.headers.append((name, value))
-
     def on_headers_complete(self) -> None:
+        if self.will_be_parsed_again():
+            return
         self._idle_bytes = self._body_bytes = 0
-        self._is_between = False
         self._body_seconds = self.limits.body_seconds
         self._clear_deadline()
-        self._complete_scope()
-        before, self.cycle = self.cycle, self._new_cycle()
-        if before is None or before.response_complete:
-            self._start_asgi_task(self.cycle, self.app)
-        else:  # the client has not waited for the answer before
+        self.complete_scope()
+        self.cycle = self._new_cycle()
+        self._is_between = False
+        if self._is_answering():  # the client has not waited for the answer before
             self.flow.pause_reading()
             self.pipeline.appendleft((self.cycle, self.app))
+        else:
+            self._answer(self.cycle)
 
-    def _complete_scope(self) -> None:
-        """Puts what the parser knows of the request into its scope."""
-        scope, version, url = self.scope, self.parser.get_http_version(), httptools.parse_url(self.url)
-        path = url.path.decode("ascii")
-        scope["method"] = self.parser.get_method().decode("ascii")
-        scope["http_version"] = version
-        scope["path"] = unquote(path) if "%" in path else path
-        scope["raw_path"] = url.path
-        scope["query_string"] = url.query or b""
+    def _answer(self, cycle: RequestResponseCycle) -> None:
+        self._answering = cycle
+        self._start_asgi_task(cycle, self.app)
+
+    def _is_answering(self) -> bool:
+        """Whether an answer is under way. The requests behind it wait in the pipeline."""
+        return self._answering is not None and not self._answering.response_complete
 
     def _new_cycle(self) -> AnswerCycle:
+        is_current = self.scope["http_version"] >= "1.1"
         return AnswerCycle(
             scope=self.scope,
             transport=self.transport,
@@ -148,8 +139,8 @@ class LimitedProtocol(HttpToolsProtocol):
             access_log=False,
             default_headers=self.server_state.default_headers,
             message_event=asyncio.Event(),
-            expect_100_continue=self.expect_100_continue,
-            keep_alive=self.scope["http_version"] != "1.0" and self.parser.should_keep_alive(),
+            expect_100_continue=is_current and self.expect_100_continue,
+            keep_alive=is_current and self.parser.should_keep_alive(),
             on_response=self.on_response_complete,
         )
 
@@ -159,6 +150,8 @@ class LimitedProtocol(HttpToolsProtocol):
         super().on_body(body)
 
     def on_message_complete(self) -> None:
+        if self.will_be_parsed_again():
+            return
         self._idle_bytes = 0
         self._is_between = True
         self._clear_deadline()
@@ -170,7 +163,9 @@ class LimitedProtocol(HttpToolsProtocol):
             return
         self.flow.resume_reading()
         if self.pipeline:
-            self._start_asgi_task(*self.pipeline.pop())
+            self._answer(self.pipeline.pop()[0])
+        elif self._last_words is not None:
+            self._end_with(self._last_words)
         else:
             self._between_requests.begin(self.timeout_keep_alive)
 
@@ -236,40 +231,34 @@ class LimitedProtocol(HttpToolsProtocol):
 
     # Refusals
 
-    def _is_answered(self) -> bool:
-        """Whether the response to the current request has begun. The app gets no more of the request."""
-        cycle = self.cycle
-        if cycle.response_complete:
-            return not self._is_between
-        cycle.disconnected = True
-        cycle.message_event.set()
-        return cycle.response_started
-
     def _name(self) -> str:
         return self.client[0] if self.client else "a client"
 
-    def _unsupported_upgrade_warning(self) -> None:
-        """Ignores the upgrade: the service answers in HTTP/1.1."""
-
-    def _large_head(self) -> Problem:
-        return Problem(
-            431,
-            code="head_too_large",
-            detail=f"the request's head has more than {self.limits.head_bytes} bytes",
-            hint="send long data in the body",
-        )
-
     def _refuse(self, problem: Problem) -> None:
-        """Responds with the problem, unless a response has begun, and closes the connection in a moment."""
+        """Responds to the newest request with the problem, unless a response to it has begun, and closes the
+        connection in a moment. The requests before it are answered first."""
         self._is_refused = True
         self._clear_deadline()
         self._unset_keepalive_if_required()
         if self.transport.is_closing():
             return
         _log.info("%s: refused with %d: %s", self._name(), problem.status, problem.detail)
-        if self.cycle is not None and self._is_answered():
+        refused = None if self._is_between else self.cycle
+        if refused is not None:
+            _forsake(refused)
+            if self.pipeline and self.pipeline[0][0] is refused:
+                self.pipeline.popleft()
+        if self._is_answering() and self._answering is not refused:
+            self._last_words = problem
+            self.flow.pause_reading()
+        elif refused is not None and refused.response_started:
             self.transport.close()
-            return
+        else:
+            self._end_with(problem)
+
+    def _end_with(self, problem: Problem) -> None:
+        """Writes the problem as the last response, and drops what arrives until the connection closes."""
+        self._last_words, self._idle_bytes = None, 0
         body = problem_document(problem)
         head = [
             STATUS_LINE[problem.status],
@@ -281,6 +270,12 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self.loop.call_later(_LINGER, self.transport.close)
+
+
+def _forsake(cycle: RequestResponseCycle) -> None:
+    """Tells the app that nobody waits for its answer."""
+    cycle.disconnected = True
+    cycle.message_event.set()
 
 
 def _late(detail: str) -> Problem:

@@ -13,7 +13,7 @@ from engine.errors import EngineError
 from engine.kernels.parallel import threads
 from engine.operators.allowance import Allowance, Spending
 from engine.operators.operator import Operator, Step
-from engine.plan.expressions import Call, ColumnRef, Literal, Op
+from engine.plan.expressions import Call, Cast, ColumnRef, Literal, Op
 from engine.plan.nodes import (
     AggregateSpec,
     Clamp,
@@ -33,7 +33,7 @@ from engine.plan.nodes import (
 )
 from engine.plan.row_ids import Intern
 from engine.runtime.engine import Engine
-from engine.schema import BIGINT, BOOLEAN
+from engine.schema import BIGINT, BOOLEAN, DOUBLE
 from tests.engine.harness import apply, bag, delta, insert, rows, source
 from tests.seeds import each_seed
 
@@ -147,7 +147,9 @@ def test_of_a_large_delta_only_words_that_somebody_reads_pass_a_filter(
     monkeypatch.setattr(threads, "LARGE", 2)
     wide = source("wide", 4)
     engine.create_source("wide", wide.schema, keep=False)
-    kept = Filter(wide, Call(Op.LT, (ColumnRef(1, BIGINT), Literal(5, BIGINT)), BOOLEAN))
+    kept = Filter(
+        wide, Call(Op.LT, (Cast(ColumnRef(1, BIGINT), DOUBLE), Literal(5.0, DOUBLE)), BOOLEAN)
+    )  # Python's
     total = AggregateSpec(Function.SUM, 2, BIGINT)
     engine.create_view("sums", Reduce(kept, (0,), (total,)))
     operator = engine._dataflow.operators[kept]

@@ -40,10 +40,10 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[bytes]]:
 def kinds(door: PostgresDoor) -> PostgresDoor:
     """A table with a column of every kind, and one without those that need Arrow."""
     with door.connect() as connection:
-        connection.execute(f"CREATE TABLE kinds ({TYPES}, w NUMERIC(38, 2), r REAL, o TIME)")
-        connection.execute(ROWS.format("kinds (id, b, d, n, t, day, at, z, span, raw, u, j, a)"))
+        connection.execute(f"CREATE TABLE kinds ({TYPES}, wide NUMERIC(38, 2), r REAL, o TIME)")
+        connection.execute(ROWS.format("kinds (id, b, d, n, t, day, at, z, span, raw, u, j, a, w, bits)"))
         connection.execute(
-            "UPDATE kinds SET w = 123456789012345678901234567890.12, r = 0.1, o = '01:02:03.4'"
+            "UPDATE kinds SET wide = 123456789012345678901234567890.12, r = 0.1, o = '01:02:03.4'"
         )
         connection.execute("CREATE TYPE mood AS ENUM ('sad', 'ok')")
         connection.execute("CREATE TABLE moods (id INT PRIMARY KEY, mood mood, s SMALLINT)")
@@ -54,7 +54,7 @@ def kinds(door: PostgresDoor) -> PostgresDoor:
 @pytest.mark.parametrize("binary", [False, True])
 @pytest.mark.parametrize(
     ("columns", "is_quick"),
-    [("id, b, d, n, t, day, at, z, u, j, w, r, o", True), ("*", False), ("id + 1, n * 2, t AS u", True)],
+    [("id, b, d, n, t, day, at, z, u, j, wide, r, o", True), ("*", False), ("id + 1, n * 2, t AS u", True)],
 )
 def test_every_kind_is_written_as_in_the_usual_way(
     kinds: PostgresDoor, at_once: list[bytes], columns: str, is_quick: bool, binary: bool

@@ -40,14 +40,16 @@ def body(piece: bytes, more: bool = False) -> ASGISendEvent:
     return {"type": "http.response.body", "body": piece, "more_body": more}
 
 
-def told(*messages: Any, method: str = "GET", keep_alive: bool = True) -> list[bytes | str]:
+def told(
+    *messages: Any, method: str = "GET", keep_alive: bool = True, version: str = "1.1"
+) -> list[bytes | str]:
     """What the transport was told by an app that has sent these messages."""
     transport, log = _Told(), logging.getLogger("test")
     ends: list[str] = []
 
     async def run() -> None:
         cycle = AnswerCycle(
-            scope={"type": "http", "method": method},  # type: ignore[arg-type, typeddict-item]
+            scope={"type": "http", "method": method, "http_version": version},  # type: ignore[arg-type, typeddict-item]
             transport=transport,  # type: ignore[arg-type]
             flow=FlowControl(transport),  # type: ignore[arg-type]
             logger=log,
@@ -83,6 +85,16 @@ def test_the_head_of_a_stream_leaves_at_once_and_each_piece_too() -> None:
     pieces = (body(b"one", more=True), body(b"", more=True), body(b"twelve bytes"))
     assert told(start(), *pieces) == [head, b"3\r\none\r\n", b"c\r\ntwelve bytes\r\n0\r\n\r\n"]
     assert told(start(), body(b"")) == [head, b"0\r\n\r\n"]
+
+
+def test_a_stream_to_a_client_that_knows_no_chunks_ends_by_closing() -> None:
+    pieces = (body(b"one", more=True), body(b"", more=True), body(b"two"))
+    head = LINES + b"connection: close\r\n\r\n"
+    assert told(start(), *pieces, version="1.0") == [head, b"one", b"two", "close"]
+    assert told(start(), body(b""), version="1.0") == [head, "close"]
+    assert told(start((b"content-length", b"1")), body(b"x"), version="1.0") == [
+        LINES + b"content-length: 1\r\n\r\nx"
+    ]
 
 
 def test_an_answer_without_a_body_is_a_head() -> None:

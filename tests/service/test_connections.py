@@ -10,6 +10,7 @@ import struct
 import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from pathlib import Path
 
 import httpx
 import pytest
@@ -152,6 +153,15 @@ def test_a_body_that_takes_too_long(service: Process) -> None:
     assert seconds > 3
 
 
+@pytest.mark.parametrize("path", [b"/v1/tables/t/deltas", b"/v1/sql"])
+def test_a_body_that_will_be_too_large_is_not_asked_for(service: Process, path: bytes) -> None:
+    with closing(connect(service)) as connection:
+        head = POST.replace(b"/v1/tables/t/deltas", path)
+        connection.sendall(head + b"Expect: 100-continue\r\nContent-Length: 10000000000\r\n\r\n")
+        status, problem = answer(connection)
+        assert (status, problem["code"]) == (413, "too_large")
+
+
 def test_a_body_that_is_not_slow_takes_its_time(service: Process) -> None:
     with closing(connect(service)) as connection:
         connection.sendall(POST + b"Content-Length: 500003\r\nConnection: close\r\n\r\n[")
@@ -257,3 +267,23 @@ def test_a_client_that_leaves(service: Process, sent: bytes, patience: float) ->
     time.sleep(patience)
     leave(connection)
     assert httpx.get(f"{service.url}/healthz", timeout=240).status_code == 200
+
+
+def test_a_query_that_the_end_of_the_service_cuts_short_is_told_so(tmp_path: Path) -> None:
+    """Half of the seconds of the end are for requests."""
+    process = Process(tmp_path / "data", {"FRESHET_SHUTDOWN_SECONDS": "4"})
+    sql = "SELECT count(*) AS n FROM range(9000000) AS t (a), range(9000000) AS s (b) WHERE a * b % 7 = 3"
+    body = json.dumps({"sql": sql}).encode()
+    try:
+        process.wait_ready()
+        with closing(connect(process)) as connection:
+            head = POST.replace(b"/v1/tables/t/deltas", b"/v1/sql")
+            connection.sendall(head + b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+            time.sleep(0.5)
+            os.kill(process.pid, signal.SIGTERM)
+            status, problem = answer(connection)
+        assert (status, problem["code"]) == (503, "shutting_down")
+        exit_code, written = process.wait(240)
+        assert exit_code == 0 and "Traceback" not in written, written
+    finally:
+        process.kill()

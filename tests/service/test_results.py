@@ -43,7 +43,7 @@ def one(duck: Duck, expression: str) -> tuple[str, object]:
         ("timestamptz '2026-01-02 03:04:05+02'", "TIMESTAMPTZ", "2026-01-02T01:04:05Z"),
         ("timestamp_ns '2026-01-02 03:04:05.123456789'", "TIMESTAMP", "2026-01-02T03:04:05.123456"),
         ("time '10:00:01.5'", "TIME", "10:00:01.500000"),
-        ("timetz '10:00:00+02'", "TEXT", "10:00:00+02"),
+        ("timetz '10:00:00+02'", "TIMETZ", "10:00:00+02"),
         ("interval '1 year 2 months 3 days 4 hours 5 minutes 6.5 seconds'", "INTERVAL", "P1Y2M3DT4H5M6.5S"),
         ("'ab'::blob", "BYTEA", "YWI="),
         ("""'{"a": [1, null]}'::json""", "JSON", {"a": [1, None]}),
@@ -52,7 +52,7 @@ def one(duck: Duck, expression: str) -> tuple[str, object]:
         ("9223372036854775808::hugeint", "NUMERIC(38, 0)", "9223372036854775808"),
         ("18446744073709551615::ubigint", "UBIGINT", "18446744073709551615"),
         ("5::utinyint", "UTINYINT", 5),
-        ("'101'::bit", "TEXT", "101"),
+        ("'101'::bit", "BIT", "101"),
         ("'x'::enum('x', 'y')", "ENUM('x', 'y')", "x"),
         ("""['{"a": 1}'::json]""", "JSON[]", [{"a": 1}]),
         ("[1, NULL]::bigint[]", "BIGINT[]", [1, None]),
@@ -79,7 +79,7 @@ def test_rows_come_in_order(duck: Duck):
         is_written,
     )
     assert answer_document(answer) == (
-        [{"name": "a", "type": "BIGINT"}, {"name": "b", "type": "TEXT"}],
+        [{"name": "a", "type": "BIGINT"}, {"name": "b", "type": "TIMETZ"}],
         [[2, "10:00:00+02"], [1, "10:00:00+02"], [0, "10:00:00+02"]],
     )
 

@@ -41,7 +41,9 @@ def bind_comparing(binding: Binding, node: exp.Expression) -> Expression:
 
 def _quantified(binding: Binding, node: exp.Expression, quantifier: exp.Any | exp.All) -> Expression:
     """A comparison with ANY or ALL of a query's rows or of an array's elements."""
-    inner = quantifier.this.unnest()
+    inner = quantifier.this
+    while isinstance(inner, exp.Paren):  # not those of a query, which may be VALUES
+        inner = inner.this
     op = COMPARISONS[type(node)]
     if isinstance(inner, exp.Query):
         return quantified(op, binding.row(node.this), quantifier, binding.query, binding.session.dialect)
