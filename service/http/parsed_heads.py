@@ -20,7 +20,7 @@ _HEADERS = 100
 
 
 class ParsedHeads(HttpToolsProtocol):
-    """A connection whose parser reads all of its requests. CONNECT has no path and is refused.
+    """A connection whose parser reads all of its requests. CONNECT is one like any other, without an upgrade.
 
     `refusal` is the problem of a head that has stopped the parser, if it is HTTP.
     """
@@ -42,10 +42,11 @@ class ParsedHeads(HttpToolsProtocol):
                     return
                 except httptools.HttpParserUpgrade as upgrade:
                     rest = rest[upgrade.args[0] :]
-                    head = self._head_without_upgrade()
+                    head = self._head_without_upgrade() if self.will_be_parsed_again() else b""
                     self.parser = httptools.HttpRequestParser(self)
                     self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
-                    self.parser.feed_data(head)
+                    if head:
+                        self.parser.feed_data(head)
         except httptools.HttpParserError as error:
             self.send_400_response(str(error))
 

@@ -145,6 +145,14 @@ def test_an_upgrade_is_ignored_and_its_body_is_read(upgrade: str, size: int) -> 
     connected(talk)
 
 
+def test_connect_with_a_path_is_a_request_like_any_other() -> None:
+    async def talk(reader: Reader, writer: Writer) -> None:
+        writer.write(b"CONNECT /a HTTP/1.1\r\nHost: here\r\n\r\n" + request("/b", b"two"))
+        assert [await answer(reader) for _ in range(2)] == [b"/a||", b"/b||two"]
+
+    connected(talk)
+
+
 def test_a_connection_that_asks_for_an_upgrade_and_its_end_ends() -> None:
     async def talk(reader: Reader, writer: Writer) -> None:
         writer.write(request("/a", b"one", "Connection: upgrade, close\r\nUpgrade: h2c\r\n"))
