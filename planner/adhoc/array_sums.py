@@ -13,16 +13,13 @@ from functools import reduce
 from sqlglot import exp
 
 from engine.schema import Kind, Type
-from planner.adhoc.compared_texts import types_by_name
-from planner.adhoc.from_clauses import Relations
 from planner.dialects.traits import Trait, has
 from planner.native import templates
 
 
-def with_array_sums(query: exp.Expression, relations: Relations, dialect: str) -> None:
-    """Replace the sums of arrays in a query."""
+def with_array_sums(query: exp.Expression, types: Mapping[str, Type], dialect: str) -> None:
+    """Replace the sums of arrays in a query; `types` are those of columns, by name."""
     sums = list(query.find_all(exp.DPipe)) if has(dialect, Trait.NULL_ARRAYS_ADD_NOTHING) else []
-    types = types_by_name(query, relations) if sums else {}
     for node in sums:
         if isinstance(node.parent, exp.DPipe):
             continue  # a part of a longer sum

@@ -11,18 +11,14 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from engine.schema import Kind, Type
-from planner.adhoc.compared_texts import types_by_name
-from planner.adhoc.from_clauses import Relations
 from planner.rewriting.interval_sums import is_spread, of_intervals
 
 _TIMES = frozenset({Kind.TIMESTAMP, Kind.TIMESTAMPTZ, Kind.INTERVAL})
 
 
-def with_summed_intervals(query: exp.Expression, relations: Relations, dialect: str) -> None:
-    """Replaces the sums and averages of intervals in a query."""
-    calls = list(query.find_all(exp.Sum, exp.Avg))
-    types = types_by_name(query, relations) if calls else {}
-    for call in calls:
+def with_summed_intervals(query: exp.Expression, types: Mapping[str, Type], dialect: str) -> None:
+    """Replaces the sums and averages of intervals in a query; `types` are those of columns, by name."""
+    for call in list(query.find_all(exp.Sum, exp.Avg)):
         whole: exp.Expression = call  # type: ignore[assignment]
         while isinstance(whole.parent, exp.Window | exp.Filter) and whole.parent.this is whole:
             whole = whole.parent  # type: ignore[assignment]

@@ -315,25 +315,3 @@ def test_a_dropped_name_leaves_what_was_made_with_it(tmp_path: Path) -> None:
 )
 def test_what_is_not_a_type(service: Client, sql: str) -> None:
     assert service.post("/v1/sql", {"sql": sql}).status_code in (400, 422)
-
-
-def test_constants_of_one_moment_with_other_zones_are_two(client: Client) -> None:
-    """To Python they are equal."""
-    sql = (
-        "SELECT v FROM (SELECT TIMETZ '12:00:00+00' AS v UNION SELECT TIMETZ '13:00:00+01') AS s",
-        "SELECT 1 AS v WHERE TIMETZ '12:00:00+00' = TIMETZ '13:00:00+01'",
-        "SELECT min(v) AS v FROM (SELECT TIMETZ '12:00+00' AS v UNION ALL SELECT TIMETZ '13:00+01') AS s",
-    )
-    for number, query in enumerate(sql):
-        client.view(f"v{number}", query)
-        view = client.post("/v1/sql", {"sql": f"SELECT * FROM v{number}"}).json()["results"][0]["rows"]
-        asked = client.post("/v1/sql", {"sql": query}).json()["results"][0]["rows"]
-        assert sorted(view) == sorted(asked)
-    client.table("t", {"at": "TIMETZ"}, key=["at"])
-    client.insert("t", {"at": "13:00:00+01"})
-    for at, there in (("12:00:00+00", 0), ("13:00:00+01", 1)):
-        made = client.post(
-            "/v1/sql", {"sql": f"CREATE OR REPLACE VIEW w AS SELECT * FROM t WHERE at = TIMETZ '{at}'"}
-        )
-        assert made.status_code == 200, made.text
-        assert len(client.get("/v1/views/w/rows").json()["rows"]) == there
