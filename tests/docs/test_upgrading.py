@@ -28,7 +28,7 @@ def test_a_copy_is_restored_as_the_guide_says(tmp_path: Path) -> None:
     commands = "\n".join(["set -e", COPY, *unpacking])
     environment = {"FRESHET_DATA": str(data), "PATH": "/usr/bin:/bin"}
     subprocess.run(["bash", "-c", commands], cwd=tmp_path, env=environment, check=True)
-    second = Process(tmp_path / "restored", {})
+    second = Process(tmp_path / "restored", {}, fresh=True)
     try:
         second.wait_ready()
         assert httpx.get(f"{second.url}/v1/views/v/rows", timeout=240).json()["rows"] == [{"s": 3}]

@@ -138,7 +138,7 @@ class House:
 
     def _start(self) -> None:
         self.over = False
-        self.process = Process(self._data, SETTINGS)
+        self.process = Process(self._data, SETTINGS, fresh=True)
         self.process.wait_ready(_START)
 
     def _leave(self) -> None:

@@ -233,7 +233,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
         "FRESHET_READ_SECONDS": "1",
         "FRESHET_LOG_LEVEL": "info",
     }
-    process = Process(tmp_path_factory.mktemp("feeds") / "data", limits)
+    process = Process(tmp_path_factory.mktemp("feeds") / "data", limits, fresh=True)
     try:
         process.wait_ready()
         sql = "CREATE TABLE t (a BIGINT, t TEXT); CREATE VIEW v AS SELECT a, t FROM t"
