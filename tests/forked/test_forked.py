@@ -11,7 +11,6 @@ from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import BinaryIO
 
-import httpx
 import pytest
 
 from tests.forked.forked_process import ForkedProcess, can_fork
@@ -121,7 +120,7 @@ def test_children_of_a_service_are_below_it_and_end_with_it(tmp_path: Path) -> N
     try:
         process.wait_ready()
         body = {"sql": "SELECT 1"}
-        assert httpx.post(f"{process.url}/v1/sql", json=body, timeout=240).status_code == 200
+        assert process.http.post("/v1/sql", json=body).status_code == 200
         below = _below(process.pid)
         assert len(below) >= 2  # the server of children, and a worker
         umasks = {Path(f"/proc/{pid}/status").read_text().partition("Umask:")[2].split()[0] for pid in below}

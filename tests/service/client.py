@@ -161,9 +161,10 @@ def code(answer: httpx.Response) -> tuple[int, str]:
 class Process:
     """A service in a process of its own, on the loopback: on `FRESHET_PORT`, or on a free port.
 
-    `verify` trusts the certificate that the environment names. `program` is what Python runs. Its output goes
-    to a file, so that it never waits for a reader. The process is forked from one that has loaded the
-    service, unless it is to be `fresh`: then a new interpreter loads it, as for users.
+    `http` is a client of it, and `verify` trusts the certificate that the environment names. `program` is
+    what Python runs. Its output goes to a file, so that it never waits for a reader. The process is forked
+    from one that has loaded the service, unless it is to be `fresh`: then a new interpreter loads it, as for
+    users.
     """
 
     def __init__(
@@ -178,7 +179,8 @@ class Process:
         self.port = int(given) if given.isdecimal() else free_port()
         certificate = environment.get("FRESHET_TLS_CERTIFICATE")
         self.url = f"{'https' if certificate else 'http'}://127.0.0.1:{self.port}"
-        self.verify = ssl.create_default_context(cafile=certificate) if certificate else True
+        self.verify = ssl.create_default_context(cafile=certificate) if certificate else False
+        self.http = httpx.Client(base_url=self.url, timeout=240, verify=self.verify)
         self._output = tempfile.TemporaryFile()  # noqa: SIM115
         env = {
             **os.environ,
@@ -197,16 +199,15 @@ class Process:
     def wait_ready(self, seconds: float = PATIENCE) -> None:
         """Waits until `/readyz` is 200. Raises RuntimeError with the output if the process ends before."""
         end = time.monotonic() + seconds
-        with httpx.Client(timeout=240, verify=self.verify) as http:
-            while time.monotonic() < end:
-                if self._process.poll() is not None:
-                    raise RuntimeError(f"the service ended:\n{self.output()}")
-                try:
-                    if http.get(f"{self.url}/readyz").status_code == 200:
-                        return
-                except httpx.TransportError:
-                    pass
-                time.sleep(0.02)
+        while time.monotonic() < end:
+            if self._process.poll() is not None:
+                raise RuntimeError(f"the service ended:\n{self.output()}")
+            try:
+                if self.http.get("/readyz").status_code == 200:
+                    return
+            except httpx.TransportError:
+                pass
+            time.sleep(0.02)
         os.kill(self.pid, signal.SIGABRT)  # Python's fault handler, if it is on, says what the threads do
         self._process.wait(240)
         raise RuntimeError(f"the service is not ready after {seconds} s:\n{self.output()}")
@@ -249,4 +250,5 @@ class Process:
         code = self._process.wait(seconds)
         self._written = self.output()
         self._output.close()
+        self.http.close()
         return code
