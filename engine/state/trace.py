@@ -7,7 +7,7 @@ to the smallest; a reader sees each of them, and a row's value is the sum over a
 Two neighbours of similar size are merged. Small merges happen at once. Large merges proceed with every
 insertion, so that no single insertion pays for them; until they are done, readers see their two inputs.
 
-A trace that is looked up by key has an index beside each batch that is large enough (`engine.kernels.index`).
+A trace that is looked up by key has an index beside each batch that is large enough (`batch_index`).
 A large merge builds the index as it proceeds.
 
 Beneath these batches lies the *base*, which insertions never merge: batches that are mapped from files
