@@ -20,7 +20,7 @@ from engine.kernels.floatmoments import PAIR_DIFFS, arrange_pairs
 from engine.kernels.floatsums import DIFFS, arrange_floats
 from engine.kernels.lookup import WALK
 from engine.kernels.magnitudes import mass
-from engine.kernels.narrow.narrow_rows import Batch
+from engine.kernels.narrow.narrow_rows import Batch, as_matrix
 from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums
 from engine.kernels.parallel.threads import Beside
 from engine.kernels.stepping import opcodes
@@ -235,7 +235,7 @@ class Arrangement(Operator):
 
     def export_rows(self, rows: np.ndarray) -> np.ndarray:
         """A batch in the form of files, the same in every process."""
-        return self.trace.export_rows(rows)
+        return as_matrix(self.trace.export_rows(rows))
 
     def import_rows(self, rows: np.ndarray) -> np.ndarray:
         """A file's batch in the form that it has in memory."""

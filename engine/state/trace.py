@@ -31,7 +31,7 @@ from engine.kernels.layers import COLUMNS, ROWS, WORD
 from engine.kernels.layers import WIDTH as ROW_WIDTH
 from engine.kernels.lookup import WALK
 from engine.kernels.merge import compact, merge_step
-from engine.kernels.narrow.narrow_rows import Batch, as_matrix
+from engine.kernels.narrow.narrow_rows import Batch, NarrowRows, as_matrix
 from engine.kernels.parallel.divided_merge import merge_batches
 from engine.kernels.stepping import spine
 from engine.kernels.stepping.arena import address_of, copied
@@ -274,7 +274,7 @@ class Trace:
                 pass
             self._rebase([layer for layer in self._base if layer.file is not None])
 
-    def export_rows(self, rows: np.ndarray) -> np.ndarray:
+    def export_rows(self, rows: Batch) -> Batch:
         """A batch in the form of files, the same in every process."""
         return rows
 
@@ -344,6 +344,17 @@ class Trace:
             merged = self.merge(left, right, since)
             heappush(heap, (len(merged), place, merged))
         return as_matrix(heap[0][2])
+
+    def settled(self, batches: Sequence[Batch], since: int) -> Batch:
+        """The same as `merge_all`; a single narrow batch of one epoch stays narrow, and its rows where they
+        are."""
+        if len(batches) == 1 and isinstance(batches[0], NarrowRows):
+            first, last = batches[0].ends[:, self.width].tolist()
+            if first >= since:
+                return batches[0]
+            if first == last:
+                return batches[0].with_word(self.width, since)
+        return self.merge_all(batches, since)
 
     def merge_step(
         self, table: np.ndarray, out: np.ndarray, state: np.ndarray, since: int, fuel: int
