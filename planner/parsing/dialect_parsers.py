@@ -67,12 +67,18 @@ def trees_of(
 
 
 def read_trees(
-    tokens: list[Token], text: str, dialect: str, names: Namespace
+    tokens: list[Token],
+    text: str,
+    dialect: str,
+    names: Namespace,
+    into: type[exp.Expr] | None = None,
 ) -> tuple[list[exp.Expr | None], list[Replaced]]:
-    """The trees, and what stands in them for the names of types in the text."""
+    """The trees, of statements or of what they are to be read `into`, and what stands in them for the names
+    of types in the text."""
     parser = _parser_class(dialect)(dialect=keeping_subscripts(dialect))
     parser.names = names
-    found = parser.parse(with_numerals(tokens, dialect), text)
+    tokens = with_numerals(tokens, dialect)
+    found = parser.parse(tokens, text) if into is None else parser.parse_into(into, tokens, text)
     for place, tree in enumerate(found):
         if isinstance(tree, exp.Expression):
             remember_first(tree, dialect)
