@@ -71,14 +71,15 @@ def read_trees(
     text: str,
     dialect: str,
     names: Namespace,
-    into: type[exp.Expr] | None = None,
+    is_type: bool = False,
 ) -> tuple[list[exp.Expr | None], list[Replaced]]:
-    """The trees, of statements or of what they are to be read `into`, and what stands in them for the names
-    of types in the text."""
+    """The trees of statements, or of a type in our own words, and what stands in them for the names of types
+    in the text."""
     parser = _parser_class(dialect)(dialect=keeping_subscripts(dialect))
     parser.names = names
     tokens = with_numerals(tokens, dialect)
-    found = parser.parse(tokens, text) if into is None else parser.parse_into(into, tokens, text)
+    parser.is_ours = is_type
+    found = parser.parse_into(exp.DataType, tokens, text) if is_type else parser.parse(tokens, text)
     for place, tree in enumerate(found):
         if isinstance(tree, exp.Expression):
             remember_first(tree, dialect)

@@ -56,12 +56,12 @@ def parse_query(
 
 
 def parse_type(text: str, dialect: str, types: Types) -> exp.DataType:
-    """The type that a text alone is, in a dialect, with named types. Raises InvalidSyntax for any other text,
+    """The type that a text is, in a dialect and as we call types. Raises InvalidSyntax for any other text,
     also if more follows than a type."""
     check_text(text)
     try:
         tokens = dialect_called(dialect).tokenize(text)
-        (tree,) = read_trees(tokens, text, dialect, Namespace(types=types), exp.DataType)[0]
+        (tree,) = read_trees(tokens, text, dialect, Namespace(types=types), is_type=True)[0]
     except (SqlglotError, RecursionError, ValueError, *PARSER_FAULTS):
         tree = None
     if not isinstance(tree, exp.DataType):

@@ -100,6 +100,7 @@ def test_bad_definitions(client: Client, body: object, expected: tuple[int, str]
 @pytest.mark.parametrize(
     ("written", "expected"),
     [
+        ("BIT[]", "BIT[]"),
         ("bit varying[]", "BIT[]"),
         ("mood", "ENUM('ok', 'bad')"),
         ("public.MOOD[]", "ENUM('ok', 'bad')[]"),
