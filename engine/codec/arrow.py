@@ -118,11 +118,15 @@ _UNREAD = re.compile(r"Failed to parse (?:string: '(.*)' as a scalar of type .*|
 """How Arrow refuses a text; it names a type of its own, or none."""
 
 
-def encode_arrow(table: pa.Table | pa.RecordBatch, schema: Schema, dictionary: Dictionary) -> np.ndarray:
-    """The words int64[W, n] of a table's rows, columns by position; InvalidValue names the column."""
+def encode_arrow(
+    table: pa.Table | pa.RecordBatch, schema: Schema, dictionary: Dictionary, out: np.ndarray | None = None
+) -> np.ndarray:
+    """The words int64[W, n] of a table's rows, columns by position; InvalidValue names the column.
+
+    They are written to `out`, if it is given."""
     if table.num_columns != len(schema):
         raise InvalidValue(f"a table has {table.num_columns} columns, not {len(schema)}")
-    words = np.empty((len(schema), table.num_rows), np.int64)
+    words = np.empty((len(schema), table.num_rows), np.int64) if out is None else out
     for position, column in enumerate(schema.columns):
         try:
             words[position] = encode_column(table.column(position), column, dictionary)

@@ -37,7 +37,8 @@ from engine.kernels.stepping import spine
 from engine.kernels.stepping.arena import address_of, copied
 from engine.kernels.stepping.spine import end_merge
 from engine.kernels.times import advance_batch
-from engine.state.layer import Index, Layer
+from engine.state.batch_index import Index
+from engine.state.layer import Layer
 from engine.state.layer_merge import QUANTUM, LayerMerge
 from engine.state.packed_times import Frontier
 from engine.state.shown_layers import NursedLayers, ShownLayers

@@ -117,6 +117,27 @@ def test_a_file_of_version_1_is_read(directory: StateDirectory, rows: int) -> No
     directory.verify(file)
 
 
+@pytest.mark.parametrize(("rows", "version"), [(100, 3), (LARGE, 4)])
+def test_a_radix_index_is_told_by_the_version(directory: StateDirectory, rows: int, version: int) -> None:
+    """Earlier releases, which know no such index, refuse its files."""
+    file = directory.write(batch(rows), 1)
+    content = (directory.path / file.name).read_bytes()
+    assert struct.unpack_from("<8sI", content)[1] == version
+    opened = directory.open(file)
+    assert opened.index is not None and opened.index.is_even
+    lows, highs = find_ranges(table_of(opened), np.array([[3], [4]], np.int64))
+    assert (highs - lows).tolist() == [[1, 0]]
+
+
+def test_an_index_of_hashes_is_read_as_before(directory: StateDirectory) -> None:
+    written = batch(LARGE)
+    written[-1, 0] = 1 << 60
+    file = directory.write(written, 1)
+    assert struct.unpack_from("<8sI", (directory.path / file.name).read_bytes())[1] == 2
+    index = directory.open(file).index
+    assert index is not None and index.place_bits > 0
+
+
 def test_an_open_batch_outlives_its_file(directory: StateDirectory) -> None:
     layer = directory.open(directory.write(batch(LARGE)))
     assert directory.sweep(()) == 1
@@ -153,7 +174,7 @@ def test_a_header_that_is_not_the_one_written_is_seen_on_opening(directory: Stat
 def test_another_version_is_refused_by_its_number(directory: StateDirectory) -> None:
     file = directory.write(batch(2))
     flip(directory.path / file.name, 9)
-    with pytest.raises(StoreError, match="has version 257; this release reads up to 2"):
+    with pytest.raises(StoreError, match="has version 257; this release reads up to 4"):
         directory.open(file)
 
 
