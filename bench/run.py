@@ -23,6 +23,7 @@ from bench.phase_figures import PhaseFigures
 from bench.subject import Subject
 from bench.workloads import ON_ALL_CORES, build
 from bench.workloads.base import LOAD, Phase, Workload, load, rows
+from engine.kernels.build import found
 from engine.kernels.parallel.threads import available, use
 
 TURNS = 3
@@ -81,6 +82,8 @@ def run(name: str, quick: bool, threads: int = 1) -> list[Result]:
 def turn(name: str, quick: bool, threads: int) -> _Turn:
     """The engine's part, once."""
     use(available() if name in ON_ALL_CORES else threads)
+    for kernel in found():
+        kernel.ready()
     _rounds_of(build(name, quick=True))
     if not quick:
         measure.warm()

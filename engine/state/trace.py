@@ -35,7 +35,7 @@ from engine.kernels.narrow.narrow_rows import Batch, as_matrix
 from engine.kernels.parallel.divided_merge import merge_batches
 from engine.kernels.stepping import spine
 from engine.kernels.stepping.arena import address_of, copied
-from engine.kernels.stepping.spine import end_merge
+from engine.kernels.stepping.spine import end_merge, move
 from engine.kernels.times import advance_batch
 from engine.state.layer import Index, Layer
 from engine.state.layer_merge import QUANTUM, LayerMerge
@@ -137,9 +137,11 @@ class Trace:
     # Insertions by compiled code
 
     def nurse(self, nursery: np.ndarray) -> None:
-        """Keep the nursery to which compiled code adds batches of the trace."""
-        if self._nursed is None:
-            self._nursed = NursedLayers(nursery)
+        """Keep the nursery to which compiled code adds batches of the trace, and the one to which it did
+        before."""
+        nursed = self._nursed
+        if nursed is None or nursed.newest is not nursery:
+            self._nursed = NursedLayers(nursery, nursed)
 
     def settle(self) -> None:
         """Take the batches that compiled code has inserted out of their nursery, into arrays of their own.
@@ -168,6 +170,16 @@ class Trace:
         end_merge(self.spine)
         self.settle()
 
+    def move(self, nursery: np.ndarray, cursor: np.ndarray, most: int) -> bool:
+        """Move between two steps what lies in a nursery to another one, which is then taken up to `most`
+        words; false if that is not enough, and the trace has left."""
+        is_moved: bool = move(self.spine, nursery, cursor, most)
+        if is_moved:
+            self._nursed = NursedLayers(nursery)
+        else:
+            self.leave_nursery()
+        return is_moved
+
     def _copied(self, line: int) -> Layer:
         """A copy of a batch in the nursery."""
         address, rows, columns, *_ = self.table[line].tolist()
@@ -189,8 +201,8 @@ class Trace:
         while loose < len(self._layers) and isinstance(self._layers[-1 - loose], Layer):
             loose += 1
         numbers[spine.LOOSE] = len(self._held) - loose if self.merges_words else spine.PINNED
-        owed = [merge.payable for merge in self._merges]
-        numbers[spine.PAYABLE] = min(owed, default=QUANTUM * EFFORT) // EFFORT
+        owed = [merge.payable // EFFORT for merge in self._merges]
+        numbers[spine.PAYABLE] = min(owed, default=spine.NOTHING_OWED)
 
     def _paid(self) -> int:
         """The rows that compiled code has inserted, for which merges in progress are to be paid."""
@@ -457,6 +469,8 @@ class Trace:
     def _begin(self, left: Layer, right: Layer) -> Layer | LayerMerge:
         if len(left) + len(right) <= QUANTUM:
             return Layer(self.merge(left.rows, right.rows, self.since))
+        if not self._merges:
+            self._paid()  # rows that came before there was anything to pay
         under_way = LayerMerge(left, right, self)
         self._merges.append(under_way)
         return under_way
