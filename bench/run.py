@@ -4,8 +4,8 @@ The reference takes its turns between ours, so that what others do on the machin
 
 A round makes a change visible in every view: it stages one epoch and publishes it. The change itself is made
 before the clock starts. Memory is the engine's alone: the resident set above that of the process with all
-code loaded (a small run of the same workload comes first) and with the workload's own rows in place; the
-delta that is passed in counts.
+code loaded (a small run of the same workload comes first, and then all kernels are loaded) and with the
+workload's own rows in place; the delta that is passed in counts.
 """
 
 from __future__ import annotations
@@ -82,10 +82,10 @@ def run(name: str, quick: bool, threads: int = 1) -> list[Result]:
 def turn(name: str, quick: bool, threads: int) -> _Turn:
     """The engine's part, once."""
     use(available() if name in ON_ALL_CORES else threads)
-    for kernel in found():
-        kernel.ready()
     _rounds_of(build(name, quick=True))
     if not quick:
+        for kernel in found():
+            kernel.ready()
         measure.warm()
     return _rounds_of(build(name, quick))
 

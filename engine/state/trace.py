@@ -131,6 +131,7 @@ class Trace:
             table = np.empty((2 * lines, COLUMNS), np.int64)
             table[: len(self.table)] = self.table
             self.table = table
+            self._lines = memoryview(table.reshape(-1))  # type: ignore[arg-type]
             self._numbers[spine.TABLE] = address_of(table)
             self._numbers[spine.ROOM] = len(table)
 
@@ -187,10 +188,11 @@ class Trace:
 
     def shown(self) -> ShownLayers:
         """The batches as readers take them. Those in the nursery stay there."""
-        settled, nursed = self._numbers[spine.SETTLED], self._nursed
+        numbers, nursed = self._numbers, self._nursed
+        settled = numbers[spine.SETTLED]
         if settled == spine.NOWHERE or nursed is None:
             return ShownLayers(tuple(self._held))
-        lines = self.table[settled : self._numbers[spine.COUNT]].tobytes()
+        lines = self._lines[COLUMNS * settled : COLUMNS * numbers[spine.COUNT]].tobytes()
         return ShownLayers(tuple(self._held[:settled]), nursed, lines)
 
     def _share(self) -> None:
