@@ -35,6 +35,7 @@ from engine.operators.operator import Instruction, Operator, Step
 from engine.operators.turns import OperatorTurns
 from engine.state.nurseries import Nurseries
 from engine.state.packed_times import Frontier
+from engine.state.trace import Trace
 
 _ARENA_WORDS = 1 << 16
 _MOST_WAITING = 64
@@ -60,6 +61,7 @@ class CompiledStep:
             own.trace.settle()  # another dataflow may have begun it, with a nursery of its own
         # The lines below hold addresses of these.
         self._spines = [own.trace.spine for own in self._own.values()]
+        self._by_trace = {own.trace: own for own in self._own.values()}
         for place, spine in zip(self._own, self._spines, strict=True):
             self._operators[place, [tables.OWN, tables.SPINE_AT]] = 1, spine.ctypes.data
         for operator, line in zip(body, self._operators, strict=True):
@@ -85,11 +87,15 @@ class CompiledStep:
         self._shown: list[Operator] = []
         self._refusals = self._skipped = 0
 
-    def close(self) -> None:
-        """Leave the operators to themselves."""
+    def close(self) -> list[Arrangement]:
+        """Leave the operators to themselves; returns the arrangements whose rows have moved."""
         for operator in self._program.body:
             operator.show_counts(None)
-        self._nurseries.close()
+        return self._owners(self._nurseries.close())
+
+    def _owners(self, traces: Iterable[Trace]) -> list[Arrangement]:
+        """The arrangements that have these traces."""
+        return [own for trace in traces if (own := self._by_trace.get(trace)) is not None]
 
     def _tell(self, line: int, array: np.ndarray) -> None:
         """Tell compiled code where an array is, which nothing may replace but another call."""
@@ -122,9 +128,9 @@ class CompiledStep:
 
     def publish(self, frontier: Frontier) -> list[Arrangement]:
         """Insert what the step has added to arrangements into their traces; returns those that have
-        changed, as far as somebody shows their rows."""
+        changed, as far as somebody shows their rows, and those whose rows have moved."""
         found = publish(self._arrays, frontier.since)
-        changed = []
+        changed: list[Arrangement] = []
         for place, is_inserted, passed in self._changed[:found].tolist():
             own = self._own[place]
             if is_inserted:
@@ -135,7 +141,9 @@ class CompiledStep:
                     own.batch = self._batch(own, self._operators[place].tolist())
                 own.publish(frontier)
             changed.append(own)
-        if self._nurseries.end_advance():
+        nursery = self._nurseries.current
+        changed += self._owners(self._nurseries.end_advance())
+        if self._nurseries.current is not nursery:
             self._tell(NURSERY, self._nurseries.current)
         if self._lent or self._kept:
             self._forget()

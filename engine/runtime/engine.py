@@ -581,10 +581,9 @@ class Engine:
 
     def _publish(self, stage: Stage) -> None:
         self._unstage(stage)
-        renewed = self._renewed(self._dataflow.publish(stage.frontier))
-        if stage.failed:
-            renewed = {**self._lost(stage), **renewed}
-        self._snapshot = self._snapshot.replaced(renewed, stage.frontier)
+        changed = self._dataflow.publish(stage.frontier)
+        lost = self._lost(stage) if stage.failed else {}
+        self._snapshot = self._snapshot.replaced({**lost, **self._renewed(changed)}, stage.frontier)
 
     def _lost(self, stage: Stage) -> dict[str, RelationSnapshot]:
         """The views that have failed in a stage, which are maintained no more."""

@@ -2,7 +2,8 @@
 
 A nursery is filled from its beginning, and nothing in it is overwritten. Once most of it is taken, another
 one follows, and traces leave the old one, a few with every advance, so that no advance waits for all of them.
-A trace takes its batches along if they are few, and else gets arrays of its own for them.
+A trace takes its batches along if they are few, and else gets arrays of its own for them. Whoever shows its
+batches has to show them anew then, or keeps the old nursery.
 
 Memory that was never written costs a fault a page. So nurseries that nobody reads any more are used again, in
 any dataflow of the process.
@@ -43,37 +44,42 @@ class Nurseries:
         trace.nurse(self.current)
         self._traces.add(trace)
 
-    def end_advance(self) -> bool:
+    def end_advance(self) -> list[Trace]:
         """Let traces leave an old nursery, and begin another one if most of the current one is taken; returns
-        whether another one is current."""
-        taken = self._taken[0]
+        the traces that have left."""
+        taken, left = self._taken[0], []
         if self._leaving:
-            left = max(self._most - taken, 1)
-            self._leave(1 + len(self._leaving) * (taken - self._before) // left)
+            rest = max(self._most - taken, 1)
+            left = self._leave(1 + len(self._leaving) * (taken - self._before) // rest)
             taken = self._taken[0]
         self._before = taken
-        if taken <= self._most:
-            return False
-        self._begin_another()
-        return True
+        if taken > self._most:
+            left += self._begin_another()
+        return left
 
-    def close(self) -> None:
-        """Let all traces leave."""
-        for trace in (*self._leaving, *self._traces):
+    def close(self) -> list[Trace]:
+        """Let all traces leave, and return them."""
+        left = [*self._leaving, *self._traces]
+        for trace in left:
             trace.settle()
         self._leaving.clear()
         self._traces.clear()
         _spare.give(self.current, self._old)
+        return left
 
-    def _leave(self, count: int) -> None:
-        """Let so many traces leave the old nursery, if there are so many."""
-        for trace in self._leaving[-count:]:
+    def _leave(self, count: int) -> list[Trace]:
+        """Let so many traces leave the old nursery, if there are so many; returns them."""
+        left = self._leaving[-count:]
+        for trace in left:
             if trace.move(self.current, self.cursor, len(self.current) // 2):
                 self._traces.add(trace)
         del self._leaving[-count:]
+        return left
 
-    def _begin_another(self) -> None:
-        for trace in self._leaving:
+    def _begin_another(self) -> list[Trace]:
+        """Begin another nursery; returns the traces that had to leave the old one at once."""
+        left = self._leaving
+        for trace in left:
             trace.leave_nursery()
         _spare.give(self._old)
         self._old = self.current
@@ -82,6 +88,7 @@ class Nurseries:
         self._leaving, self._traces = list(self._traces), set()
         for trace in self._leaving:
             trace.nurse(self.current)
+        return left
 
 
 class _Spare:

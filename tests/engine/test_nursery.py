@@ -102,6 +102,29 @@ def test_a_nursery_is_used_again_once_nobody_reads_it(monkeypatch: pytest.Monkey
     assert shown(snapshot, "edges") == then
 
 
+def test_what_seldom_changes_keeps_no_nursery(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rows are shown anew when they move, also if the operators become others."""
+    monkeypatch.setattr(nurseries, "WORDS", 1 << 12)
+    engine = Engine()
+    quiet = [source(f"quiet {number}", 2) for number in range(6)]
+    for it in (EDGES, *quiet):
+        engine.create_source(it.name, it.schema)
+    used: set[int] = set()
+    edges: Counter = Counter()
+    for number in range(1_500):
+        row = (number % KEYS, number)
+        edges[row] += 1
+        also = {it.name: [((number, 0), 1)] for it in quiet if number == 200 * int(it.name[-1]) + 7}
+        apply(engine, {"edges": [(row, 1)], **also})
+        used.add(engine._dataflow._compiled._nurseries.current.ctypes.data)
+        if number % 400 == 0:
+            engine.create_view(f"degrees {number}", DEGREES)
+    assert len(used) <= 5
+    assert shown(engine.snapshot, "edges") == edges
+    for it in quiet:
+        assert shown(engine.snapshot, it.name) == {(200 * int(it.name[-1]) + 7, 0): 1}
+
+
 def test_traces_leave_a_nursery_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """As many views as there may be, no advance moves the batches of all of them."""
     monkeypatch.setattr(nurseries, "WORDS", 1 << 19)
