@@ -158,10 +158,9 @@ class Arrangement(Operator):
         """Whether rows whose counts have this mass need no look at those that are there."""
         return self._light + mass < MOST / 2
 
-    def inserted(self, nursery: np.ndarray, passed: int) -> None:
-        """Note that compiled code has published a step: it has added rows to the trace, in a nursery, or its
-        readers have `passed` over rows."""
-        self.trace.nurse(nursery)
+    def inserted(self, passed: int) -> None:
+        """Note that compiled code has published a step: it has added rows to the trace, or its readers have
+        `passed` over rows."""
 
     def take_steps(self, batch: np.ndarray, staged: int, mass: float, step: Step) -> None:
         """Add what compiled code has added in a few steps: `staged` rows, whose counts have this mass, and

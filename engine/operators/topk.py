@@ -137,8 +137,7 @@ class OrderedArrangement(Arrangement):
         super().publish(frontier)
         self._tidy()
 
-    def inserted(self, nursery: np.ndarray, passed: int) -> None:
-        super().inserted(nursery, passed)
+    def inserted(self, passed: int) -> None:
         self.passed += passed
         self._tidy()
 
