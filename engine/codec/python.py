@@ -89,7 +89,7 @@ def _interned_decoder(type: Type) -> Decoder:
             if type.kind is Kind.NUMERIC:
                 return [None if number is None else _numeric(number, type) for number in numbers]
             one = _decoder(type)
-            return [None if word is None else one(word, dictionary) for word in numbers]
+            return [None if word is None else one(word, dictionary) for word in numbers]  # type: ignore[arg-type]
 
         return values_of([dictionary.text(word)], type, PYTHON_VALUES, of_numbers)[0]
 

@@ -15,7 +15,7 @@ from math import inf, isnan, nan
 
 import numpy as np
 
-from engine.codec.numerals import Number, is_wide, number_of, word_of
+from engine.codec.numerals import is_wide, number_of, word_of
 from engine.codec.values import float_word
 from engine.kernels import arrange as slots
 from engine.kernels import reduce as kernels
@@ -159,17 +159,19 @@ def finished(finish: np.ndarray, group: np.ndarray, dictionary: Dictionary) -> l
         if kind == kernels.COUNT or count <= 0:
             words.append(count if kind == kernels.COUNT else NULL)
             continue
-        total: Number = _sum_of_halves(group, high, low)
+        total = _sum_of_halves(group, high, low)
         if top >= 0:
             total += _sum_of_halves(group, top, top + 1) * BASE
-        if tops > TOPS and (special := _special_sum(*group[top + TOPS : top + tops].tolist())) is not None:
-            total = special
+        special = _special_sum(*group[top + TOPS : top + tops].tolist()) if tops > TOPS else None
+        if special is not None:
+            words.append(float_word(special) if kind == kernels.AVG else word_of(special, dictionary))
+            continue
         if kind == kernels.COMOMENT:
             words.append(_comoment(group, count, total, scale, *others))
             continue
         if kind == kernels.AVG:
             words.append(float_word(total / (count * scale)))
-        elif isinstance(total, float) or abs(total) < (10**38 if top != kernels.INTEGERS else 2**63):
+        elif abs(total) < (10**38 if top != kernels.INTEGERS else 2**63):
             words.append(total if top == kernels.INTEGERS else word_of(total, dictionary))
         else:
             return number

@@ -134,7 +134,7 @@ def _remainder(a: Number, b: Number) -> Number | None:
     return size if a >= 0 else -size
 
 
-_OPERATORS: dict[Op, Callable[..., int | None]] = {
+_OPERATORS: dict[Op, Callable[..., Number | None]] = {
     Op.ADD: lambda a, b: a + b,
     Op.SUB: lambda a, b: a - b,
     Op.MUL: lambda a, b: a * b,

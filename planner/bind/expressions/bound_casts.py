@@ -59,9 +59,9 @@ def bind_cast(binding: Binding, node: exp.Cast) -> Expression:
     if type == TEXT and not is_native(node) and (form := written_value(value.type, binding.session.dialect)):
         return foreign(form, [value], node, binding.session.dialect)
     if has(binding.session.dialect, Trait.NUMBERS_HAVE_SPECIALS) and not isinstance(node, exp.TryCast):
-        number = cast_of_special(value, type, has_digits=bool(node.to.expressions))
-        if number is not None:
-            return number
+        special = cast_of_special(value, type, has_digits=bool(node.to.expressions))
+        if special is not None:
+            return special
     return explicit_cast(value, type, isinstance(node, exp.TryCast))
 
 

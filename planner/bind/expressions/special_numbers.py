@@ -42,9 +42,9 @@ def cast_of_special(value: Expression, type: Type, has_digits: bool) -> Expressi
     if not type.has_specials:
         return None
     if value.type == TEXT or value.type.is_float:
-        return Call(Op.FINITE, (Call(Op.NUMBER, (value,), type),), type)
+        return Call(Op.FINITE, (Call(Op.NUMBER, (value,), type),), type)  # type: ignore[arg-type]
     if value.type.has_specials:
-        return Call(Op.FINITE, (explicit_cast(value, type),), type)
+        return Call(Op.FINITE, (explicit_cast(value, type),), type)  # type: ignore[arg-type]
     return None
 
 
