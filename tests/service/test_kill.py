@@ -66,7 +66,7 @@ def test_kills(start: Callable[..., Process], place: Mapping[str, str]) -> None:
         wait_until(load.is_working if kill == KILLS - 1 else lambda before=before: load.has_posted(before))
         time.sleep(chance.uniform(0, 1.5))
         service.kill()
-        service = start(**again)
+        service = start(fresh=kill == KILLS - 1, **again)
         service.wait_ready()
         load.end()
         with door.connect() as db:
