@@ -18,7 +18,7 @@ def invalid(value: object, type: Type | Kind, why: str = "") -> InvalidValue:
     """The error that refuses a value for a type, for the reason `why`."""
     name = type.value if isinstance(type, Kind) else str(type)
     if why and name == Kind.BIGINT.value and str(value) == _RESERVED:
-        why = "this value is reserved, because NULL is stored as it; a HUGEINT takes it"
+        why = "this value is reserved, because NULL is stored as it; a HUGEINT or NUMERIC(19, 0) takes it"
     if not why and name.startswith(Kind.NUMERIC.value) and str(value).lower() in _SPECIAL:
         if isinstance(type, Type) and type.has_specials:
             return InvalidValue(
