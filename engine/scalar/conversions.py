@@ -120,6 +120,8 @@ def _holds_all(source: Type, target: Type) -> bool:
     """Whether all words of the source mean the same in the target."""
     if source.kind is Kind.BOOLEAN:
         return target.is_integer
+    if source.has_specials and not target.has_specials:
+        return False
     is_alike = source.kind is target.kind is Kind.NUMERIC and source.scale == target.scale
     if not is_alike and not (source.is_integer and target.is_integer):
         return False
