@@ -28,8 +28,9 @@ Rewritten = Callable[[np.ndarray, Mapping[int, str]], str | None]
 """An expression over the constants of a row, with other texts for the arguments at some places."""
 
 UNANSWERED = " of a NUMERIC is no argument of this function here"
+_ARGUMENT = r"(\{\d\}|-?\d+(\.\d+)?)"
 _OF_FLOATS = re.compile(
-    r"(ceil|ceiling|floor|round|trunc|sqrt|ln|log|log10|exp|power|pow)\([^()]*(\([^()]*\))?[^()]*\)",
+    rf"(ceil|ceiling|floor|round|trunc|sqrt|ln|log|log10|exp|power|pow)\({_ARGUMENT}(, ?{_ARGUMENT})?\)",
     re.IGNORECASE,
 )
 _SIGN = re.compile(r"sign\(\{0\}\)", re.IGNORECASE)
@@ -88,8 +89,6 @@ class SpecialRows:
 
     def _answer(self, row: np.ndarray, special: list[int]) -> int:
         names = {place: name_of(number_of(int(row[place]), self._dictionary)) for place in special}
-        if (row == NULL).any():
-            return int(NULL)
         if self._template == _ITSELF:
             return int(row[0])
         is_signed = _SIGN.fullmatch(self._template) and "NaN" not in names.values()
@@ -99,6 +98,8 @@ class SpecialRows:
             written = {place: f"'{name}'" for place, name in names.items()}
         else:
             raise InvalidValue(f"{next(iter(names.values()))}{UNANSWERED}")
+        if (row == NULL).any():
+            return int(NULL)
         text = self._rewritten(row, written)
         if text is None:
             raise InvalidValue("its arguments cannot be written")
