@@ -116,6 +116,8 @@ class Trait(Enum):
     """A substring that begins before the first character, or at 0, is the empty text."""
     ROOTS_FAIL_OUTSIDE = auto()
     """A root of a negative number, and a logarithm of zero, are errors."""
+    NUMBERS_HAVE_SPECIALS = auto()
+    """A NUMERIC may be NaN, Infinity or -Infinity."""
     BACKSLASH_ESCAPES = auto()
     """A backslash escapes in a pattern of LIKE, unless ESCAPE says otherwise."""
     LIKE_IN_ANY_CASE = auto()
@@ -212,6 +214,7 @@ _DIALECTS: Mapping[Trait, frozenset[str]] = {
     Trait.SUBSTRINGS_FROM_ZERO: frozenset({"bigquery", "databricks", "spark"}),
     Trait.NOTHING_BEFORE_TEXTS: frozenset({"trino"}),
     Trait.ROOTS_FAIL_OUTSIDE: _POSTGRES | {"bigquery", "oracle", "snowflake", "tsql"},
+    Trait.NUMBERS_HAVE_SPECIALS: _POSTGRES - {"redshift"},
     Trait.BACKSLASH_ESCAPES: _POSTGRES | {"bigquery", "clickhouse", "databricks", "mysql", "spark"},
     Trait.LIKE_IN_ANY_CASE: frozenset({"mysql", "sqlite", "tsql"}),
     Trait.LENGTH_IS_OF_CHARACTERS: frozenset(
