@@ -20,7 +20,7 @@ from engine.plan.nodes import Ordering
 from engine.schema import BOOLEAN, DATE, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ
 from planner.bind.row_limits import complete
 from planner.bind.session import Session
-from planner.errors import InvalidQuery, Unsupported
+from planner.errors import InvalidQuery
 from planner.ir import (
     Attribute,
     Expression,
@@ -38,7 +38,7 @@ from planner.ir.conditions import Condition, parts_of
 from planner.ir.nullability import known_columns
 from planner.ir.rewrite import identity
 from planner.ir.scalars import TRUE, TURNED, call, conjoin, conjuncts, may_be_null, negate
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.relation import Relation
 
 _LOOKING_BACK = (Op.GE, Op.GT)
@@ -73,7 +73,7 @@ def join_of_version(join: exp.Join, relation: Relation) -> exp.Join:
     clock = at.find(exp.Anonymous)
     if clock is not None and clock.name.upper() == "PROCTIME":
         hint = "leave FOR SYSTEM_TIME out: a view joins the newest rows of the table, and follows them"
-        fail(Unsupported("a join to the time at which a row is processed is not supported", hint), clock)
+        refuse(clock, "a join to the time at which a row is processed is not supported", hint)
     name = join.this.alias_or_name
     columns = [relation.schema.columns[i] for i in relation.key or ()]
     times = [column.name for column in columns if column.type in (DATE, TIMESTAMP, TIMESTAMPTZ)]
@@ -84,7 +84,7 @@ def join_of_version(join: exp.Join, relation: Relation) -> exp.Join:
         hint = (
             "JOIN or LEFT JOIN a table whose key has one time, ON equations of the key's other columns alone"
         )
-        fail(Unsupported(f"this join to versions of {relation.name} is not supported", hint), join.this)
+        refuse(join.this, f"this join to versions of {relation.name} is not supported", hint)
     found = join.copy()
     found.this.set("version", None)
     nearest = exp.GTE(this=at.copy(), expression=exp.column(times[0], name, quoted=True))

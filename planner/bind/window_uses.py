@@ -19,7 +19,7 @@ from planner.bind.aggregate_uses import bind_aggregate
 from planner.bind.coercion import argument, coerce, typed
 from planner.bind.frames import distances, frame_of, specification
 from planner.bind.session import Session
-from planner.errors import InvalidQuery, PlannerError, Unsupported
+from planner.errors import InvalidQuery, PlannerError
 from planner.ir import (
     Attribute,
     Expression,
@@ -33,7 +33,7 @@ from planner.ir import (
     references,
 )
 from planner.native.reference import type_of
-from planner.positions import fail
+from planner.positions import fail, refuse
 
 _PLACES: dict[type[exp.Expression], PlaceFunction] = {
     exp.RowNumber: PlaceFunction.ROW_NUMBER,
@@ -139,7 +139,7 @@ class WindowUses:
             use = WindowUse(keys, order, found.function, found.arguments, frame, found.type, found.distinct)  # type: ignore[arg-type]
         else:
             name = function.sql("postgres").split("(")[0].lower()
-            fail(Unsupported(f"window function {name} is not supported"), node)
+            refuse(node, f"window function {name} is not supported")
         return replace(use, ignores_nulls=ignores_nulls, distances=far)
 
     def over(
@@ -191,11 +191,11 @@ def _places(
     if inside is not None:
         what = "ORDER BY" if isinstance(inside, exp.Order) else "DISTINCT"
         hint = "give OVER only PARTITION BY" if isinstance(inside, exp.Order) else ""
-        fail(Unsupported(f"{function.value} with {what} inside is not supported here", hint), node)
+        refuse(node, f"{function.value} with {what} inside is not supported here", hint)
     if node.args.get("expressions"):
         fail(InvalidQuery(f"{function.value} takes no arguments", "write what orders it in OVER"), node)
     if node.args.get("from_first") is False:
-        fail(Unsupported("FROM LAST is not supported", "reverse the window's ORDER BY"), node)
+        refuse(node, "FROM LAST is not supported", "reverse the window's ORDER BY")
     written = [node.args.get(part) for part in ("this", "offset", "default")]
     values = [typed(bind(part)) for part in written if part is not None]
     if function in (PlaceFunction.LAG, PlaceFunction.LEAD) and len(values) == 1:

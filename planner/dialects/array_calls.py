@@ -6,14 +6,10 @@ https://trino.io/docs/current/functions/array.html.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
 from planner.dialects.overloads import PREFIX
-from planner.native.templates import call_of, sql
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Meanings, call_of, sql
 
 _FIRSTS = "list_filter(ARRAY, lambda each, place: list_position(ARRAY, each) = place)"
 """The first of equal elements, in their order."""
@@ -66,7 +62,7 @@ def _reversed(args: Args) -> exp.Expression:
     return call_of(f"{PREFIX}reversed_of_any", args, "reverse")
 
 
-ARRAYS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+ARRAYS: Meanings = {
     "ARRAY_DISTINCT(array)": _FIRSTS.replace("ARRAY", "{0}"),
     "ARRAY_EXCEPT(a, b)": (
         "list_filter({0}, lambda each, place: list_position({0}, each) = place"

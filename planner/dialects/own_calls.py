@@ -31,49 +31,29 @@ from planner.dialects.systems.spark import SPARK, spark_node
 from planner.dialects.systems.sqlite import SQLITE, sqlite_node
 from planner.dialects.systems.trino import TRINO, trino_node
 from planner.dialects.systems.tsql import TSQL, tsql_node
-from planner.errors import Unsupported
 from planner.native.kept_calls import keeping
-from planner.native.templates import sql
-from planner.positions import fail
+from planner.native.templates import Args, Made, Meanings, sql
+from planner.positions import refuse
 
-Args = Sequence[exp.Expression]
-Meaning = str | Callable[[Args], exp.Expression]
-
-_TABLES: Mapping[str, Mapping[str, Meaning]] = {
-    "bigquery": BIGQUERY,
-    "clickhouse": CLICKHOUSE,
-    **dict.fromkeys(RELATIVES, POSTGRES),
-    "postgres": POSTGRES_ALONE,
-    "materialize": MATERIALIZE,
-    "risingwave": RISINGWAVE,
-    "databricks": SPARK,
-    "flink": FLINK,
-    "mysql": MYSQL,
-    "oracle": ORACLE,
-    "redshift": REDSHIFT,
-    "snowflake": SNOWFLAKE,
-    "spark": SPARK,
-    "sqlite": SQLITE,
-    "trino": TRINO,
-    "tsql": TSQL,
+_SYSTEMS: Mapping[str, tuple[Meanings, Callable[[exp.Expression], exp.Expression]]] = {
+    **dict.fromkeys(RELATIVES, (POSTGRES, postgres_node)),
+    "postgres": (POSTGRES_ALONE, postgres_node),
+    "bigquery": (BIGQUERY, bigquery_node),
+    "clickhouse": (CLICKHOUSE, clickhouse_node),
+    "databricks": (SPARK, spark_node),
+    "flink": (FLINK, flink_node),
+    "materialize": (MATERIALIZE, materialize_node),
+    "mysql": (MYSQL, mysql_node),
+    "oracle": (ORACLE, oracle_node),
+    "redshift": (REDSHIFT, redshift_node),
+    "risingwave": (RISINGWAVE, risingwave_node),
+    "snowflake": (SNOWFLAKE, snowflake_node),
+    "spark": (SPARK, spark_node),
+    "sqlite": (SQLITE, sqlite_node),
+    "trino": (TRINO, trino_node),
+    "tsql": (TSQL, tsql_node),
 }
-_NODES: Mapping[str, Callable[[exp.Expression], exp.Expression]] = {
-    "bigquery": bigquery_node,
-    "clickhouse": clickhouse_node,
-    **dict.fromkeys(RELATIVES, postgres_node),
-    "materialize": materialize_node,
-    "risingwave": risingwave_node,
-    "databricks": spark_node,
-    "flink": flink_node,
-    "mysql": mysql_node,
-    "oracle": oracle_node,
-    "redshift": redshift_node,
-    "snowflake": snowflake_node,
-    "spark": spark_node,
-    "sqlite": sqlite_node,
-    "trino": trino_node,
-    "tsql": tsql_node,
-}
+"""By dialect: the table of its calls, and the rules of its other nodes."""
 
 
 def keeping_own(base: type[Parser], dialect: str) -> type[Parser]:
@@ -84,29 +64,30 @@ def keeping_own(base: type[Parser], dialect: str) -> type[Parser]:
     return type("Parser", (kept,), {"FUNC_TOKENS": tokens})
 
 
-def _is_taken(forms: Sequence[Signature[Meaning]], args: Args) -> bool:
+def _is_taken(forms: Sequence[Signature[str | Made]], args: Args) -> bool:
     return any(form.takes(len(args)) for form in forms)
 
 
 def own_meaning(node: exp.Expression, dialect: str) -> exp.Expression:
     """The meaning of a node in its dialect's table or rules; the node itself if there is none."""
-    if dialect not in _TABLES:
+    if dialect not in _SYSTEMS:
         return node
+    of_node = _SYSTEMS[dialect][1]
     forms = _own(dialect).get(node.name.upper(), ()) if isinstance(node, exp.Anonymous) else ()
     if not forms:
-        return _NODES[dialect](node)
+        return of_node(node)
     form = next((form for form in forms if form.takes(len(node.expressions))), None)
     if form is None and node.name.upper() in functions(FAMILIES.get(dialect, "")):
-        return _NODES[dialect](node)
+        return of_node(node)
     if form is None:
         what = f"{node.name.lower()} with {len(node.expressions)} arguments is not supported in {dialect}"
-        fail(Unsupported(what, "; ".join(f"{form} is" for form in forms)), node)
+        refuse(node, what, "; ".join(f"{form} is" for form in forms))
     if isinstance(form.meaning, str):
         return sql(form.meaning, node.expressions)
     return form.meaning(node.expressions)
 
 
 @cache
-def _own(dialect: str) -> Mapping[str, tuple[Signature[Meaning], ...]]:
+def _own(dialect: str) -> Mapping[str, tuple[Signature[str | Made], ...]]:
     """The calls of the dialect's table by name in upper case."""
-    return signatures(_TABLES.get(dialect, {}))
+    return signatures(_SYSTEMS[dialect][0] if dialect in _SYSTEMS else {})

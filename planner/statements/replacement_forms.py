@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from planner.parsing.script import Excerpt
+from planner.statements.drop_statements import DropReplacement
 from planner.statements.statements import Statement
 
 
@@ -23,12 +24,6 @@ class ApplyReplacement(Statement):
 
     name: str
     view: str | None = None
-
-
-@dataclass(frozen=True)
-class DropReplacement(Statement):
-    names: tuple[str, ...]
-    if_exists: bool
 
 
 @dataclass(frozen=True)

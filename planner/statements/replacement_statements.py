@@ -1,4 +1,4 @@
-"""Reads CREATE, APPLY, PREVIEW and DROP REPLACEMENT, which no dialect knows, also in Materialize's words."""
+"""Reads CREATE, APPLY and PREVIEW REPLACEMENT, which no dialect knows, also in Materialize's words."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ from planner.parsing.script import Excerpt, Piece
 from planner.statements.replacement_forms import (
     ApplyReplacement,
     CreateReplacement,
-    DropReplacement,
     PreviewReplacement,
 )
 from planner.statements.word_reader import WordReader
 
 _CREATE = "write CREATE REPLACEMENT [IF NOT EXISTS] name FOR VIEW view AS query [, VIEW view AS query ...]"
 _APPLY = "write APPLY REPLACEMENT name"
-_DROP = "write DROP REPLACEMENT [IF EXISTS] name, ..."
 _PREVIEW = "write PREVIEW REPLACEMENT name [VIEW view] [LIMIT rows] [OFFSET rows]"
 
 
@@ -101,12 +99,6 @@ def applied_to_view(piece: Piece) -> ApplyReplacement | None:
     name = reader.name()
     reader.end()
     return ApplyReplacement(piece, name, view)
-
-
-def drop_replacement(piece: Piece) -> DropReplacement:
-    reader = WordReader(piece, 2, _DROP)
-    names, if_exists, _ = reader.dropped(reader.name)
-    return DropReplacement(piece, names, if_exists)
 
 
 def preview_replacement(piece: Piece) -> PreviewReplacement:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from planner.parsing.qualified_texts import qualified_text
@@ -99,26 +100,25 @@ def show(piece: Piece) -> Statement:
         if kind in (("TABLE",), ("VIEW",), ("ASSERTION",)):
             name, assertion = _last_name(piece, 3), kind == ("ASSERTION",)
             return ShowCreate(piece, name, assertion or kind == ("VIEW",), assertion)
-    match words:
-        case ("TABLES",):
-            return ShowTables(piece)
-        case ("VIEWS",) | ("MATERIALIZED", "VIEWS"):
-            return ShowViews(piece)
-        case ("ASSERTIONS",):
-            return ShowAssertions(piece)
-        case ("SCHEMAS",):
-            return ShowSchemas(piece)
-        case ("BRANCHES",):
-            return ShowBranches(piece)
-        case ("REPLACEMENTS",):
-            return ShowReplacements(piece)
-        case ("BRANCH",):
-            return ShowBranch(piece)
-        case ("SOURCES",) | ("SINKS",):
-            return ShowStreams(piece, words[0].removesuffix("S"))
-        case ("SEARCH_PATH",):
-            return ShowSearchPath(piece)
+    if words in _LISTED:
+        return _LISTED[words](piece)
     raise piece.unsupported(f"{' '.join(piece.words(4))} is not supported", _SHOWN)
+
+
+_LISTED: Mapping[tuple[str, ...], type[Statement]] = {
+    ("TABLES",): ShowTables,
+    ("VIEWS",): ShowViews,
+    ("MATERIALIZED", "VIEWS"): ShowViews,
+    ("ASSERTIONS",): ShowAssertions,
+    ("SCHEMAS",): ShowSchemas,
+    ("BRANCH",): ShowBranch,
+    ("BRANCHES",): ShowBranches,
+    ("REPLACEMENTS",): ShowReplacements,
+    ("SOURCES",): ShowStreams,
+    ("SINKS",): ShowStreams,
+    ("SEARCH_PATH",): ShowSearchPath,
+}
+"""By the words after SHOW."""
 
 
 def describe(piece: Piece) -> ShowColumns:

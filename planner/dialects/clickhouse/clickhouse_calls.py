@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
 from planner.dialects.clickhouse.clickhouse_arrays import ARRAYS
@@ -20,11 +18,9 @@ from planner.dialects.clickhouse.clickhouse_numbers import NUMBERS
 from planner.dialects.clickhouse.clickhouse_texts import TEXTS, extracted
 from planner.dialects.clickhouse.clickhouse_tuples import TUPLES, tuple_sum
 from planner.dialects.decimal_texts import shortened
-from planner.native.templates import sql
+from planner.native.templates import Meanings, sql
 
-Args = Sequence[exp.Expression]
-
-CLICKHOUSE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+CLICKHOUSE: Meanings = {
     **ARRAYS,
     **CASTS,
     **DAYS,

@@ -9,18 +9,13 @@ Bytes that are no text in UTF-8 are an error here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
 from planner.dialects.overloads import PREFIX
 from planner.dialects.printf import printed
-from planner.errors import Unsupported
-from planner.native.templates import call_of, sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
-Meaning = str | Callable[[Args], exp.Expression]
+from planner.native.templates import Args, Made, Meanings, call_of, sql
+from planner.positions import refuse
 
 _UPPER, _LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
 _AS_LOWER, _AS_UPPER = (
@@ -66,7 +61,7 @@ _BY_SEPARATOR = (
 _CUT, _CUT_BYTES = "left({0}, {1})", _part("1", "{1}")
 
 
-def _with_space(form: str) -> Callable[[Args], exp.Expression]:
+def _with_space(form: str) -> Made:
     return lambda args: sql(form, [*args, exp.Literal.string(" ")])
 
 
@@ -81,7 +76,7 @@ def _position_in(args: Args) -> exp.Expression:
     (test,) = args
     text = test.args.get("field") if isinstance(test, exp.In) else None
     if text is None:
-        fail(Unsupported("position takes a text and a part", "write position(text, part)"), test)
+        refuse(test, "position takes a text and a part", "write position(text, part)")
     return sql(_AT, [text, test.this])
 
 
@@ -126,12 +121,12 @@ def _group(pattern: exp.Expression) -> int:
     try:
         return int(re.compile(_text(pattern)).groups > 0)
     except re.error:
-        fail(Unsupported("this pattern is not supported in extract", "use regexpExtract"), pattern)
+        refuse(pattern, "this pattern is not supported in extract", "use regexpExtract")
 
 
 def _text(pattern: exp.Expression) -> str:
     if not isinstance(pattern, exp.Literal) or not pattern.is_string:
-        fail(Unsupported("a computed pattern is not supported in extract", "use regexpExtract"), pattern)
+        refuse(pattern, "a computed pattern is not supported in extract", "use regexpExtract")
     return pattern.name
 
 
@@ -148,7 +143,7 @@ def _groups(args: Args) -> exp.Expression:
     """EXTRACTGROUPS('a=1', '(\\w+)=(\\w+)') is ['a', '1']."""
     count = re.compile(_text(args[1])).groups if _group(args[1]) else 0
     if not count:
-        fail(Unsupported("extractGroups takes a pattern with groups", "use extract"), args[1])
+        refuse(args[1], "extractGroups takes a pattern with groups", "use extract")
     each = ", ".join(f"regexp_extract({{0}}, {{1}}, {group})" for group in range(1, count + 1))
     return sql(f"CASE WHEN regexp_matches({{0}}, {{1}}) THEN [{each}] ELSE CAST([] AS VARCHAR[]) END", args)
 
@@ -163,7 +158,7 @@ def _function_of_url(pattern: str) -> str:
 
 _DOMAIN = _function_of_url(_URL + r"([^/?#:]*)")
 
-TEXTS: Mapping[str, Meaning] = {
+TEXTS: Meanings = {
     "LENGTH(value)": _length,
     "VISIBLEWIDTH(value)": "length(CAST({0} AS VARCHAR))",
     "LENGTHUTF8 | CHAR_LENGTH | CHARACTER_LENGTH(text)": "length({0})",

@@ -5,15 +5,10 @@ Examples are the manual's, https://dev.mysql.com/doc/refman/8.4/en/mathematical-
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
-from planner.errors import Unsupported
-from planner.native.templates import sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Meanings, sql
+from planner.positions import refuse
 
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _VALUE = (
@@ -45,7 +40,7 @@ def _base(node: exp.Expression) -> int:
     inner = node.this if isinstance(node, exp.Neg) else node
     number = int(inner.name) if isinstance(inner, exp.Literal) and inner.is_int else 0
     if not 2 <= number <= 36:
-        fail(Unsupported("this base of conv is not supported", "a base is a number from 2 to 36"), node)
+        refuse(node, "this base of conv is not supported", "a base is a number from 2 to 36")
     return -number if isinstance(node, exp.Neg) else number
 
 
@@ -81,7 +76,7 @@ def _once(text: str) -> str:
     return text
 
 
-MYSQL_NUMBERS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+MYSQL_NUMBERS: Meanings = {
     # CONV('a', 16, 2) is 1010
     "CONV(number, source, target)": _conv,
     # CRC32('MySQL') is 3259397556

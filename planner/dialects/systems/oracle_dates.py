@@ -6,16 +6,13 @@ Examples are the manual's, https://docs.oracle.com/en/database/oracle/oracle-dat
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
 from sqlglot import exp
 
 from planner.dialects.overloads import PREFIX
-from planner.errors import Unsupported
-from planner.native.templates import call_of, sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Made, Meanings, call_of, sql
+from planner.positions import refuse
 
 _HOURS = {
     **dict.fromkeys(("AST",), -4),
@@ -67,7 +64,7 @@ def _rounded_to(args: Args) -> exp.Expression:
     if name in _CLOCK:
         return sql(_CLOCK[name], args[:1])
     if name not in _ROUNDED:
-        fail(Unsupported(f"round to the format {name} is not supported"), unit)
+        refuse(unit, f"round to the format {name} is not supported")
     return sql(f"CAST({_ROUNDED[name]} AS DATE)", args[:1])
 
 
@@ -75,7 +72,7 @@ def _new_time(args: Args) -> exp.Expression:
     """NEW_TIME(at, 'AST', 'PST') is four hours earlier."""
     hours = [_HOURS.get(zone.name.upper()) if isinstance(zone, exp.Literal) else None for zone in args[1:]]
     if hours[0] is None or hours[1] is None:
-        fail(Unsupported("new_time takes the names of two zones", ", ".join(_HOURS)), args[1])
+        refuse(args[1], "new_time takes the names of two zones", ", ".join(_HOURS))
     minutes = round((hours[1] - hours[0]) * 60)
     return sql(f"{_AT} + INTERVAL '{minutes}' MINUTE", args[:1])
 
@@ -90,13 +87,13 @@ def _in_zone(args: Args) -> exp.Expression:
     return sql(f"timezone('UTC', {_AT} + INTERVAL '{minutes}' MINUTE)", args[:1])
 
 
-def _span(units: Mapping[str, int], maker: str) -> Callable[[Args], exp.Expression]:
+def _span(units: Mapping[str, int], maker: str) -> Made:
     """NUMTODSINTERVAL(100, 'DAY') and NUMTOYMINTERVAL(1, 'YEAR')."""
 
     def made(args: Args) -> exp.Expression:
         count = units.get(args[1].name.upper()) if isinstance(args[1], exp.Literal) else None
         if count is None:
-            fail(Unsupported("an interval of this unit is not supported", ", ".join(units)), args[1])
+            refuse(args[1], "an interval of this unit is not supported", ", ".join(units))
         return sql(maker.replace("{COUNT}", str(count)), args[:1])
 
     return made
@@ -106,7 +103,7 @@ def _days(args: Args) -> exp.Expression:
     """TO_DSINTERVAL('100 00:00:00')."""
     written = _OF_DAYS.fullmatch(args[0].name.strip()) if isinstance(args[0], exp.Literal) else None
     if written is None:
-        fail(Unsupported("to_dsinterval takes a constant such as '4 05:12:10'"), args[0])
+        refuse(args[0], "to_dsinterval takes a constant such as '4 05:12:10'")
     days, hours, minutes, seconds = (int(part) for part in written.groups()[1:5])
     total = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
     micros = total * 1_000_000 + int((written[6] or "0").ljust(6, "0"))
@@ -117,12 +114,12 @@ def _months(args: Args) -> exp.Expression:
     """TO_YMINTERVAL('01-02')."""
     written = _OF_MONTHS.fullmatch(args[0].name.strip()) if isinstance(args[0], exp.Literal) else None
     if written is None:
-        fail(Unsupported("to_yminterval takes a constant such as '01-02'"), args[0])
+        refuse(args[0], "to_yminterval takes a constant such as '01-02'")
     months = int(written[2]) * 12 + int(written[3])
     return sql(f"INTERVAL '{-months if written[1] == '-' else months}' MONTH", [])
 
 
-ORACLE_DATES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+ORACLE_DATES: Meanings = {
     "FROM_TZ(at, zone)": _in_zone,
     "NEW_TIME(at, zone, other)": _new_time,
     "NUMTODSINTERVAL(number, unit)": _span(

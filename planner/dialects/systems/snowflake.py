@@ -5,16 +5,12 @@ Objects and variants are JSON here. Examples are the manual's, https://docs.snow
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
 from planner.dialects import object_members
 from planner.dialects.overloads import PREFIX
 from planner.dialects.sounds import SOUNDEX
-from planner.native.templates import call_of, sql
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Meanings, call_of, sql, with_parts
 
 _WHOLE = "json_type({0}) IN ('BIGINT', 'UBIGINT')"
 _NUMBER = "json_type({0}) IN ('BIGINT', 'UBIGINT', 'DOUBLE')"
@@ -59,7 +55,7 @@ _FROM_ARRAYS = (
     " WHEN len({0}) <> len({1}) THEN CAST(CAST('two arrays of a length: ' || len({0}) AS BIGINT) AS JSON) END"
 )
 
-SNOWFLAKE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+SNOWFLAKE: Meanings = {
     # AS_INTEGER(x): the integer of a variant that is one, else NULL
     "AS_INTEGER(value)": _kind(_WHOLE, "BIGINT"),
     "AS_DOUBLE | AS_REAL(value)": _kind(_NUMBER, "DOUBLE"),
@@ -126,13 +122,9 @@ def snowflake_node(node: exp.Expression) -> exp.Expression:
             pairs = [(_name(member.this), member.expression) for member in members]
             return object_members.made([part for pair in pairs for part in pair])
         case exp.ArrayContains(expression=value) | exp.ArrayPosition(expression=value) if _is_variant(value):
-            found = node.copy()
-            found.set("expression", value.this.copy())
-            return found
+            return with_parts(node, expression=value.this.copy())
         case exp.Window(this=exp.ObjectAgg() as inner):
-            window = node.copy()
-            window.set("this", _without_nulls(inner))
-            return window
+            return with_parts(node, this=_without_nulls(inner))
         case exp.ObjectAgg() if not _is_filtered(node):
             return _without_nulls(node)
     return node
