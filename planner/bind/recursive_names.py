@@ -126,11 +126,7 @@ class _Group:
     """The names of one recursion, and the context for binding them."""
 
     def __init__(
-        self,
-        session: Session,
-        ctes: Mapping[str, exp.CTE],
-        environment: Environment,
-        bind_query: BindQuery,
+        self, session: Session, ctes: Mapping[str, exp.CTE], environment: Environment, bind_query: BindQuery
     ) -> None:
         self.session = session
         self.ctes = ctes

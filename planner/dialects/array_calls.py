@@ -57,11 +57,6 @@ def stepped(args: Args) -> exp.Expression:
     return exp.GenerateSeries(start=args[0].copy(), end=args[1].copy(), step=args[2].copy())
 
 
-def _reversed(args: Args) -> exp.Expression:
-    """REVERSE of a text or of an array."""
-    return call_of(f"{PREFIX}reversed_of_any", args, "reverse")
-
-
 ARRAYS: Meanings = {
     "ARRAY_DISTINCT(array)": _FIRSTS.replace("ARRAY", "{0}"),
     "ARRAY_EXCEPT(a, b)": (
@@ -86,7 +81,7 @@ ARRAYS: Meanings = {
         " WHEN len({0}) > 0 AND len({1}) > 0 AND (list_count({0}) < len({0}) OR list_count({1}) < len({1}))"
         " THEN NULL ELSE false END"
     ),
-    "REVERSE(value)": _reversed,
+    "REVERSE(value)": "@reversed_of_any",
     "SEQUENCE(start, stop)": series,
     "SEQUENCE(start, stop, step)": stepped,
 }

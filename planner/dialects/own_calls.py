@@ -1,8 +1,9 @@
 """Calls whose meaning is in the table of their dialect, and nodes that mean something else there.
 
-A table has DuckDB's SQL, or a function that makes it, by the call: `HAVERSINE(a, b, c, d)` takes four
-arguments, `OBJECT_PICK(a, ...)` at least one. sqlglot's parsers know none of these names, so that the call
-comes with its arguments in their order. A call with another number of arguments is sqlglot's, or refused.
+A table has DuckDB's SQL, the name of an overload (`@reversed_of_any`), or a function that makes the SQL, by
+the call: `HAVERSINE(a, b, c, d)` takes four arguments, `OBJECT_PICK(a, ...)` at least one. sqlglot's parsers
+know none of these names, so that the call comes with its arguments in their order. A call with another number
+of arguments is sqlglot's, or refused.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from sqlglot.tokens import TokenType
 from planner.dialects.clickhouse.clickhouse_calls import CLICKHOUSE, clickhouse_node
 from planner.dialects.date_tables import FAMILIES
 from planner.dialects.dates import functions
+from planner.dialects.overloads import PREFIX
 from planner.dialects.signatures import Signature, signatures
 from planner.dialects.systems.bigquery import BIGQUERY, bigquery_node
 from planner.dialects.systems.flink import FLINK, flink_node
@@ -32,7 +34,7 @@ from planner.dialects.systems.sqlite import SQLITE, sqlite_node
 from planner.dialects.systems.trino import TRINO, trino_node
 from planner.dialects.systems.tsql import TSQL, tsql_node
 from planner.native.kept_calls import keeping
-from planner.native.templates import Args, Made, Meanings, sql
+from planner.native.templates import Args, Made, Meanings, call_of, sql
 from planner.positions import refuse
 
 _SYSTEMS: Mapping[str, tuple[Meanings, Callable[[exp.Expression], exp.Expression]]] = {
@@ -82,9 +84,11 @@ def own_meaning(node: exp.Expression, dialect: str) -> exp.Expression:
     if form is None:
         what = f"{node.name.lower()} with {len(node.expressions)} arguments is not supported in {dialect}"
         refuse(node, what, "; ".join(f"{form} is" for form in forms))
-    if isinstance(form.meaning, str):
-        return sql(form.meaning, node.expressions)
-    return form.meaning(node.expressions)
+    if not isinstance(form.meaning, str):
+        return form.meaning(node.expressions)
+    if form.meaning.startswith("@"):
+        return call_of(PREFIX + form.meaning[1:], node.expressions, form.name.lower())
+    return sql(form.meaning, node.expressions)
 
 
 @cache

@@ -36,10 +36,7 @@ def hypothetical_rank(node: exp.Expression, dialect: str) -> exp.Expression | No
 
 
 def _counted(
-    rank: exp.Expr,
-    values: list[exp.Expr],
-    terms: list[exp.Ordered],
-    condition: exp.Expr | None,
+    rank: exp.Expr, values: list[exp.Expr], terms: list[exp.Ordered], condition: exp.Expr | None
 ) -> exp.Expr:
     before = exp.or_(*(_first(values, terms, place) for place in range(len(terms))))
     beside = exp.and_(*map(_is_same, values, terms))

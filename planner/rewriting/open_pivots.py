@@ -100,9 +100,7 @@ def has_values(field: exp.Expression) -> bool:
     return bool(field.expressions) or _CLOSED in field.meta
 
 
-def _keys(
-    pivot: exp.Pivot,
-) -> Iterator[tuple[exp.Expression, exp.Expression | None, exp.Expression | None]]:
+def _keys(pivot: exp.Pivot) -> Iterator[tuple[exp.Expression, exp.Expression | None, exp.Expression | None]]:
     """The open keys of a PIVOT, with the table that has their values, None if a query has them, and with the
     order that is given."""
     if pivot.this is not None:

@@ -21,13 +21,7 @@ from planner.relation_names import is_temporary
 from planner.rewriting.valid_times import VALID_TIME
 from planner.statements.declarations import HINT as DECLARATIONS
 from planner.statements.declarations import Declarations, check_columns
-from planner.statements.statements import (
-    CreateTable,
-    CreateTableAs,
-    CreateTableLike,
-    CreateView,
-    Statement,
-)
+from planner.statements.statements import CreateTable, CreateTableAs, CreateTableLike, CreateView, Statement
 from planner.statements.view_budgets import without_budget
 
 _SELECT_1 = tuple(Dialect().tokenize("SELECT 1"))

@@ -11,7 +11,7 @@ from planner.statements.assertion_statements import ShowAssertions
 from planner.statements.branch_statements import ShowBranch, ShowBranches
 from planner.statements.create_statements import create_view
 from planner.statements.outside import ShowStreams
-from planner.statements.replacement_forms import ShowReplacements
+from planner.statements.replacement_statements import ShowReplacements
 from planner.statements.schema_statements import ShowSchemas, ShowSearchPath
 from planner.statements.statements import Statement
 from planner.statements.word_reader import WordReader
@@ -85,10 +85,7 @@ def explain(piece: Piece) -> Explain:
         return Explain(piece, stage, qualified_text(rest.excerpt(0), piece.dialect, piece.names), None)
     if len(rest.tokens) == 1 or rest.tokens[1].text == ".":
         return Explain(piece, stage, None, _last_name(piece, begin))
-    raise rest.unsupported(
-        f"EXPLAIN {rest.tokens[0].text} is not supported",
-        _EXPLAINED,
-    )
+    raise rest.unsupported(f"EXPLAIN {rest.tokens[0].text} is not supported", _EXPLAINED)
 
 
 def show(piece: Piece) -> Statement:

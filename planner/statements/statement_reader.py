@@ -19,12 +19,7 @@ from planner.parsing.syntax_errors import STATEMENTS
 from planner.positions import fail
 from planner.statements.alter_statements import alter
 from planner.statements.assertion_statements import create_assertion
-from planner.statements.branch_statements import (
-    create_branch,
-    merge_branch,
-    reset_branch,
-    set_branch,
-)
+from planner.statements.branch_statements import create_branch, merge_branch, reset_branch, set_branch
 from planner.statements.comment_statements import comment
 from planner.statements.copy_files import copy_files
 from planner.statements.create_statements import create_table, create_view

@@ -36,7 +36,7 @@ from planner.statements.drop_statements import (
 from planner.statements.function_statements import CreateFunction, DropFunction
 from planner.statements.owner_statements import SetOwner
 from planner.statements.refresh_statements import RefreshView
-from planner.statements.replacement_forms import REPLACING
+from planner.statements.replacement_statements import REPLACING
 from planner.statements.role_statements import CreateRole, Grant, Revoke
 from planner.statements.schema_statements import CreateSchema, RenameSchema
 from planner.statements.sequence_statements import AlterSequence, CreateSequence

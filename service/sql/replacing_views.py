@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from planner.parsing.script import Excerpt
 from planner.statements.drop_statements import DropReplacement
-from planner.statements.replacement_forms import (
+from planner.statements.replacement_statements import (
     REPLACING,
     ApplyReplacement,
     CreateReplacement,

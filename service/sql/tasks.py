@@ -54,7 +54,7 @@ from planner.statements.index_statements import CreateIndex
 from planner.statements.outside import CopyFiles, CreateSink, CreateSource, ShowStreams
 from planner.statements.owner_statements import SetOwner
 from planner.statements.refresh_statements import RefreshView
-from planner.statements.replacement_forms import (
+from planner.statements.replacement_statements import (
     ApplyReplacement,
     CreateReplacement,
     PreviewReplacement,

@@ -208,8 +208,7 @@ def _around(
 ) -> exp.Select:
     """The rows of the query under these names: the first `kept`, all unless given, and the values."""
     alias = exp.TableAlias(
-        this=exp.to_identifier(_ROW),
-        columns=[exp.to_identifier(name, quoted=True) for name in names],
+        this=exp.to_identifier(_ROW), columns=[exp.to_identifier(name, quoted=True) for name in names]
     )
     rows = exp.Subquery(this=query, alias=alias)
     return exp.select(*map(_column, names[:kept]), *values).from_(rows)

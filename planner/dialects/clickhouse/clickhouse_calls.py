@@ -5,12 +5,7 @@ from __future__ import annotations
 from sqlglot import exp
 
 from planner.dialects.clickhouse.clickhouse_arrays import ARRAYS
-from planner.dialects.clickhouse.clickhouse_casts import (
-    CASTS,
-    cast_to_moment,
-    cast_to_named,
-    cut_to_digits,
-)
+from planner.dialects.clickhouse.clickhouse_casts import CASTS, cast_to_moment, cast_to_named, cut_to_digits
 from planner.dialects.clickhouse.clickhouse_days import DAYS, in_zone
 from planner.dialects.clickhouse.clickhouse_documents import DOCUMENTS
 from planner.dialects.clickhouse.clickhouse_maps import MAPS
@@ -35,7 +30,6 @@ _NUMBERS = frozenset({"nan", "inf"})
 
 
 def clickhouse_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.Add() | exp.Sub() if (tuples := tuple_sum(node)) is not None:
             return tuples

@@ -140,11 +140,6 @@ def _no_names(args: Args) -> exp.Expression:
     refuse(args[0], "toTypeName is not supported: types have other names here", "leave it out")
 
 
-def _day(args: Args) -> exp.Expression:
-    """TODATE(19000) is 2022-01-08: a number counts days, a large one seconds."""
-    return call_of(f"{PREFIX}day_of_clickhouse", args, "todate")
-
-
 CASTS: Meanings = {
     **{
         key: meaning
@@ -179,8 +174,9 @@ CASTS: Meanings = {
     "TOUUIDORZERO(text)": (
         "coalesce(TRY_CAST({0} AS UUID), CAST('00000000-0000-0000-0000-000000000000' AS UUID))"
     ),
-    "TOBOOL(value)": lambda args: call_of(f"{PREFIX}truth_of_clickhouse", args, "tobool"),
-    "TODATE | TODATE32(value)": _day,
+    "TOBOOL(value)": "@truth_of_clickhouse",
+    # TODATE(19000) is 2022-01-08: a number counts days, a large one seconds
+    "TODATE | TODATE32(value)": "@day_of_clickhouse",
     "TODATEORNULL(text)": "TRY_CAST({0} AS DATE)",
     "TODATEORZERO(text)": f"coalesce(TRY_CAST({{0}} AS DATE), {_DAY})",
     "TOTYPENAME(value)": _no_names,

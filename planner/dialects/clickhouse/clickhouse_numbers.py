@@ -96,14 +96,6 @@ def _signs(args: Args) -> exp.Expression:
     return sql(" || ".join(f"chr(CAST({{{place}}} AS INTEGER))" for place in range(len(args))), args)
 
 
-def _hex(args: Args) -> exp.Expression:
-    return call_of(f"{PREFIX}hex_of_clickhouse", args, "hex")
-
-
-def _bin(args: Args) -> exp.Expression:
-    return call_of(f"{PREFIX}bin_of_clickhouse", args, "bin")
-
-
 _OR_ZERO = "CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN coalesce({2}, 0) END"
 
 
@@ -252,9 +244,9 @@ NUMBERS: Meanings = {
     "BITPOSITIONSTOARRAY(value)": _PLACES_OF_BITS,
     "BITMASKTOARRAY(value)": _POWERS,
     "BITMASKTOLIST(value)": f"array_to_string({_POWERS}, ',')",
-    "HEX(value)": _hex,
+    "HEX(value)": "@hex_of_clickhouse",
     "UNHEX(text)": "decode(unhex({0}))",
-    "BIN(value)": _bin,
+    "BIN(value)": "@bin_of_clickhouse",
     "UNBIN(text)": "decode(from_binary({0}))",
     "BASE64ENCODE(text)": "to_base64(encode({0}))",
     "BASE64DECODE(text)": "decode(from_base64({0}))",

@@ -80,21 +80,9 @@ def _position_in(args: Args) -> exp.Expression:
     return sql(_AT, [text, test.this])
 
 
-def _reversed(args: Args) -> exp.Expression:
-    return call_of(f"{PREFIX}reversed_of_any", args, "reverse")
-
-
 def _length(args: Args) -> exp.Expression:
     """LENGTH: the bytes of a text, the elements of an array, the entries of a map."""
     return call_of(f"{PREFIX}length_of_clickhouse", args, "length")
-
-
-def _is_empty(args: Args) -> exp.Expression:
-    return sql("{0} = 0", [_length(args)])
-
-
-def _is_not_empty(args: Args) -> exp.Expression:
-    return sql("{0} > 0", [_length(args)])
 
 
 def _joined(args: Args) -> exp.Expression:
@@ -159,12 +147,12 @@ def _function_of_url(pattern: str) -> str:
 _DOMAIN = _function_of_url(_URL + r"([^/?#:]*)")
 
 TEXTS: Meanings = {
-    "LENGTH(value)": _length,
+    "LENGTH(value)": "@length_of_clickhouse",
     "VISIBLEWIDTH(value)": "length(CAST({0} AS VARCHAR))",
     "LENGTHUTF8 | CHAR_LENGTH | CHARACTER_LENGTH(text)": "length({0})",
     "OCTET_LENGTH(text)": _length,
-    "EMPTY(value)": _is_empty,
-    "NOTEMPTY(value)": _is_not_empty,
+    "EMPTY(value)": lambda args: sql("{0} = 0", [_length(args)]),
+    "NOTEMPTY(value)": lambda args: sql("{0} > 0", [_length(args)]),
     "CONCAT | CONCATASSUMEINJECTIVE(value, ...)": _joined,
     "CONCATWITHSEPARATOR | CONCAT_WS(separator, value, ...)": _joined_by,
     # LOWER('ÄB') is Äb: letters beyond ASCII stay
@@ -175,7 +163,7 @@ TEXTS: Meanings = {
     "INITCAPUTF8(text)": lambda args: exp.Initcap(this=args[0].copy()),
     "ISVALIDUTF8(text)": "{0} IS NOT NULL",
     "TOVALIDUTF8(text)": "{0}",
-    "REVERSE(value)": _reversed,
+    "REVERSE(value)": "@reversed_of_any",
     "REVERSEUTF8(text)": "reverse({0})",
     "SUBSTRING | SUBSTR(text, start)": _TO_END,
     "SUBSTRING | SUBSTR | MID(text, start, length)": _BETWEEN,

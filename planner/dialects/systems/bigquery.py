@@ -89,7 +89,6 @@ BIGQUERY: Meanings = {
 
 
 def bigquery_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.Cast():
             return shortened(node)

@@ -106,10 +106,6 @@ def _map(args: Args) -> exp.Expression:
     return sql("map({0}, {1})", [keys, exp.Array(expressions=[value.copy() for value in args[1::2]])])
 
 
-def _texts_by_kind(name: str) -> Made:
-    return lambda args: call_of(f"{PREFIX}{name}", args, name)
-
-
 def _if(args: Args) -> exp.Expression:
     """IF(NULL, 1, 2) is 2."""
     return exp.Case(ifs=[exp.If(this=args[0].copy(), true=args[1].copy())], default=args[2].copy())
@@ -232,7 +228,7 @@ FLINK: Meanings = {
         "CASE WHEN len({0}) > 1 THEN list_extract({0}, CAST('more than one element: ' || len({0}) AS BIGINT))"
         " ELSE list_extract({0}, 1) END"
     ),
-    "CARDINALITY(value)": _texts_by_kind("cardinality_of_flink"),
+    "CARDINALITY(value)": "@cardinality_of_flink",
     "MAP_KEYS(map)": "map_keys({0})",
     "MAP_VALUES(map)": "map_values({0})",
     "MAP_FROM_ARRAYS(keys, values)": "map({0}, {1})",
@@ -263,7 +259,6 @@ def _no_hash(args: Args) -> exp.Expression:
 
 
 def flink_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     if _DONE in node.meta:
         return node
     match node:

@@ -30,7 +30,6 @@ MATERIALIZE: Meanings = {
 
 
 def materialize_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     if isinstance(node, exp.RegexpReplace) and _DONE not in node.meta:
         return _replaced(node)
     return postgres_node(node)

@@ -107,11 +107,6 @@ def _cut(node: exp.GroupConcat) -> exp.Expression:
     return sql(_FIRST_BYTES, [whole])
 
 
-def _time(name: str) -> Made:
-    """A part of a moment or a time of day, either of which may be a text: HOUR('10:05:03') is 10."""
-    return lambda args: call_of(f"{PREFIX}{name}_of_mysql", args, name)
-
-
 MYSQL: Meanings = {
     **MYSQL_JSON,
     **MYSQL_DOCUMENTS,
@@ -128,16 +123,17 @@ MYSQL: Meanings = {
         " ELSE CAST('0x' || left(hex(CAST({0} AS VARCHAR)), 2) AS BIGINT) END"
     ),
     # BIT_COUNT(BINARY 64) is 7: the bits of two digits
-    "BIT_COUNT(value)": lambda args: call_of(f"{PREFIX}bits_of_mysql", args, "bit_count"),
+    "BIT_COUNT(value)": "@bits_of_mysql",
     "CHAR(code, ...)": _signs,
     "CONVERT_TZ(at, source, target)": _between_zones,
     # LAST_DAY('2003-03-32') is NULL
-    "LAST_DAY(at)": lambda args: call_of(f"{PREFIX}last_day_of_mysql", args, "last_day"),
-    "HOUR(at)": _time("hour"),
-    "MINUTE(at)": _time("minute"),
-    "SECOND(at)": _time("second"),
-    "MICROSECOND(at)": _time("microsecond"),
-    "TIME(at)": _time("time"),
+    "LAST_DAY(at)": "@last_day_of_mysql",
+    # a part of a moment or a time of day, either of which may be a text: HOUR('10:05:03') is 10
+    "HOUR(at)": "@hour_of_mysql",
+    "MINUTE(at)": "@minute_of_mysql",
+    "SECOND(at)": "@second_of_mysql",
+    "MICROSECOND(at)": "@microsecond_of_mysql",
+    "TIME(at)": "@time_of_mysql",
     "EXPORT_SET(bits, on, off, separator, width)": _options,
     "INET_ATON(text)": (
         "CASE WHEN regexp_full_match({0}, '[0-9]+[.][0-9]+[.][0-9]+[.][0-9]+') THEN"
@@ -184,7 +180,6 @@ MYSQL: Meanings = {
 
 
 def mysql_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     if _DONE in node.meta:
         return node
     match node:

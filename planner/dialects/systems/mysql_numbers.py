@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
+from planner.dialects.sounds import once
 from planner.native.templates import Args, Meanings, sql
 from planner.positions import refuse
 
@@ -70,12 +71,6 @@ _CODES = f"translate({_WORD}, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', '0123012002245501262
 _HEARD = f"left({_CODES}, 1) || replace(substring({_CODES}, 2), '0', '')"
 
 
-def _once(text: str) -> str:
-    for digit in range(7):
-        text = f"regexp_replace({text}, '{digit}+', '{digit}', 'g')"
-    return text
-
-
 MYSQL_NUMBERS: Meanings = {
     # CONV('a', 16, 2) is 1010
     "CONV(number, source, target)": _conv,
@@ -86,7 +81,7 @@ MYSQL_NUMBERS: Meanings = {
     ),
     # SOUNDEX('Quadratically') is Q36324
     "SOUNDEX(text)": (
-        f"CASE WHEN {_WORD} = '' THEN '' ELSE left({_WORD}, 1) || list_transform([{_once(_HEARD)}], lambda"
+        f"CASE WHEN {_WORD} = '' THEN '' ELSE left({_WORD}, 1) || list_transform([{once(_HEARD)}], lambda"
         " code: rpad(substring(code, 2), CAST(greatest(length(code) - 1, 3) AS INTEGER), '0'))[1] END"
     ),
 }

@@ -153,7 +153,6 @@ ORACLE: Meanings = {
 
 
 def oracle_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.JSONObject() | exp.JSONArray():
             return made_document(node)

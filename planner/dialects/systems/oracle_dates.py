@@ -10,8 +10,7 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from planner.dialects.overloads import PREFIX
-from planner.native.templates import Args, Made, Meanings, call_of, sql
+from planner.native.templates import Args, Made, Meanings, sql
 from planner.positions import refuse
 
 _HOURS = {
@@ -48,11 +47,6 @@ _CLOCK = {
     **dict.fromkeys(("HH", "HH12", "HH24"), f"date_trunc('hour', {_AT} + INTERVAL 30 MINUTE)"),
     "MI": f"date_trunc('minute', {_AT} + INTERVAL 30 SECOND)",
 }
-
-
-def _rounded(args: Args) -> exp.Expression:
-    """ROUND(2.5) is 3, and ROUND of a moment its nearest midnight."""
-    return call_of(f"{PREFIX}rounded_or_number", args, "round")
 
 
 def _rounded_to(args: Args) -> exp.Expression:
@@ -126,7 +120,8 @@ ORACLE_DATES: Meanings = {
         _SECONDS, "to_microseconds(CAST(round(CAST({0} AS DOUBLE) * {COUNT} * 1000000) AS BIGINT))"
     ),
     "NUMTOYMINTERVAL(number, unit)": _span(_MONTHS, "to_months(CAST(round({0} * {COUNT}) AS INTEGER))"),
-    "ROUND(value)": _rounded,
+    # ROUND(2.5) is 3, and ROUND of a moment its nearest midnight
+    "ROUND(value)": "@rounded_or_number",
     "ROUND(value, unit)": _rounded_to,
     # SYS_EXTRACT_UTC(TIMESTAMP '2000-03-28 11:30:00.00 -08:00') is 2000-03-28 19:30:00
     "SYS_EXTRACT_UTC(at)": "timezone('UTC', CAST({0} AS TIMESTAMPTZ))",

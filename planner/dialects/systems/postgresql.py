@@ -210,7 +210,6 @@ POSTGRES_ALONE: Meanings = {
 
 
 def postgres_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.Collate(expression=order) if order.name.lower() in _BYTE_ORDER:
             return exp.paren(node.this.copy(), copy=False)

@@ -90,5 +90,4 @@ REDSHIFT: Meanings = {
 
 
 def redshift_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     return guarded_division(node) if isinstance(node, exp.Div) else node

@@ -61,7 +61,6 @@ RISINGWAVE: Meanings = {
 
 
 def risingwave_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.HexString(this=digits):
             return exp.Literal.number(int(digits, 16))

@@ -10,7 +10,7 @@ from sqlglot import exp
 from planner.dialects import object_members
 from planner.dialects.overloads import PREFIX
 from planner.dialects.sounds import SOUNDEX
-from planner.native.templates import Args, Meanings, call_of, sql, with_parts
+from planner.native.templates import Meanings, call_of, sql, with_parts
 
 _WHOLE = "json_type({0}) IN ('BIGINT', 'UBIGINT')"
 _NUMBER = "json_type({0}) IN ('BIGINT', 'UBIGINT', 'DOUBLE')"
@@ -20,18 +20,6 @@ _IS_THERE = "CAST('OBJECT_INSERT of a member that is there: ' || {1} AS JSON)"
 def _kind(test: str, type: str) -> str:
     """A variant's value as a type, or NULL for a value of another."""
     return f"CASE WHEN {test} THEN CAST({{0}} AS {type}) END"
-
-
-def _truth(args: Args) -> exp.Expression:
-    return call_of(f"{PREFIX}truth_of_snowflake", args, "to_boolean")
-
-
-def _moment(args: Args) -> exp.Expression:
-    return call_of(f"{PREFIX}moment_of_snowflake", args, "to_timestamp")
-
-
-def _day(args: Args) -> exp.Expression:
-    return sql("CAST({0} AS DATE)", [_moment(args)])
 
 
 _URL = "^([a-zA-Z][a-zA-Z0-9+.-]*)://([^/:?#@]+)(?::([0-9]+))?(?:/([^?#]*))?(?:[?]([^#]*))?(?:#(.*))?$"
@@ -106,17 +94,18 @@ SNOWFLAKE: Meanings = {
     "REGR_VALY(y, x)": "CASE WHEN {1} IS NOT NULL THEN CAST({0} AS DOUBLE) END",
     # TO_BOOLEAN('yes') is true, TO_BOOLEAN(0) false
     "SOUNDEX(text)": SOUNDEX,
-    "TO_BOOLEAN(value)": _truth,
+    "TO_BOOLEAN(value)": "@truth_of_snowflake",
     # TO_TIMESTAMP_NTZ(40 * 365.25 * 86400) is 2010-01-01 00:00:00
-    "TO_TIMESTAMP | TO_TIMESTAMP_NTZ(value)": _moment,
+    "TO_TIMESTAMP | TO_TIMESTAMP_NTZ(value)": "@moment_of_snowflake",
     # TO_DATE('31536000000') is 1971-01-01
-    "TO_DATE(value)": _day,
+    "TO_DATE(value)": lambda args: sql(
+        "CAST({0} AS DATE)", [call_of(f"{PREFIX}moment_of_snowflake", args, "to_date")]
+    ),
     "TO_VARIANT(value)": "to_json({0})",
 }
 
 
 def snowflake_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.Struct(expressions=members):
             pairs = [(_name(member.this), member.expression) for member in members]

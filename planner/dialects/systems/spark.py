@@ -126,7 +126,6 @@ SPARK: Meanings = {
 
 
 def spark_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.Exists(expression=exp.Lambda() as test):
             return of_each(ANY, node.this, test)

@@ -83,7 +83,6 @@ SQLITE: Meanings = {
 
 
 def sqlite_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
             return compared(node) or node

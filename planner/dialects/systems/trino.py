@@ -12,10 +12,9 @@ from planner.dialects.clickhouse.clickhouse_maps import of_entries
 from planner.dialects.extreme_rows import of_nulls_too
 from planner.dialects.java_patterns import replaced
 from planner.dialects.made_documents import made_document
-from planner.dialects.overloads import PREFIX
 from planner.dialects.printf import printed
 from planner.dialects.systems.trino_texts import TEXTS
-from planner.native.templates import Args, Made, Meanings, call_of, sql
+from planner.native.templates import Args, Made, Meanings, sql
 from planner.positions import refuse
 
 _MEMBERS = "json_extract({0}, '$[*]')"
@@ -183,7 +182,7 @@ TRINO: Meanings = {
     "STRPOS(text, part, instance)": f"coalesce(list_extract({_PLACES}, {{2}}), 0)",
     "TITLE_CASE(text)": lambda args: exp.Initcap(this=args[0].copy()),
     # TO_ISO8601(DATE '2001-08-22') is 2001-08-22
-    "TO_ISO8601(day)": lambda args: call_of(f"{PREFIX}iso_day", args, "to_iso8601"),
+    "TO_ISO8601(day)": "@iso_day",
     "TO_MILLISECONDS(interval)": "CAST(epoch({0}) * 1000 AS BIGINT)",
     "TRANSFORM_KEYS(map, function)": _of_map("map({1}, map_values({0}))"),
     "TRANSFORM_VALUES(map, function)": _of_map("map(map_keys({0}), {1})"),
@@ -202,7 +201,6 @@ TRINO: Meanings = {
 
 
 def trino_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.ArgMax() | exp.ArgMin():
             return of_nulls_too(node)

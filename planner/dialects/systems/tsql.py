@@ -10,14 +10,13 @@ import re
 from sqlglot import exp
 
 from planner.dialects.made_documents import made_document
-from planner.dialects.overloads import PREFIX
 from planner.dialects.sounds import SOUNDEX
 from planner.dialects.systems.bracket_patterns import like_with_brackets, place_of_pattern
 from planner.dialects.systems.tsql_dates import TSQL_DATES, with_literal_dates
 from planner.dialects.systems.tsql_json import DOCUMENTS
 from planner.dialects.zero_divisors import guarded_division
 from planner.formats.converting import is_binary
-from planner.native.templates import Args, Made, Meanings, call_of, sql
+from planner.native.templates import Args, Meanings, sql
 from planner.positions import refuse
 
 _INSIDE = (
@@ -122,11 +121,6 @@ def _hash(args: Args) -> exp.Expression:
     return exp.cast(sql(f"unhex({form})", [data]), exp.DType.VARBINARY)
 
 
-def _by_type(name: str) -> Made:
-    """A function that gives a whole number for one: POWER(2, 0.5) is 1, and DEGREES(1) is 57."""
-    return lambda args: call_of(f"{PREFIX}{name}_of_tsql", args, name)
-
-
 TSQL: Meanings = {
     **DOCUMENTS,
     **TSQL_DATES,
@@ -147,7 +141,7 @@ TSQL: Meanings = {
         f"concat_ws(coalesce({{0}}, ''), {', '.join(f'{{{place}}}' for place in range(1, len(args)))})", args
     ),
     "DATALENGTH(value)": _byte_count,
-    "DEGREES(value)": _by_type("degrees"),
+    "DEGREES(value)": "@degrees_of_tsql",
     "DIFFERENCE(a, b)": _alike,
     "GET_BIT(value, place)": "CAST(({0} >> {1}) & 1 AS BOOLEAN)",
     "HASHBYTES(kind, data)": _hash,
@@ -166,9 +160,9 @@ TSQL: Meanings = {
         " THEN list_extract(string_split({0}, '.'), -{1}) END"
     ),
     "PATINDEX(pattern, text)": lambda args: place_of_pattern(list(args)),
-    "POWER(value, exponent)": _by_type("power"),
+    "POWER(value, exponent)": "@power_of_tsql",
     "QUOTENAME(name, sign?)": _quoted,
-    "RADIANS(value)": _by_type("radians"),
+    "RADIANS(value)": "@radians_of_tsql",
     "REPLACE(text, part, new)": _replaced,
     "REPLICATE(text, count)": "CASE WHEN {1} >= 0 THEN repeat({0}, {1}) END",
     "REVERSE(text)": "reverse(CAST({0} AS VARCHAR))",
@@ -193,7 +187,6 @@ TSQL: Meanings = {
 
 
 def tsql_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.Escape() | exp.Like():
             return like_with_brackets(node) or node
