@@ -14,7 +14,7 @@ from sqlglot import Dialect, exp
 from sqlglot.errors import SqlglotError
 from sqlglot.tokens import Token
 
-from planner.errors import PlannerError
+from planner.errors import PlannerError, Unsupported
 
 _TEXT = "text_and_dialect"
 Place = tuple[int | None, int | None]
@@ -43,6 +43,11 @@ def position(node: exp.Expr | None, keyword: str = "") -> Place:
 def fail(error: PlannerError, node: exp.Expr | None, keyword: str = "") -> NoReturn:
     """Raise `error` at the place of `node`, or of the `keyword` before it."""
     raise error.at(*position(node, keyword))
+
+
+def refuse(node: exp.Expr | None, what: str, hint: str = "", keyword: str = "") -> NoReturn:
+    """Raise Unsupported at the place of `node`, or of the `keyword` before it."""
+    fail(Unsupported(what, hint), node, keyword)
 
 
 def tokens_of(tree: exp.Expr) -> list[Token]:
