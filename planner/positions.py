@@ -14,7 +14,7 @@ from sqlglot import Dialect, exp
 from sqlglot.errors import SqlglotError
 from sqlglot.tokens import Token
 
-from planner.errors import PlannerError
+from planner.errors import PlannerError, Unsupported
 
 _TEXT = "text_and_dialect"
 Place = tuple[int | None, int | None]
@@ -34,16 +34,20 @@ def position(node: exp.Expr | None, keyword: str = "") -> Place:
         found = _keyword_place(node, keyword, first)
         if found is not None:
             return found
-    around: exp.Expr | None = node
-    while first is None and around is not None:
-        around = around.parent
-        first = _first_mark(around) if around is not None else None
+    inner = node
+    while first is None and inner.parent is not None:
+        first, inner = _first_mark(inner.parent, inner), inner.parent
     return (first["line"], _column(first)) if first is not None else (None, None)
 
 
 def fail(error: PlannerError, node: exp.Expr | None, keyword: str = "") -> NoReturn:
     """Raise `error` at the place of `node`, or of the `keyword` before it."""
     raise error.at(*position(node, keyword))
+
+
+def refuse(node: exp.Expr | None, what: str, hint: str = "", keyword: str = "") -> NoReturn:
+    """Raise Unsupported at the place of `node`, or of the `keyword` before it."""
+    fail(Unsupported(what, hint), node, keyword)
 
 
 def tokens_of(tree: exp.Expr) -> list[Token]:
@@ -55,8 +59,10 @@ def _column(mark: dict) -> int:
     return mark["col"] - (mark["end"] - mark["start"])
 
 
-def _first_mark(node: exp.Expr) -> dict | None:
-    marks = [n.meta for n in node.walk() if "line" in n.meta and "start" in n.meta]
+def _first_mark(node: exp.Expr, seen: exp.Expr | None = None) -> dict | None:
+    """The first mark below the node; `seen` is below it too, and has none."""
+    below = node.walk(prune=lambda each: each is seen)
+    marks = [each.meta for each in below if "line" in each.meta and "start" in each.meta]
     return min(marks, key=lambda mark: mark["start"]) if marks else None
 
 

@@ -62,9 +62,18 @@ _arrow_schema = per_schema(
 
 
 def decode_arrow(words: np.ndarray, schema: Schema, dictionary: Dictionary) -> pa.Table:
-    """The rows of `words` int64[W, n] as a table of the schema's columns; KeyError for an unknown text."""
-    arrays = [decode_column(words[i], type, dictionary) for i, type in enumerate(schema.types)]
+    """The rows of `words` int64[W, n] as a table of the schema's columns; KeyError for an unknown text,
+    InvalidValue for a number that Arrow lacks."""
+    arrays = [decode_named(words[i], column, dictionary) for i, column in enumerate(schema.columns)]
     return pa.Table.from_arrays(arrays, schema=_arrow_schema(schema))
+
+
+def decode_named(words: np.ndarray, column: Column, dictionary: Dictionary) -> pa.Array:
+    """As `decode_column`; InvalidValue names the column."""
+    try:
+        return decode_column(words, column.type, dictionary)
+    except InvalidValue as error:
+        raise InvalidValue(f"column {column.name}: {error.message}", error.hint) from None
 
 
 def decode_column(words: np.ndarray, type: Type, dictionary: Dictionary) -> pa.Array:

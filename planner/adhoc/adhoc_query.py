@@ -36,11 +36,11 @@ from planner.allowed.open_functions import IN_QUERIES
 from planner.dialects import Told, in_duckdb
 from planner.dialects.as_written import written_in
 from planner.dialects.other_systems import written_here
-from planner.errors import InvalidQuery, UnknownTable, Unsupported
+from planner.errors import InvalidQuery, UnknownTable
 from planner.identifiers import fold, relation_name
 from planner.limits import count_relation
 from planner.native.templates import with_native_items
-from planner.positions import fail, position
+from planner.positions import fail, position, refuse
 from planner.relation_names import own_name, shown_name
 from planner.rewriting.closed_windows import watermark_of, with_delays
 from planner.rewriting.window_clauses import with_times
@@ -299,17 +299,16 @@ def _moment(table: exp.Table) -> tuple[int | None, datetime | None]:
     if version is None:
         return _snowflake(table)
     if version.args["kind"] != "AS OF":
-        fail(
-            Unsupported(
-                f"{version.args['kind']} of versions is not supported", "use VERSION AS OF or TIMESTAMP AS OF"
-            ),
+        refuse(
             table,
+            f"{version.args['kind']} of versions is not supported",
+            "use VERSION AS OF or TIMESTAMP AS OF",
         )
     value = version.expression or exp.Null()
     text = value.name if isinstance(value, exp.Literal) else None
     if value.find(exp.Column, exp.Anonymous):
         hint = "write ASOF JOIN with a condition on the table's time, or create a view of this query"
-        fail(Unsupported("a join to the time of each row is not supported here", hint), table)
+        refuse(table, "a join to the time of each row is not supported here", hint)
     if version.name == "VERSION" or value.is_int:
         if text is None or not _EPOCH.fullmatch(text):
             fail(InvalidQuery(f"{value.sql()} is not an epoch", "write VERSION AS OF 12"), table)
@@ -325,7 +324,7 @@ def _snowflake(table: exp.Table) -> tuple[int | None, datetime | None]:
     if when is None:
         return None, None
     if when.name != "AT" or when.args["kind"] not in ("VERSION", "TIMESTAMP"):
-        fail(Unsupported(f"{when.sql('snowflake')} is not supported", "write AT (VERSION => 12)"), table)
+        refuse(table, f"{when.sql('snowflake')} is not supported", "write AT (VERSION => 12)")
     as_of = exp.Version(this=when.args["kind"], expression=when.expression, kind="AS OF")
     table.set("when", None)
     table.set("version", as_of)

@@ -22,9 +22,9 @@ from engine.schema import Schema, Type
 from planner.adhoc.adhoc_query import AdhocQuery, ChangeTarget, adhoc_query
 from planner.adhoc.from_clauses import Relations
 from planner.adhoc.portions import Portion, check_set, take_portion
-from planner.errors import InvalidQuery, InvalidSyntax, UnknownColumn, Unsupported
+from planner.errors import InvalidQuery, InvalidSyntax, UnknownColumn
 from planner.identifiers import column_name
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.sql_types import duckdb_type
 from planner.statements.statements import Delete, Insert, Update
 from planner.suggestions import did_you_mean
@@ -61,11 +61,10 @@ def insert_query(insert: Insert, relations: Relations) -> AdhocQuery:
     outer = insert.tree.args.get("with_")
     if outer is not None:
         if query.args.get("with_") is not None:
-            fail(
-                Unsupported(
-                    "WITH before INSERT and before its query is not supported", "put all CTEs into one WITH"
-                ),
+            refuse(
                 query,
+                "WITH before INSERT and before its query is not supported",
+                "put all CTEs into one WITH",
             )
         query.set("with_", outer.copy())
     return adhoc_query(query, relations)
@@ -116,7 +115,7 @@ def assignments(
     for node, _ in pairs:
         if isinstance(node, exp.Column) and node.table.lower() in map(str.lower, schema.names):
             hint = "set the whole struct"
-            fail(Unsupported(f"SET of a field is not supported: {node.sql()}", hint), node)
+            refuse(node, f"SET of a field is not supported: {node.sql()}", hint)
         name = column_name(exp.column(node.this) if isinstance(node, exp.Column) else node)
         position = position_of(name, table, schema, node)
         if position in columns:
@@ -194,7 +193,7 @@ def _pairs(assignment: exp.Expression) -> list[tuple[exp.Expression, exp.Express
     if not isinstance(left, exp.Tuple):
         return [(left, right)]
     if not isinstance(right, exp.Tuple) or len(left.expressions) != len(right.expressions):
-        fail(Unsupported("the numbers of columns and of values differ", "write SET (a, b) = (1, 2)"), left)
+        refuse(left, "the numbers of columns and of values differ", "write SET (a, b) = (1, 2)")
     return list(zip(left.expressions, right.expressions, strict=True))
 
 
@@ -202,12 +201,10 @@ def _of_query(left: exp.Tuple, right: exp.Subquery) -> list[tuple[exp.Expression
     """Each column with a query for its value alone."""
     query = right.this
     if not isinstance(query, exp.Select) or len(query.expressions) != len(left.expressions):
-        fail(
-            Unsupported(
-                "several columns are set to a query that is not one SELECT of as many columns",
-                "write SET a = (SELECT ...)",
-            ),
+        refuse(
             left,
+            "several columns are set to a query that is not one SELECT of as many columns",
+            "write SET a = (SELECT ...)",
         )
     pairs: list[tuple[exp.Expression, exp.Expression]] = []
     for column, value in zip(left.expressions, query.expressions, strict=True):

@@ -18,9 +18,9 @@ from engine.schema import Schema
 from planner.adhoc.adhoc_query import AdhocQuery, ChangeTarget, adhoc_query
 from planner.adhoc.dml_queries import Assignments, assignments, defaulted, is_default, position_of, row_column
 from planner.adhoc.from_clauses import Relations
-from planner.errors import InvalidQuery, Unsupported
+from planner.errors import InvalidQuery
 from planner.identifiers import column_name
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.statements.statements import Merge
 
 
@@ -52,12 +52,9 @@ def whens(merge: Merge, schema: Schema, relations: Relations) -> tuple[When, ...
     tree = merge.tree
     if relations[merge.table].period is not None:
         hint = "write UPDATE, DELETE and INSERT, with FOR PORTION OF VALID_TIME if they are not from now on"
-        fail(Unsupported("MERGE INTO a table with valid time is not supported", hint), tree.this)
+        refuse(tree.this, "MERGE INTO a table with valid time is not supported", hint)
     if tree.args.get("using_cond"):
-        fail(
-            Unsupported("MERGE ... USING (columns) is not supported", "write MERGE INTO t USING s ON ..."),
-            tree.this,
-        )
+        refuse(tree.this, "MERGE ... USING (columns) is not supported", "write MERGE INTO t USING s ON ...")
     found: list[When] = []
     before: dict[tuple[bool, bool], list[exp.Expression]] = {}
     for when in tree.args["whens"].expressions:
@@ -122,10 +119,7 @@ def _when(then: exp.Expression, rows: _Rows) -> list[When]:
         case exp.Insert(expression=exp.Tuple() as values) if not has_row:
             return [_insert(then, values.expressions, rows)]
     word = then.sql(rows.merge.piece.dialect)
-    fail(
-        Unsupported(f"MERGE ... THEN {word} here is not supported", "use UPDATE SET, DELETE or INSERT (...)"),
-        then,
-    )
+    refuse(then, f"MERGE ... THEN {word} here is not supported", "use UPDATE SET, DELETE or INSERT (...)")
 
 
 def _insert(then: exp.Insert, values: list[exp.Expression], rows: _Rows) -> InsertWhen:

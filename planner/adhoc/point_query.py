@@ -100,12 +100,7 @@ class _Reader:
     """Reads one SELECT."""
 
     def __init__(
-        self,
-        select: exp.Select,
-        table: exp.Table,
-        known: Known,
-        dialect: str,
-        declared: Mapping[str, Type],
+        self, select: exp.Select, table: exp.Table, known: Known, dialect: str, declared: Mapping[str, Type]
     ) -> None:
         self.select, self.declared = select, declared
         self.columns = known.schema

@@ -17,8 +17,8 @@ from sqlglot import exp
 
 from engine.schema import Schema
 from planner.adhoc.from_clauses import Relations
-from planner.errors import InvalidQuery, Unsupported
-from planner.positions import fail
+from planner.errors import InvalidQuery
+from planner.positions import fail, refuse
 from planner.rewriting.valid_times import has_no_valid_time, infinite_moment, moment_of, valid_clause
 
 
@@ -48,7 +48,7 @@ def take_portion(tree: exp.Expression, table: str, relations: Relations) -> Port
         return None
     if kind not in ("NOW", "PORTION"):
         hint = "write FOR PORTION OF VALID_TIME FROM ... TO ..., or FOR VALID_TIME ALL"
-        fail(Unsupported(f"FOR VALID_TIME {kind} of a change is not supported", hint), node)
+        refuse(node, f"FOR VALID_TIME {kind} of a change is not supported", hint)
     begin, end = (exp.CurrentTimestamp(), exp.Null()) if clause is None else clause.expression.expressions
     names = (known.schema.names[place] for place in known.period)
     since, until = (

@@ -16,7 +16,7 @@ from planner.dialects.traits import Trait, has
 from planner.errors import Unsupported
 from planner.parsing.mutually import declaration_of
 from planner.parsing.table_references import table_names
-from planner.positions import fail
+from planner.positions import fail, refuse
 
 _HINT = "create a view of the query, and SELECT from the view"
 
@@ -25,13 +25,13 @@ def check_recursion(query: exp.Expression, dialect: str) -> None:
     """Raise Unsupported, with its place, for a recursion that only a view can compute."""
     for with_ in query.find_all(exp.With):
         if declaration_of(with_) is not None:
-            fail(Unsupported("WITH MUTUALLY RECURSIVE outside a view is not supported", _HINT), with_)
+            refuse(with_, "WITH MUTUALLY RECURSIVE outside a view is not supported", _HINT)
         for cte in with_.expressions:
             if cte.args.get("key_expressions") and not has(dialect, Trait.STEPS_READ_ANYTHING):
                 error = Unsupported(f"USING KEY in the dialect {dialect} is not supported", "use duckdb")
                 fail(error, cte.args["alias"])
             if has_clauses(cte):
-                fail(Unsupported("SEARCH or CYCLE outside a view is not supported", _HINT), cte.args["alias"])
+                refuse(cte.args["alias"], "SEARCH or CYCLE outside a view is not supported", _HINT)
         if with_.args.get("recursive"):
             _check_names({cte.alias.lower(): cte for cte in with_.expressions}, dialect)
 
@@ -42,11 +42,11 @@ def _check_names(ctes: dict[str, exp.CTE], dialect: str) -> None:
         if len(group) > 1:
             names = ", ".join(group)
             error = f"recursive names that refer to each other ({names}) are not supported outside a view"
-            fail(Unsupported(error, _HINT), ctes[name].args["alias"])
+            refuse(ctes[name].args["alias"], error, _HINT)
         if name not in table_names(ctes[name].this):
             continue
         found = beyond_working_table(name, ctes[name], dialect)
         if found is not None:
             construct, node = found
             error = f'recursive "{name}" with {construct} is not supported outside a view'
-            fail(Unsupported(error, _HINT), node)
+            refuse(node, error, _HINT)

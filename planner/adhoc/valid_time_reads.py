@@ -11,9 +11,8 @@ from sqlglot import exp
 
 from planner.adhoc.from_clauses import Relations
 from planner.adhoc.visible_ctes import tables_with_ctes
-from planner.errors import Unsupported
 from planner.identifiers import fold, relation_name
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.rewriting.valid_times import (
     VALID_TIME,
     at_valid_time,
@@ -43,9 +42,7 @@ def with_valid_times(query: exp.Expression, relations: Relations, target: exp.Ta
         if known is None or known.period is None:
             continue
         if clause is not None and clause.args["kind"] == "PORTION":
-            fail(
-                Unsupported("FOR PORTION OF in a query is not supported", "write FOR VALID_TIME FROM"), table
-            )
+            refuse(table, "FOR PORTION OF in a query is not supported", "write FOR VALID_TIME FROM")
         state = table.args.get("version") if clause is None else clause.args.get("state")
         if clause is not None and clause.args["kind"] == "ALL":
             table.set("version", state)

@@ -10,13 +10,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from planner.allowed.open_functions import (
-    AGGREGATES,
-    AGGREGATES_BY_NAME,
-    SESSION,
-    TABLE_FUNCTIONS,
-    WINDOWS,
-)
+from planner.allowed.open_functions import AGGREGATES, AGGREGATES_BY_NAME, SESSION, TABLE_FUNCTIONS, WINDOWS
 from planner.allowed.parse_tree import Closed, Node, arguments, known_functions, parts, tree
 from planner.allowed.sizes import HINT, MOST, check_growth, largest
 from planner.errors import (
@@ -55,10 +49,7 @@ REFERENCE = "the SQL reference lists the supported functions"
 
 
 def check(
-    text: str,
-    functions: frozenset[str],
-    relations: Iterable[str] = (),
-    columns: Iterable[str] = (),
+    text: str, functions: frozenset[str], relations: Iterable[str] = (), columns: Iterable[str] = ()
 ) -> None:
     """Raise Closed if the text may not run; it may read the `columns` of the `relations`."""
     query = tree(text)

@@ -10,10 +10,9 @@ from sqlglot import exp
 from planner.bind.query_binder import bind_query
 from planner.bind.session import Environment, Session
 from planner.bind.stars import SelectList
-from planner.errors import Unsupported
 from planner.ir import RelationalProgram
 from planner.ir.column_numbers import Numbers
-from planner.positions import Place, fail
+from planner.positions import Place, refuse
 from planner.relation import Catalog, Relation
 from planner.rewriting.closed_windows import with_delays
 from planner.rewriting.window_clauses import with_times
@@ -37,7 +36,7 @@ class BoundStatement:
 def bind(tree: exp.Expression, catalog: Catalog, dialect: str) -> BoundStatement:
     """The program of a query. Raises a PlannerError with the place of the fault."""
     if not isinstance(tree, exp.Query | exp.Values | exp.Pivot):
-        fail(Unsupported(f"{tree.key.upper()} is not a query"), tree)
+        refuse(tree, f"{tree.key.upper()} is not a query")
     with_times(tree, catalog)
     with_delays(tree, lambda name: catalog[name].watermark if name in catalog else None)
     session = Session(catalog, dialect)

@@ -7,30 +7,12 @@ come together.
 
 from __future__ import annotations
 
+from planner import ir
 from planner.bind.dependence import Dependence, Variables
 from planner.bind.session import Session
-from planner.ir import (
-    Aggregate,
-    Distinct,
-    Fixpoint,
-    JoinKind,
-    Nearest,
-    Over,
-    Prioritized,
-    Project,
-    RecursiveRef,
-    Relational,
-    Selection,
-    SetKind,
-    SetOp,
-    SharedRef,
-    ThetaJoin,
-    Top,
-    UnnestLists,
-)
 
 
-def is_additive(session: Session, step: Relational, variable: int, as_set: bool) -> bool:
+def is_additive(session: Session, step: ir.Relational, variable: int, as_set: bool) -> bool:
     """Whether the step is additive in the variable's rows; with `as_set`, up to the number of equal rows.
 
     As a set, it may also have rows that do not depend on the variable: the first round finds them all.
@@ -40,46 +22,46 @@ def is_additive(session: Session, step: Relational, variable: int, as_set: bool)
     return additive and (as_set or vanishes(session, step, variables))
 
 
-def vanishes(session: Session, operator: Relational, variables: Variables) -> bool:
+def vanishes(session: Session, operator: ir.Relational, variables: Variables) -> bool:
     """Whether the operator certainly has no rows while the variables have none."""
     match operator:
-        case RecursiveRef(variable=variable):
+        case ir.RecursiveRef(variable=variable):
             return variable in variables
-        case SharedRef(number=number):
+        case ir.SharedRef(number=number):
             return vanishes(session, session.definitions[number], variables)
-        case Aggregate(keys=()):
+        case ir.Aggregate(keys=()):
             return False
         case (
-            Project(input=input)
-            | Selection(input=input)
-            | Distinct(input=input)
-            | UnnestLists(input=input)
-            | Prioritized(input=input)
-            | Aggregate(input=input)
-            | Over(input=input)
-            | Top(input=input)
+            ir.Project(input=input)
+            | ir.Selection(input=input)
+            | ir.Distinct(input=input)
+            | ir.UnnestLists(input=input)
+            | ir.Prioritized(input=input)
+            | ir.Aggregate(input=input)
+            | ir.Over(input=input)
+            | ir.Top(input=input)
         ):
             return vanishes(session, input, variables)
         case (
-            ThetaJoin(kind=JoinKind.INNER, left=left, right=right)
-            | Nearest(kind=JoinKind.INNER, left=left, right=right)
-            | SetOp(kind=SetKind.INTERSECT, left=left, right=right)
+            ir.ThetaJoin(kind=ir.JoinKind.INNER, left=left, right=right)
+            | ir.Nearest(kind=ir.JoinKind.INNER, left=left, right=right)
+            | ir.SetOp(kind=ir.SetKind.INTERSECT, left=left, right=right)
         ):
             return vanishes(session, left, variables) or vanishes(session, right, variables)
         case (
-            ThetaJoin(kind=JoinKind.FULL, left=left, right=right)
-            | SetOp(kind=SetKind.UNION, left=left, right=right)
+            ir.ThetaJoin(kind=ir.JoinKind.FULL, left=left, right=right)
+            | ir.SetOp(kind=ir.SetKind.UNION, left=left, right=right)
         ):
             return vanishes(session, left, variables) and vanishes(session, right, variables)
-        case ThetaJoin(left=left) | Nearest(left=left) | SetOp(left=left):
+        case ir.ThetaJoin(left=left) | ir.Nearest(left=left) | ir.SetOp(left=left):
             return vanishes(session, left, variables)
-        case Fixpoint():
+        case ir.Fixpoint():
             return _stays_empty(session, operator, variables)
         case _:
             return False
 
 
-def _stays_empty(session: Session, fixpoint: Fixpoint, variables: Variables) -> bool:
+def _stays_empty(session: Session, fixpoint: ir.Fixpoint, variables: Variables) -> bool:
     """Whether the result of a recursion has no rows in any round: the bindings that may get some are struck
     out until no more are found."""
     empty = {binding.variable for binding in fixpoint.bindings}
@@ -96,38 +78,40 @@ class _Additivity:
         self.as_set = as_set
         self.dependence = Dependence(session)
 
-    def holds(self, operator: Relational, variables: Variables) -> bool:
+    def holds(self, operator: ir.Relational, variables: Variables) -> bool:
         """Whether the operator is additive, up to rows that do not depend on the variables."""
         if not self.dependence.of(operator, variables):
             return True
         if any(self.dependence.in_subquery(e, variables) for e in operator.expressions):
             return False
         match operator:
-            case RecursiveRef():
+            case ir.RecursiveRef():
                 return True
-            case SharedRef(number=number):
+            case ir.SharedRef(number=number):
                 return self.holds(self.session.definitions[number], variables)
-            case Project(input=input) | Selection(input=input) | UnnestLists(input=input):
+            case ir.Project(input=input) | ir.Selection(input=input) | ir.UnnestLists(input=input):
                 return self.holds(input, variables)
-            case Distinct(input=input) | Aggregate(input=input, items=()):
+            case ir.Distinct(input=input) | ir.Aggregate(input=input, items=()):
                 return self.as_set and self.holds(input, variables)
-            case ThetaJoin(kind=kind, left=left, right=right):
+            case ir.ThetaJoin(kind=kind, left=left, right=right):
                 return self._join(kind, left, right, variables)
-            case Nearest(left=left, right=right):
+            case ir.Nearest(left=left, right=right):
                 return not self.dependence.of(right, variables) and self.holds(left, variables)
-            case SetOp(kind=SetKind.UNION, left=left, right=right):
+            case ir.SetOp(kind=ir.SetKind.UNION, left=left, right=right):
                 return self.holds(left, variables) and self.holds(right, variables)
-            case Fixpoint(bindings=bindings):
+            case ir.Fixpoint(bindings=bindings):
                 inner = variables | {binding.variable for binding in bindings}
                 return all(self.holds(binding.value, inner) for binding in bindings)
             case _:
                 return False
 
-    def _join(self, kind: JoinKind, left: Relational, right: Relational, variables: Variables) -> bool:
+    def _join(
+        self, kind: ir.JoinKind, left: ir.Relational, right: ir.Relational, variables: Variables
+    ) -> bool:
         if self.dependence.of(right, variables):
             return (
-                kind is JoinKind.INNER
+                kind is ir.JoinKind.INNER
                 and not self.dependence.of(left, variables)
                 and self.holds(right, variables)
             )
-        return kind is not JoinKind.FULL and self.holds(left, variables)
+        return kind is not ir.JoinKind.FULL and self.holds(left, variables)

@@ -10,8 +10,8 @@ from sqlglot import exp
 
 from planner.allowed.open_functions import AGGREGATES
 from planner.dialects.traits import Trait, has
-from planner.errors import InvalidQuery, Unsupported
-from planner.positions import fail
+from planner.errors import InvalidQuery
+from planner.positions import fail, refuse
 
 _CLASSES: dict[type[exp.Expression], str] = {
     exp.AnyValue: "any_value",
@@ -164,7 +164,7 @@ def _name(node: exp.Expression, dialect: str) -> str:
         return "quantile_cont" if has(dialect, Trait.PERCENTILE_INTERPOLATES) else "quantile_disc"
     if type(node) not in _CLASSES:
         name = node.sql("postgres").split("(")[0].lower()
-        fail(Unsupported(f"aggregate function {name} is not supported"), node)
+        refuse(node, f"aggregate function {name} is not supported")
     return _CLASSES[type(node)]
 
 
@@ -199,7 +199,7 @@ def _with_argument(call: AggregateCall, argument: exp.Expression) -> AggregateCa
             return replace(call, name=name, arguments=(argument.this, argument.expression))
         case exp.Limit() | exp.Distinct():
             construct = type(argument).__name__.upper()
-            fail(Unsupported(f"{call.name} with {construct} inside is not supported"), call.node)
+            refuse(call.node, f"{call.name} with {construct} inside is not supported")
         case exp.Star():
             return call
         case _:

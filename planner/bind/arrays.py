@@ -14,11 +14,11 @@ from planner.bind.expressions.operands import bind_arithmetic
 from planner.bind.nested_values import field_at, value_at
 from planner.bind.scalar_functions import foreign
 from planner.dialects.traits import Trait, has
-from planner.errors import TypeMismatch, Unsupported
+from planner.errors import TypeMismatch
 from planner.ir import Expression
 from planner.native.subscripts import FROM_END, first_of
 from planner.native.templates import is_native
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.sql_types import UNTYPED
 
 Bind = Callable[[exp.Expression], Expression]
@@ -41,14 +41,14 @@ def subscript(node: exp.Bracket, bind: Bind, dialect: str) -> Expression:
     """`array[i]`, `array[i:j]`, or a part of JSON, a struct or a map. The first element of an array has
     number 1."""
     if len(node.expressions) != 1:
-        fail(Unsupported(f"several subscripts at once are not supported: {node.sql(dialect)}"), node)
+        refuse(node, f"several subscripts at once are not supported: {node.sql(dialect)}")
     value = bind(node.this)
     place = node.expressions[0]
     if isinstance(place, exp.Slice):
         ends = {part: bind(end) for part, end in place.args.items() if end is not None}
         numbers = {part: f"{{{i}}}" for i, part in enumerate(ends, 1)}
         if "step" in numbers and len(numbers) < len(_SLICE):
-            fail(Unsupported("a slice with a step needs both of its ends", "write [1:len(list):2]"), node)
+            refuse(node, "a slice with a step needs both of its ends", "write [1:len(list):2]")
         parts = _SLICE if "step" in numbers else _SLICE[:2]
         between = ":".join(numbers.get(part, "") for part in parts)
         return foreign(f"{{0}}[{between}]", [value, *ends.values()], node, dialect)
@@ -67,7 +67,7 @@ def subscript(node: exp.Bracket, bind: Bind, dialect: str) -> Expression:
     if has(dialect, Trait.ABSENT_IS_DEFAULT) and not is_native(node) and value.type.element is not None:
         default = default_value(value.type.element)
         if default is None:
-            fail(Unsupported(f"an element of {value.type} has no default", "use arrayElementOrNull"), node)
+            refuse(node, f"an element of {value.type} has no default", "use arrayElementOrNull")
         return foreign(_ELEMENT_OR_DEFAULT, [*given, default], node, dialect)
     if is_strict:
         form = _ELEMENT_FROM_END if node.meta.get(FROM_END) else _ELEMENT
@@ -107,7 +107,7 @@ def concatenated(left: Expression, right: Expression, node: exp.Expression, dial
             return joined(coerce(left, JSON), coerce(right, JSON), node, dialect)
         if is_document and other.type.kind is Kind.JSON:
             hint = "use json_merge_patch(a, b) to merge the members of two objects"
-            fail(Unsupported(f"|| of JSON is not supported: {node.sql(dialect)}", hint), node)
+            refuse(node, f"|| of JSON is not supported: {node.sql(dialect)}", hint)
         if other.type.element is None or side.type.element is not None:
             continue
         if isinstance(side, Literal) and isinstance(side.value, str):

@@ -18,27 +18,15 @@ from sqlglot import exp
 from engine.plan.expressions import Call, Case, ColumnRef, Literal, Op
 from engine.plan.nodes import Ordering
 from engine.schema import BOOLEAN, DATE, TEXT, TIME, TIMESTAMP, TIMESTAMPTZ, TIMETZ
+from planner import ir
 from planner.bind.row_limits import complete
 from planner.bind.session import Session
-from planner.errors import InvalidQuery, Unsupported
-from planner.ir import (
-    Attribute,
-    Expression,
-    Item,
-    JoinKind,
-    Nearest,
-    Project,
-    Relational,
-    Selection,
-    ThetaJoin,
-    Top,
-    references,
-)
+from planner.errors import InvalidQuery
 from planner.ir.conditions import Condition, parts_of
 from planner.ir.nullability import known_columns
 from planner.ir.rewrite import identity
 from planner.ir.scalars import TRUE, TURNED, call, conjoin, conjuncts, may_be_null, negate
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.relation import Relation
 
 _LOOKING_BACK = (Op.GE, Op.GT)
@@ -52,8 +40,8 @@ class _Nearness:
     """The inequality: how a value of the left compares with one of the right."""
 
     op: Op
-    left: Expression
-    right: Expression
+    left: ir.Expression
+    right: ir.Expression
 
     @property
     def is_sorted(self) -> bool:
@@ -73,7 +61,7 @@ def join_of_version(join: exp.Join, relation: Relation) -> exp.Join:
     clock = at.find(exp.Anonymous)
     if clock is not None and clock.name.upper() == "PROCTIME":
         hint = "leave FOR SYSTEM_TIME out: a view joins the newest rows of the table, and follows them"
-        fail(Unsupported("a join to the time at which a row is processed is not supported", hint), clock)
+        refuse(clock, "a join to the time at which a row is processed is not supported", hint)
     name = join.this.alias_or_name
     columns = [relation.schema.columns[i] for i in relation.key or ()]
     times = [column.name for column in columns if column.type in (DATE, TIMESTAMP, TIMESTAMPTZ)]
@@ -84,7 +72,7 @@ def join_of_version(join: exp.Join, relation: Relation) -> exp.Join:
         hint = (
             "JOIN or LEFT JOIN a table whose key has one time, ON equations of the key's other columns alone"
         )
-        fail(Unsupported(f"this join to versions of {relation.name} is not supported", hint), join.this)
+        refuse(join.this, f"this join to versions of {relation.name} is not supported", hint)
     found = join.copy()
     found.this.set("version", None)
     nearest = exp.GTE(this=at.copy(), expression=exp.column(times[0], name, quoted=True))
@@ -110,12 +98,12 @@ def _key_of(part: exp.Expr, table: str) -> str:
 def asof_join(
     session: Session,
     node: exp.Join,
-    kind: JoinKind,
-    left: Relational,
-    right: Relational,
-    columns: tuple[Attribute, ...],
-    condition: Expression,
-) -> Relational:
+    kind: ir.JoinKind,
+    left: ir.Relational,
+    right: ir.Relational,
+    columns: tuple[ir.Attribute, ...],
+    condition: ir.Expression,
+) -> ir.Relational:
     """Return the join; `columns` are those of the right side, in the order that breaks ties."""
     found = [near for near in (_nearness(p, left, right) for p in conjuncts(condition)) if near]
     if len(found) != 1:
@@ -130,12 +118,12 @@ def asof_join(
             session, node, kind, _Side(session, left), _Side(session, right), columns, parts, near
         )
     place = session.attribute("place", near.right.type, True)
-    placed = Project(right, (*identity(right.columns), (place, near.right)))
-    nearest = Top(Selection(placed, condition), (), _order(near, place.id, columns), 1)
-    return ThetaJoin(kind, left, Project(nearest, identity(right.columns)), TRUE)
+    placed = ir.Project(right, (*identity(right.columns), (place, near.right)))
+    nearest = ir.Top(ir.Selection(placed, condition), (), _order(near, place.id, columns), 1)
+    return ir.ThetaJoin(kind, left, ir.Project(nearest, identity(right.columns)), TRUE)
 
 
-def _order(near: _Nearness, place: int, columns: tuple[Attribute, ...]) -> tuple[Ordering, ...]:
+def _order(near: _Nearness, place: int, columns: tuple[ir.Attribute, ...]) -> tuple[Ordering, ...]:
     return complete((Ordering(place, near.op in _LOOKING_BACK),), columns)
 
 
@@ -144,10 +132,10 @@ class _Side:
     """A side with computed columns."""
 
     session: Session
-    rows: Relational
-    computed: list[Item] = field(default_factory=list)
+    rows: ir.Relational
+    computed: list[ir.Item] = field(default_factory=list)
 
-    def column(self, value: Expression) -> int:
+    def column(self, value: ir.Expression) -> int:
         """The number of a column with this value."""
         if isinstance(value, ColumnRef):
             return value.index
@@ -156,27 +144,27 @@ class _Side:
         self.computed.append((attribute, value))
         return attribute.id
 
-    def filtered(self, predicates: Iterable[Expression]) -> None:
+    def filtered(self, predicates: Iterable[ir.Expression]) -> None:
         kept = list(predicates)
         if kept:
-            self.rows = Selection(self.rows, conjoin(kept))
+            self.rows = ir.Selection(self.rows, conjoin(kept))
 
-    def whole(self) -> Relational:
+    def whole(self) -> ir.Relational:
         if not self.computed:
             return self.rows
-        return Project(self.rows, (*identity(self.rows.columns), *self.computed))
+        return ir.Project(self.rows, (*identity(self.rows.columns), *self.computed))
 
 
 def _searched(
     session: Session,
     node: exp.Join,
-    kind: JoinKind,
+    kind: ir.JoinKind,
     left: _Side,
     right: _Side,
-    columns: tuple[Attribute, ...],
+    columns: tuple[ir.Attribute, ...],
     parts: Condition,
     near: _Nearness,
-) -> Relational:
+) -> ir.Relational:
     """The join as a search by place."""
     shown = (*left.rows.columns, *right.rows.columns)
     strict = [equality.right for equality in parts.equalities if not equality.null_safe]
@@ -184,14 +172,14 @@ def _searched(
     right.filtered(parts.rights)
     right.filtered(negate(call(Op.IS_NULL, v)) for v in (*strict, near.right) if may_be_null(v, known))
     value = near.left
-    if kind is JoinKind.INNER:
+    if kind is ir.JoinKind.INNER:
         left.filtered(parts.lefts)
     elif parts.lefts:
         value = Case(((conjoin(parts.lefts), value),), Literal(None, value.type), value.type)  # type: ignore[arg-type]
     keys = [(left.column(e.left), right.column(e.right)) for e in parts.equalities]
     place, other = left.column(value), right.column(near.right)
     session.provenance.order((place, other), node)
-    join = Nearest(
+    join = ir.Nearest(
         kind,
         left.whole(),
         right.whole(),
@@ -202,14 +190,19 @@ def _searched(
         near.op in _STRICT,
     )
     wanted = {column.id for column in shown}
-    return Project(join, identity(tuple(column for column in join.columns if column.id in wanted)))
+    return ir.Project(join, identity(tuple(column for column in join.columns if column.id in wanted)))
 
 
-def _nearness(part: Expression, left: Relational, right: Relational) -> _Nearness | None:
+def _nearness(part: ir.Expression, left: ir.Relational, right: ir.Relational) -> _Nearness | None:
     """The comparison of a left value with a right value in `part`, if it is one."""
     if not isinstance(part, Call) or part.op not in (*_LOOKING_BACK, Op.LE, Op.LT):
         return None
     for op, (a, b) in ((part.op, part.args), (TURNED[part.op], part.args[::-1])):
-        if references(a) and references(b) and references(a) <= left.ids and references(b) <= right.ids:
+        if (
+            ir.references(a)
+            and ir.references(b)
+            and ir.references(a) <= left.ids
+            and ir.references(b) <= right.ids
+        ):
             return _Nearness(op, a, b)
     return None

@@ -8,10 +8,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from engine.plan.expressions import Call, Case, Cast, ColumnRef, Foreign, Literal, OneOf, Op
-from planner.errors import Unsupported
 from planner.ir import Expression
 from planner.native.reference import fill_places, literal_text
-from planner.positions import fail
+from planner.positions import refuse
 from planner.sql_types import UNTYPED, duckdb_type
 
 _FUNCTIONS = frozenset({Op.ABS, Op.SQRT, Op.COALESCE, Op.GREATEST, Op.LEAST})
@@ -58,7 +57,7 @@ def _text(value: Expression, columns: list[ColumnRef], node: exp.Expression) -> 
             text = f"({_text(arg, columns, node)}) IN ({', '.join(listed)})"
         case _:
             hint = "write the query or the time outside TRY"
-            fail(Unsupported("TRY of a query or of the time is not supported", hint), node)
+            refuse(node, "TRY of a query or of the time is not supported", hint)
     return f"CAST(({text}) AS {duckdb_type(value.type)})"
 
 

@@ -14,10 +14,10 @@ from engine.plan.expressions import Literal
 from engine.schema import TEXT, Kind, array_of
 from planner.bind.coercion import coerce
 from planner.bind.scalar_functions import foreign
-from planner.errors import TypeMismatch, Unsupported
+from planner.errors import TypeMismatch
 from planner.ir import Expression
 from planner.native.document_paths import ALONG, ALONG_IF_KNOWN, along, arrow_of, steps_from_end
-from planner.positions import fail
+from planner.positions import fail, refuse
 
 Bind = Callable[[exp.Expression], Expression]
 
@@ -48,12 +48,10 @@ def has_key(document: Expression, key: Expression, node: exp.Expression, dialect
 def contains(document: Expression, part: Expression, node: exp.Expression, dialect: str) -> Expression:
     """`document @> part`: whether the document contains `part`, member by member."""
     if not isinstance(part, Literal) or not isinstance(part.value, str):
-        fail(
-            Unsupported(
-                f"a search for JSON that is not a constant is not supported: {node.sql(dialect)}",
-                "compare the results of -> and ->>",
-            ),
+        refuse(
             node,
+            f"a search for JSON that is not a constant is not supported: {node.sql(dialect)}",
+            "compare the results of -> and ->>",
         )
     try:
         value = orjson.loads(part.value)

@@ -54,14 +54,14 @@ from planner.dialects.overloads import overload
 from planner.dialects.row_comparisons import row_parts
 from planner.dialects.systems.postgres_bits import bit_meaning
 from planner.dialects.traits import Trait, has
-from planner.errors import InvalidQuery, PlannerError, TypeMismatch, UnknownColumn, Unsupported
+from planner.errors import InvalidQuery, PlannerError, TypeMismatch, UnknownColumn
 from planner.identifiers import parts_of
 from planner.ir import Expression
 from planner.ir.failing import check_constant
 from planner.ir.scalars import call, conjoin, disjoin, negate
 from planner.limits import check_time
 from planner.native.templates import is_native, shared, whole_of
-from planner.positions import fail, position
+from planner.positions import fail, position, refuse
 from planner.rewriting.valid_times import moments_left_out
 from planner.sql_types import UNTYPED
 
@@ -291,9 +291,9 @@ class ExpressionBinder:
     def _refuse(self, node: exp.Expression) -> None:
         construct = _CONSTRUCTS.get(type(node))
         if construct is not None:
-            fail(Unsupported(f"{construct} is not supported: {node.sql(self.session.dialect)}"), node)
+            refuse(node, f"{construct} is not supported: {node.sql(self.session.dialect)}")
         if isinstance(node, exp.Parameter | exp.Placeholder):
-            fail(Unsupported("a parameter is not supported in a definition", "write the value itself"), node)
+            refuse(node, "a parameter is not supported in a definition", "write the value itself")
         if isinstance(node, exp.Star) or (isinstance(node, exp.Column) and isinstance(node.this, exp.Star)):
             fail(InvalidQuery("* is not a value here"), node)
 

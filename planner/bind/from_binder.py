@@ -20,13 +20,14 @@ from planner.bind.pivot import pivoted
 from planner.bind.refuse import HINTS, check_clauses, refuse_unsupported
 from planner.bind.session import BindQuery, Bound, Entry, Environment, Session
 from planner.dialects.traits import Trait, has
-from planner.errors import InvalidQuery, UnknownTable, Unsupported
+from planner.errors import InvalidQuery, UnknownTable
 from planner.identifiers import fold, relation_name
 from planner.ir import UNIT, Attribute, Relational, TableScan
 from planner.limits import count_relation
+from planner.native.templates import with_parts
 from planner.parsing.dialect_parsers import is_comma
 from planner.parsing.table_references import recurring_name
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.relation import Relation
 from planner.relation_names import full_name, is_catalog, schema_of, shown_name
 from planner.rewriting.valid_times import at_valid_time, has_no_valid_time, reads_all, valid_clause
@@ -165,9 +166,7 @@ class FromBinder:
     def _pivoted(self, node: exp.Expression, before: NameScope) -> From:
         """A table with the PIVOTs and UNPIVOTs behind it, applied in order."""
         *earlier, pivot = node.args["pivots"]
-        source = node.copy()
-        source.set("pivots", earlier)
-        source.set("joins", None)
+        source = with_parts(node, pivots=earlier, joins=None)
         names = [column.name for column in self._alone(source, before).scope.star]
         bound = self.bind_query(
             self.session, pivoted(source, pivot, names, self.session.dialect), self.environment
@@ -238,7 +237,7 @@ class FromBinder:
             hint = did_you_mean(name, [*catalog, *self.environment.ctes], hint)
             shown = shown_name(name) if node.args.get("db") else node.name
             if is_catalog(name):
-                fail(Unsupported(f"a view cannot read the catalog {shown}", _OF_CATALOGS), node)
+                refuse(node, f"a view cannot read the catalog {shown}", _OF_CATALOGS)
             fail(UnknownTable(f'unknown table "{shown}"', hint), node)
         return relation
 

@@ -11,9 +11,8 @@ from itertools import combinations, product
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
 from planner.limits import current, too_many_relations
-from planner.positions import fail
+from planner.positions import fail, refuse
 
 MAX_SETS = 4096
 
@@ -57,7 +56,7 @@ def _of(kind: type[exp.Expression], members: list[Nodes]) -> list[Nodes]:
         chosen = [tuple(members[:size]) for size in sizes]
     else:
         if len(members) > MAX_SETS.bit_length():
-            fail(Unsupported(f"CUBE of {len(members)} expressions is not supported"), members[0][0])
+            refuse(members[0][0], f"CUBE of {len(members)} expressions is not supported")
         chosen = [some for size in sizes for some in combinations(members, size)]
     return [tuple(node for part in some for node in part) for some in chosen]
 

@@ -17,32 +17,11 @@ from dataclasses import dataclass
 from engine.plan.expressions import Call, Cast, ColumnRef, Op
 from engine.plan.nodes import Function
 from engine.schema import Kind, Type
+from planner import ir
 from planner.bind.dependence import Dependence
 from planner.bind.references import components
 from planner.bind.session import Session
 from planner.errors import Unsupported
-from planner.ir import (
-    Aggregate,
-    Distinct,
-    Expression,
-    JoinKind,
-    Nearest,
-    Over,
-    Prioritized,
-    Project,
-    RecursiveBinding,
-    RecursiveRef,
-    Relational,
-    Selection,
-    SetKind,
-    SetOp,
-    SharedRef,
-    ThetaJoin,
-    Top,
-    UnnestLists,
-    function_name,
-    references,
-)
 from planner.ir.scalars import conjuncts
 
 _HINT = "remove the hint PRIORITY: the result is the same without it"
@@ -81,7 +60,7 @@ class _State:
     counted: bool
 
 
-def check_monotone(session: Session, bindings: tuple[RecursiveBinding, ...]) -> None:
+def check_monotone(session: Session, bindings: tuple[ir.RecursiveBinding, ...]) -> None:
     """Raise Unsupported, without a place, if the fixed point could depend on when rows enter it."""
     known = {b.variable: _State((Course.FIXED,) * len(b.outputs), True) for b in bindings}
     while True:
@@ -124,28 +103,28 @@ class _Check:
         self.dependence = Dependence(session)
         self.courses: dict[int, Course] = {}
 
-    def state(self, binding: RecursiveBinding) -> _State:
+    def state(self, binding: ir.RecursiveBinding) -> _State:
         counted = self._counted(binding.value)
         return _State(tuple(self._of(id) for id in binding.outputs), counted)
 
-    def handed_on(self, operator: Relational) -> frozenset[int]:
+    def handed_on(self, operator: ir.Relational) -> frozenset[int]:
         """The variables whose rows the operator passes on, other than through a MIN or MAX."""
         match operator:
-            case RecursiveRef(variable=variable):
+            case ir.RecursiveRef(variable=variable):
                 return frozenset({variable}) & self.variables
-            case SharedRef(number=number):
+            case ir.SharedRef(number=number):
                 return self.handed_on(self.definitions[number])
-            case Aggregate():
+            case ir.Aggregate():
                 return frozenset()
         return frozenset().union(*(self.handed_on(input) for input in operator.inputs))
 
     def _of(self, id: int) -> Course:
         return self.courses.get(id, Course.FIXED)
 
-    def _varies(self, operator: Relational) -> bool:
+    def _varies(self, operator: ir.Relational) -> bool:
         return self.dependence.of(operator, self.variables) or _moves(map(self._of, operator.free))
 
-    def _counted(self, operator: Relational) -> bool:
+    def _counted(self, operator: ir.Relational) -> bool:
         """Find the courses of the operator's columns; return whether its rows are `counted`, as in
         `_State`."""
         if not self._varies(operator):
@@ -153,50 +132,50 @@ class _Check:
         if any(self.dependence.in_subquery(e, self.variables) for e in operator.expressions):
             raise _refusal("EXISTS, IN or another subquery")
         match operator:
-            case RecursiveRef(variable=variable, columns=columns, positions=positions):
+            case ir.RecursiveRef(variable=variable, columns=columns, positions=positions):
                 state = self.known[variable]
                 for column, position in zip(columns, positions, strict=True):
                     self.courses[column.id] = state.courses[position]
                 return state.counted
-            case Prioritized():
+            case ir.Prioritized():
                 return True
-            case SharedRef(number=number, renaming=renaming):
+            case ir.SharedRef(number=number, renaming=renaming):
                 counted = self._counted(self.definitions[number])
                 self.courses.update({column.id: self._of(old) for column, old in renaming})
                 return counted
-            case Project(input=input, items=items):
+            case ir.Project(input=input, items=items):
                 counted = self._counted(input)
                 self.courses.update({attribute.id: self._course(e) for attribute, e in items})
                 return counted
-            case Selection(input=input, predicate=predicate):
+            case ir.Selection(input=input, predicate=predicate):
                 counted = self._counted(input)
                 self._check_condition(predicate)
                 return counted
-            case Distinct(input=input):
+            case ir.Distinct(input=input):
                 return self._counted(input) and not _moves(map(self._of, operator.ids))
-            case Aggregate():
+            case ir.Aggregate():
                 self._aggregate(operator)
                 return True
-            case ThetaJoin():
+            case ir.ThetaJoin():
                 return self._join(operator)
-            case SetOp(kind=SetKind.UNION):
+            case ir.SetOp(kind=ir.SetKind.UNION):
                 return self._union(operator)
-            case UnnestLists(input=input):
+            case ir.UnnestLists(input=input):
                 counted = self._counted(input)
                 if _moves(map(self._of, operator.used)):
                     raise _refusal("a list of a MIN or MAX")
                 return counted
-            case Top():
+            case ir.Top():
                 raise _refusal("LIMIT or DISTINCT ON")
-            case Nearest():
+            case ir.Nearest():
                 raise _refusal("ASOF JOIN")
-            case SetOp():
+            case ir.SetOp():
                 raise _refusal("EXCEPT or INTERSECT")
-            case Over():
+            case ir.Over():
                 raise _refusal("a window function")
         raise _refusal("another recursion")
 
-    def _aggregate(self, aggregate: Aggregate) -> None:
+    def _aggregate(self, aggregate: ir.Aggregate) -> None:
         self._counted(aggregate.input)
         if not aggregate.keys:
             raise _refusal("an aggregate without GROUP BY")
@@ -205,16 +184,16 @@ class _Check:
         for item in aggregate.items:
             course = _COURSES.get(item.function) if isinstance(item.function, Function) else None
             if course is None or not item.arguments:
-                raise _refusal(function_name(item.function).upper())
+                raise _refusal(ir.function_name(item.function).upper())
             self.courses[item.attribute.id] = course.with_(
                 self._of(item.arguments[0]), "MIN of a MAX, or MAX of a MIN,"
             )
 
-    def _join(self, join: ThetaJoin) -> bool:
-        if join.kind is not JoinKind.INNER and (
-            join.kind is not JoinKind.LEFT
+    def _join(self, join: ir.ThetaJoin) -> bool:
+        if join.kind is not ir.JoinKind.INNER and (
+            join.kind is not ir.JoinKind.LEFT
             or self._varies(join.right)
-            or _moves(map(self._of, references(join.condition)))
+            or _moves(map(self._of, ir.references(join.condition)))
         ):
             raise _refusal("an outer join")
         left = self._counted(join.left)
@@ -222,17 +201,17 @@ class _Check:
         self._check_condition(join.condition)
         return left and right
 
-    def _union(self, union: SetOp) -> bool:
+    def _union(self, union: ir.SetOp) -> bool:
         left = self._counted(union.left)
         right = self._counted(union.right)
         for column, a, b in zip(union.columns, union.lefts, union.rights, strict=True):
             self.courses[column.id] = self._of(a).with_(self._of(b), "MIN and MAX of one column")
         return left and right
 
-    def _check_condition(self, predicate: Expression) -> None:
+    def _check_condition(self, predicate: ir.Expression) -> None:
         """Refuse a condition that better rows could make false."""
         for part in conjuncts(predicate):
-            if not _moves(map(self._of, references(part))):
+            if not _moves(map(self._of, ir.references(part))):
                 continue
             if not isinstance(part, Call) or part.op not in _LESS:
                 raise _refusal("a condition that a better MIN or MAX could make false")
@@ -241,9 +220,9 @@ class _Check:
             if left not in (Course.FIXED, wanted) or right not in (Course.FIXED, wanted.turned()):
                 raise _refusal("a condition that a better MIN or MAX could make false")
 
-    def _course(self, expression: Expression) -> Course:
+    def _course(self, expression: ir.Expression) -> Course:
         """The direction in which better rows move the expression's value."""
-        if not _moves(map(self._of, references(expression))):
+        if not _moves(map(self._of, ir.references(expression))):
             return Course.FIXED
         what = "an expression that does not follow a MIN or MAX"
         match expression:

@@ -23,12 +23,12 @@ from planner.bind.name_scope import FromTable
 from planner.bind.scalar_functions import foreign
 from planner.dialects.row_comparisons import row_parts
 from planner.dialects.traits import Trait, has
-from planner.errors import InvalidQuery, TypeMismatch, UnknownColumn, Unsupported
+from planner.errors import InvalidQuery, TypeMismatch, UnknownColumn
 from planner.identifiers import fold
 from planner.ir import Expression
 from planner.ir.scalars import call, conjoin, disjoin, negate
 from planner.native.templates import is_native
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.sql_types import check_field_name
 from planner.suggestions import did_you_mean, visible
 
@@ -146,7 +146,7 @@ def whole_row(table: FromTable, node: exp.Expression, dialect: str) -> Expressio
     if given is None and dialect != "duckdb":
         name = node.sql(dialect)
         hint = "write the columns as a struct or as ROW(...)"
-        fail(Unsupported(f"{name} as a value is not supported: all of its columns may be NULL", hint), node)
+        refuse(node, f"{name} as a value is not supported: all of its columns may be NULL", hint)
     names = [column.name for column in table.columns]
     for name in names:
         check_field_name(name, node)
@@ -250,6 +250,6 @@ def value_at(value: Expression, key: Expression, node: exp.Bracket, dialect: str
     if has(dialect, Trait.ABSENT_IS_DEFAULT) and not is_native(node):
         default = default_value(value.type.parts[1])
         if default is None:
-            fail(Unsupported(f"a value of {value.type} has no default", "write mapContains and if"), node)
+            refuse(node, f"a value of {value.type} has no default", "write mapContains and if")
         return foreign(_VALUE_OR_DEFAULT, [value, key, default], node, dialect)
     return foreign("{0}[{1}]", [value, key], node, dialect)

@@ -11,9 +11,8 @@ from sqlglot import exp
 from engine.plan.expressions import Cast
 from engine.schema import DATE
 from planner.clock_functions import reads_clock
-from planner.errors import Unsupported
 from planner.ir import Expression, Now
-from planner.positions import fail
+from planner.positions import refuse
 
 _DATES = (exp.CurrentDate, exp.UtcDate)
 _NAMED_DATES = frozenset({"today"})
@@ -26,7 +25,7 @@ def time_of_epoch(node: exp.Expression) -> Expression | None:
     if reads_clock(node):
         return Now()
     if name in _GOING_ON:
-        fail(Unsupported(f"{name}() is not deterministic, so it cannot be maintained", "use now()"), node)
+        refuse(node, f"{name}() is not deterministic, so it cannot be maintained", "use now()")
     if isinstance(node, _DATES) or name in _NAMED_DATES:
         _check_zone(node)
         return Cast(Now(), DATE)  # type: ignore[arg-type]
@@ -36,4 +35,4 @@ def time_of_epoch(node: exp.Expression) -> Expression | None:
 def _check_zone(node: exp.Expression) -> None:
     zone = node.this
     if isinstance(zone, exp.Literal) and zone.this.upper() not in ("UTC", "GMT", "ETC/UTC"):
-        fail(Unsupported(f"the date in {zone.this} is not supported", "use dates in UTC"), node)
+        refuse(node, f"the date in {zone.this} is not supported", "use dates in UTC")

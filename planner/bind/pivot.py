@@ -15,8 +15,8 @@ from itertools import product
 from sqlglot import exp
 
 from planner.bind.refuse import refuse_unsupported
-from planner.errors import InvalidQuery, Unsupported
-from planner.positions import fail
+from planner.errors import InvalidQuery
+from planner.positions import fail, refuse
 from planner.rewriting.open_pivots import has_values, pivot_fields
 
 
@@ -112,7 +112,7 @@ def _unpivoted(source: exp.Expression, pivot: exp.Pivot, columns: Sequence[str])
 def _starred(listed: exp.Columns, columns: Sequence[str]) -> list[str]:
     """The columns that COLUMNS(* EXCLUDE (...)) names."""
     if listed.this.args.get("replace") or listed.this.args.get("rename"):
-        fail(Unsupported("REPLACE and RENAME in UNPIVOT are not supported", "EXCLUDE is"), listed)
+        refuse(listed, "REPLACE and RENAME in UNPIVOT are not supported", "EXCLUDE is")
     without = {part.name.lower() for part in listed.this.args.get("except_") or ()}
     return [column for column in columns if column.lower() not in without]
 

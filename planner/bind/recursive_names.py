@@ -37,7 +37,7 @@ from planner.ir.scalars import may_be_null
 from planner.native.reference import union_type
 from planner.parsing.mutually import Declaration
 from planner.parsing.table_references import recurring_nodes, table_names
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.sql_types import MAX_PRECISION, UNTYPED
 
 _MAX_ITERATIONS = 12
@@ -126,11 +126,7 @@ class _Group:
     """The names of one recursion, and the context for binding them."""
 
     def __init__(
-        self,
-        session: Session,
-        ctes: Mapping[str, exp.CTE],
-        environment: Environment,
-        bind_query: BindQuery,
+        self, session: Session, ctes: Mapping[str, exp.CTE], environment: Environment, bind_query: BindQuery
     ) -> None:
         self.session = session
         self.ctes = ctes
@@ -221,10 +217,7 @@ class _Group:
         """The loop of a name with USING KEY."""
         beyond = beyond_working_table(binding.name, cte, "duckdb")
         if not has(self.session.dialect, Trait.STEPS_READ_ANYTHING) or beyond is not None:
-            fail(
-                Unsupported("USING KEY is supported in the dialect duckdb, for base UNION step"),
-                cte.args["alias"],
-            )
+            refuse(cte.args["alias"], "USING KEY is supported in the dialect duckdb, for base UNION step")
         check_determined(body_of(cte).expression)
         sides = sides_of(self.session, binding)
         rows = keyed_rows(cte, {column.name: column.type for column in known[binding.name]})
@@ -264,7 +257,7 @@ class _Group:
         if hint is None:
             return
         if limit is not None:
-            fail(Unsupported("PRIORITY is not supported with a limit of rounds", "remove one of them"), hint)
+            refuse(hint, "PRIORITY is not supported with a limit of rounds", "remove one of them")
         try:
             check_monotone(self.session, bindings)
         except Unsupported as error:

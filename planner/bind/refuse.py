@@ -6,8 +6,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
-from planner.positions import fail
+from planner.positions import refuse
 from planner.rewriting.valid_times import reads_all
 
 _PLACES = frozenset({"order", "limit", "offset"})
@@ -68,12 +67,13 @@ def check_clauses(node: exp.Expression) -> None:
             continue
         name = _NAMES.get(key, key.strip("_").replace("_", " ").upper())
         place = value[0] if isinstance(value, list) else value
-        fail(
-            Unsupported(f"{name} is not supported in a view", HINTS.get(key, "")),
+        refuse(
             place if isinstance(place, exp.Expression) else node,
-            name.split(" ")[0],
+            f"{name} is not supported in a view",
+            HINTS.get(key, ""),
+            keyword=name.split(" ")[0],
         )
 
 
 def refuse_unsupported(construct: str, node: exp.Expression, hint: str = "") -> NoReturn:
-    fail(Unsupported(f"{construct} is not supported", hint), node)
+    refuse(node, f"{construct} is not supported", hint)

@@ -12,10 +12,10 @@ from planner.bind.dependence import Dependence, Variables
 from planner.bind.expression_binder import ExpressionBinder
 from planner.bind.name_scope import FromTable, NameScope
 from planner.bind.session import Bound, Session
-from planner.errors import InvalidQuery, TypeMismatch, Unsupported
+from planner.errors import InvalidQuery, TypeMismatch
 from planner.ir import Prioritized
 from planner.parsing.hints import priority_of
-from planner.positions import fail
+from planner.positions import fail, refuse
 
 
 def prioritized(session: Session, node: exp.Select, recursion: Variables, bound: Bound) -> Bound:
@@ -36,4 +36,4 @@ def prioritized(session: Session, node: exp.Select, recursion: Variables, bound:
 
 
 def _no_query(query: exp.Expression, within: NameScope) -> NoReturn:
-    fail(Unsupported("a subquery in PRIORITY is not supported"), query)
+    refuse(query, "a subquery in PRIORITY is not supported")

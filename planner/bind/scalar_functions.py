@@ -30,7 +30,7 @@ from planner.errors import InvalidQuery, PlannerError, UnknownFunction, Unsuppor
 from planner.ir import Expression
 from planner.native.reference import PLACE, fault_of_pattern, type_of
 from planner.native.templates import is_native
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.sql_types import UNTYPED
 from planner.suggestions import did_you_mean
 
@@ -212,7 +212,7 @@ def _in_lambda(node: exp.Expression, dialect: str) -> exp.Expression:
     if is_open and has(dialect, Trait.ABSENT_IS_DEFAULT):
         name = _written_name(node).lower()
         hint = "use a function of one type, or write the array's rows in FROM"
-        fail(Unsupported(f"{name} of the variable of a lambda is not supported", hint), node)
+        refuse(node, f"{name} of the variable of a lambda is not supported", hint)
     return node if is_open else found
 
 
@@ -241,14 +241,14 @@ def _template(tree: exp.Expression, node: exp.Expression) -> str:
     try:
         text = tree.sql("duckdb", comments=False, unsupported_level=ErrorLevel.RAISE)
     except UnsupportedError as error:
-        fail(Unsupported(str(error)), node)
+        refuse(node, str(error))
     return re.sub(rf'"?{_MARK}(\d+)"?', lambda place: f"{{{place[1]}}}", text)
 
 
 def _check_names(template: str, node: exp.Expression, dialect: str) -> None:
     """Refuse anything but deterministic scalar functions, whatever sqlglot calls them."""
     if isinstance(node, exp.UDTF | exp.Explode):
-        fail(Unsupported(f"{node.sql(dialect).split('(')[0].lower()} is not supported"), node)
+        refuse(node, f"{node.sql(dialect).split('(')[0].lower()} is not supported")
     try:
         check(f"SELECT {re.sub(PLACE, 'x', template)}", PURE)
     except Closed as found:

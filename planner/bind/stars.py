@@ -107,8 +107,7 @@ def _fields(node: exp.Expression, scope: NameScope) -> list[OutputColumn] | None
         whole = exp.Dot(this=whole, expression=name.copy())
     return [
         OutputColumn(
-            field.name,
-            exp.Dot(this=whole.copy(), expression=exp.to_identifier(field.name, quoted=True)),
+            field.name, exp.Dot(this=whole.copy(), expression=exp.to_identifier(field.name, quoted=True))
         )
         for field in struct.fields
     ]

@@ -18,10 +18,9 @@ from planner.allowed.open_functions import AGGREGATES
 from planner.bind.aggregate_calls import AggregateCall
 from planner.bind.coercion import argument, typed
 from planner.dialects.overloads import OVERLOADS
-from planner.errors import Unsupported
 from planner.ir import Expression, GeneralAggregate
 from planner.native.reference import literal_text, type_of
-from planner.positions import fail
+from planner.positions import refuse
 from planner.sql_types import UNTYPED, Type
 
 _UNORDERED = frozenset({"bit_and", "bit_or", "bit_xor", "mad", "median", "quantile_cont", "quantile_disc"})
@@ -94,7 +93,7 @@ def general(
 ) -> tuple[GeneralAggregate, tuple[Expression, ...], Type]:
     """The function, its arguments and its type. Raises a PlannerError with DuckDB's reason if it has none."""
     if call.name in _SKETCHES or not (call.name in _SHAPES or call.name in AGGREGATES):
-        fail(Unsupported(f"aggregate function {call.name} is not supported"), call.node)
+        refuse(call.node, f"aggregate function {call.name} is not supported")
     columns = _Columns()
     texts = [
         _parameter(node) if position and _is_constant(node) else columns.text(bind(node))
@@ -128,7 +127,7 @@ def general(
     places = [f"{{{i}}}" for i in range(len(columns.values))]
     type = type_of(function.text(places), tuple(argument(value) for value in columns.values))
     if type is UNTYPED:
-        fail(Unsupported(f"{call.name} of NULL is not supported"), call.node)
+        refuse(call.node, f"{call.name} of NULL is not supported")
     return function, tuple(columns.values), type
 
 

@@ -14,54 +14,43 @@ from sqlglot import exp
 from engine.plan.expressions import Literal
 from engine.plan.nodes import Function, Ordering
 from engine.schema import BIGINT, Type
+from planner import ir
 from planner.bind.aggregate_calls import aggregate_call, is_aggregate
 from planner.bind.aggregate_uses import bind_aggregate
 from planner.bind.coercion import argument, coerce, typed
 from planner.bind.frames import distances, frame_of, specification
 from planner.bind.session import Session
-from planner.errors import InvalidQuery, PlannerError, Unsupported
-from planner.ir import (
-    Attribute,
-    Expression,
-    Frame,
-    GeneralAggregate,
-    Over,
-    PlaceFunction,
-    Relational,
-    WindowItem,
-    function_name,
-    references,
-)
+from planner.errors import InvalidQuery, PlannerError
 from planner.native.reference import type_of
-from planner.positions import fail
+from planner.positions import fail, refuse
 
-_PLACES: dict[type[exp.Expression], PlaceFunction] = {
-    exp.RowNumber: PlaceFunction.ROW_NUMBER,
-    exp.Rank: PlaceFunction.RANK,
-    exp.DenseRank: PlaceFunction.DENSE_RANK,
-    exp.PercentRank: PlaceFunction.PERCENT_RANK,
-    exp.CumeDist: PlaceFunction.CUME_DIST,
-    exp.Ntile: PlaceFunction.NTILE,
-    exp.Lag: PlaceFunction.LAG,
-    exp.Lead: PlaceFunction.LEAD,
-    exp.FirstValue: PlaceFunction.FIRST_VALUE,
-    exp.LastValue: PlaceFunction.LAST_VALUE,
-    exp.First: PlaceFunction.FIRST_VALUE,
-    exp.Last: PlaceFunction.LAST_VALUE,
-    exp.NthValue: PlaceFunction.NTH_VALUE,
+_PLACES: dict[type[exp.Expression], ir.PlaceFunction] = {
+    exp.RowNumber: ir.PlaceFunction.ROW_NUMBER,
+    exp.Rank: ir.PlaceFunction.RANK,
+    exp.DenseRank: ir.PlaceFunction.DENSE_RANK,
+    exp.PercentRank: ir.PlaceFunction.PERCENT_RANK,
+    exp.CumeDist: ir.PlaceFunction.CUME_DIST,
+    exp.Ntile: ir.PlaceFunction.NTILE,
+    exp.Lag: ir.PlaceFunction.LAG,
+    exp.Lead: ir.PlaceFunction.LEAD,
+    exp.FirstValue: ir.PlaceFunction.FIRST_VALUE,
+    exp.LastValue: ir.PlaceFunction.LAST_VALUE,
+    exp.First: ir.PlaceFunction.FIRST_VALUE,
+    exp.Last: ir.PlaceFunction.LAST_VALUE,
+    exp.NthValue: ir.PlaceFunction.NTH_VALUE,
 }
 _NEVER_NULL = frozenset(
     {
-        PlaceFunction.ROW_NUMBER,
-        PlaceFunction.RANK,
-        PlaceFunction.DENSE_RANK,
-        PlaceFunction.PERCENT_RANK,
-        PlaceFunction.CUME_DIST,
+        ir.PlaceFunction.ROW_NUMBER,
+        ir.PlaceFunction.RANK,
+        ir.PlaceFunction.DENSE_RANK,
+        ir.PlaceFunction.PERCENT_RANK,
+        ir.PlaceFunction.CUME_DIST,
     }
 )
-Bind = Callable[[exp.Expression], Expression]
-Rewrite = Callable[[Expression, exp.Expression], Expression]
-Sort = tuple[tuple[Expression, bool, bool], ...]
+Bind = Callable[[exp.Expression], ir.Expression]
+Rewrite = Callable[[ir.Expression, exp.Expression], ir.Expression]
+Sort = tuple[tuple[ir.Expression, bool, bool], ...]
 """The expressions of an ORDER BY, each with its direction (descending) and NULL placement (NULLs first)."""
 
 
@@ -69,21 +58,21 @@ Sort = tuple[tuple[Expression, bool, bool], ...]
 class WindowUse:
     """One use of a window function."""
 
-    keys: tuple[Expression, ...]
+    keys: tuple[ir.Expression, ...]
     order: Sort
-    function: PlaceFunction | Function | GeneralAggregate
-    arguments: tuple[Expression, ...]
-    frame: Frame
+    function: ir.PlaceFunction | Function | ir.GeneralAggregate
+    arguments: tuple[ir.Expression, ...]
+    frame: ir.Frame
     type: Type
     distinct: bool = False
     ignores_nulls: bool = False
-    distances: tuple[Expression, ...] = ()
+    distances: tuple[ir.Expression, ...] = ()
 
     @property
-    def columns(self) -> tuple[Expression, ...]:
+    def columns(self) -> tuple[ir.Expression, ...]:
         """The expressions that must be columns below the window: all but constants after the first
         argument."""
-        first = 0 if self.function is PlaceFunction.NTILE else 1
+        first = 0 if self.function is ir.PlaceFunction.NTILE else 1
         given = (e for i, e in enumerate(self.arguments) if i < first or not isinstance(e, Literal))
         return (*self.keys, *(expression for expression, _, _ in self.order), *given, *self.distances)
 
@@ -94,26 +83,26 @@ class WindowUses:
 
     session: Session
     named: Mapping[str, exp.Window]
-    found: dict[WindowUse, Attribute] = field(default_factory=dict)
-    written: dict[tuple[exp.Window, str], Attribute] = field(default_factory=dict)
+    found: dict[WindowUse, ir.Attribute] = field(default_factory=dict)
+    written: dict[tuple[exp.Window, str], ir.Attribute] = field(default_factory=dict)
     """By what is written in which clause: two queries inside of it are never one use, though they are equal,
     and rows that are equal might take two orders."""
 
-    def column(self, node: exp.Window, clause: str, bind: Bind, predicate: Bind) -> Attribute:
+    def column(self, node: exp.Window, clause: str, bind: Bind, predicate: Bind) -> ir.Attribute:
         """The column of a window function in a clause; `bind` and `predicate` bind what is inside of it."""
         known = self.written.get((node, clause))
         if known is None:
             known = self.written[node.copy(), clause] = self._column(node, bind, predicate)
         return known
 
-    def _column(self, node: exp.Window, bind: Bind, predicate: Bind) -> Attribute:
+    def _column(self, node: exp.Window, bind: Bind, predicate: Bind) -> ir.Attribute:
         try:
             use = self._use(node, bind, predicate)
         except PlannerError as error:
             fail(error, node)
         if use not in self.found:
             nullable = use.function not in (*_NEVER_NULL, Function.COUNT)
-            name = node.this.key if use.function is Function.COUNT else function_name(use.function)
+            name = node.this.key if use.function is Function.COUNT else ir.function_name(use.function)
             self.found[use] = self.session.attribute(name, use.type, nullable)
         return self.found[use]
 
@@ -139,12 +128,12 @@ class WindowUses:
             use = WindowUse(keys, order, found.function, found.arguments, frame, found.type, found.distinct)  # type: ignore[arg-type]
         else:
             name = function.sql("postgres").split("(")[0].lower()
-            fail(Unsupported(f"window function {name} is not supported"), node)
+            refuse(node, f"window function {name} is not supported")
         return replace(use, ignores_nulls=ignores_nulls, distances=far)
 
     def over(
-        self, operator: Relational, above: Rewrite, node: exp.Expression, others: Iterable[Expression]
-    ) -> Relational:
+        self, operator: ir.Relational, above: Rewrite, node: exp.Expression, others: Iterable[ir.Expression]
+    ) -> ir.Relational:
         """The operator's rows with the columns of all window functions.
 
         `above` rewrites expressions that were bound below a grouping; its errors have the place of `node`.
@@ -155,9 +144,9 @@ class WindowUses:
             return operator
         written = list(dict.fromkeys(e for use in uses for e in use.columns))
         below, columns = self.session.computed(operator, written, "by")
-        used = frozenset().union(*(references(e) for e in others)) | set(columns.values())
+        used = frozenset().union(*(ir.references(e) for e in others)) | set(columns.values())
         row = tuple(column.id for column in below.columns if column.id in used)
-        specs: dict[tuple, list[tuple[WindowUse, Attribute]]] = {}
+        specs: dict[tuple, list[tuple[WindowUse, ir.Attribute]]] = {}
         for use, column in uses.items():
             specs.setdefault((use.keys, use.order), []).append((use, column))
         for (keys, order), group in specs.items():
@@ -165,7 +154,7 @@ class WindowUses:
             by = tuple(columns[key] for key in keys)
             sort = tuple(Ordering(columns[e], descending, first) for e, descending, first in order)
             known = {*by, *(ordering.column for ordering in sort)}
-            below = Over(below, by, sort, tuple(id for id in row if id not in known), items)
+            below = ir.Over(below, by, sort, tuple(id for id in row if id not in known), items)
         return below
 
 
@@ -182,7 +171,7 @@ def _nulls(node: exp.Expression) -> tuple[exp.Expression, bool]:
 
 
 def _places(
-    node: exp.Expression, bind: Bind, keys: tuple[Expression, ...], order: Sort, frame: Frame
+    node: exp.Expression, bind: Bind, keys: tuple[ir.Expression, ...], order: Sort, frame: ir.Frame
 ) -> WindowUse:
     function = _PLACES[type(node)]
     inside = next(
@@ -191,25 +180,25 @@ def _places(
     if inside is not None:
         what = "ORDER BY" if isinstance(inside, exp.Order) else "DISTINCT"
         hint = "give OVER only PARTITION BY" if isinstance(inside, exp.Order) else ""
-        fail(Unsupported(f"{function.value} with {what} inside is not supported here", hint), node)
+        refuse(node, f"{function.value} with {what} inside is not supported here", hint)
     if node.args.get("expressions"):
         fail(InvalidQuery(f"{function.value} takes no arguments", "write what orders it in OVER"), node)
     if node.args.get("from_first") is False:
-        fail(Unsupported("FROM LAST is not supported", "reverse the window's ORDER BY"), node)
+        refuse(node, "FROM LAST is not supported", "reverse the window's ORDER BY")
     written = [node.args.get(part) for part in ("this", "offset", "default")]
     values = [typed(bind(part)) for part in written if part is not None]
-    if function in (PlaceFunction.LAG, PlaceFunction.LEAD) and len(values) == 1:
+    if function in (ir.PlaceFunction.LAG, ir.PlaceFunction.LEAD) and len(values) == 1:
         values.append(Literal(1, BIGINT))
     template = f"{function.value}({', '.join(f'{{{i}}}' for i in range(len(values)))}) OVER ()"
     type_ = type_of(template, tuple(argument(value) for value in values))
-    if values and function is not PlaceFunction.NTILE:
+    if values and function is not ir.PlaceFunction.NTILE:
         values[0] = coerce(values[0], type_)
         values[1:2] = [coerce(value, BIGINT) for value in values[1:2]]
         values[2:] = [coerce(value, type_) for value in values[2:]]
     return WindowUse(keys, order, function, tuple(values), frame, type_)
 
 
-def _check_frame(frame: Frame, order: Sort, distances: tuple[Expression, ...]) -> None:
+def _check_frame(frame: ir.Frame, order: Sort, distances: tuple[ir.Expression, ...]) -> None:
     """Raise a PlannerError with DuckDB's reason if the frame is invalid in this order."""
     by = ", ".join(f"{{{i}}}" for i in range(len(order)))
     written = frame.text([f"{{{i}}}" for i in range(len(order), len(order) + len(distances))])
@@ -217,7 +206,7 @@ def _check_frame(frame: Frame, order: Sort, distances: tuple[Expression, ...]) -
     type_of(f"count(*) OVER ({f'ORDER BY {by}' if order else ''} {written})", tuple(map(argument, values)))
 
 
-def _rewritten(use: WindowUse, above: Callable[[Expression], Expression]) -> WindowUse:
+def _rewritten(use: WindowUse, above: Callable[[ir.Expression], ir.Expression]) -> WindowUse:
     return replace(
         use,
         keys=tuple(map(above, use.keys)),
@@ -227,9 +216,9 @@ def _rewritten(use: WindowUse, above: Callable[[Expression], Expression]) -> Win
     )
 
 
-def _item(use: WindowUse, column: Attribute, columns: Mapping[Expression, int]) -> WindowItem:
+def _item(use: WindowUse, column: ir.Attribute, columns: Mapping[ir.Expression, int]) -> ir.WindowItem:
     arguments = tuple(
         e if isinstance(e, Literal) and e not in use.columns else columns[e] for e in use.arguments
     )
     arguments += tuple(columns[e] for e in use.distances)
-    return WindowItem(column, use.function, arguments, use.frame, use.distinct, use.ignores_nulls)
+    return ir.WindowItem(column, use.function, arguments, use.frame, use.distinct, use.ignores_nulls)

@@ -14,10 +14,10 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from planner.errors import InvalidQuery, Unsupported
+from planner.errors import InvalidQuery
 from planner.identifiers import fold
 from planner.native.templates import sql
-from planner.positions import fail
+from planner.positions import fail, refuse
 
 
 class Signal(Enum):
@@ -84,10 +84,8 @@ def _signal(node: exp.Expr) -> Signal | None:
 
 
 def _refuse(call: exp.Expr) -> NoReturn:
-    fail(
-        Unsupported(
-            f"{call.name} can only be a column of the whole query",
-            f"write SELECT {call.name}(pid) FROM pg_stat_activity WHERE ..., without DISTINCT or ORDER BY it",
-        ),
+    refuse(
         call,
+        f"{call.name} can only be a column of the whole query",
+        f"write SELECT {call.name}(pid) FROM pg_stat_activity WHERE ..., without DISTINCT or ORDER BY it",
     )

@@ -9,9 +9,9 @@ from sqlglot import exp
 from planner.allowed.open_functions import TABLE_FUNCTIONS
 from planner.catalog_queries.catalog_functions import FUNCTIONS, ROWS
 from planner.catalog_queries.system_catalog import CATALOG, CatalogSession
-from planner.errors import InvalidQuery, Unsupported
+from planner.errors import InvalidQuery
 from planner.native.templates import sql
-from planner.positions import fail
+from planner.positions import fail, refuse
 
 SESSION: dict[type[exp.Expr], str] = {
     exp.CurrentUser: "current_user",
@@ -120,7 +120,7 @@ def _numbered(query: exp.Expression) -> exp.Select:
 def formatted_text(call: exp.Format) -> exp.Expression:
     """`format` of a literal with `%s`, `%I` and `%L`, as a concatenation."""
     if not isinstance(call.this, exp.Literal):
-        fail(Unsupported("format of a text that is not a literal is not supported", "use ||"), call)
+        refuse(call, "format of a text that is not a literal is not supported", "use ||")
     arguments = iter(call.expressions)
     parts: list[str] = []
     given: list[exp.Expression] = []

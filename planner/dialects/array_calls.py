@@ -6,14 +6,10 @@ https://trino.io/docs/current/functions/array.html.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
 from planner.dialects.overloads import PREFIX
-from planner.native.templates import call_of, sql
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Meanings, call_of, sql
 
 _FIRSTS = "list_filter(ARRAY, lambda each, place: list_position(ARRAY, each) = place)"
 """The first of equal elements, in their order."""
@@ -61,12 +57,7 @@ def stepped(args: Args) -> exp.Expression:
     return exp.GenerateSeries(start=args[0].copy(), end=args[1].copy(), step=args[2].copy())
 
 
-def _reversed(args: Args) -> exp.Expression:
-    """REVERSE of a text or of an array."""
-    return call_of(f"{PREFIX}reversed_of_any", args, "reverse")
-
-
-ARRAYS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+ARRAYS: Meanings = {
     "ARRAY_DISTINCT(array)": _FIRSTS.replace("ARRAY", "{0}"),
     "ARRAY_EXCEPT(a, b)": (
         "list_filter({0}, lambda each, place: list_position({0}, each) = place"
@@ -90,7 +81,7 @@ ARRAYS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
         " WHEN len({0}) > 0 AND len({1}) > 0 AND (list_count({0}) < len({0}) OR list_count({1}) < len({1}))"
         " THEN NULL ELSE false END"
     ),
-    "REVERSE(value)": _reversed,
+    "REVERSE(value)": "@reversed_of_any",
     "SEQUENCE(start, stop)": series,
     "SEQUENCE(start, stop, step)": stepped,
 }

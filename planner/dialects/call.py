@@ -9,9 +9,8 @@ from typing import NoReturn
 from sqlglot import exp
 
 from planner.dialects.units import DAYS, unit, word
-from planner.errors import Unsupported
 from planner.native.templates import sql
-from planner.positions import fail
+from planner.positions import refuse
 
 
 @dataclass(frozen=True)
@@ -48,9 +47,7 @@ class DateCall:
 
     def refuse(self, what: str = "this form", hint: str = "") -> NoReturn:
         """Raise Unsupported for the function, with its dialect and place."""
-        fail(
-            Unsupported(f"{what} is not supported in {self.name.lower()} of {self.dialect}", hint), self.node
-        )
+        refuse(self.node, f"{what} is not supported in {self.name.lower()} of {self.dialect}", hint)
 
     def sql(self, template: str, *places: str) -> exp.Expression:
         """DuckDB's SQL with the arguments at these places."""

@@ -13,9 +13,8 @@ from planner.dialects.date_tables import FAMILIES, NUMERIC, TABLES, UNCHECKED
 from planner.dialects.overloads import PREFIX
 from planner.dialects.signatures import Signature, signatures
 from planner.dialects.units import CALENDAR, is_clock
-from planner.errors import Unsupported
 from planner.native.templates import call_of, sql
-from planner.positions import fail
+from planner.positions import refuse
 
 _WAY_OUT = "add an INTERVAL, use EXTRACT, or write the query in the dialect postgres"
 
@@ -163,17 +162,15 @@ def date_call(node: exp.Expression, dialect: str) -> exp.Expression:
         return node
     forms = functions(family).get(name, ())
     if not forms and family and name in all_names():
-        fail(Unsupported(f"the function {name.lower()} of {dialect} is not supported", _WAY_OUT), node)
+        refuse(node, f"the function {name.lower()} of {dialect} is not supported", _WAY_OUT)
     if not forms:
         return node
     form = next((form for form in forms if form.takes(len(args))), None)
     if form is None:
-        fail(
-            Unsupported(
-                f"{name.lower()} with {len(args)} arguments is not supported in {dialect}",
-                "; ".join(f"{form} is" for form in forms),
-            ),
+        refuse(
             node,
+            f"{name.lower()} with {len(args)} arguments is not supported in {dialect}",
+            "; ".join(f"{form} is" for form in forms),
         )
     call = DateCall(name, dict(zip(form.places, args, strict=False)), node, dialect, family)
     return _meant(form.meaning, call, args)

@@ -10,9 +10,8 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
 from planner.native.templates import sql
-from planner.positions import fail
+from planner.positions import refuse
 
 _SIGN = re.compile(r"\\(.)|\$(\d)|\$", re.DOTALL)
 
@@ -22,22 +21,17 @@ def replaced(args: Sequence[exp.Expression]) -> exp.Expression:
     computed."""
     text, pattern, replacement = args
     if not isinstance(replacement, exp.Literal) or not replacement.is_string:
-        fail(
-            Unsupported(
-                "regexp_replace with a computed replacement is not supported",
-                "write the replacement as a text",
-            ),
+        refuse(
             replacement,
+            "regexp_replace with a computed replacement is not supported",
+            "write the replacement as a text",
         )
 
     def translated(sign: re.Match[str]) -> str:
         if sign[2]:
             return rf"\{sign[2]}"
         if sign[1] is None:
-            fail(
-                Unsupported("this $ in a replacement is not supported", r"write \$ or a group's number"),
-                replacement,
-            )
+            refuse(replacement, "this $ in a replacement is not supported", r"write \$ or a group's number")
         return r"\\" if sign[1] == "\\" else sign[1]
 
     written = exp.Literal.string(_SIGN.sub(translated, replacement.name))

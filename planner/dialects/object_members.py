@@ -6,11 +6,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
-from planner.native.templates import sql
-from planner.positions import fail
+from planner.native.templates import Args, sql
+from planner.positions import refuse
 
-Args = Sequence[exp.Expression]
 _MEMBER = "CAST(to_json(CAST({0} AS VARCHAR)) AS VARCHAR) || ':' || CAST(to_json({1}) AS VARCHAR)"
 _OWN = "json_extract({0}, '/' || replace(replace({1}, '~', '~0'), '/', '~1'))"
 
@@ -47,7 +45,7 @@ def _pairs(args: Args) -> list[tuple[exp.Expression, exp.Expression]]:
     """The names and values of a call that alternates them. Raises Unsupported if one has no other."""
     if len(args) % 2:
         hint = "write a name and a value of each member, and not *"
-        fail(Unsupported("an object of these arguments is not supported", hint), args[-1])
+        refuse(args[-1], "an object of these arguments is not supported", hint)
     return list(zip(args[::2], args[1::2], strict=True))
 
 

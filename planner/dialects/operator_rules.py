@@ -11,9 +11,8 @@ from sqlglot import exp
 from planner.dialects.overloads import PREFIX
 from planner.dialects.systems.postgresql import RELATIVES
 from planner.dialects.traits import Trait, has
-from planner.errors import Unsupported
-from planner.native.templates import call_of, sql
-from planner.positions import fail
+from planner.native.templates import call_of, sql, with_parts
+from planner.positions import refuse
 
 _TEXTS = (exp.RegexpReplace, exp.Replace, exp.Substring, exp.Translate, exp.Trim, exp.Pad)
 _QUOTIENT = "CASE WHEN {1} = 0 THEN CAST(1 % CAST({1} AS BIGINT) AS DOUBLE) ELSE {0} / {1} END"
@@ -54,7 +53,7 @@ def rule(node: exp.Expression, dialect: str) -> exp.Expression:
         ):
             return _substring_from_zero(node)
         case exp.Substring(args={"length": exp.Neg()}) if has(dialect, Trait.SUBSTRINGS_BEGIN_BEFORE):
-            fail(Unsupported("a negative length of a substring always fails"), node)
+            refuse(node, "a negative length of a substring always fails")
         case exp.Substring() if (
             has(dialect, Trait.NOTHING_BEFORE_TEXTS) and _may_begin_before(node) and _DONE not in node.meta
         ):
@@ -113,10 +112,7 @@ def _like_each(node: exp.Like | exp.ILike) -> exp.Expression:
 
 def _substring_from_zero(node: exp.Substring) -> exp.Expression:
     """A substring whose start 0 is the first character too."""
-    found = node.copy()
-    found.meta[_DONE] = True
-    found.set("start", sql("CASE WHEN {0} = 0 THEN 1 ELSE {0} END", [node.args["start"]]))
-    return found
+    return with_parts(node, _DONE, start=sql("CASE WHEN {0} = 0 THEN 1 ELSE {0} END", [node.args["start"]]))
 
 
 def _substring_inside(node: exp.Substring) -> exp.Expression:
@@ -163,9 +159,9 @@ def _divisor_is_done(node: exp.Expression) -> bool:
 
 def _divided(node: exp.Expression) -> exp.Expression:
     """The division by a divisor that is NULL instead of zero."""
-    divided = node.copy()
-    divided.set("expression", exp.Nullif(this=node.expression.copy(), expression=exp.Literal.number(0)))
-    return divided
+    return with_parts(
+        node, expression=exp.Nullif(this=node.expression.copy(), expression=exp.Literal.number(0))
+    )
 
 
 def _joined(texts: list[exp.Expression]) -> exp.Expression:
@@ -182,10 +178,7 @@ def _is_document(node: exp.Is, asked: exp.JSON) -> exp.Expression:
     if kind == "VALUE":
         return sql("json_valid({0})", [node.this])
     if kind not in _KINDS:
-        fail(
-            Unsupported(f"IS JSON {kind} is not supported", "IS JSON, IS JSON OBJECT and IS JSON ARRAY are"),
-            node,
-        )
+        refuse(node, f"IS JSON {kind} is not supported", "IS JSON, IS JSON OBJECT and IS JSON ARRAY are")
     test = f"CASE WHEN json_valid({{0}}) THEN json_type(CAST({{0}} AS JSON)) = {_KINDS[kind]} ELSE false END"
     return sql(f"CASE WHEN {{0}} IS NOT NULL THEN {test} END", [node.this])
 

@@ -12,9 +12,8 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
 from planner.native.templates import sql
-from planner.positions import fail
+from planner.positions import refuse
 
 _PIECE = re.compile(r"\\.|\[\^?\]?[^\]]*\]|\(\?|\(|\)[?*{]?|\|", re.DOTALL)
 _SURE = "write a constant pattern whose groups are part of every match, or regexp_extract(s, pattern, group)"
@@ -27,7 +26,7 @@ def first_match(node: exp.Expression) -> exp.Expression:
     name = node.name.lower() if isinstance(node, exp.Anonymous) else ""
     if name == "regexp_matches":
         hint = "write s ~ pattern for a test, regexp_match(s, pattern) for a match, or put it into FROM"
-        fail(Unsupported("regexp_matches gives rows, so it is no value", hint), node)
+        refuse(node, "regexp_matches gives rows, so it is no value", hint)
     if name != "regexp_match" or len(node.expressions) not in (2, 3):
         return node
     text, pattern, *flags = node.expressions
@@ -69,9 +68,7 @@ def _flagged(
     is_constant = all(isinstance(flag, exp.Literal) for flag in flags)
     if not is_constant or set(given) - set("ic" + others):
         allowed = ", ".join("ic" + others)
-        fail(
-            Unsupported(f"these flags of {call.name.lower()} are not supported", f"flags are {allowed}"), call
-        )
+        refuse(call, f"these flags of {call.name.lower()} are not supported", f"flags are {allowed}")
     last = given.translate({ord(letter): None for letter in others})[-1:]
     return exp.Literal.string("(?i)" + pattern.name) if last == "i" else pattern
 
@@ -88,4 +85,4 @@ def _groups(pattern: exp.Expression, call: exp.Expression) -> list[int]:
 
 
 def _refuse(call: exp.Expression, what: str, hint: str = _SURE) -> NoReturn:
-    fail(Unsupported(f"{call.name.lower()} {what} is not supported", hint), call)
+    refuse(call, f"{call.name.lower()} {what} is not supported", hint)

@@ -14,9 +14,9 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from planner.allowed.sizes import HINT, MOST
-from planner.errors import ConstantTooLarge, Unsupported
+from planner.errors import ConstantTooLarge
 from planner.native.templates import sql
-from planner.positions import fail
+from planner.positions import fail, refuse
 
 _PART = re.compile(r"%(%|(?:\d+\$)?[-+ 0#',]*\d*(?:\.\d+)?[a-zA-Z])?")
 _KNOWN = re.compile(r"(?:(\d+)\$)?([-+ 0#',]*)(\d*(?:\.\d+)?)([diuosxXeEfFgGt])")
@@ -27,9 +27,7 @@ def printed(args: Sequence[exp.Expression]) -> exp.Expression:
     without a translation."""
     pattern, *values = args
     if not isinstance(pattern, exp.Literal) or not pattern.is_string:
-        fail(
-            Unsupported("a pattern that is not constant is not supported", "concatenate the values"), pattern
-        )
+        refuse(pattern, "a pattern that is not constant is not supported", "concatenate the values")
     check_widths(pattern)
     kinds: list[tuple[str, int]] = []  # with the numbers of the values
     ordinary = 0
@@ -39,7 +37,7 @@ def printed(args: Sequence[exp.Expression]) -> exp.Expression:
             return "%%"
         known = _KNOWN.fullmatch(part[1] or "")
         if known is None:
-            fail(Unsupported(f"{part[0]} in a pattern is not supported", "concatenate the values"), pattern)
+            refuse(pattern, f"{part[0]} in a pattern is not supported", "concatenate the values")
         nonlocal ordinary
         number, flags, size, letter = known.groups()
         ordinary += number is None
@@ -49,7 +47,7 @@ def printed(args: Sequence[exp.Expression]) -> exp.Expression:
 
     text = _PART.sub(translated, pattern.name)
     if {number for _, number in kinds} != set(range(1, len(values) + 1)):
-        fail(Unsupported("a pattern whose values are more or fewer than its parts is not supported"), pattern)
+        refuse(pattern, "a pattern whose values are more or fewer than its parts is not supported")
     places = ", ".join(["{0}", *(_place(kind, place) for kind, place in kinds)])
     return sql(f"printf({places})", [exp.Literal.string(text), *values])
 

@@ -12,10 +12,9 @@ from planner.dialects.pattern_matches import first_match
 from planner.dialects.printf import check_widths
 from planner.dialects.systems.postgres_names import QUOTED_NAME, QUOTED_TEXT
 from planner.dialects.traits import Trait, has
-from planner.errors import Unsupported
 from planner.native.similar_patterns import similar
 from planner.native.templates import call_of, is_native, sql, whole
-from planner.positions import fail
+from planner.positions import refuse
 
 _CALLS = {
     "bround": "round_even({0}, 0)",
@@ -134,13 +133,10 @@ def _postgres_part(node: exp.Expression) -> exp.Expression:
         isinstance(node.this, exp.Cast) and node.this.is_type("interval")
     )
     if isinstance(node, exp.DateTrunc | exp.TimestampTrunc) and unit == "WEEK" and is_span:
-        fail(Unsupported("an interval has no weeks to truncate it to", "truncate it to the day"), node)
+        refuse(node, "an interval has no weeks to truncate it to", "truncate it to the day")
     if isinstance(node, exp.DateTrunc | exp.TimestampTrunc) and unit in ("CENTURY", "MILLENNIUM"):
-        fail(
-            Unsupported(
-                f"date_trunc of {unit.lower()} is not supported", "truncate to the year, and subtract years"
-            ),
-            node,
+        refuse(
+            node, f"date_trunc of {unit.lower()} is not supported", "truncate to the year, and subtract years"
         )
     return node
 
@@ -266,7 +262,7 @@ def _formatted(node: exp.Format) -> exp.Expression:
     """PostgreSQL's `format`: %s, %I, %L, %%, places as in %2$s, and widths as in %-10s."""
     pattern = node.this
     if not isinstance(pattern, exp.Literal) or not pattern.is_string:
-        fail(Unsupported("a format that is not constant is not supported", "concatenate the values"), node)
+        refuse(node, "a format that is not constant is not supported", "concatenate the values")
     check_widths(pattern)
     parts: list[exp.Expression] = []
     end = place = 0
@@ -278,7 +274,7 @@ def _formatted(node: exp.Format) -> exp.Expression:
         known = _FORMAT.fullmatch(part[1])
         place = int(known[1] or place + 1) if known else 0
         if known is None or not 0 < place <= len(node.expressions):
-            fail(Unsupported(f"{part[0]} in a format is not supported here", "concatenate the values"), node)
+            refuse(node, f"{part[0]} in a format is not supported here", "concatenate the values")
         form = _PADDED[known[2]].replace("WIDTH", known[3]) if known[3] else "{0}"
         value = node.expressions[place - 1]
         text = sql("coalesce(CAST({0} AS VARCHAR), '')", [value])

@@ -15,8 +15,7 @@ from sqlglot import exp
 
 from planner.dialects.as_written import without_dialect
 from planner.dialects.traits import Trait, has
-from planner.errors import Unsupported
-from planner.positions import fail
+from planner.positions import refuse
 
 _STRICT: dict[type[exp.Expression], type[exp.Expression]] = {
     exp.LT: exp.LT,
@@ -57,10 +56,7 @@ def expanded_comparison(node: exp.Expression, dialect: str) -> exp.Expression:
 def _compared(node: exp.Expression, dialect: str) -> exp.Expression:
     left, right = row_parts(node.this, dialect), row_parts(node.expression, dialect)
     if left is not None and isinstance(node.expression, exp.Any | exp.All) and not isinstance(node, exp.EQ):
-        fail(
-            Unsupported("a comparison of rows with ANY or ALL is not supported here", "write it in a view"),
-            node,
-        )
+        refuse(node, "a comparison of rows with ANY or ALL is not supported here", "write it in a view")
     if left is None or right is None or len(left) != len(right):
         return node
     if isinstance(node, exp.EQ):

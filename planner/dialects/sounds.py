@@ -11,13 +11,13 @@ _HEARD = f"left({_WORD}, 1) || translate(substring({_WORD}, 2), 'HW', '')"
 _DIGITS = f"translate({_HEARD}, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', '01230120022455012623010202')"
 
 
-def _once(text: str) -> str:
+def once(text: str) -> str:
     """The text with one of each run of equal digits."""
     for digit in range(7):
         text = f"regexp_replace({text}, '{digit}+', '{digit}', 'g')"
     return text
 
 
-_CODE = f"left({_WORD}, 1) || rpad(left(replace(substring({_once(_DIGITS)}, 2), '0', ''), 3), 3, '0')"
+_CODE = f"left({_WORD}, 1) || rpad(left(replace(substring({once(_DIGITS)}, 2), '0', ''), 3), 3, '0')"
 SOUNDEX = f"CASE WHEN {_WORD} <> '' THEN {_CODE} END"
 """The code of `{0}`; NULL for a text without letters."""

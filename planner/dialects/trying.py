@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from sqlglot import exp
 
-Args = Sequence[exp.Expression]
+from planner.native.templates import Made
 
 
 def tried(node: exp.Expression) -> exp.Expression:
@@ -14,6 +14,6 @@ def tried(node: exp.Expression) -> exp.Expression:
     return exp.Anonymous(this="TRY", expressions=[node.copy()])
 
 
-def try_binary(operator: Callable[..., exp.Expression]) -> Callable[[Args], exp.Expression]:
+def try_binary(operator: Callable[..., exp.Expression]) -> Made:
     """A meaning of calls: the operation, or NULL if it fails."""
     return lambda args: tried(operator(this=args[0].copy(), expression=args[1].copy()))

@@ -15,9 +15,8 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from engine.schema import Kind, Type
-from planner.errors import Unsupported
 from planner.native.templates import sql
-from planner.positions import fail
+from planner.positions import refuse
 from planner.sql_types import data_type
 
 _HINT = "write the type as a text: FROM_JSON(document, 'id INT, tags ARRAY<STRING>')"
@@ -35,10 +34,7 @@ _TESTS = {
 def typed_json(args: Sequence[exp.Expression]) -> exp.Expression:
     """The value of FROM_JSON(text, schema)."""
     if len(args) != 2 or not isinstance(args[1], exp.Literal):
-        fail(
-            Unsupported("from_json with options, or a schema that is no constant, is not supported", _HINT),
-            args[-1],
-        )
+        refuse(args[-1], "from_json with options, or a schema that is no constant, is not supported", _HINT)
     type = _schema(args[1])
     document = "CASE WHEN json_valid({0}) THEN CAST({0} AS JSON) END"
     value = _value(f"({document})", type, 0, args[1])
@@ -60,7 +56,7 @@ def _schema(literal: exp.Literal) -> Type:
             continue
         if node.this not in (exp.DType.USERDEFINED, exp.DType.UNKNOWN):
             return data_type(node, "spark")
-    fail(Unsupported(f"from_json to {literal.name} is not supported", _HINT), literal)
+    refuse(literal, f"from_json to {literal.name} is not supported", _HINT)
 
 
 def _value(json: str, type: Type, depth: int, place: exp.Expression) -> str:
@@ -78,10 +74,7 @@ def _value(json: str, type: Type, depth: int, place: exp.Expression) -> str:
         case Kind.STRUCT:
             return f"CASE WHEN json_type({json}) = 'OBJECT' THEN {_struct(json, type, depth, place)} END"
     if type.kind not in _TESTS:
-        fail(
-            Unsupported(f"from_json to {type} is not supported", "take the member as STRING, and cast it"),
-            place,
-        )
+        refuse(place, f"from_json to {type} is not supported", "take the member as STRING, and cast it")
     text = f"json_extract_string({json}, '$')"
     return f"CASE WHEN json_type({json}) IN ({_TESTS[type.kind]}) THEN TRY_CAST({text} AS {type}) END"
 
@@ -90,9 +83,7 @@ def _struct(json: str, type: Type, depth: int, place: exp.Expression) -> str:
     fields = []
     for field in type.fields:
         if not _PLAIN.fullmatch(field.name):
-            fail(
-                Unsupported(f"from_json to a field called {field.name} is not supported", "rename it"), place
-            )
+            refuse(place, f"from_json to a field called {field.name} is not supported", "rename it")
         member = f"json_extract({json}, '$.\"{field.name}\"')"
         fields.append(f'"{field.name}" := {_value(member, field.type, depth, place)}')
     return f"struct_pack({', '.join(fields)})"

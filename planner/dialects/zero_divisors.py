@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.native.templates import sql
+from planner.native.templates import sql, with_parts
 
 _DIVISOR = "CASE WHEN {0} = 0 THEN 1 % CAST({0} AS BIGINT) ELSE {0} END"
 _GUARDED = "guarded"
@@ -14,10 +14,7 @@ def guarded_division(node: exp.Div) -> exp.Expression:
     """The division with a divisor that fails for zero; the node itself if it is none."""
     if _GUARDED in node.meta or not _may_be_zero(node.expression):
         return node
-    found = node.copy()
-    found.meta[_GUARDED] = True
-    found.set("expression", sql(_DIVISOR, [node.expression]))
-    return found
+    return with_parts(node, _GUARDED, expression=sql(_DIVISOR, [node.expression]))
 
 
 def _may_be_zero(divisor: exp.Expression) -> bool:

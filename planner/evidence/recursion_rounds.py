@@ -7,18 +7,7 @@ from dataclasses import replace
 
 from engine.errors import OverBudget
 from engine.plan.expressions import Parameter
-from planner.ir import (
-    Attribute,
-    Expression,
-    Fixpoint,
-    Prioritized,
-    Project,
-    RecursiveBinding,
-    RecursiveRef,
-    Relational,
-    SharedRef,
-    children,
-)
+from planner import ir
 from planner.ir.column_numbers import Numbers
 from planner.ir.renumber import renumbered
 from planner.ir.rewrite import bottom_up
@@ -28,22 +17,22 @@ _MOST_COPIED = 5_000
 
 
 def round_of(
-    fixpoint: Fixpoint, definitions: Sequence[Relational], numbers: Numbers
-) -> tuple[RecursiveBinding, ...]:
+    fixpoint: ir.Fixpoint, definitions: Sequence[ir.Relational], numbers: Numbers
+) -> tuple[ir.RecursiveBinding, ...]:
     """The bindings, each over the previous round alone: what a binding reads of its own round is put in its
     place, also where a definition reads it. Rows enter whatever their priority, which changes rounds and no
     answer. Raises OverBudget."""
     current, copies = _current(definitions), _Copies(numbers)
-    made: dict[int, RecursiveBinding] = {}
+    made: dict[int, ir.RecursiveBinding] = {}
 
-    def changed(operator: Relational) -> Relational:
+    def changed(operator: ir.Relational) -> ir.Relational:
         match operator:
-            case Prioritized(input=input):
+            case ir.Prioritized(input=input):
                 return input
-            case RecursiveRef(variable=variable, is_current=True) if variable in made:
+            case ir.RecursiveRef(variable=variable, is_current=True) if variable in made:
                 outputs = [made[variable].outputs[place] for place in operator.positions]
                 return copies.renamed(made[variable].value, zip(operator.columns, outputs, strict=True))
-            case SharedRef(number=number, renaming=renaming) if current[number] & made.keys():
+            case ir.SharedRef(number=number, renaming=renaming) if current[number] & made.keys():
                 return copies.renamed(bottom_up(definitions[number], changed), renaming)
         return operator
 
@@ -52,11 +41,11 @@ def round_of(
     return tuple(made.values())
 
 
-def _current(definitions: Sequence[Relational]) -> list[frozenset[int]]:
+def _current(definitions: Sequence[ir.Relational]) -> list[frozenset[int]]:
     """The variables of which each definition reads rows of the same round, itself or by an earlier one."""
     found: list[frozenset[int]] = []
     for definition in definitions:
-        shared = [it.number for it in operators_in(definition) if isinstance(it, SharedRef)]
+        shared = [it.number for it in operators_in(definition) if isinstance(it, ir.SharedRef)]
         found.append(definition.current.union(*(found[number] for number in shared)))
     return found
 
@@ -68,26 +57,26 @@ class _Copies:
         self._numbers = numbers
         self._operators = 0
 
-    def renamed(self, operator: Relational, renaming: Iterable[tuple[Attribute, int]]) -> Relational:
+    def renamed(self, operator: ir.Relational, renaming: Iterable[tuple[ir.Attribute, int]]) -> ir.Relational:
         """A copy with some of the operator's columns renamed. Raises OverBudget."""
         self._operators += len(operators_in(operator))
         if self._operators > _MOST_COPIED:
             raise OverBudget(f"a round of its recursion has more than {_MOST_COPIED} steps")
         copy, names = renumbered(operator, self._numbers)
-        return Project(copy, tuple((column, copy.attribute(names[old]).ref) for column, old in renaming))
+        return ir.Project(copy, tuple((column, copy.attribute(names[old]).ref) for column, old in renaming))
 
 
-def fixpoint_in(operator: Relational, variables: frozenset[int]) -> Fixpoint | None:
+def fixpoint_in(operator: ir.Relational, variables: frozenset[int]) -> ir.Fixpoint | None:
     """The recursion that binds the variables, here or below."""
-    if isinstance(operator, Fixpoint) and {b.variable for b in operator.bindings} == variables:
+    if isinstance(operator, ir.Fixpoint) and {b.variable for b in operator.bindings} == variables:
         return operator
     found = (fixpoint_in(input, variables) for input in operator.inputs)
     return next((fixpoint for fixpoint in found if fixpoint is not None), None)
 
 
-def operators_in(*roots: Relational) -> list[Relational]:
+def operators_in(*roots: ir.Relational) -> list[ir.Relational]:
     """The operators and all below, each once."""
-    found: dict[int, Relational] = {}
+    found: dict[int, ir.Relational] = {}
     waiting = [*roots]
     while waiting:
         operator = waiting.pop()
@@ -97,10 +86,10 @@ def operators_in(*roots: Relational) -> list[Relational]:
     return list(found.values())
 
 
-def parameters_in(operator: Relational) -> frozenset[int]:
+def parameters_in(operator: ir.Relational) -> frozenset[int]:
     """The numbers of the parameters here and below."""
     found: set[int] = set()
-    waiting: list[Expression] = []
+    waiting: list[ir.Expression] = []
     for each in operators_in(operator):
         waiting += each.expressions
     while waiting:
@@ -108,5 +97,5 @@ def parameters_in(operator: Relational) -> frozenset[int]:
         if isinstance(part, Parameter):
             found.add(part.number)
         else:
-            waiting += children(part)
+            waiting += ir.children(part)
     return frozenset(found)

@@ -13,21 +13,7 @@ from dataclasses import dataclass, field, replace
 
 from engine.plan.expressions import Call, ColumnRef, Literal, Op, Parameter
 from engine.plan.nodes import Source
-from planner.ir import (
-    Aggregate,
-    Distinct,
-    Expression,
-    JoinKind,
-    Over,
-    Project,
-    Relational,
-    RelationalProgram,
-    Selection,
-    TableScan,
-    ThetaJoin,
-    Top,
-    references,
-)
+from planner import ir
 from planner.ir.scalars import can_fail, conjuncts, rename
 
 Place = tuple[int, int]
@@ -44,11 +30,11 @@ class ScannedSource:
 
     source: Source
     values: list[tuple[int, Literal | Parameter]] = field(default_factory=list)
-    conditions: list[Expression] = field(default_factory=list)
+    conditions: list[ir.Expression] = field(default_factory=list)
     links: list[tuple[int, Place]] = field(default_factory=list)
 
 
-def scanned_sources(program: RelationalProgram) -> list[ScannedSource]:
+def scanned_sources(program: ir.RelationalProgram) -> list[ScannedSource]:
     """The scans of sources of a program."""
     reader = _Reader()
     for operator in (*program.definitions, program.root):
@@ -71,53 +57,55 @@ class _Reader:
     def __init__(self) -> None:
         self.scans: list[ScannedSource] = []
 
-    def passed(self, operator: Relational) -> _Passed:
+    def passed(self, operator: ir.Relational) -> _Passed:
         """Notes the scans here and below; the columns that rows can be left out by."""
         match operator:
-            case TableScan(plan=Source() as source, columns=columns, positions=positions):
+            case ir.TableScan(plan=Source() as source, columns=columns, positions=positions):
                 self.scans.append(ScannedSource(source))
                 number = len(self.scans) - 1
                 return {c.id: (number, place) for c, place in zip(columns, positions, strict=True)}
-            case Selection(input=input, predicate=predicate):
+            case ir.Selection(input=input, predicate=predicate):
                 found = self.passed(input)
                 self._values(conjuncts(predicate), found)
                 self._links(conjuncts(predicate), found, found)
                 return found
-            case Distinct(input=input):
+            case ir.Distinct(input=input):
                 return self.passed(input)
-            case Project(input=input, items=items):
+            case ir.Project(input=input, items=items):
                 below = self.passed(input)
                 refs = [(a.id, e.index) for a, e in items if isinstance(e, ColumnRef)]
                 return {id: below[index] for id, index in refs if index in below}
             case (
-                Aggregate(input=input, keys=keys) | Top(input=input, keys=keys) | Over(input=input, keys=keys)
+                ir.Aggregate(input=input, keys=keys)
+                | ir.Top(input=input, keys=keys)
+                | ir.Over(input=input, keys=keys)
             ):
                 below = self.passed(input)
                 return {key: below[key] for key in keys if key in below}
-            case ThetaJoin():
+            case ir.ThetaJoin():
                 return self._joined(operator)
         for input in operator.inputs:
             self.passed(input)
         return {}
 
-    def _joined(self, join: ThetaJoin) -> _Passed:
+    def _joined(self, join: ir.ThetaJoin) -> _Passed:
         left, right = self.passed(join.left), self.passed(join.right)
-        if join.kind is JoinKind.FULL:
+        if join.kind is ir.JoinKind.FULL:
             return {}
-        if join.kind is JoinKind.MARK:
+        if join.kind is ir.JoinKind.MARK:
             return left
         parts = list(conjuncts(join.condition))
         self._values(parts, right)
         self._links(parts, right, left)
-        if join.kind in (JoinKind.INNER, JoinKind.SEMI):
+        if join.kind in (ir.JoinKind.INNER, ir.JoinKind.SEMI):
             self._values(parts, left)
             self._links(parts, left, right)
-        return {**left, **right} if join.kind is JoinKind.INNER else left
+        return {**left, **right} if join.kind is ir.JoinKind.INNER else left
 
-    def _values(self, parts: Iterable[Expression], passed: _Passed) -> None:
+    def _values(self, parts: Iterable[ir.Expression], passed: _Passed) -> None:
         """Notes conditions that are about one scan alone."""
         for part in parts:
-            used = references(part)
+            used = ir.references(part)
             if not used <= passed.keys() or len({passed[id][0] for id in used}) != 1 or can_fail(part):
                 continue
             positions = {id: passed[id][1] for id in used}
@@ -128,7 +116,7 @@ class _Reader:
                 case _:
                     scan.conditions.append(rename(part, positions))
 
-    def _links(self, parts: Iterable[Expression], to: _Passed, others: _Passed) -> None:
+    def _links(self, parts: Iterable[ir.Expression], to: _Passed, others: _Passed) -> None:
         """Notes that columns of `to` have values that columns of the `others` have."""
         for part in parts:
             match part:

@@ -12,15 +12,7 @@ from functools import cached_property
 
 from engine.plan.expressions import Literal
 from engine.schema import BIGINT, BOOLEAN
-from planner.ir import (
-    Distinct,
-    JoinKind,
-    Project,
-    Relational,
-    Selection,
-    TableScan,
-    ThetaJoin,
-)
+from planner import ir
 from planner.ir.column_numbers import Numbers
 from planner.ir.rewrite import identity
 
@@ -30,7 +22,7 @@ class Leaf:
     """A leaf of a witness. It has a row where column `mark` is not NULL; always without a mark. Of a scan,
     column `place` has the row's place."""
 
-    operator: Relational
+    operator: ir.Relational
     mark: int | None = None
     place: int | None = None
 
@@ -41,10 +33,10 @@ class Witness:
     that keep rows without a match. `marks` are the columns that say whether there is a match, each with the
     join that has the matches."""
 
-    query: Relational
+    query: ir.Relational
     leaves: tuple[Leaf, ...]
-    absent: tuple[Relational, ...] = ()
-    marks: tuple[tuple[int, ThetaJoin], ...] = ()
+    absent: tuple[ir.Relational, ...] = ()
+    marks: tuple[tuple[int, ir.ThetaJoin], ...] = ()
 
     @cached_property
     def telling(self) -> frozenset[int]:
@@ -56,22 +48,22 @@ class Witness:
         return frozenset(found) & self.query.ids
 
 
-def witness(operator: Relational, numbers: Numbers) -> Witness:
+def witness(operator: ir.Relational, numbers: Numbers) -> Witness:
     """The witness of an operator; of a leaf, the leaf itself."""
     match operator:
-        case Selection(input=input):
+        case ir.Selection(input=input):
             below = witness(input, numbers)
             return replace(below, query=replace(operator, input=below.query))
-        case Distinct(input=input):
+        case ir.Distinct(input=input):
             return witness(input, numbers)
-        case Project(input=input, items=items):
+        case ir.Project(input=input, items=items):
             below = witness(input, numbers)
             made = {attribute.id for attribute, _ in items}
             kept = tuple(column for column in below.query.columns if column.id not in made)
-            return replace(below, query=Project(below.query, (*items, *identity(kept))))
-        case ThetaJoin():
+            return replace(below, query=ir.Project(below.query, (*items, *identity(kept))))
+        case ir.ThetaJoin():
             return _joined(operator, numbers)
-        case TableScan(plan=plan, columns=columns, positions=positions):
+        case ir.TableScan(plan=plan, columns=columns, positions=positions):
             place = numbers.attribute("place", BIGINT, False)
             last = len(plan.schema) - 1
             query = replace(operator, columns=(*columns, place), positions=(*positions, last))
@@ -79,22 +71,22 @@ def witness(operator: Relational, numbers: Numbers) -> Witness:
     return Witness(operator, (Leaf(operator),))
 
 
-def _joined(join: ThetaJoin, numbers: Numbers) -> Witness:
+def _joined(join: ir.ThetaJoin, numbers: Numbers) -> Witness:
     left = witness(join.left, numbers)
-    if join.kind is JoinKind.ANTI:
+    if join.kind is ir.JoinKind.ANTI:
         return replace(left, query=replace(join, left=left.query), absent=(*left.absent, join.right))
     if join.mark is not None:
-        matches = ThetaJoin(JoinKind.INNER, left.query, join.right, join.condition)
+        matches = ir.ThetaJoin(ir.JoinKind.INNER, left.query, join.right, join.condition)
         return replace(
             left, query=replace(join, left=left.query), marks=(*left.marks, (join.mark.id, matches))
         )
     right = witness(join.right, numbers)
-    if join.kind is JoinKind.FULL:
+    if join.kind is ir.JoinKind.FULL:
         left = _marked(left, numbers)
-    if join.kind in (JoinKind.LEFT, JoinKind.FULL):
+    if join.kind in (ir.JoinKind.LEFT, ir.JoinKind.FULL):
         right = _marked(right, numbers)
-    kind = JoinKind.INNER if join.kind is JoinKind.SEMI else join.kind
-    query = ThetaJoin(kind, left.query, right.query, join.condition)
+    kind = ir.JoinKind.INNER if join.kind is ir.JoinKind.SEMI else join.kind
+    query = ir.ThetaJoin(kind, left.query, right.query, join.condition)
     absent, marks = (*left.absent, *right.absent), (*left.marks, *right.marks)
     return Witness(query, (*left.leaves, *right.leaves), absent, marks)
 
@@ -102,6 +94,6 @@ def _joined(join: ThetaJoin, numbers: Numbers) -> Witness:
 def _marked(side: Witness, numbers: Numbers) -> Witness:
     """The same with a column that is not NULL in its rows, so that padded rows are told apart."""
     mark = numbers.attribute("is_there", BOOLEAN, False)
-    query = Project(side.query, (*identity(side.query.columns), (mark, Literal(True, BOOLEAN))))
+    query = ir.Project(side.query, (*identity(side.query.columns), (mark, Literal(True, BOOLEAN))))
     leaves = tuple(leaf if leaf.mark is not None else replace(leaf, mark=mark.id) for leaf in side.leaves)
     return replace(side, query=query, leaves=leaves)

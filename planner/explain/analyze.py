@@ -71,14 +71,7 @@ def _step(
     inputs = tuple(map(_name, operator.inputs))
     title = _title(operator, names)
     return ListingStep(
-        _name(place),
-        title,
-        tuple(details),
-        inputs,
-        (),
-        operator.depth,
-        figures,
-        spans.of(operator.key),
+        _name(place), title, tuple(details), inputs, (), operator.depth, figures, spans.of(operator.key)
     )
 
 

@@ -10,11 +10,7 @@ from planner.ir import Nearest
 
 
 def top_details(
-    keys: Iterable[int],
-    order: Iterable[Ordering],
-    limit: int | None,
-    offset: int,
-    name: Callable[[int], str],
+    keys: Iterable[int], order: Iterable[Ordering], limit: int | None, offset: int, name: Callable[[int], str]
 ) -> list[str]:
     """The groups, the order and the kept positions; `name` gives a column's name."""
     by = ", ".join(name(key) for key in keys)

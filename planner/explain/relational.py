@@ -11,53 +11,27 @@ from collections import Counter
 from engine.plan.expressions import Literal
 from engine.plan.nodes import Function, OnLimit, Ordering
 from engine.schema import Column
+from planner import ir
 from planner.explain.list_texts import elements_text
 from planner.explain.listing import Listing, ListingStep
 from planner.explain.ordering import nearest_details, partition_details, top_details
-from planner.ir import (
-    Aggregate,
-    Attribute,
-    Context,
-    Distinct,
-    Fixpoint,
-    GeneralAggregate,
-    Nearest,
-    Over,
-    Prioritized,
-    Project,
-    RecursiveRef,
-    Relational,
-    RelationalProgram,
-    Renaming,
-    Selection,
-    SetOp,
-    SharedRef,
-    TableScan,
-    ThetaJoin,
-    Top,
-    UnnestedList,
-    UnnestLists,
-    Values,
-    WindowItem,
-    subqueries,
-)
 from planner.ir.scalar_text import ScalarText, aggregate_text, shown_literal
 from planner.ir.scalars import conjuncts
 
 
-def relational_listing(stage: str, program: RelationalProgram) -> Listing:
+def relational_listing(stage: str, program: ir.RelationalProgram) -> Listing:
     return _Walk(stage, program).listing()
 
 
 class _Walk:
     """Names steps and columns in the order of the walk, inputs first."""
 
-    def __init__(self, stage: str, program: RelationalProgram) -> None:
+    def __init__(self, stage: str, program: ir.RelationalProgram) -> None:
         self.stage = stage
         self.program = program
         self.steps: list[ListingStep] = []
         self.seen: dict[int, str] = {}
-        self.kept: list[Relational] = []
+        self.kept: list[ir.Relational] = []
         self.columns: dict[int, str] = {}
         self.variables: dict[int, str] = {}
         self.text = ScalarText(lambda id: self.columns.get(id, f"?{id}"), self._visit)
@@ -68,98 +42,95 @@ class _Walk:
         name = self._add("output", outputs, (root,), self.program.outputs)
         return Listing(self.stage, tuple(self.steps), name)
 
-    def _visit(self, operator: Relational) -> str:
+    def _visit(self, operator: ir.Relational) -> str:
         """The step of an operator; the same object is one step."""
         if id(operator) in self.seen:
             return self.seen[id(operator)]
         self.kept.append(operator)
-        if isinstance(operator, SharedRef):
+        if isinstance(operator, ir.SharedRef):
             name = self._shared(operator)
-        elif isinstance(operator, Fixpoint):
+        elif isinstance(operator, ir.Fixpoint):
             name = self._fixpoint(operator)
         else:
             name = self._operator(operator)
         self.seen[id(operator)] = name
         return name
 
-    def _operator(self, operator: Relational) -> str:
+    def _operator(self, operator: ir.Relational) -> str:
         inputs = tuple(self._visit(i) for i in operator.inputs)
         self._ask(operator.expressions)
         self._name([column for column in operator.columns if column.id not in self.columns])
         title, details = self._described(operator)
         return self._add(title, details, inputs, operator.columns)
 
-    def _described(self, operator: Relational) -> tuple[str, list[str]]:
+    def _described(self, operator: ir.Relational) -> tuple[str, list[str]]:
         match operator:
-            case TableScan(name=name):
+            case ir.TableScan(name=name):
                 return f"scan {name}", []
-            case Values(rows=rows, columns=columns):
+            case ir.Values(rows=rows, columns=columns):
                 return "values", [
                     ", ".join(shown_literal(Literal(v, c.type)) for v, c in zip(row, columns, strict=True))
                     for row in rows
                 ]
-            case Project(items=items):
+            case ir.Project(items=items):
                 return "project", [self._assigned(a, self.text(e)) for a, e in items]
-            case Selection(predicate=predicate):
+            case ir.Selection(predicate=predicate):
                 return "filter", [self.text(part) for part in conjuncts(predicate)]
-            case ThetaJoin(kind=kind, condition=condition):
+            case ir.ThetaJoin(kind=kind, condition=condition):
                 return f"{kind.value} join", [self.text(part) for part in conjuncts(condition)]
-            case Aggregate(keys=keys, items=items):
+            case ir.Aggregate(keys=keys, items=items):
                 by = ["by " + ", ".join(self.columns[key] for key in keys)] if keys else []
                 return "aggregate", by + [
-                    self._assigned(
-                        i.attribute,
-                        aggregate_text(i, [self.columns[a] for a in i.arguments]),
-                    )
+                    self._assigned(i.attribute, aggregate_text(i, [self.columns[a] for a in i.arguments]))
                     for i in items
                 ]
-            case Over(keys=keys, order=order, ties=ties, items=items):
+            case ir.Over(keys=keys, order=order, ties=ties, items=items):
                 where = partition_details(keys, order, map(Ordering, ties), self.columns.__getitem__)
                 return "window", where + [self._windowed(i) for i in items]
-            case Distinct():
+            case ir.Distinct():
                 return "distinct", []
-            case Top(keys=keys, order=order, limit=limit, offset=offset):
+            case ir.Top(keys=keys, order=order, limit=limit, offset=offset):
                 return "top", top_details(keys, order, limit, offset, self.columns.__getitem__)
-            case Nearest(kind=kind):
+            case ir.Nearest(kind=kind):
                 named = self.columns.__getitem__
                 return f"{kind.value} nearest join", nearest_details(operator, named, named)
-            case UnnestLists(lists=lists, place=place, outer=outer):
+            case ir.UnnestLists(lists=lists, place=place, outer=outer):
                 made = [self._assigned(e.attribute, self._elements(e)) for e in lists]
                 made += [self._assigned(place, "place")] if place is not None else []
                 return f"unnest{' outer' if outer else ''}", made
-            case Prioritized(round=round):
+            case ir.Prioritized(round=round):
                 return "prioritized", [f"from round {self.text(round)}"]
-            case SetOp(kind=kind, columns=columns, lefts=lefts, rights=rights):
+            case ir.SetOp(kind=kind, columns=columns, lefts=lefts, rights=rights):
                 return kind.value, [
                     self._assigned(c, f"{self.columns[a]}, {self.columns[b]}")
                     for c, a, b in zip(columns, lefts, rights, strict=True)
                 ]
-            case Context(renaming=renaming):
+            case ir.Context(renaming=renaming):
                 return "context", self._renamed(renaming)
-            case RecursiveRef(variable=variable, is_current=is_current):
+            case ir.RecursiveRef(variable=variable, is_current=is_current):
                 when = "same round" if is_current else "round before"
                 return f"{when} of {self._variable(variable, operator.name)}", []
         raise TypeError(f"{type(operator).__name__} cannot be shown")
 
-    def _windowed(self, item: WindowItem) -> str:
+    def _windowed(self, item: ir.WindowItem) -> str:
         given = [self.columns[a] if isinstance(a, int) else shown_literal(a) for a in item.given]
         frame = item.frame.text([self.columns[a] for a in item.distances if isinstance(a, int)])
-        if isinstance(item.function, GeneralAggregate):
+        if isinstance(item.function, ir.GeneralAggregate):
             return self._assigned(item.attribute, item.function.text(given, f" over {frame}"))
         arguments = ", ".join(given) or ("*" if item.function is Function.COUNT else "")
         call = f"{item.function.value}({'DISTINCT ' if item.distinct else ''}{arguments})"
         nulls = " ignore nulls" if item.ignores_nulls else ""
         return self._assigned(item.attribute, f"{call}{nulls} over {frame}")
 
-    def _elements(self, elements: UnnestedList) -> str:
+    def _elements(self, elements: ir.UnnestedList) -> str:
         return elements_text([self.columns[id] for id in elements.arguments], elements.exclusive)
 
-    def _shared(self, reference: SharedRef) -> str:
+    def _shared(self, reference: ir.SharedRef) -> str:
         definition = self._visit(self.program.definitions[reference.number])
         self._name(reference.columns)
         return self._add("reuse", self._renamed(reference.renaming), (definition,), reference.columns)
 
-    def _fixpoint(self, fixpoint: Fixpoint) -> str:
+    def _fixpoint(self, fixpoint: ir.Fixpoint) -> str:
         names = [self._variable(b.variable, b.name) for b in fixpoint.bindings]
         inputs = tuple(self._visit(b.value) for b in fixpoint.bindings)
         self._name(fixpoint.columns)
@@ -178,19 +149,19 @@ class _Walk:
             self.variables[number] = name if not taken[name] else f"{name}#{taken[name] + 1}"
         return self.variables[number]
 
-    def _renamed(self, renaming: Renaming) -> list[str]:
+    def _renamed(self, renaming: ir.Renaming) -> list[str]:
         return [self._assigned(a, self.columns[old]) for a, old in renaming]
 
-    def _assigned(self, attribute: Attribute, value: str) -> str:
+    def _assigned(self, attribute: ir.Attribute, value: str) -> str:
         return f"{self.columns[attribute.id].split('.', 1)[1]} := {value}"
 
     def _ask(self, expressions: tuple) -> None:
         """List the queries inside expressions before the step that uses them."""
         for expression in expressions:
-            for subquery in subqueries(expression):
+            for subquery in ir.subqueries(expression):
                 self._visit(subquery.query)
 
-    def _name(self, columns: tuple[Attribute, ...] | list[Attribute]) -> None:
+    def _name(self, columns: tuple[ir.Attribute, ...] | list[ir.Attribute]) -> None:
         """Give names to the columns that the next step produces."""
         taken: Counter[str] = Counter()
         for column in columns:
@@ -199,7 +170,7 @@ class _Walk:
             self.columns[column.id] = f"r{len(self.steps)}.{column.name}{suffix}"
 
     def _add(
-        self, operator: str, details: list[str], inputs: tuple[str, ...], columns: tuple[Attribute, ...]
+        self, operator: str, details: list[str], inputs: tuple[str, ...], columns: tuple[ir.Attribute, ...]
     ) -> str:
         name = f"r{len(self.steps)}"
         shown = tuple(Column(c.name, c.type, c.nullable) for c in columns)

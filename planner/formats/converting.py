@@ -7,7 +7,6 @@ from dataclasses import replace
 from sqlglot import exp
 
 from engine.schema import Kind
-from planner.errors import Unsupported
 from planner.formats.format_scanner import UnknownToken
 from planner.formats.percents import bigquery_datetime
 from planner.formats.read_formats import read_expression
@@ -15,7 +14,7 @@ from planner.formats.styles import OF_DATES, OF_MILLISECONDS, READS, STYLES
 from planner.formats.write_formats import CENTURIES, written
 from planner.formats.write_functions import MOMENT, MOMENTS
 from planner.native.templates import whole
-from planner.positions import fail
+from planner.positions import refuse
 
 _TIMES = {
     exp.DType.DATE: "DATE",
@@ -41,7 +40,7 @@ def converted(node: exp.Convert) -> exp.Expression:
         return whole(_with_milliseconds(number, target), node.expression, kinds=MOMENTS)
     if number not in STYLES:
         known = ", ".join(map(str, sorted(STYLES)))
-        fail(Unsupported(f"style {style.sql()} of CONVERT is not supported", f"known are {known}"), node)
+        refuse(node, f"style {style.sql()} of CONVERT is not supported", f"known are {known}")
     if is_text:
         return whole(_text(number, target), node.expression, kinds=MOMENTS)
     rules = replace(READS, nulls=bool(node.args.get("safe")))
@@ -49,7 +48,7 @@ def converted(node: exp.Convert) -> exp.Expression:
         template = read_expression(list(bigquery_datetime(STYLES[number])), rules, _TIMES[target.this])
     except UnknownToken:
         what = f"style {number} of CONVERT is not supported for reading a text"
-        fail(Unsupported(what, "use a style of digits alone, such as 101, 112 or 120"), node)
+        refuse(node, what, "use a style of digits alone, such as 101, 112 or 120")
     return whole(template, node.expression, kinds=frozenset({Kind.TEXT}))
 
 

@@ -10,9 +10,8 @@ import re
 from sqlglot import exp
 
 from engine.schema import Kind
-from planner.errors import Unsupported
-from planner.native.templates import whole
-from planner.positions import fail
+from planner.native.templates import whole, with_parts
+from planner.positions import refuse
 
 _EXACT = frozenset({Kind.SMALLINT, Kind.INTEGER, Kind.BIGINT, Kind.NUMERIC})
 _STANDARD = re.compile(r"([NnCc])(\d?)|([DdFf])(\d{1,2})")
@@ -28,10 +27,8 @@ def in_english(node: exp.Anonymous) -> exp.Anonymous:
         return node
     culture = node.expressions[2]
     if culture.name.lower() != _CULTURE:
-        fail(Unsupported(f"format in the culture {culture.sql()} is not supported", "en-US is"), culture)
-    found = node.copy()
-    found.set("expressions", [arg.copy() for arg in node.expressions[:2]])
-    return found
+        refuse(culture, f"format in the culture {culture.sql()} is not supported", "en-US is")
+    return with_parts(node, expressions=[arg.copy() for arg in node.expressions[:2]])
 
 
 def number_format(node: exp.Anonymous) -> exp.Expression | None:

@@ -22,7 +22,7 @@ from planner.formats.read_functions import READERS, ReadFunction
 from planner.formats.write_formats import written
 from planner.formats.write_functions import CAST_AS_TEXT, WRITERS, WriteFunction
 from planner.native.templates import whole
-from planner.positions import fail, position
+from planner.positions import position, refuse
 
 
 def formatted(node: exp.Expression, dialect: str) -> exp.Expression:
@@ -39,7 +39,7 @@ def formatted(node: exp.Expression, dialect: str) -> exp.Expression:
             exp.StrToDate(args={"format": exp.Expression()})
             | exp.StrToTime(args={"format": exp.Expression()})
         ):
-            fail(Unsupported("a cast to a date or time by a format is not supported", _BY_FUNCTION), node)
+            refuse(node, "a cast to a date or time by a format is not supported", _BY_FUNCTION)
         case exp.Convert(args={"style": exp.Expression()}):
             return converted(node)
         case exp.NumberToStr() if dialect in _NUMERALS:
@@ -69,7 +69,7 @@ def _call(node: exp.Anonymous, dialect: str) -> exp.Expression:
         if is_number(args[1]):
             return written_number(*args)
     if name in UNKNOWN.get(dialect, ()):
-        fail(Unsupported(f"formats of {dialect} are not supported: {name.lower()}", _CAST), node)
+        refuse(node, f"formats of {dialect} are not supported: {name.lower()}", _CAST)
     if dialect == "duckdb" and name == "STRFTIME":
         _refuse_nanoseconds(node)
     writer = WRITERS.get(dialect, {}).get(name)
@@ -78,7 +78,7 @@ def _call(node: exp.Anonymous, dialect: str) -> exp.Expression:
         return node
     if len(args) > 2:
         what = f"{name.lower()} with {len(args)} arguments is not supported"
-        fail(Unsupported(what, "pass a value and a format"), node)
+        refuse(node, what, "pass a value and a format")
     if writer is not None:
         return _written(node, writer, args[writer.value], args[writer.form])
     return _read(node, reader, args[reader.value], args[reader.form]) if reader is not None else node
@@ -88,10 +88,7 @@ def _refuse_nanoseconds(node: exp.Anonymous) -> None:
     """Refuse DuckDB's %n, which writes uninitialized memory: another text each time."""
     for form in node.find_all(exp.Literal):
         if "%n" in form.name.replace("%%", ""):
-            fail(
-                Unsupported("'%n' in the format of strftime is not supported", "use %f for microseconds"),
-                form,
-            )
+            refuse(form, "'%n' in the format of strftime is not supported", "use %f for microseconds")
 
 
 _CAST = "use casts and date functions instead"
@@ -129,7 +126,7 @@ _TEXTS = frozenset({Kind.TEXT})
 def _constant(form: exp.Expression) -> exp.Literal:
     literal = _literal(form)
     if literal is None:
-        fail(Unsupported(f"a format that is not a constant is not supported: {form.sql()}", _CONSTANT), form)
+        refuse(form, f"a format that is not a constant is not supported: {form.sql()}", _CONSTANT)
     return literal
 
 

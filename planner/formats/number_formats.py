@@ -6,9 +6,8 @@ from __future__ import annotations
 from sqlglot import exp
 
 from engine.schema import Kind
-from planner.errors import Unsupported
 from planner.native.templates import whole
-from planner.positions import fail
+from planner.positions import refuse
 
 _EXACT = frozenset({Kind.SMALLINT, Kind.INTEGER, Kind.BIGINT, Kind.NUMERIC})
 _MOST = 18
@@ -22,12 +21,9 @@ def grouped(node: exp.NumberToStr) -> exp.Expression:
     form, culture = node.args.get("format"), node.args.get("culture")
     if culture is not None and culture.name not in _LOCALES:
         hint = f"known are {' and '.join(_LOCALES)}"
-        fail(Unsupported(f"format with this locale is not supported: {culture.sql()}", hint), node)
+        refuse(node, f"format with this locale is not supported: {culture.sql()}", hint)
     if not isinstance(form, exp.Literal) or not form.name.isdecimal() or int(form.name) > _MOST:
-        fail(
-            Unsupported("the decimals of format must be a constant", f"write a number from 0 to {_MOST}"),
-            node,
-        )
+        refuse(node, "the decimals of format must be a constant", f"write a number from 0 to {_MOST}")
     text = _template(int(form.name))
     is_turned = culture is not None and _LOCALES[culture.name]
     return whole(f"translate({text}, ',.', '.,')" if is_turned else text, node.this, kinds=_EXACT)

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
 from planner.formats.number_parts import NUMBERS, fraction, grouped, roman
 from planner.native.templates import sql, whole
-from planner.positions import fail
+from planner.positions import refuse
 
 _SHAPE = re.compile(r"(FM)?(S)?([$L])?([90,G]*)(?:([.D])([90]*))?(S|MI|PR)?", re.IGNORECASE)
 _BASE_16 = re.compile(r"(FM)?(X+)", re.IGNORECASE)
@@ -68,7 +67,7 @@ def number_of(value: exp.Expression, form: exp.Expression) -> exp.Expression:
     read = _read(form)
     digits = len(read.behind or "")
     if digits > _MOST:
-        fail(Unsupported(f"a format with more than {_MOST} decimals is not supported"), form)
+        refuse(form, f"a format with more than {_MOST} decimals is not supported")
     shape = rf"\s*[-+]?[$]?[0-9,]{{{{0,{len(read.before)}}}}}([.][0-9]{{{{0,{digits}}}}})?\s*"
     shape = shape.replace("{{", "{").replace("}}", "}")
     plain = "replace(replace(trim({0}), ',', ''), '$', '')"
@@ -80,12 +79,10 @@ def number_of(value: exp.Expression, form: exp.Expression) -> exp.Expression:
 def _read(form: exp.Expression) -> _Format:
     shape = _SHAPE.fullmatch(form.name.strip())
     if shape is None or not (shape[4] or shape[6]) or (shape[2] and shape[7]) or len(shape[6] or "") > _MOST:
-        fail(
-            Unsupported(
-                f"the format {form.name!r} of a number is not supported",
-                "known are 9, 0, and . , D G $ S MI PR FM",
-            ),
+        refuse(
             form,
+            f"the format {form.name!r} of a number is not supported",
+            "known are 9, 0, and . , D G $ S MI PR FM",
         )
     return _Format(
         not shape[1],

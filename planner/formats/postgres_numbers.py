@@ -12,11 +12,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
 from planner.formats.number_parts import NUMBERS, fraction, grouped, roman
 from planner.formats.write_formats import template_constant
 from planner.native.templates import sql, whole
-from planner.positions import fail
+from planner.positions import refuse
 
 _TEXT = r"(?:\"(?:[^\"\\]|\\.)*\"|[^\w.,\"])"
 _SHAPE = re.compile(
@@ -70,9 +69,7 @@ def number_of(value: exp.Expression, form: exp.Expression) -> exp.Expression:
     """to_number of a text that is written as the format says; any other text fails."""
     read = _known(form)
     if read.prefix or read.suffix or read.ordinal or read.moved or read.trail == "PR":
-        fail(
-            Unsupported("this format is not supported in to_number", "known are 9, 0 and . , D G S MI"), form
-        )
+        refuse(form, "this format is not supported in to_number", "known are 9, 0 and . , D G S MI")
     digits = len(read.behind or "")
     sign = "[-+]?" if read.trail else ""
     lead = "" if read.trail else "[-+]?"
@@ -97,7 +94,7 @@ def _known(form: exp.Expression) -> _Format:
     read = _read(form.name) if isinstance(form, exp.Literal) else None
     if read is None:
         name = form.name if isinstance(form, exp.Literal) else form.sql()
-        fail(Unsupported(f"the format {name!r} of a number is not supported", _SHAPE_HINT), form)
+        refuse(form, f"the format {name!r} of a number is not supported", _SHAPE_HINT)
     return read
 
 

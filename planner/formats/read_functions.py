@@ -68,10 +68,7 @@ _SPARK_READERS = {
     ),
 }
 _HIVE_READERS = _readers(
-    letters.hive,
-    "Hive",
-    _JAVA,
-    {"UNIX_TIMESTAMP": "SECONDS", "TO_DATE": "DATE", "TO_TIMESTAMP": "TIMESTAMP"},
+    letters.hive, "Hive", _JAVA, {"UNIX_TIMESTAMP": "SECONDS", "TO_DATE": "DATE", "TO_TIMESTAMP": "TIMESTAMP"}
 )
 _TRINO_READERS = {
     **_readers(percents.trino, "Trino", ReadRules(), {"DATE_PARSE": "TIMESTAMP"}),

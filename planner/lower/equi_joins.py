@@ -15,16 +15,7 @@ from planner.ir import Expression, JoinKind, ThetaJoin, references
 from planner.ir.conditions import Condition, parts_of
 from planner.ir.scalars import FALSE, TRUE
 from planner.lower.join_keys import keyed
-from planner.lower.lowered import (
-    Lowered,
-    difference,
-    distinct,
-    lowered,
-    pairs_key,
-    projected,
-    sum_of,
-    taken,
-)
+from planner.lower.lowered import Lowered, difference, distinct, lowered, pairs_key, projected, sum_of, taken
 from planner.lower.time_filters import filtered_over_time, mapped_over_time
 
 

@@ -14,29 +14,6 @@ from engine.plan.expressions import ColumnRef
 from engine.plan.nodes import Entry, LoopBinding, Map, Node, Recursive, Variable
 from engine.schema import Column, Schema
 from planner import ir
-from planner.ir import (
-    Aggregate,
-    Attribute,
-    Context,
-    Distinct,
-    Fixpoint,
-    JoinKind,
-    Nearest,
-    Over,
-    Prioritized,
-    Project,
-    RecursiveRef,
-    Relational,
-    RelationalProgram,
-    Selection,
-    SetOp,
-    SharedRef,
-    TableScan,
-    ThetaJoin,
-    Top,
-    UnnestLists,
-    Values,
-)
 from planner.ir.scalars import conjuncts
 from planner.ir.waiting import waiting
 from planner.limits import check_time
@@ -55,7 +32,7 @@ from planner.lower.window_plans import lower_window
 
 
 def lower(
-    program: RelationalProgram, sources: PlanSources | None = None, depth: int = 0
+    program: ir.RelationalProgram, sources: PlanSources | None = None, depth: int = 0
 ) -> tuple[Node, Schema]:
     """The engine plan of the program, and the schema of its rows under the user's names. `sources` are told
     which nodes each operator becomes. The plan is to stand in `depth` scopes."""
@@ -87,7 +64,7 @@ class _Bound:
 
     name: str
     depth: int
-    columns: tuple[Attribute, ...]
+    columns: tuple[ir.Attribute, ...]
     entries: dict[str, Entry]
     value: Lowered | None = None
 
@@ -105,7 +82,7 @@ _Use = tuple[int, bool]
 
 
 class _Lowering:
-    def __init__(self, program: RelationalProgram, sources: PlanSources, depth: int) -> None:
+    def __init__(self, program: ir.RelationalProgram, sources: PlanSources, depth: int) -> None:
         self.program = program
         self.depth = depth
         self.sources = sources
@@ -114,58 +91,58 @@ class _Lowering:
         self.uses: dict[int, frozenset[_Use]] = {}
         self.values: dict[Node, Node] = {}
 
-    def lower(self, operator: Relational) -> Lowered:
+    def lower(self, operator: ir.Relational) -> Lowered:
         check_time()
         with self.sources.of(operator) as below:
             result = self._lowered(operator)
             below.becomes(result.node)
         return result
 
-    def _lowered(self, operator: Relational) -> Lowered:
+    def _lowered(self, operator: ir.Relational) -> Lowered:
         match operator:
-            case TableScan():
+            case ir.TableScan():
                 return lower_scan(operator)
-            case Values():
+            case ir.Values():
                 return lower_values(operator)
-            case Project(input=input, items=items):
+            case ir.Project(input=input, items=items):
                 return mapped_over_time(self.lower(input), [(attribute.id, e) for attribute, e in items])
-            case Selection(input=input, predicate=predicate):
+            case ir.Selection(input=input, predicate=predicate):
                 return filtered_over_time(self.lower(input), conjuncts(predicate))
-            case ThetaJoin(kind=JoinKind.INNER):
+            case ir.ThetaJoin(kind=ir.JoinKind.INNER):
                 return self._inner(operator)
-            case ThetaJoin(kind=JoinKind.SEMI, left=left) if (rows := waiting(operator)) is not None:
+            case ir.ThetaJoin(kind=ir.JoinKind.SEMI, left=left) if (rows := waiting(operator)) is not None:
                 left_rows, times = self.lower(left), self.lower(rows.newest.input)
                 found = lower_waiting(rows, left_rows, times)
                 return found or lower_join(operator, left_rows, self.lower(operator.right))
-            case ThetaJoin(left=left, right=right):
+            case ir.ThetaJoin(left=left, right=right):
                 return lower_join(operator, self.lower(left), self.lower(right))
-            case Aggregate(input=input):
+            case ir.Aggregate(input=input):
                 return lower_aggregate(operator, self.lower(input))
-            case Over(input=input):
+            case ir.Over(input=input):
                 return lower_window(operator, self.lower(input))
-            case Distinct(input=input):
+            case ir.Distinct(input=input):
                 return distinct(projected(self.lower(input), [c.id for c in operator.columns]))
-            case UnnestLists(input=input):
+            case ir.UnnestLists(input=input):
                 return lower_unnest(operator, self.lower(input))
-            case Top(input=input):
+            case ir.Top(input=input):
                 return lower_top(operator, self.lower(input))
-            case Nearest(left=left, right=right):
+            case ir.Nearest(left=left, right=right):
                 return lower_nearest(operator, self.lower(left), self.lower(right))
-            case SetOp(left=left, right=right):
+            case ir.SetOp(left=left, right=right):
                 return lower_set_operation(operator, self.lower(left), self.lower(right))
-            case Context(input=input, renaming=renaming):
+            case ir.Context(input=input, renaming=renaming):
                 return distinct(self._renamed(self.lower(input), renaming))
-            case SharedRef(number=number, renaming=renaming):
+            case ir.SharedRef(number=number, renaming=renaming):
                 return self._renamed(self._definition(number), renaming)
-            case RecursiveRef():
+            case ir.RecursiveRef():
                 return self._reference(operator)
-            case Prioritized():
+            case ir.Prioritized():
                 return self._prioritized(operator)
-            case Fixpoint():
+            case ir.Fixpoint():
                 return self._fixpoint(operator)
         raise TypeError(f"{type(operator).__name__} cannot be lowered")
 
-    def _inner(self, join: ThetaJoin) -> Lowered:
+    def _inner(self, join: ir.ThetaJoin) -> Lowered:
         """An inner join, together with the joins below it where that may win; loops keep binary joins."""
         apart = relations(join)
         many = len(apart.leaves) > 2 and apart.are_connected
@@ -174,7 +151,7 @@ class _Lowering:
         self.sources.together(join, apart.leaves)
         return lower_relations(join, apart, [self.lower(leaf) for leaf in apart.leaves])
 
-    def _renamed(self, input: Lowered, renaming: tuple[tuple[Attribute, int], ...]) -> Lowered:
+    def _renamed(self, input: Lowered, renaming: tuple[tuple[ir.Attribute, int], ...]) -> Lowered:
         found = taken(input, input.positions(old for _, old in renaming))
         return replace(found, ids=tuple(a.id for a, _ in renaming) or found.ids)
 
@@ -186,14 +163,14 @@ class _Lowering:
             self.shared[number, read] = self.lower(operator)
         return self.shared[number, read]
 
-    def _reference(self, reference: RecursiveRef) -> Lowered:
+    def _reference(self, reference: ir.RecursiveRef) -> Lowered:
         rows = self.variables[reference.variable].read(reference.is_current)
         ids = [NOBODY] * len(rows.ids)
         for column, position in zip(reference.columns, reference.positions, strict=True):
             ids[position] = column.id
         return taken(replace(rows, ids=tuple(ids)), reference.positions)
 
-    def _prioritized(self, prioritized: Prioritized) -> Lowered:
+    def _prioritized(self, prioritized: ir.Prioritized) -> Lowered:
         """A name for the rows in the scope that they enter; they keep their key, whatever their round."""
         bound = self.variables[prioritized.variable]
         input = self.lower(prioritized.input)
@@ -201,7 +178,7 @@ class _Lowering:
         bound.entries[name] = Entry(name, input.node, input.positional(prioritized.round))
         return replace(input, node=Variable(name, input.node.schema))
 
-    def _fixpoint(self, fixpoint: Fixpoint) -> Lowered:
+    def _fixpoint(self, fixpoint: ir.Fixpoint) -> Lowered:
         depths = {bound.name: bound.depth for bound in self.variables.values()}
         depth = 1 + max((depths[name] for name in self._free(fixpoint)), default=self.depth - 1)
         entries: dict[str, Entry] = {}
@@ -222,23 +199,23 @@ class _Lowering:
         self.variables[binding.variable] = replace(bound, value=value)
         return LoopBinding(bound.name, value.node)
 
-    def _free(self, operator: Relational) -> frozenset[str]:
+    def _free(self, operator: ir.Relational) -> frozenset[str]:
         """The engine's variables that the operator's plan refers to and does not bind."""
         read = (self.variables[v].read(is_current).node for v, is_current in self._uses(operator))
         return frozenset().union(*(node.free for node in read))
 
-    def _uses(self, operator: Relational) -> frozenset[_Use]:
+    def _uses(self, operator: ir.Relational) -> frozenset[_Use]:
         """The reads of variables that the operator does not bind."""
         match operator:
-            case RecursiveRef(variable=variable, is_current=is_current):
+            case ir.RecursiveRef(variable=variable, is_current=is_current):
                 return frozenset({(variable, is_current)})
-            case Prioritized(input=input, variable=variable):
+            case ir.Prioritized(input=input, variable=variable):
                 return self._uses(input) | {(variable, False)}
-            case SharedRef(number=number):
+            case ir.SharedRef(number=number):
                 if number not in self.uses:
                     self.uses[number] = self._uses(self.program.definitions[number])
                 return self.uses[number]
-            case Fixpoint(bindings=bindings):
+            case ir.Fixpoint(bindings=bindings):
                 bound = {binding.variable for binding in bindings}
                 uses = frozenset().union(*(self._uses(b.value) for b in bindings))
                 return frozenset((v, is_current) for v, is_current in uses if v not in bound)

@@ -23,19 +23,7 @@ from engine.plan.nodes import Join as EngineJoin
 from engine.plan.window_functions import PLACES, Windowed, WindowFunction
 from engine.plan.window_functions import Window as EngineWindow
 from engine.schema import BIGINT, Type
-from planner.ir import (
-    Aggregate,
-    AggregateItem,
-    Attribute,
-    Expression,
-    Frame,
-    GeneralAggregate,
-    Over,
-    PlaceFunction,
-    Unit,
-    WindowItem,
-    function_name,
-)
+from planner import ir
 from planner.ir.window_items import CURRENT, END, START
 from planner.lower.aggregate import lower_aggregate
 from planner.lower.distances import Distances, distances
@@ -55,7 +43,7 @@ _COUNT = Windowed(WindowFunction.COUNT, None, BIGINT)
 Ids = tuple[int, ...]
 
 
-def lower_window(window: Over, input: Lowered) -> Lowered:
+def lower_window(window: ir.Over, input: Lowered) -> Lowered:
     return _Lowering(window, input).lowered()
 
 
@@ -66,14 +54,14 @@ class _Lowering:
     Intermediate columns have negative numbers, which no attribute has.
     """
 
-    window: Over
+    window: ir.Over
     input: Lowered
     forward: dict[Windowed, ColumnRef] = field(default_factory=dict)
     backward: dict[Windowed, ColumnRef] = field(default_factory=dict)
-    aggregates: dict[tuple[Ids, AggregateItem], ColumnRef] = field(default_factory=dict)
+    aggregates: dict[tuple[Ids, ir.AggregateItem], ColumnRef] = field(default_factory=dict)
     ends: dict[tuple[Ids, bool, int], ColumnRef] = field(default_factory=dict)
     dense: ColumnRef | None = None
-    asked: list[WindowItem] = field(default_factory=list)
+    asked: list[ir.WindowItem] = field(default_factory=list)
     numbers: Iterator[int] = field(default_factory=lambda: iter(range(-2, -(2**31), -1)))
 
     def lowered(self) -> Lowered:
@@ -102,30 +90,30 @@ class _Lowering:
         """The columns in which peers agree."""
         return tuple(dict.fromkeys((*self.keys, *(ordering.column for ordering in self.window.order))))
 
-    def _value(self, item: WindowItem) -> Expression:
+    def _value(self, item: ir.WindowItem) -> ir.Expression:
         if item.frame.varying:
             return self._asked(item)
-        if isinstance(item.function, Function | GeneralAggregate):
+        if isinstance(item.function, Function | ir.GeneralAggregate):
             return self._aggregate(item)
         number = Windowed(WindowFunction.ROW_NUMBER, None, BIGINT)
         rank = Windowed(WindowFunction.RANK, None, BIGINT)
         match item.function:
-            case PlaceFunction.ROW_NUMBER:
+            case ir.PlaceFunction.ROW_NUMBER:
                 return self._placed(number)
-            case PlaceFunction.RANK:
+            case ir.PlaceFunction.RANK:
                 return self._placed(rank)
-            case PlaceFunction.DENSE_RANK:
+            case ir.PlaceFunction.DENSE_RANK:
                 self.dense = self.dense or self._new(BIGINT)
                 return self.dense
-            case PlaceFunction.PERCENT_RANK:
+            case ir.PlaceFunction.PERCENT_RANK:
                 return percentage(self._placed(rank), self._size())
-            case PlaceFunction.CUME_DIST:
+            case ir.PlaceFunction.CUME_DIST:
                 return cumulative(self._placed(replace(_COUNT, peers=True)), self._size())
-            case PlaceFunction.NTILE if isinstance(item.arguments[0], Literal):
+            case ir.PlaceFunction.NTILE if isinstance(item.arguments[0], Literal):
                 return tile(self._placed(number), self._size(), item.arguments[0])
-            case PlaceFunction.LAG | PlaceFunction.LEAD:
+            case ir.PlaceFunction.LAG | ir.PlaceFunction.LEAD:
                 return self._shifted(item)
-            case PlaceFunction.FIRST_VALUE | PlaceFunction.LAST_VALUE:
+            case ir.PlaceFunction.FIRST_VALUE | ir.PlaceFunction.LAST_VALUE:
                 return self._end(item)
         return self._asked(item)
 
@@ -133,19 +121,19 @@ class _Lowering:
         """The number of rows in the partition."""
         return self._grouped(self.keys, Function.COUNT, (), BIGINT)
 
-    def _aggregate(self, item: WindowItem) -> Expression:
+    def _aggregate(self, item: ir.WindowItem) -> ir.Expression:
         arguments = tuple(argument for argument in item.arguments if isinstance(argument, int))
-        if isinstance(item.function, PlaceFunction) or len(arguments) < len(item.arguments):
+        if isinstance(item.function, ir.PlaceFunction) or len(arguments) < len(item.arguments):
             return self._asked(item)
         by = self._group(item.frame)
         if by is not None:
             return self._grouped(by, item.function, arguments, item.attribute.type, item.distinct)
-        if item.distinct or item.frame.exclude or isinstance(item.function, GeneralAggregate):
+        if item.distinct or item.frame.exclude or isinstance(item.function, ir.GeneralAggregate):
             return self._asked(item)
         position = self.input.position(arguments[0]) if arguments else None
         function = Windowed(_AGGREGATES[item.function], position, item.attribute.type)
         start, end = item.frame.start, item.frame.end
-        if item.frame.unit is Unit.ROWS:
+        if item.frame.unit is ir.Unit.ROWS:
             if start == START and end.place is not None:
                 return self._placed(replace(function, end=end.place))
             if start.place is not None and end == END:
@@ -159,36 +147,36 @@ class _Lowering:
         near = self._distances(item.frame, position)
         return self._asked(item) if near is None else self._placed(replace(function, distances=near))
 
-    def _distances(self, frame: Frame, argument: int | None) -> Distances | None:
+    def _distances(self, frame: ir.Frame, argument: int | None) -> Distances | None:
         """A frame of RANGE by distances, which the engine takes unless the argument may be a wide number."""
         types = self.input.node.schema.types
         is_wide = argument is not None and types[argument].may_be_wide
-        if frame.unit is not Unit.RANGE or len(self.window.order) != 1 or is_wide:
+        if frame.unit is not ir.Unit.RANGE or len(self.window.order) != 1 or is_wide:
             return None
         by = self.window.order[0].column
         return None if by in self.keys else distances(frame, types[self.input.position(by)])
 
-    def _group(self, frame: Frame) -> Ids | None:
+    def _group(self, frame: ir.Frame) -> Ids | None:
         """The columns that tell the frame's rows from all others, or None."""
         if frame.is_all:
             return self.keys
-        are_peers = (frame.start, frame.end) == (CURRENT, CURRENT) and frame.unit is not Unit.ROWS
+        are_peers = (frame.start, frame.end) == (CURRENT, CURRENT) and frame.unit is not ir.Unit.ROWS
         return self.peers if are_peers and not frame.exclude else None
 
-    def _shifted(self, item: WindowItem) -> Expression:
+    def _shifted(self, item: ir.WindowItem) -> ir.Expression:
         column, offset, *default = item.arguments
         constants = [a for a in (offset, *default) if isinstance(a, Literal)]
         if item.ignores_nulls or len(constants) < 1 + len(default) or not isinstance(constants[0].value, int):
             return self._asked(item)
-        distance = constants[0].value if item.function is PlaceFunction.LEAD else -constants[0].value
+        distance = constants[0].value if item.function is ir.PlaceFunction.LEAD else -constants[0].value
         given = constants[1].value if default else None
         return self._of_row(item, column, WindowFunction.VALUE, distance, distance, given)
 
-    def _end(self, item: WindowItem) -> Expression:
+    def _end(self, item: ir.WindowItem) -> ir.Expression:
         """The first or last value of a frame that certainly contains the current row, or of a bounded
         frame."""
         frame, column = item.frame, item.arguments[0]
-        is_last = item.function is PlaceFunction.LAST_VALUE
+        is_last = item.function is ir.PlaceFunction.LAST_VALUE
         near, far = (frame.end, frame.start) if is_last else (frame.start, frame.end)
         if item.ignores_nulls or frame.exclude or not isinstance(column, int):
             return self._asked(item)
@@ -196,9 +184,9 @@ class _Lowering:
         reached = reached or (far.place is not None and (far.place <= 0 if is_last else far.place >= 0))
         if reached and near == (END if is_last else START):
             return self._of_group(self.keys, is_last, column, item.attribute.type)
-        if reached and near == CURRENT and frame.unit is not Unit.ROWS:
+        if reached and near == CURRENT and frame.unit is not ir.Unit.ROWS:
             return self._of_group(self.peers, is_last, column, item.attribute.type)
-        if frame.unit is not Unit.ROWS or near.place is None:
+        if frame.unit is not ir.Unit.ROWS or near.place is None:
             return self._asked(item)
         if far.place is not None:
             function = WindowFunction.LAST if is_last else WindowFunction.FIRST
@@ -221,7 +209,7 @@ class _Lowering:
 
     def _of_row(
         self,
-        item: WindowItem,
+        item: ir.WindowItem,
         column: object,
         function: WindowFunction,
         start: int,
@@ -231,7 +219,7 @@ class _Lowering:
         position = self.input.position(column)  # type: ignore[arg-type]
         return self._placed(Windowed(function, position, item.attribute.type, start, end, False, default))
 
-    def _asked(self, item: WindowItem) -> ColumnRef:
+    def _asked(self, item: ir.WindowItem) -> ColumnRef:
         """The item's own column, computed by a query over the partition."""
         self.asked.append(item)
         return item.attribute.ref
@@ -239,12 +227,14 @@ class _Lowering:
     def _grouped(
         self,
         by: Ids,
-        function: Function | GeneralAggregate,
+        function: Function | ir.GeneralAggregate,
         arguments: Ids,
         type: Type,
         distinct: bool = False,
     ) -> ColumnRef:
-        item = AggregateItem(Attribute(0, function_name(function), type), function, arguments, distinct)
+        item = ir.AggregateItem(
+            ir.Attribute(0, ir.function_name(function), type), function, arguments, distinct
+        )
         return self.aggregates.setdefault((by, item), self._new(type))
 
     def _of_group(self, by: Ids, is_last: bool, column: int, type: Type) -> ColumnRef:
@@ -255,7 +245,7 @@ class _Lowering:
     def _with_aggregates(self, rows: Lowered, by: Ids) -> Lowered:
         found = [(item, ref) for (group, item), ref in self.aggregates.items() if group == by]
         items = tuple(replace(item, attribute=replace(item.attribute, id=ref.index)) for item, ref in found)
-        return _joined(rows, lower_aggregate(Aggregate(self.window.input, by, items), self.input), by)
+        return _joined(rows, lower_aggregate(ir.Aggregate(self.window.input, by, items), self.input), by)
 
     def _with_ends(self, rows: Lowered, by: Ids, is_last: bool) -> Lowered:
         names = {
@@ -275,7 +265,9 @@ class _Lowering:
         return _joined(rows, _windowed(peers, groups, number, turned=False), self.peers)
 
 
-def _windowed(window: Over, rows: Lowered, functions: Mapping[Windowed, ColumnRef], turned: bool) -> Lowered:
+def _windowed(
+    window: ir.Over, rows: Lowered, functions: Mapping[Windowed, ColumnRef], turned: bool
+) -> Lowered:
     """The rows with the columns of the functions, in the window's order or its reverse."""
     if not functions:
         return rows
@@ -292,7 +284,7 @@ def _windowed(window: Over, rows: Lowered, functions: Mapping[Windowed, ColumnRe
     return Lowered(node, ids, rows.nullable + nullable, rows.key)
 
 
-def _order(window: Over, rows: Lowered, ties: bool, turned: bool) -> tuple[Ordering, ...]:
+def _order(window: ir.Over, rows: Lowered, ties: bool, turned: bool) -> tuple[Ordering, ...]:
     order = [*window.order, *(Ordering(id) for id in window.ties if ties)]
     return tuple(Ordering(rows.position(c), down != turned, first != turned) for c, down, first in order)
 

@@ -7,18 +7,15 @@ name. Examples are the manual's, https://www.postgresql.org/docs/15/functions-js
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
 
-from planner.errors import InvalidQuery, Unsupported
+from planner.errors import InvalidQuery
 from planner.native.document_paths import pointed, steps_written
 from planner.native.json_paths import text
-from planner.native.templates import whole
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, whole
+from planner.positions import fail, refuse
 
 _DOCUMENT, _NEW = "CAST({0} AS JSON)", "CAST({1} AS JSON)"
 _NUMBER = re.compile(r"[+-]?\d{1,9}")
@@ -114,7 +111,7 @@ def _known(changed: str) -> str:
 
 def _option(option: Args, default: bool) -> bool:
     if option and not isinstance(option[0], exp.Boolean):
-        fail(Unsupported("an option that is not constant is not supported", "write true or false"), option[0])
+        refuse(option[0], "an option that is not constant is not supported", "write true or false")
     return bool(option[0].this) if option else default
 
 
@@ -126,7 +123,7 @@ def _place(path: exp.Expression) -> _Place | None:
     *before, last = steps
     if any(_NUMBER.fullmatch(step) and int(step) < 0 for step in before):
         hint = "count from the first element, which has the number 0"
-        fail(Unsupported("a negative number in the middle of a path is not supported", hint), path)
+        refuse(path, "a negative number in the middle of a path is not supported", hint)
     up = text("".join(map(pointed, before)))
     return _Place(
         text("".join(map(pointed, steps))),
@@ -142,7 +139,7 @@ def _steps(path: exp.Expression) -> list[str]:
     written = steps_written(path)
     if written is None:
         hint = "write it as '{a,1}' or as ARRAY['a', '1']"
-        fail(Unsupported("a path that is not constant is not supported", hint), path)
+        refuse(path, "a path that is not constant is not supported", hint)
     steps = [step for step in written if step is not None]
     if len(steps) < len(written):
         fail(InvalidQuery("a step of this path is NULL", 'write "null" in quotes for the name'), path)

@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 
 from sqlglot import exp
 
-from planner.errors import InvalidQuery, PlannerError, UnknownColumn, Unsupported
+from planner.errors import InvalidQuery, PlannerError, UnknownColumn
 from planner.native.reference import constant
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.suggestions import did_you_mean
 
 PATTERNS = (exp.Like, exp.ILike, exp.SimilarTo, exp.Glob)
@@ -21,7 +21,7 @@ def matching(node: exp.Expression, names: Sequence[str]) -> frozenset[str]:
     """The names that match the pattern on the right of the operator."""
     pattern = node.expression
     if not (isinstance(pattern, exp.Literal) and pattern.is_string):
-        fail(Unsupported("* LIKE a pattern that is not a constant is not supported"), pattern)
+        refuse(pattern, "* LIKE a pattern that is not a constant is not supported")
     test = _test(node, pattern)
     wanted = not node.args.get("negate")
     found = frozenset(name for name in names if test(name) == wanted)
@@ -66,7 +66,7 @@ def chosen(node: exp.Columns, names: Sequence[str]) -> frozenset[str]:
             what = "meets the condition of COLUMNS"
         case _:
             what = "COLUMNS of anything but *, a pattern, a list of names or a lambda"
-            fail(Unsupported(f"{what} is not supported"), node)
+            refuse(node, f"{what} is not supported")
     if not found:
         fail(InvalidQuery(f"no column's name {what}"), node)
     return found
@@ -94,7 +94,7 @@ def _holds(body: exp.Expression, parameter: exp.Expression, name: str) -> bool:
         fail(error, body)
     if not known:
         hint = "compare the name with constants"
-        fail(Unsupported("this condition of COLUMNS is not supported", hint), body)
+        refuse(body, "this condition of COLUMNS is not supported", hint)
     return value is True
 
 

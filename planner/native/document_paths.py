@@ -10,10 +10,9 @@ from collections.abc import Sequence
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
 from planner.native.json_paths import text
 from planner.native.templates import is_native, sql
-from planner.positions import fail
+from planner.positions import refuse
 
 _STEPS = "list_transform({1}, lambda step: '/' || replace(replace(step, '~', '~0'), '/', '~1'))"
 _PATH = f"array_to_string({_STEPS}, '')"
@@ -37,7 +36,7 @@ def steps_written(path: exp.Expression) -> list[str | None] | None:
     while inside.strip() and at <= len(inside):
         item = _ITEM.match(inside, at)
         if item is None or (not item[1] and not item[2]):
-            fail(Unsupported(f"the path '{written}' is not supported", "write it as '{a,1}'"), path)
+            refuse(path, f"the path '{written}' is not supported", "write it as '{a,1}'")
         is_null = item[1] is None and item[2].lower() == "null"
         found.append(None if is_null else item[2] or re.sub(r"\\(.)", r"\1", item[1]))
         at = item.end() if item[3] else len(inside) + 1

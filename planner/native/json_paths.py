@@ -13,9 +13,8 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
 from planner.native.path_predicates import NoPredicate, PredicateReader
-from planner.positions import fail
+from planner.positions import refuse
 
 _HINT = 'supported are $, .name, ."name", .*, [number], [last] and [*], and filters of lax paths'
 _FILTER = re.compile(r"\s*\?\s*(?=\()")
@@ -94,7 +93,7 @@ def json_path(node: exp.Expr, is_lax: bool, variables: Mapping[str, object] | No
     reader = _Reader(is_lax, variables or {})
     steps, end = reader.steps(written, 1, 0) if written.startswith("$") else ((), -1)
     if end < 0 or written[end:].strip():
-        fail(Unsupported(f"the path '{node.name}' is not supported", _HINT), node)
+        refuse(node, f"the path '{node.name}' is not supported", _HINT)
     return JsonPath(steps, is_lax)
 
 
@@ -113,7 +112,7 @@ def path_predicate(node: exp.Expr, variables: Mapping[str, object] | None = None
 def _written(node: exp.Expr) -> str:
     """The text of a path, without its mode."""
     if not isinstance(node, exp.Literal) or not node.is_string:
-        fail(Unsupported("a path that is not a text in single quotes is not supported", "write '$.a'"), node)
+        refuse(node, "a path that is not a text in single quotes is not supported", "write '$.a'")
     return re.sub(r"^\s*(?:lax\b)?\s*", "", node.name, flags=re.IGNORECASE)
 
 

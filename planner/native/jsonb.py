@@ -6,20 +6,17 @@ constant, and so are its variables.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
 import orjson
 from sqlglot import exp
 
 from engine.scalar.written import readable
 from engine.schema import TEXT, array_of
-from planner.errors import Unsupported
 from planner.native.changed_documents import inserted, replaced
 from planner.native.json_paths import json_path, path_predicate
-from planner.native.templates import sql, whole
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Made, Meanings, sql, whole
+from planner.positions import refuse
 
 _DOCUMENT = "CAST({0} AS JSON)"
 _ESCAPED = "replace(replace({STEP}, '~', '~0'), '/', '~1')"
@@ -44,7 +41,7 @@ _TRUTH = (
 )
 
 
-def _along(function: str) -> Callable[[Args], exp.Expression]:
+def _along(function: str) -> Made:
     """json_extract_path('{"f2":{"f3":1},"f4":{"f5":99}}', 'f4', 'f5') is 99."""
 
     def found(args: Args) -> exp.Expression:
@@ -55,7 +52,7 @@ def _along(function: str) -> Callable[[Args], exp.Expression]:
     return found
 
 
-def _of_arrays(template: str) -> Callable[[Args], exp.Expression]:
+def _of_arrays(template: str) -> Made:
     """A template of arrays of texts, which may be written as texts."""
     template = template.replace("{0}", "CAST({0} AS VARCHAR[])").replace("{1}", "CAST({1} AS VARCHAR[])")
     return lambda args: sql(template, [_spelled(each) for each in args])
@@ -66,7 +63,7 @@ def _spelled(array: exp.Expression) -> exp.Expression:
     if not isinstance(array, exp.Literal):
         return array
     if array.name.count("{") > 1:
-        fail(Unsupported("an object of pairs is not supported", "write keys and values in turn"), array)
+        refuse(array, "an object of pairs is not supported", "write keys and values in turn")
     return exp.Literal.string(readable(array.name, array_of(TEXT)))
 
 
@@ -81,9 +78,7 @@ def _variables(args: Args) -> Mapping[str, object]:
         found = None
     if not isinstance(found, dict):
         hint = """write them as a constant, '{"name": value}'"""
-        fail(
-            Unsupported("variables of a path that are not a constant object are not supported", hint), args[2]
-        )
+        refuse(args[2], "variables of a path that are not a constant object are not supported", hint)
     return found
 
 
@@ -92,7 +87,7 @@ def path_values(args: Args) -> str:
     return json_path(args[1], True, _variables(args)).values(_DOCUMENT)
 
 
-def _of_path(template: str) -> Callable[[Args], exp.Expression]:
+def _of_path(template: str) -> Made:
     """A function of the values at a path."""
 
     def found(args: Args) -> exp.Expression:
@@ -112,14 +107,14 @@ def matches(args: Args) -> exp.Expression:
 
 
 exists = _of_path("len({VALUES}) > 0")
-_WITH_OPTIONS: Mapping[str, Callable[[Args], exp.Expression]] = {
+_WITH_OPTIONS: Mapping[str, Made] = {
     "JSONB_PATH_EXISTS": exists,
     "JSONB_PATH_MATCH": matches,
     # jsonb_path_query_array('{"a":[1,2,3,4,5]}', '$.a[*] ? (@ >= 2 && @ <= 4)') is [2, 3, 4]
     "JSONB_PATH_QUERY_ARRAY": _of_path("to_json({VALUES})"),
     "JSONB_PATH_QUERY_FIRST": _of_path(_FIRST),
 }
-JSONB: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+JSONB: Meanings = {
     "JSONB_ARRAY_LENGTH(json)": _COUNT,
     "JSON_ARRAY_LENGTH(json)": _COUNT,
     "JSONB_EXTRACT_PATH(json, ...)": _along("json_extract"),

@@ -12,9 +12,8 @@ import re
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
 from planner.native.templates import sql
-from planner.positions import fail
+from planner.positions import refuse
 
 _WITHOUT_ESCAPES = (
     "regexp_full_match({0}, replace(replace(regexp_replace(regexp_replace(CASE WHEN contains({1}, '\\')"
@@ -28,10 +27,10 @@ def similar(node: exp.Expression) -> exp.Expression:
     test, escape = (node.this, node.expression) if isinstance(node, exp.Escape) else (node, None)
     pattern = test.expression
     if escape is not None and not (isinstance(escape, exp.Literal) and len(escape.name) <= 1):
-        fail(Unsupported("an ESCAPE that is not one character is not supported", "write ESCAPE '\\'"), node)
+        refuse(node, "an ESCAPE that is not one character is not supported", "write ESCAPE '\\'")
     if not isinstance(pattern, exp.Literal):
         if escape is not None:
-            fail(Unsupported("ESCAPE of a pattern that is not constant is not supported"), node)
+            refuse(node, "ESCAPE of a pattern that is not constant is not supported")
         return sql(_WITHOUT_ESCAPES, [test.this, pattern])
     shape = _regular(pattern.name, "\\" if escape is None else escape.name)
     return sql("regexp_full_match({0}, {1})", [test.this, exp.Literal.string(shape)])

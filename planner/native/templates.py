@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeVar
 
 import sqlglot
 from sqlglot import exp
@@ -19,6 +20,12 @@ from sqlglot import exp
 from engine.schema import Kind
 from planner.native.subscripts import keeping_subscripts, remember_first
 
+Args = Sequence[exp.Expression]
+"""The arguments of a call, in their order."""
+Made = Callable[[Args], exp.Expression]
+Meanings = Mapping[str, str | Made]
+"""By signatures: what calls mean, as a template or as a function that makes it."""
+N = TypeVar("N", bound=exp.Expr)
 _NATIVE = "native"
 _SHARED = "shared"
 _CALLED = "called"
@@ -48,6 +55,16 @@ def is_native(node: exp.Expr) -> bool:
 def shared(node: exp.Expr) -> int | None:
     """The number that all copies of a template's argument share, or None."""
     return node.meta.get(_SHARED)
+
+
+def with_parts(node: N, mark: str = "", /, **parts: object) -> N:
+    """A copy of the node with other parts, and with a mark that its meaning is known."""
+    found = node.copy()
+    if mark:
+        found.meta[mark] = True
+    for part, value in parts.items():
+        found.set(part, value)
+    return found
 
 
 def sql(template: str, args: Sequence[exp.Expr]) -> exp.Expression:

@@ -67,12 +67,19 @@ def trees_of(
 
 
 def read_trees(
-    tokens: list[Token], text: str, dialect: str, names: Namespace
+    tokens: list[Token],
+    text: str,
+    dialect: str,
+    names: Namespace,
+    is_type: bool = False,
 ) -> tuple[list[exp.Expr | None], list[Replaced]]:
-    """The trees, and what stands in them for the names of types in the text."""
+    """The trees of statements, or of a type in our own words, and what stands in them for the names of types
+    in the text."""
     parser = _parser_class(dialect)(dialect=keeping_subscripts(dialect))
     parser.names = names
-    found = parser.parse(with_numerals(tokens, dialect), text)
+    tokens = with_numerals(tokens, dialect)
+    parser.is_ours = is_type
+    found = parser.parse_into(exp.DataType, tokens, text) if is_type else parser.parse(tokens, text)
     for place, tree in enumerate(found):
         if isinstance(tree, exp.Expression):
             remember_first(tree, dialect)

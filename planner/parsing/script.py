@@ -56,6 +56,11 @@ class Excerpt:
         before = (min(n, column - c) for at, c, n in self.inserted if at == line and c < column)
         return self.line + line - 1, column - sum(before) + (self.column - 1 if line == 1 else 0)
 
+    def around(self, before: str, after: str) -> Excerpt:
+        """The text between two others; the places in it stay as they are."""
+        inserted = tuple((at, c + len(before) * (at == 1), n) for at, c, n in self.inserted)
+        return Excerpt(f"{before}{self.text}{after}", self.line, self.column - len(before), inserted)
+
     def relocate(self, error: PlannerError) -> None:
         """Change the place of an error about the text to its place in the script."""
         if error.line is not None and error.column is not None:

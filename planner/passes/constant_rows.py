@@ -11,47 +11,36 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from engine.plan.expressions import ColumnRef, Literal
-from planner.ir import (
-    Expression,
-    JoinKind,
-    Project,
-    Relational,
-    ScalarSubquery,
-    Selection,
-    ThetaJoin,
-    Values,
-    references,
-    subqueries,
-)
+from planner import ir
 from planner.ir.rewrite import bottom_up, identity, map_expressions
 from planner.ir.scalars import inline
 
 
-def inline_constants(operator: Relational) -> Relational:
+def inline_constants(operator: ir.Relational) -> ir.Relational:
     """The rows of constants in `operator`, and as values inside its expressions, replaced by constants."""
     return bottom_up(map_expressions(operator, _value), _joined)
 
 
-def _value(expression: Expression) -> Expression | None:
-    if not isinstance(expression, ScalarSubquery):
+def _value(expression: ir.Expression) -> ir.Expression | None:
+    if not isinstance(expression, ir.ScalarSubquery):
         return None
     row = _constants(expression.query)
     return None if row is None else row[expression.column]
 
 
-def _joined(join: Relational) -> Relational:
-    if not (isinstance(join, ThetaJoin) and join.kind is JoinKind.INNER):
+def _joined(join: ir.Relational) -> ir.Relational:
+    if not (isinstance(join, ir.ThetaJoin) and join.kind is ir.JoinKind.INNER):
         return join
     for side, other in ((join.right, join.left), (join.left, join.right)):
         row = _constants(side)
         if row is not None:
             other = _given(other, row)
             items = (*identity(other.columns), *((column, row[column.id]) for column in side.columns))
-            return Selection(Project(other, items), join.condition)
+            return ir.Selection(ir.Project(other, items), join.condition)
     return join
 
 
-def _given(operator: Relational, row: Mapping[int, Expression]) -> Relational:
+def _given(operator: ir.Relational, row: Mapping[int, ir.Expression]) -> ir.Relational:
     """The operator, possibly lateral to the row, with its references to the row replaced by the row's
     values."""
     if not operator.free & row.keys():
@@ -61,14 +50,14 @@ def _given(operator: Relational, row: Mapping[int, Expression]) -> Relational:
     )
 
 
-def _constants(operator: Relational) -> Mapping[int, Expression] | None:
+def _constants(operator: ir.Relational) -> Mapping[int, ir.Expression] | None:
     """The values of an operator that certainly has one row, always the same; None for any other operator."""
     match operator:
-        case Values(columns=columns, rows=(values,)):
+        case ir.Values(columns=columns, rows=(values,)):
             return {c.id: Literal(value, c.type) for c, value in zip(columns, values, strict=True)}
-        case Project(input=input, items=items):
+        case ir.Project(input=input, items=items):
             row = _constants(input)
-            if row is None or any(references(e) - row.keys() or subqueries(e) for _, e in items):
+            if row is None or any(ir.references(e) - row.keys() or ir.subqueries(e) for _, e in items):
                 return None
             return {attribute.id: inline(e, row) for attribute, e in items}
     return None

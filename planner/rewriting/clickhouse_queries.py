@@ -13,9 +13,9 @@ from __future__ import annotations
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from planner.errors import InvalidQuery, Unsupported
+from planner.errors import InvalidQuery
 from planner.native.templates import sql
-from planner.positions import fail
+from planner.positions import fail, refuse
 
 _DIALECTS = frozenset({"clickhouse"})
 _AGGREGATES = frozenset({"avg", "count", "max", "min", "sum"})
@@ -134,16 +134,11 @@ def _join_arrays(query: exp.Select) -> None:
         table = f"array join {number}"
         hidden = {item.name for item in items if isinstance(item, exp.Column)}
         if hidden and any(star.find_ancestor(exp.Select) is query for star in query.find_all(exp.Star)):
-            fail(
-                Unsupported(
-                    "* beside ARRAY JOIN without a name is not supported", "write ARRAY JOIN xs AS x"
-                ),
-                join,
-            )
+            refuse(join, "* beside ARRAY JOIN without a name is not supported", "write ARRAY JOIN xs AS x")
         if join.side == "LEFT":
             arrays = [_never_empty(array) for array in arrays]
         elif join.side:
-            fail(Unsupported(f"{join.side} ARRAY JOIN is not supported"), join)
+            refuse(join, f"{join.side} ARRAY JOIN is not supported")
         _point_to(query, hidden, table)
         alias = exp.TableAlias(
             this=exp.to_identifier(table, quoted=True),
@@ -199,7 +194,7 @@ def _join(node: exp.Join) -> exp.Join | None:
     if node.kind in ("ANY", "PASTE") or (node.kind in ("SEMI", "ANTI") and node.side == "RIGHT"):
         written = f"{node.side} {node.kind} JOIN".strip()
         hint = "write LEFT JOIN with a query of one row for each key"
-        fail(Unsupported(f"{written} is not supported", hint), node)
+        refuse(node, f"{written} is not supported", hint)
     found.set("global_", None)  # which only says where the right side is read
     if node.kind in ("ASOF", "ALL"):
         found.set("kind", None)

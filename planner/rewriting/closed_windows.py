@@ -17,7 +17,7 @@ from sqlglot.tokens import Token
 
 from planner.errors import Unsupported
 from planner.identifiers import column_name, relation_name
-from planner.positions import fail
+from planner.positions import refuse
 from planner.relation import Watermark
 from planner.rewriting.window_tables import END, is_window_call
 
@@ -66,12 +66,10 @@ def with_delays(tree: exp.Expression, known: Callable[[str], Watermark | None]) 
         watermark = None if name in _local_names(call) else known(name)
         if watermark is None or watermark.column != column_name(column.this):
             at = column.name
-            fail(
-                Unsupported(
-                    f"{_CLAUSE} over {name}, which has no watermark for {at}, is not supported",
-                    f"CREATE TABLE ... (..., WATERMARK FOR {at} AS {at} - INTERVAL '5 minutes') APPEND ONLY",
-                ),
+            refuse(
                 table,
+                f"{_CLAUSE} over {name}, which has no watermark for {at}, is not supported",
+                f"CREATE TABLE ... (..., WATERMARK FOR {at} AS {at} - INTERVAL '5 minutes') APPEND ONLY",
             )
         span = exp.Literal.string(str(watermark.delay + int(more.name)))
         call.replace(exp.Interval(this=span, unit=exp.var("MICROSECOND")))

@@ -14,9 +14,9 @@ from collections.abc import Callable, Mapping
 
 from sqlglot import exp
 
-from planner.errors import InvalidQuery, Unsupported
-from planner.native.templates import sql
-from planner.positions import fail
+from planner.errors import InvalidQuery
+from planner.native.templates import sql, with_parts
+from planner.positions import fail, refuse
 
 _DIALECTS = frozenset({"clickhouse"})
 _Made = Callable[[list[exp.Expression]], exp.Expression]
@@ -111,7 +111,7 @@ def _combined(node: exp.Expression) -> exp.Expression:
     made, args = _NAMES.get(name.lower()), [arg.copy() for arg in node.expressions]
     combinators = combinators.lower()
     if made is None or "ordefault" in combinators:
-        fail(Unsupported(f"aggregate function {node.name} is not supported", ""), node)
+        refuse(node, f"aggregate function {node.name} is not supported")
     test = None
     if "if" in combinators:
         if not args or (len(args) == 1 and name.lower() != "count"):
@@ -130,9 +130,7 @@ def _or_null(counted: exp.Expression, found: exp.Expression) -> exp.Expression:
 
 def _around(node: exp.Expression, aggregate: exp.Expression) -> exp.Expression:
     """FILTER or OVER of an aggregate that is NULL without values, around a part of it."""
-    found = node.copy()
-    found.set("this", aggregate.copy())
-    return found
+    return with_parts(node, this=aggregate.copy())
 
 
 def _parameterized(node: exp.ParameterizedAgg) -> exp.Expression:
@@ -140,7 +138,7 @@ def _parameterized(node: exp.ParameterizedAgg) -> exp.Expression:
     (value,) = node.args["params"] if len(node.args["params"]) == 1 else (None,)
     levels = [level.copy() for level in node.expressions]
     if value is None:
-        fail(Unsupported(f"{node.name} of several values is not supported", ""), node)
+        refuse(node, f"{node.name} of several values is not supported")
     match node.name.lower():
         case "quantile" | "quantileinterpolated" | "median":
             return exp.PercentileCont(this=value.copy(), expression=levels[0])
@@ -154,7 +152,7 @@ def _parameterized(node: exp.ParameterizedAgg) -> exp.Expression:
         case "grouparraysorted" if levels:
             return sql("list_slice({0}, 1, {1})", [_sorted(value), levels[0]])
     hint = "write an aggregate without parameters"
-    fail(Unsupported(f"aggregate function {node.name} is not supported", hint), node)
+    refuse(node, f"aggregate function {node.name} is not supported", hint)
 
 
 def _sorted(value: exp.Expression) -> exp.Expression:

@@ -11,8 +11,9 @@ import re
 
 from sqlglot import exp
 
-from planner.errors import InvalidQuery, Unsupported
-from planner.positions import fail
+from planner.errors import InvalidQuery
+from planner.native.templates import with_parts
+from planner.positions import fail, refuse
 
 _RECURRING = frozenset({"oracle", "snowflake", "sqlite", "tsql"})
 """Systems in which a query in WITH is recursive if it names itself behind UNION ALL."""
@@ -58,9 +59,7 @@ def dialect_query(node: exp.Expression, dialect: str) -> exp.Expression | None:
         case exp.Ordered(this=exp.Column() as column) if dialect in _ORDER_BY_ALL and _is_named(
             column, "all"
         ):
-            found = node.copy()
-            found.set("this", exp.var("ALL"))
-            return found
+            return with_parts(node, this=exp.var("ALL"))
         case exp.Group(expressions=[exp.Column() as column]) if dialect == "trino" and _is_named(
             column, "auto"
         ):
@@ -68,7 +67,7 @@ def dialect_query(node: exp.Expression, dialect: str) -> exp.Expression | None:
         case exp.Anonymous(expressions=[exp.Values() as rows]) if node.name.upper() == "ALL":
             return exp.All(this=exp.Subquery(this=rows.copy()))
         case exp.Select() if str(node.args.get("kind")).upper() == "STRUCT":
-            fail(Unsupported("SELECT AS STRUCT is not supported", "select the columns themselves"), node)
+            refuse(node, "SELECT AS STRUCT is not supported", "select the columns themselves")
         case exp.DataType(this=exp.DType.DECIMAL, expressions=[]) if dialect in _DECIMALS:
             return _decimal(*_DECIMALS[dialect])
         case exp.DataType(this=exp.DType.BIT, expressions=[]) if dialect in _BITS:
@@ -84,7 +83,7 @@ def dialect_query(node: exp.Expression, dialect: str) -> exp.Expression | None:
         case exp.Any(this=exp.Tuple(expressions=[])) | exp.All(this=exp.Tuple(expressions=[])):
             fail(InvalidQuery("ANY and ALL take a list that is not empty"), node.parent or node)
         case exp.Column(this=exp.Parameter()):
-            fail(Unsupported("a column by its place in its table is not supported", "write its name"), node)
+            refuse(node, "a column by its place in its table is not supported", "write its name")
     return None
 
 
@@ -132,9 +131,7 @@ def _is_named(column: exp.Column, word: str) -> bool:
 def _recursive(node: exp.With) -> exp.With | None:
     if not any(_recurs(cte) for cte in node.expressions):
         return None
-    found = node.copy()
-    found.set("recursive", True)
-    return found
+    return with_parts(node, recursive=True)
 
 
 def _recurs(cte: exp.CTE) -> bool:

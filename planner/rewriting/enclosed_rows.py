@@ -13,8 +13,7 @@ from typing import TypeVar
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
-from planner.positions import fail
+from planner.positions import refuse
 
 ROWS = "rows#"
 _Node = TypeVar("_Node", bound=exp.Expr)
@@ -104,7 +103,7 @@ def _listed(select: exp.Select, clauses: Sequence[str], kept: frozenset[str]) ->
     for item in select.expressions:
         if item.is_star:
             hint = "write the columns, or put the tables into a query in FROM"
-            fail(Unsupported("* over several tables is not supported here", hint), item)
+            refuse(item, "* over several tables is not supported here", hint)
     items = [_with_name(item) for item in select.expressions]
     select.set("expressions", items)
     for column in list(_columns(select, {*_BELOW, *clauses})):

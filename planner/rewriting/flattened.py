@@ -11,10 +11,9 @@ from __future__ import annotations
 from sqlglot import exp
 
 from planner.dialects.overloads import PREFIX
-from planner.errors import Unsupported
 from planner.native import templates
 from planner.native.json_paths import json_path, text
-from planner.positions import fail
+from planner.positions import refuse
 from planner.rewriting.json_values import ELEMENT, KEY, PLACE, element, lateral, named
 
 _COLUMNS = ("key", "path", "index", "value", "this")
@@ -34,7 +33,7 @@ def flattened(node: exp.Expression, dialect: str) -> exp.Expression | None:
     source = given["INPUT"]
     if _is_true(given.get("RECURSIVE")):
         hint = "flatten one level after the other: FLATTEN(INPUT => f.value)"
-        fail(Unsupported("FLATTEN with RECURSIVE is not supported", hint), call)
+        refuse(call, "FLATTEN with RECURSIVE is not supported", hint)
     before = ""
     if "PATH" in given and given["PATH"].name:
         before = given["PATH"].name
@@ -65,7 +64,7 @@ def _arguments(call: exp.Explode) -> dict[str, exp.Expression]:
         is_named = isinstance(part, exp.Kwarg)
         found[part.this.name.upper() if is_named else "INPUT"] = part.expression if is_named else part
     if "INPUT" not in found:
-        fail(Unsupported("FLATTEN without an input is not supported", "write FLATTEN(INPUT => value)"), call)
+        refuse(call, "FLATTEN without an input is not supported", "write FLATTEN(INPUT => value)")
     return found
 
 

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
 from planner.native import templates
-from planner.positions import fail
+from planner.positions import refuse
 
 _NUMBER = "seq#"
 """The column of the numbers; a user cannot write this name without quotes."""
@@ -26,7 +25,7 @@ def generated_rows(node: exp.Expression, dialect: str) -> exp.Expression | None:
         return None
     count = call.args.get("rowcount")
     if call.args.get("timelimit") is not None or not (isinstance(count, exp.Literal) and count.is_int):
-        fail(Unsupported("GENERATOR without a constant number of rows is not supported", _HINT), call)
+        refuse(call, "GENERATOR without a constant number of rows is not supported", _HINT)
     alias = node.args.get("alias") or exp.TableAlias()
     if alias.this is None:
         alias.set("this", exp.to_identifier("generator"))
@@ -48,9 +47,9 @@ def _set_numbers(node: exp.Expression, table: exp.Identifier) -> None:
             continue
         if query.args.get("joins") or node.args.get("joins"):
             hint = "number them in a query of its own: FROM (SELECT SEQ4() AS n FROM TABLE(GENERATOR(...)))"
-            fail(Unsupported(f"{call.sql_name()} beside a join is not supported", hint), call)
+            refuse(call, f"{call.sql_name()} beside a join is not supported", hint)
         if call.this is not None and call.this.name != "0":
             hint = f"write {call.sql_name()}()"
-            fail(Unsupported(f"{call.sql_name()} with a sign is not supported", hint), call)
+            refuse(call, f"{call.sql_name()} with a sign is not supported", hint)
         column = exp.column(exp.to_identifier(_NUMBER, quoted=True), table.copy())
         call.replace(templates.sql(_WRAPPED.get(type(call), "{0}"), [column]))

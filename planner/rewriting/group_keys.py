@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
-from planner.positions import fail
+from planner.positions import refuse
 
 _SETS = (exp.Rollup, exp.Cube, exp.GroupingSets)
 
@@ -18,7 +17,7 @@ def group_keys(query: exp.Select, place: exp.Expression, construct: str) -> list
         return []
     if group.find(*_SETS):
         hint = "write a query for each grouping set, and UNION ALL"
-        fail(Unsupported(f"{construct} with several grouping sets is not supported", hint), place)
+        refuse(place, f"{construct} with several grouping sets is not supported", hint)
     return [
         query.expressions[int(key.name) - 1].unalias() if key.is_int else key for key in group.expressions
     ]

@@ -23,7 +23,7 @@ from sqlglot import exp
 
 from planner.errors import InvalidQuery, Unsupported
 from planner.native import templates
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.rewriting.enclosed_rows import alone, conjuncts, enclose, hide, named, own, star_of, where_of
 
 _CONNECTED, _PRIOR, _KEYS, _PLACE, _PATH = "connected#", "prior#", "keys#", "place#", "order#"
@@ -102,7 +102,7 @@ class _Hierarchy:
         select, connect = self.select, self.select.args["connect"]
         for column in own(connect, exp.Column):
             if not column.table and column.name.lower() == "rownum":
-                fail(Unsupported("ROWNUM in CONNECT BY is not supported", "write LEVEL"), column)
+                refuse(column, "ROWNUM in CONNECT BY is not supported", "write LEVEL")
         no_cycle = bool(connect.args.get("nocycle"))
         self._siblings()
         self._pseudocolumns()

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.errors import InvalidQuery, Unsupported
+from planner.errors import InvalidQuery
 from planner.native.templates import sql
-from planner.positions import fail
+from planner.positions import fail, refuse
 
 _DIALECTS = frozenset({"oracle", "postgres"})
 _RANKS = (exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist)
@@ -36,10 +36,7 @@ def hypothetical_rank(node: exp.Expression, dialect: str) -> exp.Expression | No
 
 
 def _counted(
-    rank: exp.Expr,
-    values: list[exp.Expr],
-    terms: list[exp.Ordered],
-    condition: exp.Expr | None,
+    rank: exp.Expr, values: list[exp.Expr], terms: list[exp.Ordered], condition: exp.Expr | None
 ) -> exp.Expr:
     before = exp.or_(*(_first(values, terms, place) for place in range(len(terms))))
     beside = exp.and_(*map(_is_same, values, terms))
@@ -59,10 +56,10 @@ def _counted(
 def _distinct(terms: list[exp.Ordered]) -> exp.Expr:
     if len(terms) > 1:
         hint = "rank by one expression"
-        fail(Unsupported("dense_rank of several hypothetical values is not supported", hint), terms[1])
+        refuse(terms[1], "dense_rank of several hypothetical values is not supported", hint)
     if terms[0].args.get("nulls_first"):
         hint = "order with NULLS LAST"
-        fail(Unsupported("dense_rank of a hypothetical value behind NULL is not supported", hint), terms[0])
+        refuse(terms[0], "dense_rank of a hypothetical value behind NULL is not supported", hint)
     return exp.Distinct(expressions=[terms[0].this.copy()])
 
 

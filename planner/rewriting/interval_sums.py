@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from planner.dialects.traits import Trait, has
 from planner.native import templates
+from planner.native.templates import with_parts
 
 _PARTS = (
     "CAST(extract(year FROM {0}) * 12 + extract(month FROM {0}) AS BIGINT)",
@@ -62,6 +63,4 @@ def _with(node: exp.Expression, call: exp.Expression) -> exp.Expression:
     """The node with another call below its FILTER and OVER."""
     if not isinstance(node, exp.Window | exp.Filter):
         return call
-    found = node.copy()
-    found.set("this", _with(node.this, call))
-    return found
+    return with_parts(node, this=_with(node.this, call))

@@ -11,8 +11,7 @@ from typing import NoReturn
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
-from planner.positions import fail
+from planner.positions import refuse
 
 _MARK = "join_mark"
 
@@ -92,4 +91,4 @@ def _unmarked(test: exp.Expression) -> exp.Expression:
 
 
 def _refuse(node: exp.Expression, hint: str) -> NoReturn:
-    fail(Unsupported("this use of (+) is not supported", hint), node)
+    refuse(node, "this use of (+) is not supported", hint)

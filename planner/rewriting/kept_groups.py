@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
-from planner.positions import fail
+from planner.positions import refuse
 from planner.rewriting.enclosed_rows import enclose, own
 from planner.rewriting.group_keys import group_keys
 from planner.rewriting.ordered_values import is_keep, kept_order
@@ -41,10 +40,8 @@ def kept_groups(node: exp.Expression, dialect: str) -> exp.Expression | None:
 def _keys_over(around: exp.Window, query: exp.Select) -> list[exp.Expression]:
     """The keys of OVER."""
     if any(around.args.get(part) for part in ("order", "spec", "alias")):
-        fail(
-            Unsupported("KEEP over an ordered window is not supported", "give OVER only PARTITION BY"), around
-        )
+        refuse(around, "KEEP over an ordered window is not supported", "give OVER only PARTITION BY")
     if query.args.get("group"):
         hint = "group in a query in FROM"
-        fail(Unsupported("KEEP over the groups of GROUP BY is not supported", hint), around)
+        refuse(around, "KEEP over the groups of GROUP BY is not supported", hint)
     return around.args.get("partition_by") or []

@@ -11,10 +11,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
 from planner.native import templates
 from planner.native.json_paths import json_path
-from planner.positions import fail
+from planner.positions import refuse
 
 _DIALECTS = frozenset({"oracle", "trino"})
 _VALUE = (
@@ -63,9 +62,7 @@ def _in_oracle(node: exp.Expression) -> exp.Expression | None:
             return _with_defaults(node, _written(path), _returned(node, value))
         case exp.JSONExtract(this=document, expression=path, args={"json_query": True}):
             if isinstance(node.args.get("on_condition"), exp.OnCondition):
-                fail(
-                    Unsupported("ON EMPTY and ON ERROR of JSON_QUERY are not supported", "use COALESCE"), node
-                )
+                refuse(node, "ON EMPTY and ON ERROR of JSON_QUERY are not supported", "use COALESCE")
             template = _WRAPPERS.get(node.text("option"), _DOCUMENT_ALONE)
             return _at(path, template, document, _DOCUMENT)
     return None
@@ -95,7 +92,7 @@ def _with_defaults(node: exp.JSONValue, path: exp.Expr, value: exp.Expression) -
             lost = exp.And(this=exp.Is(this=value.copy(), expression=exp.Null()), expression=there)
             ifs.append(exp.If(this=lost, true=handling.copy()))
         elif str(handling or "").startswith("ERROR"):
-            fail(Unsupported("ERROR ON is not supported in JSON_VALUE", "use a DEFAULT"), node)
+            refuse(node, "ERROR ON is not supported in JSON_VALUE", "use a DEFAULT")
     return exp.Case(ifs=ifs, default=value) if ifs else value
 
 
@@ -107,7 +104,4 @@ def _at(path: exp.Expr, template: str, document: exp.Expression, read: str = _RE
 
 def _refuse_clauses(node: exp.Expression) -> None:
     if any(node.args.get(option) for option in _OPTIONS):
-        fail(
-            Unsupported("clauses in JSON_VALUE and JSON_QUERY are not supported", "use CAST and COALESCE"),
-            node,
-        )
+        refuse(node, "clauses in JSON_VALUE and JSON_QUERY are not supported", "use CAST and COALESCE")

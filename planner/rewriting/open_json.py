@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
 from planner.identifiers import fold
 from planner.native import templates
 from planner.native.json_paths import JsonPath, json_path, member, text
-from planner.positions import fail
+from planner.positions import refuse
 from planner.rewriting.json_values import ELEMENT, KEY, element, is_text, lateral, named
 
 _ROWS = (
@@ -52,7 +51,7 @@ def _path(node: exp.Expression | None) -> JsonPath:
         return JsonPath((), is_lax=False)
     path = json_path(node, is_lax=False)
     if not path.is_single:
-        fail(Unsupported(f"a path of OPENJSON leads to one value, not '{node.name}'", "write '$.a[0]'"), node)
+        refuse(node, f"a path of OPENJSON leads to one value, not '{node.name}'", "write '$.a[0]'")
     return path
 
 

@@ -16,9 +16,9 @@ from math import prod
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
 from planner.limits import check_columns
-from planner.positions import fail
+from planner.native.templates import with_parts
+from planner.positions import refuse
 
 PivotLists = tuple[tuple[str, ...], ...]
 """The values of each open key of a query, in the order of `open_keys`."""
@@ -100,9 +100,7 @@ def has_values(field: exp.Expression) -> bool:
     return bool(field.expressions) or _CLOSED in field.meta
 
 
-def _keys(
-    pivot: exp.Pivot,
-) -> Iterator[tuple[exp.Expression, exp.Expression | None, exp.Expression | None]]:
+def _keys(pivot: exp.Pivot) -> Iterator[tuple[exp.Expression, exp.Expression | None, exp.Expression | None]]:
     """The open keys of a PIVOT, with the table that has their values, None if a query has them, and with the
     order that is given."""
     if pivot.this is not None:
@@ -130,11 +128,11 @@ def _before(pivot: exp.Pivot) -> exp.Expression:
     table = pivot.parent
     if table is None:
         raise ValueError("a PIVOT stands behind a table")
-    source = table.copy()
-    source.set("joins", None)
-    source.set("pivots", [each.copy() for each in table.args["pivots"] if each is not pivot])
+    source = with_parts(
+        table, joins=None, pivots=[each.copy() for each in table.args["pivots"] if each is not pivot]
+    )
     if len(table.args["pivots"]) > 1:
-        fail(Unsupported("several PIVOTs of one table are not supported", "write a query for each"), pivot)
+        refuse(pivot, "several PIVOTs of one table are not supported", "write a query for each")
     return source  # type: ignore[return-value]
 
 

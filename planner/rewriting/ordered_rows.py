@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
-from planner.positions import fail
+from planner.positions import refuse
 
 
 def terms_of_result(query: exp.Query, construct: str) -> tuple[list[exp.Expr], list[str]]:
@@ -29,7 +28,7 @@ def terms_of_result(query: exp.Query, construct: str) -> tuple[list[exp.Expr], l
             added.append(name)
         else:
             hint = "order by the names of columns of the result"
-            fail(Unsupported(f"{construct} in this order is not supported", hint), node)
+            refuse(node, f"{construct} in this order is not supported", hint)
         term.set("this", exp.column(name))
         terms.append(term)
     return terms, added

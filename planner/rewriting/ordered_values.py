@@ -11,8 +11,8 @@ from typing import TypeGuard
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
-from planner.positions import fail
+from planner.native.templates import with_parts
+from planner.positions import refuse
 
 _SIDES = {"PRECEDING": "FOLLOWING", "FOLLOWING": "PRECEDING"}
 
@@ -30,14 +30,8 @@ def ordered_value(node: exp.Expression, dialect: str) -> exp.Expression | None:
     if is_keep(inner) and _is_extreme(inner):
         value, *terms = _kept(inner)
         if node.args.get("order") or node.args.get("spec") or node.args.get("alias"):
-            fail(
-                Unsupported("KEEP over an ordered window is not supported", "give OVER only PARTITION BY"),
-                node,
-            )
-        found = node.copy()
-        found.set("this", exp.FirstValue(this=value))
-        found.set("order", exp.Order(expressions=terms))
-        return found
+            refuse(node, "KEEP over an ordered window is not supported", "give OVER only PARTITION BY")
+        return with_parts(node, this=exp.FirstValue(this=value), order=exp.Order(expressions=terms))
     if isinstance(inner, exp.NthValue) and inner.args.get("from_first") is False:
         return _from_first(node)
     return None
@@ -85,7 +79,7 @@ def _reversed(terms: Iterable[exp.Expression]) -> list[exp.Expression]:
 def _from_first(node: exp.Window) -> exp.Window:
     """The window in the reversed order, where the values that were last are the first."""
     if node.args.get("alias"):
-        fail(Unsupported("FROM LAST over a named window is not supported", "write the window in OVER"), node)
+        refuse(node, "FROM LAST over a named window is not supported", "write the window in OVER")
     found = node.copy()
     found.this.set("from_first", None)
     order, spec = found.args.get("order"), found.args.get("spec")

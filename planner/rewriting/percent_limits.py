@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.errors import InvalidQuery, Unsupported
+from planner.errors import InvalidQuery
 from planner.native import templates
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.rewriting.enclosed_rows import hide
 from planner.rewriting.ordered_rows import terms_of_result
 
@@ -30,9 +30,7 @@ def percent_limit(node: exp.Expression, dialect: str) -> exp.Expression | None:
         return None
     query, offset = node.copy(), node.args.get("offset")
     if offset is not None and options.args.get("with_ties"):
-        fail(
-            Unsupported("PERCENT WITH TIES after an OFFSET is not supported", "leave one of them out"), limit
-        )
+        refuse(limit, "PERCENT WITH TIES after an OFFSET is not supported", "leave one of them out")
     terms, added = terms_of_result(query, "a limit in percent")
     for part in ("order", "limit", "offset"):
         query.set(part, None)

@@ -16,8 +16,8 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
-from planner.errors import InvalidQuery, Unsupported
-from planner.positions import fail
+from planner.errors import InvalidQuery
+from planner.positions import fail, refuse
 from planner.rewriting.enclosed_rows import alone, conjuncts, enclose, hide, own, where_of
 from planner.rewriting.hierarchies import SIBLINGS
 from planner.rewriting.ordered_rows import terms_of_result
@@ -37,19 +37,14 @@ def counted_rows(node: exp.Expression, dialect: str) -> exp.Expression | None:
     bounds = [condition for condition in conditions if next(_numbers(condition), None) is not None]
     others = [condition for condition in conditions if not any(condition is bound for bound in bounds)]
     if len(bounds) > 1:
-        fail(
-            Unsupported("several conditions on ROWNUM are not supported", "write one: ROWNUM <= n"), bounds[1]
-        )
+        refuse(bounds[1], "several conditions on ROWNUM are not supported", "write one: ROWNUM <= n")
     most = _most(bounds[0]) if bounds else None
     query.set("where", where_of(others))
     is_numbered = next(_numbers(query), None) is not None
     ordered = _ordered(query)
     if ordered is not None and others:
         hint = "put the other conditions into the query in FROM"
-        fail(
-            Unsupported("ROWNUM beside other conditions on an ordered query is not supported", hint),
-            others[0],
-        )
+        refuse(others[0], "ROWNUM beside other conditions on an ordered query is not supported", hint)
     if is_numbered:
         _number(query, ordered, most)
     elif ordered is not None and ordered.args.get("limit") is None:
@@ -109,10 +104,7 @@ def _limit(query: exp.Select, most: exp.Expr | None) -> None:
 def _number(query: exp.Select, ordered: exp.Query | None, most: exp.Expr | None) -> None:
     """Give the rows of the ordered query their numbers, and read these in place of ROWNUM."""
     if ordered is None:
-        fail(
-            Unsupported("ROWNUM of rows without an order is not supported", _ORDER_FIRST),
-            next(_numbers(query)),
-        )
+        refuse(next(_numbers(query)), "ROWNUM of rows without an order is not supported", _ORDER_FIRST)
     terms, added = terms_of_result(ordered, "ROWNUM")
     number = exp.Window(this=exp.RowNumber(), order=exp.Order(expressions=terms))
     rows = exp.select(exp.Star(), exp.alias_(number, _NUMBER)).from_(ordered.copy().subquery("ordered#"))

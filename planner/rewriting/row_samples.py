@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.errors import InvalidQuery, Unsupported
+from planner.errors import InvalidQuery
 from planner.native import templates
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.rewriting.enclosed_rows import alone, enclose, named
 
 _HASH = "md5(concat_ws(chr(31), '{seed}', *COLUMNS(*)))"
@@ -33,7 +33,7 @@ def row_sample(node: exp.Expression, dialect: str) -> exp.Expression | None:
     if isinstance(node, exp.Select):
         if alone(node) is None:
             hint = "put the join into a query in FROM, and sample its rows"
-            fail(Unsupported("a sample of a join is not supported", hint), sample)
+            refuse(sample, "a sample of a join is not supported", hint)
         query = node.copy()
         query.set("sample", None)
         enclose(query)

@@ -14,9 +14,9 @@ import re
 
 from sqlglot import exp
 
-from planner.errors import InvalidQuery, Unsupported
+from planner.errors import InvalidQuery
 from planner.native import templates
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.rewriting.enclosed_rows import enclose, own
 from planner.rewriting.group_keys import group_keys
 from planner.rewriting.window_tables import NEW, NUMBER, begins, bounds, hop_starts, numbered, tumble_start
@@ -67,11 +67,11 @@ def _check(call: exp.Anonymous, first: exp.Anonymous) -> None:
         fail(InvalidQuery(f"{name.lower()} takes other arguments", _FORMS[name]), call)
     if (name, call.expressions) != (first.name.upper(), first.expressions):
         hint = "group by one window in a query in FROM, and by the other outside"
-        fail(Unsupported("several windows of time in one query are not supported", hint), call)
+        refuse(call, "several windows of time in one query are not supported", hint)
     for length in call.expressions[1:]:
         if not isinstance(length, exp.Literal) or not length.is_string:
             hint = "write a text such as '10 minutes'"
-            fail(Unsupported(f"a length of {name.lower()} that is no constant is not supported", hint), call)
+            refuse(call, f"a length of {name.lower()} that is no constant is not supported", hint)
         if _LONG.search(length.name):
             fail(InvalidQuery("a window of time is measured in weeks or smaller units"), call)
 
@@ -101,7 +101,7 @@ def _with_sessions(query: exp.Select) -> None:
     kept = frozenset({"session_window"})
     if query.args.get("group") is None:
         hint = "group by it, or write FROM TABLE(SESSION(TABLE t, DESCRIPTOR(time), INTERVAL '1' HOUR))"
-        fail(Unsupported("session_window without GROUP BY is not supported", hint), _calls(query)[0])
+        refuse(_calls(query)[0], "session_window without GROUP BY is not supported", hint)
     enclose(query, [exp.alias_(begins(*_session(query)), NEW, quoted=True)], ("where",), kept)
     at, _, keys = _session(query)
     enclose(query, [exp.alias_(numbered(at, keys), NUMBER, quoted=True)], (), kept)

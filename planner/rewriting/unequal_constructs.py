@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
-from planner.positions import fail
+from planner.positions import refuse
 
 _BY_NUMBERS = (
     "number the rows of both sides with row_number() OVER (ORDER BY ...), and join them by their numbers"
@@ -21,7 +20,7 @@ def unequal(node: exp.Expression, dialect: str) -> None:
     if not isinstance(node, exp.Select):
         return
     if node.args.get("match") is not None:
-        fail(Unsupported("MATCH_RECOGNIZE is not supported", _BY_NEIGHBOURS), node.args["match"])
+        refuse(node.args["match"], "MATCH_RECOGNIZE is not supported", _BY_NEIGHBOURS)
     for join in node.args.get("joins") or ():
         if join.method == "POSITIONAL":
-            fail(Unsupported("POSITIONAL JOIN is not supported: rows have no positions", _BY_NUMBERS), join)
+            refuse(join, "POSITIONAL JOIN is not supported: rows have no positions", _BY_NUMBERS)

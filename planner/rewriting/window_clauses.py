@@ -17,10 +17,10 @@ from typing import Protocol
 from sqlglot import exp
 
 from engine.schema import TIMESTAMP, Schema
-from planner.errors import InvalidQuery, Unsupported
+from planner.errors import InvalidQuery
 from planner.identifiers import relation_name
 from planner.native import templates
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.rewriting.closed_windows import watermark_of
 from planner.rewriting.enclosed_rows import own
 from planner.rewriting.window_tables import END, START
@@ -57,12 +57,10 @@ def with_windows(query: exp.Select, window: exp.Anonymous) -> exp.Select:
         or query.args.get("joins")
     ):
         hint = f"write FROM {WINDOWS[kind]}(table, time, ...)"
-        fail(
-            Unsupported(f"WINDOW {kind} of other rows than those of one table is not supported", hint), window
-        )
+        refuse(window, f"WINDOW {kind} of other rows than those of one table is not supported", hint)
     if kind == "SESSION" and query.args.get("where"):
         hint = "filter the rows in a view, and read that"
-        fail(Unsupported("WINDOW SESSION with WHERE is not supported", hint), window)
+        refuse(window, "WINDOW SESSION with WHERE is not supported", hint)
     query.set("windows", None)
     name = table.alias or table.name
     source = exp.Column(this=table.this, table=table.args.get("db"), db=table.args.get("catalog"))
@@ -107,7 +105,7 @@ def _time_of(relation: Timed, table: exp.Table) -> str:
 def _key(key: exp.Expression) -> exp.Expression:
     if not isinstance(key, exp.Column):
         hint = "group by columns, computed in a view if need be"
-        fail(Unsupported("WINDOW SESSION by an expression is not supported", hint), key)
+        refuse(key, "WINDOW SESSION by an expression is not supported", hint)
     return exp.column(key.this.copy())
 
 

@@ -11,8 +11,8 @@ from collections.abc import Mapping
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
-from planner.positions import fail
+from planner.native.templates import with_parts
+from planner.positions import refuse
 
 _DIALECTS = frozenset({"fabric", "tsql"})
 _ZONES: Mapping[str, str] = {
@@ -78,7 +78,5 @@ def zone_name(node: exp.Expression, dialect: str) -> exp.Expression | None:
     if not isinstance(zone, exp.Literal) or zone.name == "UTC" or "/" in zone.name:
         return None
     if zone.name not in _ZONES:
-        fail(Unsupported(f"the time zone {zone.name} is not supported", "write it as Europe/Paris"), zone)
-    found = node.copy()
-    found.set("zone", exp.Literal.string(_ZONES[zone.name]))
-    return found
+        refuse(zone, f"the time zone {zone.name} is not supported", "write it as Europe/Paris")
+    return with_parts(node, zone=exp.Literal.string(_ZONES[zone.name]))

@@ -43,10 +43,10 @@ from engine.schema import (
     struct_of,
     whole,
 )
-from planner.errors import SqlTooDeep, TypeMismatch, Unsupported, UnsupportedType
+from planner.errors import SqlTooDeep, TypeMismatch, UnsupportedType
 from planner.identifiers import fold
 from planner.limits import depth_limit
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.sql_types.nested_names import NestedName, parsed_nested
 from planner.sql_types.refused_types import instead
 
@@ -208,7 +208,7 @@ def _element_type(node: exp.DataType, dialect: str) -> Type:
     if found is None:
         written = node.sql(dialect)
         hint = instead(written, dialect, _near(node), SUPPORTED)
-        fail(Unsupported(f"type {written} is not supported", hint), node)
+        refuse(node, f"type {written} is not supported", hint)
     return found
 
 
@@ -217,11 +217,9 @@ def _check_moment(node: exp.DataType) -> None:
     for parameter in node.expressions:
         given = parameter.this
         if given.is_string and given.name not in UTC_NAMES:
-            fail(
-                Unsupported("a moment keeps no zone here", "write the moments in UTC, without the zone"), node
-            )
+            refuse(node, "a moment keeps no zone here", "write the moments in UTC, without the zone")
         if not given.is_string and given.name not in _DIGITS_OF_SECONDS:
-            fail(Unsupported("a moment has up to 6 digits of a second here", "write up to 6"), node)
+            refuse(node, "a moment has up to 6 digits of a second here", "write up to 6")
 
 
 def _struct(node: exp.DataType, dialect: str) -> Type:
@@ -243,7 +241,7 @@ def _struct(node: exp.DataType, dialect: str) -> Type:
 def check_field_name(name: str, node: exp.Expression) -> None:
     """Raise Unsupported for a name that no template of DuckDB's SQL could hold."""
     if "{" in name or "}" in name:
-        fail(Unsupported(f"a field's name has no braces: {name}", "give the field another name"), node)
+        refuse(node, f"a field's name has no braces: {name}", "give the field another name")
 
 
 def _near(node: exp.DataType) -> list[str]:

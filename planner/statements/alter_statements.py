@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from sqlglot import exp
 
-from planner.errors import InvalidQuery, Unsupported
+from planner.errors import InvalidQuery
 from planner.identifiers import column_name, fold, relation_name
 from planner.parsing.script import Piece
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.relation_names import full_name, is_temporary, own_name, schema_of
 from planner.statements.alterations import (
     Action,
@@ -105,7 +105,7 @@ def _renamed(name: str, to: exp.Expression) -> str:
     if to.args.get("db") is None:
         return full_name(schema_of(name), own_name(new))
     if schema_of(new) != schema_of(name):
-        fail(Unsupported("RENAME TO another schema is not supported", "use ALTER ... SET SCHEMA"), to)
+        refuse(to, "RENAME TO another schema is not supported", "use ALTER ... SET SCHEMA")
     return new
 
 

@@ -1,4 +1,4 @@
-"""CREATE ASSERTION and DROP ASSERTION, which sqlglot does not parse.
+"""CREATE ASSERTION, which sqlglot does not parse.
 
 An assertion is kept as a view of the rows that break it: of the query behind NOT EXISTS, or of a row that
 says that the condition is false. A condition that is NULL holds, as in a CHECK.
@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 
 from planner.parsing.qualified_texts import qualified_text
 from planner.parsing.script import Excerpt, Piece
-from planner.relation_names import full_name
 from planner.statements.breach import Breach
 from planner.statements.statements import Statement
 from planner.statements.word_reader import WordReader
@@ -29,12 +28,6 @@ class CreateAssertion(Statement):
     if_not_exists: bool
 
 
-@dataclass(frozen=True)
-class DropAssertion(Statement):
-    names: tuple[str, ...]
-    if_exists: bool
-
-
 class ShowAssertions(Statement):
     pass
 
@@ -46,7 +39,7 @@ def create_assertion(piece: Piece) -> CreateAssertion:
     """
     reader = WordReader(piece, 2, _FORM)
     if_not_exists = reader.skip("IF", "NOT", "EXISTS")
-    schema, name = reader.qualified()
+    name = reader.made()
     reader.expect("CHECK", "(")
     first = reader.at
     last = _closing(reader) - 1
@@ -56,14 +49,7 @@ def create_assertion(piece: Piece) -> CreateAssertion:
         pass
     breach = Breach.WARN if reader.skip("WITH", "(", "WARN", ")") else Breach.REFUSE
     reader.end()
-    full = piece.names.made(name) if schema is None else full_name(schema, name)
-    return CreateAssertion(piece, full, _broken_by(piece, first, last), breach, if_not_exists)
-
-
-def drop_assertion(piece: Piece) -> DropAssertion:
-    reader = WordReader(piece, 2, "write DROP ASSERTION [IF EXISTS] name, ...")
-    names, if_exists, _ = reader.dropped(reader.relation)
-    return DropAssertion(piece, names, if_exists)
+    return CreateAssertion(piece, name, _broken_by(piece, first, last), breach, if_not_exists)
 
 
 def _closing(reader: WordReader) -> int:
@@ -86,8 +72,5 @@ def _broken_by(piece: Piece, first: int, last: int) -> Excerpt:
         if _closing(reader) == last:
             query = replace(piece, tokens=piece.tokens[:last])
             return qualified_text(query.excerpt(begin), piece.dialect, piece.names)
-    found = condition.excerpt(first)
-    before = "SELECT FALSE AS holds WHERE NOT ("
-    inserted = tuple((at, c + len(before) * (at == 1), n) for at, c, n in found.inserted)
-    text = Excerpt(f"{before}{found.text})", found.line, found.column - len(before), inserted)
+    text = condition.excerpt(first).around("SELECT FALSE AS holds WHERE NOT (", ")")
     return qualified_text(text, piece.dialect, piece.names)

@@ -1,4 +1,4 @@
-"""CREATE, DROP, MERGE and SHOW BRANCH, and SET and RESET branch, which no dialect knows."""
+"""CREATE, MERGE and SHOW BRANCH, and SET and RESET branch, which no dialect knows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from planner.statements.statements import Statement
 from planner.statements.word_reader import WordReader
 
 _CREATE = "write CREATE BRANCH [IF NOT EXISTS] name [LIVE] [FROM branch] [AS OF epoch]"
-_DROP = "write DROP BRANCH [IF EXISTS] name, ..."
 _MERGE = "write MERGE BRANCH name [INTO branch] [ON CONFLICT FAIL | OURS | THEIRS]"
 _SET = "write SET branch = name"
 _CHOICES = ("FAIL", "OURS", "THEIRS")
@@ -28,12 +27,6 @@ class CreateBranch(Statement):
     as_of: int | datetime | None
     live: bool
     if_not_exists: bool
-
-
-@dataclass(frozen=True)
-class DropBranch(Statement):
-    names: tuple[str, ...]
-    if_exists: bool
 
 
 @dataclass(frozen=True)
@@ -89,12 +82,6 @@ def _moment(reader: WordReader) -> int | datetime:
         raise reader.failure("an epoch, or a time like '2026-01-01T00:00:00Z', is expected") from None
     reader.at += 1
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
-
-
-def drop_branch(piece: Piece) -> DropBranch:
-    reader = WordReader(piece, 2, _DROP)
-    names, if_exists, _ = reader.dropped(reader.name)
-    return DropBranch(piece, names, if_exists)
 
 
 def merge_branch(piece: Piece) -> MergeBranch:

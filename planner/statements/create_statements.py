@@ -1,4 +1,4 @@
-"""Reads CREATE TABLE, CREATE VIEW and DROP; a view's query stays text.
+"""Reads CREATE TABLE and CREATE VIEW; a view's query stays text.
 
 `planner.statements.declarations` reads the parentheses of a CREATE TABLE. Any other option of a table is
 refused by its name and place, never ignored.
@@ -6,7 +6,7 @@ refused by its name and place, never ignored.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
@@ -21,16 +21,8 @@ from planner.relation_names import is_temporary
 from planner.rewriting.valid_times import VALID_TIME
 from planner.statements.declarations import HINT as DECLARATIONS
 from planner.statements.declarations import Declarations, check_columns
-from planner.statements.statements import (
-    CreateTable,
-    CreateTableAs,
-    CreateTableLike,
-    CreateView,
-    DropTable,
-    DropView,
-    Statement,
-)
-from planner.statements.view_budgets import ANY, ViewBudget, without_budget
+from planner.statements.statements import CreateTable, CreateTableAs, CreateTableLike, CreateView, Statement
+from planner.statements.view_budgets import without_budget
 
 _SELECT_1 = tuple(Dialect().tokenize("SELECT 1"))
 _VIEW_FORM = "CREATE [OR REPLACE] [MATERIALIZED] VIEW name [(column, ...)] [WITH (budget_... = ...)] AS query"
@@ -177,24 +169,8 @@ def _with_data(create: exp.Create) -> bool:
     return not any(isinstance(o, exp.WithDataProperty) and o.args.get("no") for o in options)
 
 
-@dataclass(frozen=True)
-class ViewHead:
-    """A CREATE VIEW up to its AS; `query` is the index of the token where its query begins, and `budget` what
-    the view may cost."""
-
-    name: str
-    column_names: tuple[str, ...]
-    or_replace: bool
-    if_not_exists: bool
-    materialized: bool
-    query: int
-    recursive: bool = False
-    budget: ViewBudget = ANY
-
-
-def view_head(piece: Piece) -> ViewHead:
-    length = len(piece.tokens)
-    piece, budget = without_budget(piece, _query_token(piece))
+def create_view(statement: Piece) -> CreateView:
+    piece, budget = without_budget(statement, _query_token(statement))
     piece = _without_cluster(piece)
     recursive = "RECURSIVE" in piece.words(5)
     if recursive:  # sqlglot does not parse the word
@@ -216,13 +192,14 @@ def view_head(piece: Piece) -> ViewHead:
             "a recursive view needs names for its columns",
             "CREATE RECURSIVE VIEW name (column, ...) AS query",
         )
-    return ViewHead(
+    return CreateView(
+        statement,
         name=relation_name(tree.this.this if named else tree.this),
+        query=qualified_text(piece.excerpt(query), piece.dialect, piece.names),
         column_names=tuple(column_name(c) for c in tree.this.expressions) if named else (),
         or_replace=bool(tree.args.get("replace")),
         if_not_exists=bool(tree.args.get("exists")),
         materialized=materialized,
-        query=query + length - len(piece.tokens),
         recursive=recursive,
         budget=budget,
     )
@@ -235,37 +212,6 @@ def _without_cluster(piece: Piece) -> Piece:
     if not is_there or piece.dialect != "materialize":
         return piece
     return replace(piece, tokens=(*piece.tokens[: at - 1], *piece.tokens[at + 2 :]))
-
-
-def create_view(piece: Piece) -> CreateView:
-    head = view_head(piece)
-    return CreateView(
-        piece,
-        head.name,
-        qualified_text(piece.excerpt(head.query), piece.dialect, piece.names),
-        head.column_names,
-        head.or_replace,
-        head.if_not_exists,
-        head.materialized,
-        head.recursive,
-        head.budget,
-    )
-
-
-def drop(piece: Piece) -> Statement:
-    tree = piece.parse()
-    kind = tree.args.get("kind")
-    if not isinstance(tree, exp.Drop) or kind not in ("TABLE", "VIEW"):
-        raise piece.unsupported(
-            f"{' '.join(piece.words(2))} is not supported", "drop a table, a view, a type or a schema"
-        )
-    for option in ("temporary", "constraints", "purge", "concurrently", "sync"):
-        if tree.args.get(option):
-            word = option.upper()
-            raise piece.unsupported(f"DROP ... {word} is not supported", "", piece.find(word))
-    names = tuple(map(relation_name, tree.args.get("tables") or [tree.this]))
-    dropped = DropTable if kind == "TABLE" else DropView
-    return dropped(piece, names, bool(tree.args.get("exists")), bool(tree.args.get("cascade")))
 
 
 def _query_token(piece: Piece) -> int:

@@ -15,13 +15,13 @@ from sqlglot import exp
 from engine.schema import BIGINT, BIT, INTEGER, SMALLINT, TIMESTAMP, TIMESTAMPTZ, Column, Schema, Type
 from planner.dialects.systems.postgres_bits import length_condition, length_of
 from planner.dialects.traits import Trait, has
-from planner.errors import InvalidQuery, PlannerError, Unsupported
+from planner.errors import InvalidQuery, PlannerError
 from planner.identifiers import column_name, fold, relation_name
 from planner.native.reference import fixed_length
 from planner.parsing.namespace import Namespace
 from planner.parsing.script import Piece
 from planner.parsing.watermarks import WatermarkConstraint
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.relation import Watermark
 from planner.relation_names import own_name
 from planner.rewriting.valid_times import FROM, PERIODS, TO
@@ -165,7 +165,7 @@ class Declarations:
         if not isinstance(at, exp.Column) or at.table or delay is None or not 0 <= delay <= _LONGEST_DELAY:
             form = "WATERMARK FOR ts AS ts - INTERVAL '5 minutes'"
             span = "a fixed span of less than 10,000 years"
-            fail(Unsupported("this watermark is not supported", f"write {form}, with {span}"), part)
+            refuse(part, "this watermark is not supported", f"write {form}, with {span}")
         name = column_name(at.this)
         found = next((column for column in self.columns if column.name == name), None)
         if found is None:

@@ -19,7 +19,7 @@ from planner.parsing.parse import named_types
 from planner.parsing.rewritten_text import spliced
 from planner.parsing.script import Excerpt, Piece
 from planner.parsing.sql_functions import SqlFunction, body_tree
-from planner.relation_names import full_name, schema_of
+from planner.relation_names import schema_of
 from planner.statements.function_parts import parameters_of, pass_type, text_of, type_of
 from planner.statements.statements import Statement
 from planner.statements.word_reader import WordReader
@@ -72,7 +72,7 @@ def create_function(piece: Piece) -> CreateFunction:
     if is_macro:
         reader.form = _MACRO_FORM
     if_not_exists = reader.skip("IF", "NOT", "EXISTS")
-    name = _made_name(reader)
+    name = reader.made()
     functions = _macros(reader, name) if is_macro else [_function(reader, name)]
     functions = [_with_types(function, piece.names) for function in functions]
     for function in functions:
@@ -94,9 +94,7 @@ def drop_function(piece: Piece) -> DropFunction:
 
 def _dropped(reader: WordReader) -> tuple[str, int | None]:
     """A function's full name, and the number of its parameters if the statement tells it."""
-    schema, name = reader.qualified()
-    names = reader.piece.names
-    full = names.meant(name, names.functions) if schema is None else full_name(schema, name)
+    full = reader.existing(reader.piece.names.functions)
     if not reader.skip("("):
         return full, None
     count = 0
@@ -105,11 +103,6 @@ def _dropped(reader: WordReader) -> tuple[str, int | None]:
         count += 1
         reader.skip(",")
     return full, count
-
-
-def _made_name(reader: WordReader) -> str:
-    schema, name = reader.qualified()
-    return reader.piece.names.made(name) if schema is None else full_name(schema, name)
 
 
 # Macros

@@ -1,4 +1,4 @@
-"""CREATE INDEX and DROP INDEX.
+"""CREATE INDEX.
 
 An index answers equalities, so the directions of its columns do not matter, and are read over.
 """
@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from sqlglot import exp
-from sqlglot.tokens import TokenType
 
 from planner.errors import InvalidQuery
 from planner.identifiers import column_name, relation_name
@@ -17,7 +16,6 @@ from planner.positions import fail
 from planner.statements.statements import Statement
 
 _FORM = "CREATE [UNIQUE] INDEX [IF NOT EXISTS] [name] ON relation (column, ...) [INCLUDE (column, ...)]"
-_DROP_FORM = "DROP INDEX [IF EXISTS] name, ..."
 _METHODS = frozenset({"", "btree", "hash", "art"})
 """Methods whose indexes answer equalities."""
 _REFUSED = {"where": "WHERE", "with_storage": "WITH", "tablespace": "TABLESPACE", "on": "ON"}
@@ -33,12 +31,6 @@ class CreateIndex(Statement):
     included: tuple[str, ...]
     unique: bool
     if_not_exists: bool
-
-
-@dataclass(frozen=True)
-class DropIndex(Statement):
-    names: tuple[str, ...]
-    if_exists: bool
 
 
 def create_index(piece: Piece) -> CreateIndex:
@@ -86,29 +78,3 @@ def _column(node: exp.Expression) -> str:
             inner,
         )
     return column_name(inner)
-
-
-def drop_index(piece: Piece) -> DropIndex:
-    """DROP INDEX [CONCURRENTLY] [IF EXISTS] name, ... [CASCADE | RESTRICT], read from its tokens, because
-    sqlglot takes one name only."""
-    tokens = list(piece.tokens[2:])
-    words = [token.text.upper() for token in tokens]
-    if words[:1] == ["CONCURRENTLY"]:
-        tokens, words = tokens[1:], words[1:]
-    if_exists = words[:2] == ["IF", "EXISTS"]
-    if if_exists:
-        tokens, words = tokens[2:], words[2:]
-    if words[-1:] in (["CASCADE"], ["RESTRICT"]):
-        tokens = tokens[:-1]
-    names = []
-    while tokens:
-        if len(tokens) > 2 and tokens[1].text == "." and tokens[0].text.lower() == "public":
-            tokens = tokens[2:]
-        first = tokens[0]
-        names.append(first.text if first.token_type == TokenType.IDENTIFIER else first.text.lower())
-        if len(tokens) == 1:
-            return DropIndex(piece, tuple(names), if_exists)
-        if tokens[1].text != ",":
-            break
-        tokens = tokens[2:]
-    raise piece.failure("DROP INDEX is not complete", f"write {_DROP_FORM}", len(piece.tokens) - 1)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
+from planner.statements.drop_statements import DropStream
 from planner.statements.statements import CreateTable, Statement
 
 Options = Mapping[str, str]
@@ -41,19 +42,13 @@ class CreateSink(Statement):
 
 
 @dataclass(frozen=True)
-class DropStream(Statement):
-    """DROP of sources or sinks; `kind` is SOURCE or SINK."""
-
-    kind: str
-    names: tuple[str, ...]
-    if_exists: bool
-
-
-@dataclass(frozen=True)
 class ShowStreams(Statement):
-    """SHOW SOURCES or SINKS; `kind` is SOURCE or SINK."""
+    """SHOW SOURCES or SINKS."""
 
-    kind: str
+    @property
+    def kind(self) -> str:
+        """SOURCE or SINK."""
+        return self.piece.words(2)[1].removesuffix("S")
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from planner.parsing.script import Piece
 from planner.statements.statements import Statement
-from planner.statements.type_statements import type_name
 from planner.statements.word_reader import WordReader
 
 _NAMES: dict[tuple[str, ...], tuple[str, Callable[[WordReader], str]]] = {
@@ -15,7 +14,7 @@ _NAMES: dict[tuple[str, ...], tuple[str, Callable[[WordReader], str]]] = {
     ("VIEW",): ("TABLE", WordReader.relation),
     ("MATERIALIZED", "VIEW"): ("TABLE", WordReader.relation),
     ("SCHEMA",): ("SCHEMA", WordReader.schema),
-    ("TYPE",): ("TYPE", type_name),
+    ("TYPE",): ("TYPE", WordReader.type),
 }
 """By the words after ALTER: what has the owner, and how its name is read."""
 

@@ -1,24 +1,58 @@
-"""Reads CREATE, APPLY, PREVIEW and DROP REPLACEMENT, which no dialect knows, also in Materialize's words."""
+"""Reads CREATE, APPLY and PREVIEW REPLACEMENT, which no dialect knows, also in Materialize's words."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from sqlglot.tokens import TokenType
 
 from planner.errors import InvalidQuery
 from planner.parsing.qualified_texts import qualified_text
 from planner.parsing.script import Excerpt, Piece
-from planner.statements.replacement_forms import (
-    ApplyReplacement,
-    CreateReplacement,
-    DropReplacement,
-    PreviewReplacement,
-)
+from planner.statements.drop_statements import DropReplacement
+from planner.statements.statements import Statement
 from planner.statements.word_reader import WordReader
 
 _CREATE = "write CREATE REPLACEMENT [IF NOT EXISTS] name FOR VIEW view AS query [, VIEW view AS query ...]"
 _APPLY = "write APPLY REPLACEMENT name"
-_DROP = "write DROP REPLACEMENT [IF EXISTS] name, ..."
 _PREVIEW = "write PREVIEW REPLACEMENT name [VIEW view] [LIMIT rows] [OFFSET rows]"
+
+
+@dataclass(frozen=True)
+class CreateReplacement(Statement):
+    """`queries` has the new query of each view, by its full name."""
+
+    name: str
+    queries: tuple[tuple[str, Excerpt], ...]
+    if_not_exists: bool
+
+
+@dataclass(frozen=True)
+class ApplyReplacement(Statement):
+    """`view` is a view that the replacement must be for, where the statement names one."""
+
+    name: str
+    view: str | None = None
+
+
+@dataclass(frozen=True)
+class PreviewReplacement(Statement):
+    """The rows by which `view` differs, or the only view of the replacement: at most `limit`, after the first
+    `offset` ones."""
+
+    name: str
+    view: str | None
+    limit: int | None
+    offset: int
+
+
+@dataclass(frozen=True)
+class ShowReplacements(Statement):
+    """SHOW REPLACEMENTS."""
+
+
+REPLACING = CreateReplacement | ApplyReplacement | DropReplacement | PreviewReplacement | ShowReplacements
+"""Statements about replacements."""
 
 
 def create_replacement(piece: Piece) -> CreateReplacement:
@@ -101,12 +135,6 @@ def applied_to_view(piece: Piece) -> ApplyReplacement | None:
     name = reader.name()
     reader.end()
     return ApplyReplacement(piece, name, view)
-
-
-def drop_replacement(piece: Piece) -> DropReplacement:
-    reader = WordReader(piece, 2, _DROP)
-    names, if_exists, _ = reader.dropped(reader.name)
-    return DropReplacement(piece, names, if_exists)
 
 
 def preview_replacement(piece: Piece) -> PreviewReplacement:

@@ -1,4 +1,4 @@
-"""CREATE ROLE, DROP ROLE, GRANT and REVOKE, read from their tokens, because dialects parse them differently.
+"""CREATE ROLE, GRANT and REVOKE, read from their tokens, because dialects parse them differently.
 
 A relation's name in double quotes may be a pattern, in which `*` stands for any characters.
 """
@@ -14,7 +14,6 @@ from planner.statements.statements import Statement
 from planner.statements.word_reader import WordReader
 
 _CREATE = "CREATE ROLE name"
-_DROP = "DROP ROLE [IF EXISTS] name, ..."
 _PRIVILEGES = ("SELECT", "INSERT", "UPDATE", "DELETE")
 _MEMBERSHIPS = ("READ", "WRITE", "ADMIN")
 _FORM = (
@@ -33,12 +32,6 @@ _INSTEAD = {
 @dataclass(frozen=True)
 class CreateRole(Statement):
     name: str
-
-
-@dataclass(frozen=True)
-class DropRole(Statement):
-    names: tuple[str, ...]
-    if_exists: bool
 
 
 @dataclass(frozen=True)
@@ -77,13 +70,6 @@ def create_role(piece: Piece) -> CreateRole:
             reader.at,
         )
     return CreateRole(piece, name)
-
-
-def drop_role(piece: Piece) -> DropRole:
-    """DROP ROLE [IF EXISTS] name, ..."""
-    reader = WordReader(piece, 2, f"write {_DROP}")
-    names, if_exists, _ = reader.dropped(reader.name)
-    return DropRole(piece, names, if_exists)
 
 
 def grant(piece: Piece) -> Grant:

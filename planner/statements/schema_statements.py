@@ -1,4 +1,4 @@
-"""CREATE, ALTER and DROP SCHEMA and SET search_path, read from their tokens, because not every dialect parses
+"""CREATE and ALTER SCHEMA and SET search_path, read from their tokens, because not every dialect parses
 them."""
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from planner.statements.statements import Statement
 from planner.statements.word_reader import WordReader
 
 _CREATE = "write CREATE SCHEMA [IF NOT EXISTS] name"
-_DROP = "write DROP SCHEMA [IF EXISTS] name, ... [CASCADE | RESTRICT]"
 
 
 @dataclass(frozen=True)
@@ -25,15 +24,6 @@ class CreateSchema(Statement):
 class RenameSchema(Statement):
     name: str
     to: str
-
-
-@dataclass(frozen=True)
-class DropSchema(Statement):
-    """With `cascade`, all that is in the schemas goes too, with what reads it."""
-
-    names: tuple[str, ...]
-    if_exists: bool
-    cascade: bool
 
 
 @dataclass(frozen=True)
@@ -91,9 +81,3 @@ def rename_schema(piece: Piece) -> RenameSchema:
     to = reader.name()
     reader.end()
     return RenameSchema(piece, name, to)
-
-
-def drop_schema(piece: Piece) -> DropSchema:
-    """DROP SCHEMA [IF EXISTS] name, ... [CASCADE | RESTRICT]."""
-    reader = WordReader(piece, 2, _DROP)
-    return DropSchema(piece, *reader.dropped(reader.schema, cascades=True))

@@ -1,4 +1,4 @@
-"""CREATE, ALTER and DROP SEQUENCE, and the options by which identity columns count."""
+"""CREATE and ALTER SEQUENCE, and the options by which identity columns count."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from sqlglot.tokens import TokenType
 
 from planner.errors import InvalidQuery
 from planner.parsing.script import Piece
-from planner.relation_names import full_name
 from planner.statements.sequences import LARGEST, SMALLEST, Counting
 from planner.statements.statements import Statement
 from planner.statements.word_reader import WordReader
@@ -39,12 +38,6 @@ class AlterSequence(Statement):
     name: str
     restarts: bool
     number: int | None
-    if_exists: bool
-
-
-@dataclass(frozen=True)
-class DropSequence(Statement):
-    names: tuple[str, ...]
     if_exists: bool
 
 
@@ -80,18 +73,17 @@ def create_sequence(piece: Piece) -> CreateSequence:
         raise piece.unsupported("a temporary sequence is not supported", "leave the word out", 1)
     reader.expect("SEQUENCE")
     if_not_exists = reader.skip("IF", "NOT", "EXISTS")
-    schema, name = reader.qualified()
-    full = piece.names.made(name) if schema is None else full_name(schema, name)
+    name = reader.made()
     options = _Options()
     _read(reader, options)
-    return CreateSequence(piece, full, options.counting(piece), if_not_exists)
+    return CreateSequence(piece, name, options.counting(piece), if_not_exists)
 
 
 def alter_sequence(piece: Piece) -> AlterSequence:
     """ALTER SEQUENCE name RESTART [WITH n] [OWNED BY ...]."""
     reader = WordReader(piece, 2, "write ALTER SEQUENCE [IF EXISTS] name RESTART [WITH n]")
     if_exists = reader.skip("IF", "EXISTS")
-    name = _existing(reader)
+    name = reader.existing()
     restart: int | None = None
     has_restart = False
     while not reader.is_done:
@@ -108,17 +100,6 @@ def alter_sequence(piece: Piece) -> AlterSequence:
                 reader.at,
             )
     return AlterSequence(piece, name, has_restart, restart, if_exists)
-
-
-def drop_sequence(piece: Piece) -> DropSequence:
-    reader = WordReader(piece, 2, "write DROP SEQUENCE [IF EXISTS] name, ...")
-    names, if_exists, _ = reader.dropped(lambda: _existing(reader))
-    return DropSequence(piece, names, if_exists)
-
-
-def _existing(reader: WordReader) -> str:
-    schema, name = reader.qualified()
-    return reader.piece.names.meant(name, ()) if schema is None else full_name(schema, name)
 
 
 def _read(reader: WordReader, options: _Options) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from planner.parsing.qualified_texts import qualified_text
@@ -10,7 +11,7 @@ from planner.statements.assertion_statements import ShowAssertions
 from planner.statements.branch_statements import ShowBranch, ShowBranches
 from planner.statements.create_statements import create_view
 from planner.statements.outside import ShowStreams
-from planner.statements.replacement_forms import ShowReplacements
+from planner.statements.replacement_statements import ShowReplacements
 from planner.statements.schema_statements import ShowSchemas, ShowSearchPath
 from planner.statements.statements import Statement
 from planner.statements.word_reader import WordReader
@@ -84,10 +85,7 @@ def explain(piece: Piece) -> Explain:
         return Explain(piece, stage, qualified_text(rest.excerpt(0), piece.dialect, piece.names), None)
     if len(rest.tokens) == 1 or rest.tokens[1].text == ".":
         return Explain(piece, stage, None, _last_name(piece, begin))
-    raise rest.unsupported(
-        f"EXPLAIN {rest.tokens[0].text} is not supported",
-        _EXPLAINED,
-    )
+    raise rest.unsupported(f"EXPLAIN {rest.tokens[0].text} is not supported", _EXPLAINED)
 
 
 def show(piece: Piece) -> Statement:
@@ -99,26 +97,25 @@ def show(piece: Piece) -> Statement:
         if kind in (("TABLE",), ("VIEW",), ("ASSERTION",)):
             name, assertion = _last_name(piece, 3), kind == ("ASSERTION",)
             return ShowCreate(piece, name, assertion or kind == ("VIEW",), assertion)
-    match words:
-        case ("TABLES",):
-            return ShowTables(piece)
-        case ("VIEWS",) | ("MATERIALIZED", "VIEWS"):
-            return ShowViews(piece)
-        case ("ASSERTIONS",):
-            return ShowAssertions(piece)
-        case ("SCHEMAS",):
-            return ShowSchemas(piece)
-        case ("BRANCHES",):
-            return ShowBranches(piece)
-        case ("REPLACEMENTS",):
-            return ShowReplacements(piece)
-        case ("BRANCH",):
-            return ShowBranch(piece)
-        case ("SOURCES",) | ("SINKS",):
-            return ShowStreams(piece, words[0].removesuffix("S"))
-        case ("SEARCH_PATH",):
-            return ShowSearchPath(piece)
+    if words in _LISTED:
+        return _LISTED[words](piece)
     raise piece.unsupported(f"{' '.join(piece.words(4))} is not supported", _SHOWN)
+
+
+_LISTED: Mapping[tuple[str, ...], type[Statement]] = {
+    ("TABLES",): ShowTables,
+    ("VIEWS",): ShowViews,
+    ("MATERIALIZED", "VIEWS"): ShowViews,
+    ("ASSERTIONS",): ShowAssertions,
+    ("SCHEMAS",): ShowSchemas,
+    ("BRANCH",): ShowBranch,
+    ("BRANCHES",): ShowBranches,
+    ("REPLACEMENTS",): ShowReplacements,
+    ("SOURCES",): ShowStreams,
+    ("SINKS",): ShowStreams,
+    ("SEARCH_PATH",): ShowSearchPath,
+}
+"""By the words after SHOW."""
 
 
 def describe(piece: Piece) -> ShowColumns:

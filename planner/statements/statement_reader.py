@@ -18,29 +18,23 @@ from planner.parsing.script import Piece, split
 from planner.parsing.syntax_errors import STATEMENTS
 from planner.positions import fail
 from planner.statements.alter_statements import alter
-from planner.statements.assertion_statements import create_assertion, drop_assertion
-from planner.statements.branch_statements import (
-    create_branch,
-    drop_branch,
-    merge_branch,
-    reset_branch,
-    set_branch,
-)
+from planner.statements.assertion_statements import create_assertion
+from planner.statements.branch_statements import create_branch, merge_branch, reset_branch, set_branch
 from planner.statements.comment_statements import comment
 from planner.statements.copy_files import copy_files
-from planner.statements.create_statements import create_table, create_view, drop
+from planner.statements.create_statements import create_table, create_view
+from planner.statements.drop_statements import drop
 from planner.statements.function_statements import create_function, drop_function
-from planner.statements.index_statements import create_index, drop_index
+from planner.statements.index_statements import create_index
 from planner.statements.refresh_statements import refresh
 from planner.statements.replacement_statements import (
     apply_replacement,
     create_replacement,
-    drop_replacement,
     preview_replacement,
 )
-from planner.statements.role_statements import create_role, drop_role, grant, revoke
-from planner.statements.schema_statements import create_schema, drop_schema, set_search_path
-from planner.statements.sequence_statements import alter_sequence, create_sequence, drop_sequence
+from planner.statements.role_statements import create_role, grant, revoke
+from planner.statements.schema_statements import create_schema, set_search_path
+from planner.statements.sequence_statements import alter_sequence, create_sequence
 from planner.statements.show_statements import describe, explain, show
 from planner.statements.statements import (
     Begin,
@@ -54,8 +48,8 @@ from planner.statements.statements import (
     Truncate,
     Update,
 )
-from planner.statements.stream_statements import create_sink, create_source, drop_stream, is_connected
-from planner.statements.type_statements import create_type, drop_type
+from planner.statements.stream_statements import create_sink, create_source, is_connected
+from planner.statements.type_statements import create_type
 from planner.suggestions import did_you_mean
 
 _MUTUAL = ("WITH", "MUTUALLY", "RECURSIVE")
@@ -246,23 +240,13 @@ _PARSERS: dict[tuple[str, ...], Callable[[Piece], Statement]] = {
     ("CREATE", "UNIQUE", "INDEX"): create_index,
     ("CREATE", "SOURCE"): create_source,
     ("CREATE", "SINK"): create_sink,
-    ("DROP", "SOURCE"): drop_stream,
-    ("DROP", "SINK"): drop_stream,
     ("COPY",): copy_files,
     ("CREATE", "ASSERTION"): create_assertion,
-    ("DROP", "ASSERTION"): drop_assertion,
     ("CREATE", "SEQUENCE"): create_sequence,
     ("CREATE", "TEMP", "SEQUENCE"): create_sequence,
     ("CREATE", "TEMPORARY", "SEQUENCE"): create_sequence,
     ("ALTER", "SEQUENCE"): alter_sequence,
-    ("DROP", "SEQUENCE"): drop_sequence,
     ("CREATE",): _create,
-    ("DROP", "TYPE"): drop_type,
-    ("DROP", "ROLE"): drop_role,
-    ("DROP", "SCHEMA"): drop_schema,
-    ("DROP", "BRANCH"): drop_branch,
-    ("DROP", "REPLACEMENT"): drop_replacement,
-    ("DROP", "INDEX"): drop_index,
     ("DROP", "FUNCTION"): drop_function,
     ("DROP", "MACRO"): drop_function,
     ("DROP",): drop,

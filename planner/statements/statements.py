@@ -87,13 +87,6 @@ class CreateTableLike(Statement):
 
 
 @dataclass(frozen=True)
-class DropTable(Statement):
-    names: tuple[str, ...]
-    if_exists: bool
-    cascade: bool = False
-
-
-@dataclass(frozen=True)
 class CreateView(Statement):
     """`column_names` is empty if no list follows the view's name."""
 
@@ -116,34 +109,16 @@ class CreateView(Statement):
     def definition(self) -> Excerpt:
         """The query, with its columns renamed by the list after the view's name. That of a recursive view is
         one of its own name, from which the view reads."""
-        if self.recursive:
-            return self._recursion
         if not self.column_names:
             return self.query
         own = own_name(self.name)
         names = [exp.to_identifier(name, quoted=True) for name in (own, *self.column_names)]
         view, *columns = (name.sql(self.piece.dialect) for name in names)
-        before = "SELECT * FROM ("
-        text = f"{before}{self.query.text}) AS {view}({', '.join(columns)})"
-        inserted = tuple((at, c + len(before) * (at == 1), n) for at, c, n in self.query.inserted)
-        return Excerpt(text, self.query.line, self.query.column - len(before), inserted)
-
-    @property
-    def _recursion(self) -> Excerpt:
-        names = [exp.to_identifier(name, quoted=True) for name in (own_name(self.name), *self.column_names)]
-        own, *columns = (name.sql(self.piece.dialect) for name in names)
-        listed = ", ".join(columns)
-        before = f"WITH RECURSIVE {own} ({listed}) AS ("
-        text = f"{before}{self.query.text})\nSELECT {listed} FROM {own}"
-        inserted = tuple((at, c + len(before) * (at == 1), n) for at, c, n in self.query.inserted)
-        return Excerpt(text, self.query.line, self.query.column - len(before), inserted)
-
-
-@dataclass(frozen=True)
-class DropView(Statement):
-    names: tuple[str, ...]
-    if_exists: bool
-    cascade: bool = False
+        if self.recursive:
+            listed = ", ".join(columns)
+            after = f")\nSELECT {listed} FROM {view}"
+            return self.query.around(f"WITH RECURSIVE {view} ({listed}) AS (", after)
+        return self.query.around("SELECT * FROM (", f") AS {view}({', '.join(columns)})")
 
 
 @dataclass(frozen=True)

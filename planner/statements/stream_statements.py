@@ -1,4 +1,4 @@
-"""Reads CREATE and DROP of SOURCE and SINK, in RisingWave's words.
+"""Reads CREATE SOURCE and CREATE SINK, in RisingWave's words.
 
     CREATE SOURCE [IF NOT EXISTS] name [(column type, ...)] WITH (connector = '...', option = value, ...)
         FORMAT PLAIN ENCODE CSV [(option = value, ...)]
@@ -15,7 +15,7 @@ from sqlglot.tokens import Token, TokenType
 
 from planner.parsing.script import Piece
 from planner.statements.create_statements import create_table
-from planner.statements.outside import CreateSink, CreateSource, DropStream, Options
+from planner.statements.outside import CreateSink, CreateSource, Options
 from planner.statements.statements import CreateTable
 from planner.statements.word_reader import WordReader
 
@@ -62,14 +62,6 @@ def create_sink(piece: Piece) -> CreateSink:
     format, encode, encoding = ("PLAIN", "PARQUET", {}) if reader.is_done else _encoding(reader)
     reader.end()
     return CreateSink(piece, name, relation, options, format, encode, encoding, if_not_exists)
-
-
-def drop_stream(piece: Piece) -> DropStream:
-    """DROP {SOURCE | SINK} [IF EXISTS] name, ... [RESTRICT]."""
-    kind = piece.words(2)[1]
-    reader = WordReader(piece, 2, f"write DROP {kind} [IF EXISTS] name, ...")
-    names, if_exists, _ = reader.dropped(reader.name)
-    return DropStream(piece, kind, names, if_exists)
 
 
 def _table(piece: Piece, name: int, end: int) -> CreateTable:

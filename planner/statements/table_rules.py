@@ -231,8 +231,7 @@ class TableRules:
     def with_targets(self, change: Callable[[ForeignKey], ForeignKey]) -> TableRules:
         """The rules with each foreign key changed by `change`."""
         return replace(
-            self,
-            constraints=tuple(change(c) if isinstance(c, ForeignKey) else c for c in self.constraints),
+            self, constraints=tuple(change(c) if isinstance(c, ForeignKey) else c for c in self.constraints)
         )
 
 

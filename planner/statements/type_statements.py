@@ -1,4 +1,4 @@
-"""CREATE, ALTER and DROP TYPE, read from their tokens, because not every dialect parses them."""
+"""CREATE and ALTER TYPE, read from their tokens, because not every dialect parses them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from sqlglot.tokens import TokenType
 
 from engine.schema import Type, enumeration
 from planner.parsing.script import Piece
-from planner.relation_names import full_name
 from planner.statements.statements import Statement
 from planner.statements.word_reader import WordReader
 
@@ -34,17 +33,11 @@ class AddLabel(Statement):
     if_not_exists: bool
 
 
-@dataclass(frozen=True)
-class DropType(Statement):
-    names: tuple[str, ...]
-    if_exists: bool
-
-
 def create_type(piece: Piece) -> CreateType:
     """CREATE TYPE name AS ENUM (label, ...)."""
     reader = WordReader(piece, 2, _CREATE)
     if_not_exists = reader.skip("IF", "NOT", "EXISTS")
-    schema, name = reader.qualified()
+    name = reader.made()
     tokens = piece.tokens[reader.at :]
     words = [token.text.upper() for token in tokens]
     if words[:3] != ["AS", "ENUM", "("] or words[-1] != ")":
@@ -55,14 +48,13 @@ def create_type(piece: Piece) -> CreateType:
         raise piece.failure("labels must be texts, separated by commas", _CREATE, 2)
     if len(set(strings)) < len(strings):
         raise piece.failure("an ENUM cannot have a label twice", _CREATE, 2)
-    full = piece.names.made(name) if schema is None else full_name(schema, name)
-    return CreateType(piece, full, enumeration(*strings), if_not_exists)
+    return CreateType(piece, name, enumeration(*strings), if_not_exists)
 
 
 def alter_type(piece: Piece) -> AddLabel:
     """ALTER TYPE name ADD VALUE [IF NOT EXISTS] label [{BEFORE | AFTER} label]."""
     reader = WordReader(piece, 2, _ALTER)
-    name = type_name(reader)
+    name = reader.type()
     if not reader.skip("ADD", "VALUE"):
         hint = "a label can be added: ALTER TYPE name ADD VALUE 'label'"
         raise piece.unsupported(f"ALTER TYPE ... {reader.word} is not supported", hint, reader.at)
@@ -72,17 +64,3 @@ def alter_type(piece: Piece) -> AddLabel:
     neighbour = reader.text() if before or reader.skip("AFTER") else None
     reader.end()
     return AddLabel(piece, name, label, neighbour, before, if_not_exists)
-
-
-def drop_type(piece: Piece) -> DropType:
-    """DROP TYPE [IF EXISTS] name, ... [RESTRICT]."""
-    reader = WordReader(piece, 2, "write DROP TYPE [IF EXISTS] name, ...")
-    names, if_exists, _ = reader.dropped(lambda: type_name(reader))
-    return DropType(piece, names, if_exists)
-
-
-def type_name(reader: WordReader) -> str:
-    """The full name of a type that exists, as far as one does."""
-    schema, name = reader.qualified()
-    names = reader.piece.names
-    return names.meant(name, names.types) if schema is None else full_name(schema, name)

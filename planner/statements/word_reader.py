@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Generic, NamedTuple, TypeVar
 
 from sqlglot.tokens import Token, TokenType
@@ -12,6 +12,7 @@ from planner.parsing.script import Piece
 from planner.relation_names import PUBLIC, full_name, schema_named
 
 T = TypeVar("T")
+_DROP_OPTIONS = ("CONSTRAINTS", "PURGE", "SYNC")
 
 
 class DroppedNames(NamedTuple, Generic[T]):
@@ -104,11 +105,23 @@ class WordReader:
         *before, name = parts
         return schema_named(before), name
 
+    def made(self) -> str:
+        """The full name of what is created."""
+        schema, name = self.qualified()
+        return self.piece.names.made(name) if schema is None else full_name(schema, name)
+
+    def existing(self, among: Collection[str] = ()) -> str:
+        """The full name of what exists, as far as it is `among` these."""
+        schema, name = self.qualified()
+        return self.piece.names.meant(name, among) if schema is None else full_name(schema, name)
+
     def relation(self) -> str:
         """The full name of a table or view that exists, as far as one does."""
-        schema, name = self.qualified()
-        names = self.piece.names
-        return names.meant(name, names.relations) if schema is None else full_name(schema, name)
+        return self.existing(self.piece.names.relations)
+
+    def type(self) -> str:
+        """The same of a type."""
+        return self.existing(self.piece.names.types)
 
     def dropped(self, read: Callable[[], T], *, cascades: bool = False) -> DroppedNames[T]:
         """The rest of a DROP, [IF EXISTS] name, ... [CASCADE | RESTRICT]; CASCADE only if it `cascades`."""
@@ -117,6 +130,8 @@ class WordReader:
         cascade = cascades and self.skip("CASCADE")
         if not cascade:
             self.skip("RESTRICT")
+        if self.word in _DROP_OPTIONS:
+            raise self.piece.unsupported(f"DROP ... {self.word} is not supported", "", self.at)
         self.end()
         return DroppedNames(names, if_exists, cascade)
 

@@ -16,15 +16,8 @@ from pydantic import BaseModel, ValidationError
 
 from engine.schema import Schema
 from planner.relation_names import schema_of
-from planner.statements.outside import (
-    OUTSIDE,
-    CopyFiles,
-    CreateSink,
-    CreateSource,
-    DropStream,
-    Options,
-    ShowStreams,
-)
+from planner.statements.drop_statements import DropStream
+from planner.statements.outside import OUTSIDE, CopyFiles, CreateSink, CreateSource, Options, ShowStreams
 from service.accounts.principals import Principal
 from service.accounts.privileges import Privilege
 from service.errors import Conflict, Invalid, ServiceError

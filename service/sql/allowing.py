@@ -20,16 +20,26 @@ from planner.identifiers import fold, relation_name
 from planner.relation_names import PUBLIC, schema_of
 from planner.statements.alter_statements import AlterTable, RenameView
 from planner.statements.alterations import AddColumn, AddConstraint, RenameTable, SetSequence
-from planner.statements.assertion_statements import CreateAssertion, DropAssertion
-from planner.statements.branch_statements import CreateBranch, DropBranch, MergeBranch
+from planner.statements.assertion_statements import CreateAssertion
+from planner.statements.branch_statements import CreateBranch, MergeBranch
 from planner.statements.comment_statements import Comment, CommentOnSchema
+from planner.statements.drop_statements import (
+    DropAssertion,
+    DropBranch,
+    DropRole,
+    DropSchema,
+    DropSequence,
+    DropTable,
+    DropType,
+    DropView,
+)
 from planner.statements.function_statements import CreateFunction, DropFunction
 from planner.statements.owner_statements import SetOwner
 from planner.statements.refresh_statements import RefreshView
-from planner.statements.replacement_forms import REPLACING
-from planner.statements.role_statements import CreateRole, DropRole, Grant, Revoke
-from planner.statements.schema_statements import CreateSchema, DropSchema, RenameSchema
-from planner.statements.sequence_statements import AlterSequence, CreateSequence, DropSequence
+from planner.statements.replacement_statements import REPLACING
+from planner.statements.role_statements import CreateRole, Grant, Revoke
+from planner.statements.schema_statements import CreateSchema, RenameSchema
+from planner.statements.sequence_statements import AlterSequence, CreateSequence
 from planner.statements.show_statements import Explain, ShowColumns, ShowCreate
 from planner.statements.statements import (
     CreateTable,
@@ -37,8 +47,6 @@ from planner.statements.statements import (
     CreateTableLike,
     CreateView,
     Delete,
-    DropTable,
-    DropView,
     Insert,
     Merge,
     Select,
@@ -47,7 +55,7 @@ from planner.statements.statements import (
     Update,
 )
 from planner.statements.table_rules import ForeignKey, TableRules
-from planner.statements.type_statements import AddLabel, CreateType, DropType
+from planner.statements.type_statements import AddLabel, CreateType
 from service.accounts.principals import Principal
 from service.accounts.privileges import OF_ROWS, Privilege
 from service.definitions.definition import Definition

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from planner.errors import Unsupported
-from planner.statements.branch_statements import CreateBranch, DropBranch, MergeBranch
+from planner.statements.branch_statements import CreateBranch, MergeBranch
+from planner.statements.drop_statements import DropBranch
 from planner.statements.outside import OUTSIDE
-from planner.statements.replacement_forms import REPLACING
+from planner.statements.replacement_statements import REPLACING
 from planner.statements.statements import Statement
 from service.errors import Conflict
 from service.running.branches.branch_merging import ConflictChoice

@@ -16,23 +16,24 @@ from planner.parsing.script import Excerpt
 from planner.sql_types import from_duckdb
 from planner.statements.alter_statements import AlterTable, RenameView
 from planner.statements.alterations import RenameTable
-from planner.statements.assertion_statements import CreateAssertion, DropAssertion
+from planner.statements.assertion_statements import CreateAssertion
 from planner.statements.comment_statements import Comment, CommentOnSchema
-from planner.statements.function_statements import CreateFunction, DropFunction
-from planner.statements.index_statements import CreateIndex, DropIndex
-from planner.statements.owner_statements import SetOwner
-from planner.statements.schema_statements import CreateSchema, DropSchema, RenameSchema
-from planner.statements.sequence_statements import AlterSequence, CreateSequence, DropSequence
-from planner.statements.statements import (
-    CreateTable,
-    CreateTableAs,
-    CreateTableLike,
-    CreateView,
+from planner.statements.drop_statements import (
+    DropAssertion,
+    DropIndex,
+    DropSchema,
+    DropSequence,
     DropTable,
+    DropType,
     DropView,
-    Statement,
 )
-from planner.statements.type_statements import AddLabel, CreateType, DropType
+from planner.statements.function_statements import CreateFunction, DropFunction
+from planner.statements.index_statements import CreateIndex
+from planner.statements.owner_statements import SetOwner
+from planner.statements.schema_statements import CreateSchema, RenameSchema
+from planner.statements.sequence_statements import AlterSequence, CreateSequence
+from planner.statements.statements import CreateTable, CreateTableAs, CreateTableLike, CreateView, Statement
+from planner.statements.type_statements import AddLabel, CreateType
 from planner.suggestions import did_you_mean
 from service.accounts.principals import MayRead
 from service.catalog.details import Details

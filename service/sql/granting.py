@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from planner.relation_names import EVERY
-from planner.statements.role_statements import CreateRole, DropRole, Grant, Revoke
+from planner.statements.drop_statements import DropRole
+from planner.statements.role_statements import CreateRole, Grant, Revoke
 from service.accounts.accounts import Accounts
 from service.accounts.privileges import PREDEFINED, Permission, Permissions, Privilege
 from service.definitions.known_relations import KnownRelations

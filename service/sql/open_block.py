@@ -30,7 +30,7 @@ from planner.limits import within
 from planner.parsing.script import Piece
 from planner.statements.comment_statements import Comment
 from planner.statements.index_statements import CreateIndex
-from planner.statements.replacement_forms import REPLACING
+from planner.statements.replacement_statements import REPLACING
 from planner.statements.statements import Delete, Insert, Merge, Statement, Truncate, Update
 from service.changes.table_changes import Applied, TableChanges
 from service.definitions.known_relations import KnownRelations

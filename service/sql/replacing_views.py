@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from planner.parsing.script import Excerpt
-from planner.statements.replacement_forms import (
+from planner.statements.drop_statements import DropReplacement
+from planner.statements.replacement_statements import (
     REPLACING,
     ApplyReplacement,
     CreateReplacement,
-    DropReplacement,
     PreviewReplacement,
 )
 from planner.statements.statements import Commit, CreateView, Statement

@@ -21,7 +21,7 @@ from planner.statements.assertion_statements import ShowAssertions
 from planner.statements.branch_statements import SetBranch, ShowBranch, ShowBranches
 from planner.statements.outside import OUTSIDE, CopyFiles, ShowStreams
 from planner.statements.prepare_statements import Deallocate, Prepare
-from planner.statements.replacement_forms import REPLACING, PreviewReplacement, ShowReplacements
+from planner.statements.replacement_statements import REPLACING, PreviewReplacement, ShowReplacements
 from planner.statements.row_statements import returns_rows
 from planner.statements.schema_statements import SetSearchPath, ShowSchemas, ShowSearchPath
 from planner.statements.show_create import identifier

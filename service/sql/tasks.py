@@ -27,38 +27,48 @@ from planner.explain import analyze, explain
 from planner.explain.cost_report import cost_text
 from planner.long_texts import long_query, plan_text
 from planner.statements.alter_statements import AlterTable, RenameView
-from planner.statements.assertion_statements import CreateAssertion, DropAssertion, ShowAssertions
+from planner.statements.assertion_statements import CreateAssertion, ShowAssertions
 from planner.statements.branch_statements import (
     CreateBranch,
-    DropBranch,
     MergeBranch,
     SetBranch,
     ShowBranch,
     ShowBranches,
 )
 from planner.statements.comment_statements import Comment, CommentOnSchema
+from planner.statements.drop_statements import (
+    DropAssertion,
+    DropBranch,
+    DropIndex,
+    DropReplacement,
+    DropRole,
+    DropSchema,
+    DropSequence,
+    DropStream,
+    DropTable,
+    DropType,
+    DropView,
+)
 from planner.statements.function_statements import CreateFunction, DropFunction
-from planner.statements.index_statements import CreateIndex, DropIndex
-from planner.statements.outside import CopyFiles, CreateSink, CreateSource, DropStream, ShowStreams
+from planner.statements.index_statements import CreateIndex
+from planner.statements.outside import CopyFiles, CreateSink, CreateSource, ShowStreams
 from planner.statements.owner_statements import SetOwner
 from planner.statements.refresh_statements import RefreshView
-from planner.statements.replacement_forms import (
+from planner.statements.replacement_statements import (
     ApplyReplacement,
     CreateReplacement,
-    DropReplacement,
     PreviewReplacement,
     ShowReplacements,
 )
-from planner.statements.role_statements import CreateRole, DropRole, Grant, Revoke
+from planner.statements.role_statements import CreateRole, Grant, Revoke
 from planner.statements.schema_statements import (
     CreateSchema,
-    DropSchema,
     RenameSchema,
     SetSearchPath,
     ShowSchemas,
     ShowSearchPath,
 )
-from planner.statements.sequence_statements import AlterSequence, CreateSequence, DropSequence
+from planner.statements.sequence_statements import AlterSequence, CreateSequence
 from planner.statements.show_create import assertion_text, table_text, view_text
 from planner.statements.show_statements import (
     ANALYZE,
@@ -80,8 +90,6 @@ from planner.statements.statements import (
     CreateTableLike,
     CreateView,
     Delete,
-    DropTable,
-    DropView,
     Insert,
     LongQuery,
     Merge,
@@ -91,7 +99,7 @@ from planner.statements.statements import (
     Truncate,
     Update,
 )
-from planner.statements.type_statements import AddLabel, CreateType, DropType
+from planner.statements.type_statements import AddLabel, CreateType
 from planner.suggestions import did_you_mean
 from service.changes.table_changes import TableChanges
 from service.definitions.assertions import must_assert

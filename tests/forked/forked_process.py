@@ -10,6 +10,7 @@ import socket
 import subprocess
 import sys
 import threading
+import weakref
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -40,6 +41,8 @@ class ForkedProcess:
     def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], output: int) -> None:
         self.returncode: int | None = None
         self._ended, told = os.pipe()
+        self._reading = threading.Lock()
+        weakref.finalize(self, os.close, self._ended)  # threads may wait for it until then
         nothing = os.open(os.devnull, os.O_RDWR)
         os.umask(umask := os.umask(0o077))
         start = Start(list(arguments), dict(environment), os.getcwd(), umask)
@@ -58,11 +61,12 @@ class ForkedProcess:
         if self.returncode is None:
             if not select.select([self._ended], [], [], timeout)[0]:
                 raise subprocess.TimeoutExpired(str(self.pid), timeout or 0)
-            told = os.read(self._ended, 16)
-            os.close(self._ended)
-            if not told:
-                raise RuntimeError(_DEAD)
-            self.returncode = int(told)
+            with self._reading:
+                if self.returncode is None:
+                    told = os.read(self._ended, 16)
+                    if not told:
+                        raise RuntimeError(_DEAD)
+                    self.returncode = int(told)
         return self.returncode
 
     def send_signal(self, number: int) -> None:

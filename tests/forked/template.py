@@ -26,7 +26,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 
-from engine.kernels.build import missing
+from engine.kernels.build import found
 from tests.forked import child_server
 
 LOADED = (
@@ -138,7 +138,8 @@ def main() -> None:
     gc.disable()
     for name in LOADED:
         import_module(name)
-    missing()  # every start asks; the answer needs the names of all kernels
+    for kernel in found():
+        kernel.ready()
     gc.freeze()
     requests = socket.socket(fileno=os.dup(0))
     with open(os.devnull, "rb") as nothing:

@@ -7,6 +7,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from subprocess import TimeoutExpired
 from typing import BinaryIO
@@ -83,6 +84,14 @@ def test_a_sentence_is_its_last_word(output: BinaryIO) -> None:
 def test_an_exception_is_shown(output: BinaryIO) -> None:
     assert started(output, "fail").wait(60) == 1
     assert said(output)[-1] == "ZeroDivisionError: division by zero"
+
+
+def test_many_wait_for_one_end(output: BinaryIO) -> None:
+    process = started(output, "sleep")
+    with ThreadPoolExecutor(8) as pool:
+        waiting = [pool.submit(process.wait, 60) for _ in range(8)]
+        process.kill()
+        assert {each.result() for each in waiting} == {-signal.SIGKILL}
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL, signal.SIGABRT, signal.SIGINT])

@@ -6,6 +6,7 @@ from sqlglot import exp
 from engine.schema import BIGINT, INTEGER, TEXT, Column, Schema, numeric
 from planner.errors import PlannerError
 from planner.parsing.script import Excerpt
+from planner.statements.drop_statements import DropTable, DropView
 from planner.statements.show_statements import Explain, ShowTables, ShowViews
 from planner.statements.statement_reader import parse_script
 from planner.statements.statements import (
@@ -14,8 +15,6 @@ from planner.statements.statements import (
     CreateTable,
     CreateView,
     Delete,
-    DropTable,
-    DropView,
     Insert,
     Select,
     Statement,

@@ -8,7 +8,7 @@ from engine.schema import enumeration
 from planner.errors import PlannerError
 from planner.parsing.namespace import Namespace
 from planner.parsing.script import split
-from planner.parsing.vocabulary import Vocabulary, kept_text, spelled_out, spelled_out_piece
+from planner.parsing.vocabulary import Vocabulary, kept_text, spelled_out, with_vocabulary
 
 DIALECTS = (
     *("bigquery", "clickhouse", "databricks", "duckdb", "flink", "materialize", "mysql", "oracle"),
@@ -20,7 +20,7 @@ MOOD = "ENUM('sad', 'ok')"
 
 def tree(sql: str, dialect: str = "postgres", names: Namespace | None = None) -> str:
     (piece,) = split(sql, dialect, names=names or Namespace())
-    found = spelled_out_piece(piece, TYPES).parse()
+    found = with_vocabulary(piece, TYPES).parse()
     return found.sql(dialect, comments=False).replace("ENUM (", "ENUM(").replace("Enum(", "ENUM(")
 
 
@@ -82,7 +82,7 @@ def test_a_text_that_cannot_be_read_is_left_to_its_reader() -> None:
 def test_an_error_has_its_place_in_the_text_as_it_was_written() -> None:
     (piece,) = split("SELECT 'a'::mood[], CAST(x AS) FROM t")
     with pytest.raises(PlannerError) as raised:
-        spelled_out_piece(piece, TYPES).parse()
+        with_vocabulary(piece, TYPES).parse()
     (plain,) = split("SELECT 'a'::text[], CAST(x AS) FROM t")
     with pytest.raises(PlannerError) as expected:
         plain.parse()

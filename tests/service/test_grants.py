@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from planner.errors import PlannerError
-from planner.statements.role_statements import CreateRole, DropRole, Grant, Revoke
+from planner.statements.drop_statements import DropRole
+from planner.statements.role_statements import CreateRole, Grant, Revoke
 from planner.statements.statement_reader import parse_script
 from service.settings.settings import Settings
 from tests.service.client import Client, code

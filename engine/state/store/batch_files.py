@@ -25,7 +25,7 @@ import numpy as np
 
 from engine.errors import StoreError
 from engine.kernels.narrow.batch_type import WORD
-from engine.kernels.narrow.narrow_rows import Batch, NarrowRows, format_for
+from engine.kernels.narrow.narrow_rows import Batch, NarrowRows, as_matrix, format_for
 from engine.state.batch_index import Index
 from engine.state.layer import NARROW, Layer
 from engine.state.store.files import BatchFile
@@ -44,7 +44,7 @@ _HEADER = _PREFIX.size + _SHAPE.size
 
 def pieces(layer: Layer, key: int) -> tuple[int, list[bytes | memoryview]]:
     """The checksum of a batch's file, and its content piece by piece."""
-    rows, index = layer.matrix, layer.index
+    rows, index = layer.rows, layer.index
     slots = np.empty(0, np.uint32) if index is None else index.slots
     keys, place_bits = (0, 0) if index is None else (index.keys, index.place_bits)
     shape = _SHAPE.pack(*rows.shape, key, keys, len(slots), place_bits)
@@ -57,11 +57,14 @@ def pieces(layer: Layer, key: int) -> tuple[int, list[bytes | memoryview]]:
     return checksum, [_PREFIX.pack(_MAGIC, version, checksum), *content]
 
 
-def _kept(rows: np.ndarray) -> tuple[int, list[bytes | memoryview]]:
+def _kept(rows: Batch) -> tuple[int, list[bytes | memoryview]]:
     """The version of a file of these rows, and what it has of them."""
     if len(rows) < NARROW:
-        return MATRIX, [np.ascontiguousarray(rows, "<i8").reshape(-1).data]
-    narrow = NarrowRows.of(np.ascontiguousarray(rows))
+        return MATRIX, [np.ascontiguousarray(as_matrix(rows), "<i8").reshape(-1).data]
+    narrow = rows
+    # A reader has the format from the ends, and a merge may have left one with room for other words.
+    if not isinstance(narrow, NarrowRows) or (narrow.format != format_for(narrow.ends)[0]).any():
+        narrow = NarrowRows.of(np.ascontiguousarray(as_matrix(rows)))
     ends = np.ascontiguousarray(narrow.ends, "<i8").reshape(-1)
     size = len(rows) * narrow.stride
     return NARROWED, [ends.data, narrow.data[:size].data, bytes(_size(len(rows), narrow.stride) - size)]

@@ -24,11 +24,11 @@ from planner.bind.subqueries import member
 from planner.dialects.day_sums import day_sum
 from planner.dialects.row_comparisons import expanded_comparison, row_parts
 from planner.dialects.traits import Trait, has
-from planner.errors import InvalidQuery, Unsupported
+from planner.errors import InvalidQuery
 from planner.ir import Expression
 from planner.ir.scalars import call, conjoin, disjoin, negate
 from planner.native.templates import is_native
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.sql_types import UNTYPED
 
 ARITHMETIC: dict[type[exp.Expression], Op] = {
@@ -154,7 +154,7 @@ def bind_in(binding: Binding, node: exp.In) -> Expression:
     if query is not None:
         return member(binding.row(node.this), binding.query(query), binding.session.dialect)
     if node.args.get("unnest") or node.args.get("field"):
-        fail(Unsupported(f"this form of IN is not supported: {node.sql(binding.session.dialect)}"), node)
+        refuse(node, f"this form of IN is not supported: {node.sql(binding.session.dialect)}")
     return bind_any_of(binding, node.this, node.expressions)
 
 

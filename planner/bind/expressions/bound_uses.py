@@ -14,11 +14,11 @@ from planner.bind.coercion import default_of_none
 from planner.bind.expressions.binding import Binding
 from planner.bind.statistics import moment
 from planner.dialects.traits import Trait, has
-from planner.errors import InvalidQuery, Unsupported
+from planner.errors import InvalidQuery
 from planner.ir import Expression, references
 from planner.ir.scalars import may_be_null
 from planner.native.templates import is_native
-from planner.positions import fail
+from planner.positions import fail, refuse
 from planner.rewriting.interval_sums import is_spread, of_intervals
 
 _WHOLE = "CAST(trunc({0}) AS BIGINT)"
@@ -36,7 +36,7 @@ def bind_aggregation(binding: Binding, node: exp.Expression) -> Expression:
     uses = (bind_aggregate(call, inside.bind, only),) if derived is None else derived.uses
     used = frozenset().union(*(references(e) for use in uses for e in use.arguments))
     if used and not used & binding.scope.ids():
-        fail(Unsupported("an aggregate over an outer query's columns is not supported"), node)
+        refuse(node, "an aggregate over an outer query's columns is not supported")
     with binding.session.provenance.noting(node):
         columns: list[Expression] = [binding.collector.column(use, call.name).ref for use in uses]
     defaults = has(binding.session.dialect, Trait.ABSENT_IS_DEFAULT) and not is_native(node)
@@ -84,7 +84,7 @@ def _filter(binding: Binding, condition: exp.Expression | None) -> Expression | 
 
 def bind_elements(binding: Binding, node: exp.Expression) -> Expression:
     if binding.lists is None:
-        fail(Unsupported(f"UNNEST is not supported in {binding.clause}", "write it in FROM"), node)
+        refuse(node, f"UNNEST is not supported in {binding.clause}", "write it in FROM")
     inside = binding.within("UNNEST", binding.collector, binding.windows)
     return binding.lists.column(node, inside.bind).ref
 

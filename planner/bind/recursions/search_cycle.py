@@ -20,11 +20,12 @@ from sqlglot import exp
 from engine.schema import Kind, Type
 from planner.bind.refuse import refuse_unsupported
 from planner.bind.working_table import body_of, references
-from planner.errors import InvalidQuery, Unsupported
+from planner.errors import InvalidQuery
 from planner.identifiers import fold
+from planner.native.templates import with_parts
 from planner.parsing.dialect_parsers import trees
 from planner.parsing.recursion_clauses import CLAUSES
-from planner.positions import fail
+from planner.positions import fail, refuse
 
 _ROW = "__row"
 """The alias of the base and of the step below the columns that are added."""
@@ -71,9 +72,7 @@ def traversed(cte: exp.CTE, types: Mapping[str, Type]) -> exp.CTE:
     following = _around(rows, names, [column.next for column in added], len(types))
     if going is not None:
         following = following.where(going, copy=False)
-    union = body.copy()
-    union.set("this", base)
-    union.set("expression", following)
+    union = with_parts(body, this=base, expression=following)
     result.set("this", union)
     return result
 
@@ -102,7 +101,7 @@ def _searched(clause: exp.RecursiveWithSearch, types: Mapping[str, Type]) -> _Ad
     values = [exp.Cast(this=_column(column), to=kind) for column, kind in by]
     if any(kind != by[0][1] for _, kind in by):
         hint = "cast the columns to one type in the recursive query"
-        fail(Unsupported("SEARCH BY columns of several types is not supported", hint), clause.this)
+        refuse(clause.this, "SEARCH BY columns of several types is not supported", hint)
     last = _column(name)
     if clause.args["kind"] == "DEPTH":
         row = exp.Array(expressions=values)
@@ -209,8 +208,7 @@ def _around(
 ) -> exp.Select:
     """The rows of the query under these names: the first `kept`, all unless given, and the values."""
     alias = exp.TableAlias(
-        this=exp.to_identifier(_ROW),
-        columns=[exp.to_identifier(name, quoted=True) for name in names],
+        this=exp.to_identifier(_ROW), columns=[exp.to_identifier(name, quoted=True) for name in names]
     )
     rows = exp.Subquery(this=query, alias=alias)
     return exp.select(*map(_column, names[:kept]), *values).from_(rows)

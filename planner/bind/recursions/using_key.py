@@ -21,7 +21,7 @@ from planner.bind.working_table import is_set
 from planner.errors import InvalidQuery, Unsupported
 from planner.identifiers import column_name
 from planner.ir.unique import is_unique, unique_keys
-from planner.positions import fail
+from planner.positions import fail, refuse
 
 KEPT, NEW = "__kept", "__new"
 """The names of the rows that are kept, and of those of the round, in the query of `KeyedRows`."""
@@ -85,7 +85,7 @@ def keyed_rows(cte: exp.CTE, columns: Mapping[str, Type]) -> KeyedRows:
         fail(error, place)
     if aggregates and len(set(keys) | set(aggregates)) < len(columns):
         hint = "give each column besides the keys an aggregate, or none"
-        fail(Unsupported("USING KEY with aggregates of some columns is not supported", hint), place)
+        refuse(place, "USING KEY with aggregates of some columns is not supported", hint)
     return KeyedRows(columns, tuple(keys), aggregates)
 
 

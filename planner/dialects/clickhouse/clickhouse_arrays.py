@@ -6,18 +6,13 @@ arrayFirst(x -> x > 2, a)        →  the first element of the filtered array, o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
 from planner.dialects import array_calls
 from planner.dialects.as_written import as_written_in
-from planner.errors import InvalidQuery, Unsupported
-from planner.native.templates import sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
-Meaning = str | Callable[[Args], exp.Expression]
+from planner.errors import InvalidQuery
+from planner.native.templates import Args, Made, Meanings, sql
+from planner.positions import fail, refuse
 
 _PLACES = "range(1, len({0}) + 1)"
 _SUM = "coalesce(list_sum({0}), 0)"
@@ -41,7 +36,7 @@ def mapped(args: Args) -> exp.Expression:
     """The values of a lambda over the elements of arrays."""
     function, *arrays = args
     if not isinstance(function, exp.Lambda):
-        fail(Unsupported("the first argument is a lambda here", "write x -> ..."), function)
+        refuse(function, "the first argument is a lambda here", "write x -> ...")
     names = [parameter.name for parameter in function.expressions]
     if len(names) != len(arrays):
         fail(InvalidQuery(f"a lambda of {len(names)} arguments has {len(arrays)} arrays"), function)
@@ -62,16 +57,16 @@ def filtered(args: Args) -> exp.Expression:
 def _truth_at_places(args: Args) -> exp.Lambda:
     function, *arrays = args
     if not isinstance(function, exp.Lambda):
-        fail(Unsupported("the first argument is a lambda here", "write x -> ..."), function)
+        refuse(function, "the first argument is a lambda here", "write x -> ...")
     return array_calls.at_places(function, [parameter.name for parameter in function.expressions], arrays)
 
 
-def _of_values(template: str) -> Callable[[Args], exp.Expression]:
+def _of_values(template: str) -> Made:
     """A function of an array, or of the values of a lambda over arrays."""
     return lambda args: sql(template, [mapped(args) if isinstance(args[0], exp.Lambda) else args[0]])
 
 
-def _first(last: bool = False, nullable: bool = False) -> Callable[[Args], exp.Expression]:
+def _first(last: bool = False, nullable: bool = False) -> Made:
     """ARRAYFIRST(x -> x > 9, [1, 2]) is 0, the default of the type."""
 
     def made(args: Args) -> exp.Expression:
@@ -101,7 +96,7 @@ def _truths(args: Args) -> exp.Expression:
     return sql("list_transform({0}, lambda each: CAST(each AS BOOLEAN))", [mapped(args)])
 
 
-def _sorted(order: str) -> Callable[[Args], exp.Expression]:
+def _sorted(order: str) -> Made:
     """ARRAYSORT(x -> -x, [1, 2, 3]) is [3, 2, 1]."""
 
     def made(args: Args) -> exp.Expression:
@@ -125,10 +120,7 @@ def _reduced(args: Args) -> exp.Expression:
     name = args[0].name if isinstance(args[0], exp.Literal) else ""
     if name not in _AGGREGATES or len(args) != 2:
         known = ", ".join(_AGGREGATES)
-        fail(
-            Unsupported(f"arrayReduce of {name or 'a computed name'} is not supported", f"it takes {known}"),
-            args[0],
-        )
+        refuse(args[0], f"arrayReduce of {name or 'a computed name'} is not supported", f"it takes {known}")
     return sql(f"list_aggregate({{0}}, '{_AGGREGATES[name]}')", args[1:])
 
 
@@ -193,7 +185,7 @@ _FILLED = (
 )
 _SHIFTED = "list_resize(list_slice({0}, 1 + {1}, len({0})), len({0}), {2})"
 
-ARRAYS: Mapping[str, Meaning] = {
+ARRAYS: Meanings = {
     "ARRAYMAP(function, array, ...)": mapped,
     "ARRAYFILTER(function, array, ...)": filtered,
     "ARRAYCOUNT(function, array, ...)": lambda args: sql(

@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
 from planner.dialects.clickhouse.clickhouse_arrays import ARRAYS
-from planner.dialects.clickhouse.clickhouse_casts import (
-    CASTS,
-    cast_to_moment,
-    cast_to_named,
-    cut_to_digits,
-)
+from planner.dialects.clickhouse.clickhouse_casts import CASTS, cast_to_moment, cast_to_named, cut_to_digits
 from planner.dialects.clickhouse.clickhouse_days import DAYS, in_zone
 from planner.dialects.clickhouse.clickhouse_documents import DOCUMENTS
 from planner.dialects.clickhouse.clickhouse_maps import MAPS
@@ -20,11 +13,9 @@ from planner.dialects.clickhouse.clickhouse_numbers import NUMBERS
 from planner.dialects.clickhouse.clickhouse_texts import TEXTS, extracted
 from planner.dialects.clickhouse.clickhouse_tuples import TUPLES, tuple_sum
 from planner.dialects.decimal_texts import shortened
-from planner.native.templates import sql
+from planner.native.templates import Meanings, sql
 
-Args = Sequence[exp.Expression]
-
-CLICKHOUSE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+CLICKHOUSE: Meanings = {
     **ARRAYS,
     **CASTS,
     **DAYS,
@@ -39,7 +30,6 @@ _NUMBERS = frozenset({"nan", "inf"})
 
 
 def clickhouse_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.Add() | exp.Sub() if (tuples := tuple_sum(node)) is not None:
             return tuples

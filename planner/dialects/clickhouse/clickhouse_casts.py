@@ -6,19 +6,13 @@ ClickHouse keeps its lowest bits.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from planner.dialects.overloads import PREFIX
-from planner.errors import Unsupported
-from planner.native.templates import call_of, sql
-from planner.positions import fail
+from planner.native.templates import Args, Made, Meanings, call_of, sql
+from planner.positions import refuse
 from planner.sql_types import UTC_NAMES
-
-Args = Sequence[exp.Expression]
-Meaning = str | Callable[[Args], exp.Expression]
 
 _WHOLES = {
     **{f"INT{bits}": type for bits, type in ((8, "TINYINT"), (16, "SMALLINT"), (32, "INT"), (64, "BIGINT"))},
@@ -34,7 +28,7 @@ _NUMERAL = "regexp_full_match({0}, '[-+]?[0-9]+')"
 _DAY, _MOMENT = "DATE '1970-01-01'", "TIMESTAMP '1970-01-01 00:00:00'"
 
 
-def _cast(type: str, attempt: bool = False) -> Callable[[Args], exp.Expression]:
+def _cast(type: str, attempt: bool = False) -> Made:
     """A cast by ClickHouse's rules."""
     node = exp.TryCast if attempt else exp.Cast
 
@@ -50,7 +44,7 @@ def _from_text(type: str, test: str, otherwise: str) -> str:
     return f"CASE WHEN {{0}} IS NULL THEN NULL {found} ELSE {otherwise} END"
 
 
-def _numbers(name: str, type: str, written: str, test: str) -> Mapping[str, Meaning]:
+def _numbers(name: str, type: str, written: str, test: str) -> Meanings:
     return {
         f"TO{name}(value)": _cast(written),
         f"TO{name}ORZERO(text)": _from_text(type, test, f"CAST(0 AS {type})"),
@@ -60,14 +54,14 @@ def _numbers(name: str, type: str, written: str, test: str) -> Mapping[str, Mean
     }
 
 
-def _decimal(precision: int, after: str = "") -> Callable[[Args], exp.Expression]:
+def _decimal(precision: int, after: str = "") -> Made:
     """TODECIMAL32(x, scale): digits behind the scale are cut."""
 
     def made(args: Args) -> exp.Expression:
         value, scale = args
         digits = scale.name if isinstance(scale, exp.Literal) else ""
         if not digits.isdigit() or int(digits) > precision:
-            fail(Unsupported(f"a scale is a number up to {precision}", "write the number"), scale)
+            refuse(scale, f"a scale is a number up to {precision}", "write the number")
         cut = f"trunc(TRY_CAST({{0}} AS DECIMAL(38, {min(int(digits) + 6, 37)})), {digits})"
         if not after:
             cut = cut.replace("TRY_CAST", "CAST")
@@ -100,7 +94,7 @@ def cast_to_named(args: Args) -> exp.Expression:
     return exp.Cast(this=args[0].copy(), to=_type(args[1]))
 
 
-def _accurate(end: str) -> Callable[[Args], exp.Expression]:
+def _accurate(end: str) -> Made:
     """ACCURATECASTORNULL(-1, 'UInt8') is NULL, ACCURATECASTORDEFAULT(-1, 'UInt8') is 0."""
 
     def made(args: Args) -> exp.Expression:
@@ -116,20 +110,17 @@ def _accurate(end: str) -> Callable[[Args], exp.Expression]:
 
 def _type(node: exp.Expression) -> exp.DataType:
     if not isinstance(node, exp.Literal) or not node.is_string:
-        fail(Unsupported("the name of a type is a text that is written", "write the type"), node)
+        refuse(node, "the name of a type is a text that is written", "write the type")
     try:
         return exp.DataType.build(node.name, dialect="clickhouse")
     except (SqlglotError, ValueError):
-        fail(Unsupported(f"type {node.name} is not supported", "write another type"), node)
+        refuse(node, f"type {node.name} is not supported", "write another type")
 
 
 def moment(args: Args) -> exp.Expression:
     """TODATETIME(x): a moment in UTC, of whole seconds."""
     if len(args) > 1 and args[1].name not in UTC_NAMES:
-        fail(
-            Unsupported("a moment keeps no zone here", "write the moment in UTC, or toHour(at, zone)"),
-            args[1],
-        )
+        refuse(args[1], "a moment keeps no zone here", "write the moment in UTC, or toHour(at, zone)")
     return call_of(f"{PREFIX}moment_of_clickhouse", args[:1], "todatetime")
 
 
@@ -137,7 +128,7 @@ def precise_moment(args: Args) -> exp.Expression:
     """TODATETIME64(x, 3): a moment in UTC with so many digits of a second."""
     digits = args[1].name if isinstance(args[1], exp.Literal) else ""
     if not digits.isdigit() or int(digits) > 6:
-        fail(Unsupported("a moment has up to 6 digits of a second here", "write a number up to 6"), args[1])
+        refuse(args[1], "a moment has up to 6 digits of a second here", "write a number up to 6")
     if len(args) > 2:
         moment([args[0], args[2]])
     at = call_of(f"{PREFIX}precise_moment_of_clickhouse", args[:1], "todatetime64")
@@ -146,15 +137,10 @@ def precise_moment(args: Args) -> exp.Expression:
 
 
 def _no_names(args: Args) -> exp.Expression:
-    fail(Unsupported("toTypeName is not supported: types have other names here", "leave it out"), args[0])
+    refuse(args[0], "toTypeName is not supported: types have other names here", "leave it out")
 
 
-def _day(args: Args) -> exp.Expression:
-    """TODATE(19000) is 2022-01-08: a number counts days, a large one seconds."""
-    return call_of(f"{PREFIX}day_of_clickhouse", args, "todate")
-
-
-CASTS: Mapping[str, Meaning] = {
+CASTS: Meanings = {
     **{
         key: meaning
         for name, type in _WHOLES.items()
@@ -188,8 +174,9 @@ CASTS: Mapping[str, Meaning] = {
     "TOUUIDORZERO(text)": (
         "coalesce(TRY_CAST({0} AS UUID), CAST('00000000-0000-0000-0000-000000000000' AS UUID))"
     ),
-    "TOBOOL(value)": lambda args: call_of(f"{PREFIX}truth_of_clickhouse", args, "tobool"),
-    "TODATE | TODATE32(value)": _day,
+    "TOBOOL(value)": "@truth_of_clickhouse",
+    # TODATE(19000) is 2022-01-08: a number counts days, a large one seconds
+    "TODATE | TODATE32(value)": "@day_of_clickhouse",
     "TODATEORNULL(text)": "TRY_CAST({0} AS DATE)",
     "TODATEORZERO(text)": f"coalesce(TRY_CAST({{0}} AS DATE), {_DAY})",
     "TOTYPENAME(value)": _no_names,

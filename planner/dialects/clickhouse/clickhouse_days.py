@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
 from planner.dialects import parts
 from planner.dialects.trying import tried
-from planner.errors import Unsupported
-from planner.native.templates import sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
-Meaning = str | Callable[[Args], exp.Expression]
+from planner.native.templates import Args, Meanings, sql
+from planner.positions import refuse
 
 _AT = "CAST({0} AS TIMESTAMP)"
 _FROM_SUNDAY = f"CAST({_AT} AS DATE) - CAST(dayofweek({_AT}) AS INTEGER)"
@@ -48,7 +42,7 @@ def _mode(args: Args, most: int) -> int:
         args[1].name if len(args) > 1 and isinstance(args[1], exp.Literal) else "" if len(args) > 1 else "0"
     )
     if not mode.isdigit() or int(mode) > most:
-        fail(Unsupported(f"a mode is a number from 0 to {most}", "write the number"), args[1])
+        refuse(args[1], f"a mode is a number from 0 to {most}", "write the number")
     return int(mode)
 
 
@@ -85,10 +79,7 @@ def _interval_begun(args: Args) -> exp.Expression:
     unit = interval.text("unit").upper().removesuffix("S") if isinstance(interval, exp.Interval) else ""
     count = interval.this.name if isinstance(interval, exp.Interval) and interval.this else ""
     if not count.isdigit() or int(count) < 1 or unit not in {**_UNITS, **_MONTHS}:
-        fail(
-            Unsupported("the second argument is an interval of one unit", "write INTERVAL 10 MINUTE"),
-            interval,
-        )
+        refuse(interval, "the second argument is an interval of one unit", "write INTERVAL 10 MINUTE")
     if unit in _MONTHS:
         step = int(count) * _MONTHS[unit]
         months = f"(year({_AT}) * 12 + month({_AT}) - 1) // {step} * {step}"
@@ -108,7 +99,7 @@ def _minutes_begun(minutes: int) -> str:
 
 def _no_zone(args: Args) -> exp.Expression:
     hint = "write toHour(at, zone), or fromUTCTimestamp(at, zone) for the time there"
-    fail(Unsupported("a moment keeps no zone here, so toTimeZone is not supported", hint), args[0])
+    refuse(args[0], "a moment keeps no zone here, so toTimeZone is not supported", hint)
 
 
 def in_zone(name: str, at: exp.Anonymous) -> exp.Expression | None:
@@ -138,11 +129,11 @@ def _name_of(args: Args) -> exp.Expression:
     for each in ("year", "quarter", "day", "week", "hour", "minute", "second"):
         names[each] = f"CAST({each}(AT) AS VARCHAR)"
     if part not in names:
-        fail(Unsupported(f"the part {part} is not supported in dateName of clickhouse"), args[0])
+        refuse(args[0], f"the part {part} is not supported in dateName of clickhouse")
     return sql(_number_of(names[part]), args[1:2])
 
 
-DAYS: Mapping[str, Meaning] = {
+DAYS: Meanings = {
     "TOSTARTOFWEEK(at, mode?)": _week_begun,
     "TOLASTDAYOFWEEK(at, mode?)": _week_ended,
     "TODAYOFWEEK(at, mode)": _weekday,

@@ -5,17 +5,11 @@ Members are named by texts, elements of arrays by numbers from 1, or from the en
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
 from planner.dialects.clickhouse.clickhouse_casts import cast_to_named
-from planner.errors import Unsupported
-from planner.native.templates import sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
-Meaning = str | Callable[[Args], exp.Expression]
+from planner.native.templates import Args, Made, Meanings, sql
+from planner.positions import refuse
 
 _JSON = "CASE WHEN json_valid({0}) THEN CAST({0} AS JSON) END"
 _TYPE = (
@@ -44,16 +38,13 @@ def _along(args: Args) -> exp.Expression:
             continue
         number = place.this if isinstance(place, exp.Neg) else place
         if not isinstance(number, exp.Literal):
-            fail(
-                Unsupported("a computed place in JSON is not supported in clickhouse", "write the names"),
-                place,
-            )
+            refuse(place, "a computed place in JSON is not supported in clickhouse", "write the names")
         at = f"$[#-{number.name}]" if number is not place else f"$[{int(number.name) - 1}]"
         found = sql("json_extract({0}, {1})", [found, exp.Literal.string(at)])
     return found
 
 
-def _of(template: str) -> Callable[[Args], exp.Expression]:
+def _of(template: str) -> Made:
     return lambda args: sql(template, [_along(args)])
 
 
@@ -71,9 +62,7 @@ def _extracted(args: Args) -> exp.Expression:
         return sql(_BOOL, [_along(path)])
     form = next((form for start, form in _NUMBERS.items() if name.startswith(start)), None)
     if form is None:
-        fail(
-            Unsupported(f"JSONExtract of {name or 'a computed type'} is not supported", "cast the text"), type
-        )
+        refuse(type, f"JSONExtract of {name or 'a computed type'} is not supported", "cast the text")
     return cast_to_named([sql(form, [_along(path)]), type])
 
 
@@ -85,7 +74,7 @@ _INT, _UINT, _FLOAT = (
 _NUMBERS = {"Int": _INT, "UInt": _UINT, "Float": _FLOAT}
 _RAW = "coalesce(CAST({0} AS VARCHAR), '')"
 
-DOCUMENTS: Mapping[str, Meaning] = {
+DOCUMENTS: Meanings = {
     "JSONHAS(json, ...)": _of("{0} IS NOT NULL"),
     "JSONLENGTH(json, ...)": _of(f"coalesce({_LENGTH}, 0)"),
     "JSONTYPE(json, ...)": _of(_TYPE),

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
 from planner.dialects.clickhouse.clickhouse_arrays import mapped
 from planner.errors import InvalidQuery
-from planner.native.templates import sql
+from planner.native.templates import Args, Made, Meanings, sql
 from planner.positions import fail
-
-Args = Sequence[exp.Expression]
 
 _KEPT = "list_filter(map_entries({0}), lambda entry, place: list_extract({1}, place))"
 _KEYS = "list_distinct(list_concat(map_keys({0}), map_keys({1})))"
@@ -30,7 +26,7 @@ def _map(args: Args) -> exp.Expression:
     return sql("map({0}, {1})", [keys, values]) if args else sql("map([], [])", [])
 
 
-def of_entries(wrapper: str) -> Callable[[Args], exp.Expression]:
+def of_entries(wrapper: str) -> Made:
     """A lambda over the keys and values of a map: MAPFILTER((k, v) -> v > 1, m)."""
 
     def made(args: Args) -> exp.Expression:
@@ -41,7 +37,7 @@ def of_entries(wrapper: str) -> Callable[[Args], exp.Expression]:
     return made
 
 
-MAPS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+MAPS: Meanings = {
     "MAP(...)": _map,
     "MAPKEYS(map)": "map_keys({0})",
     "MAPVALUES(map)": "map_values({0})",

@@ -5,25 +5,22 @@ Quotients are DOUBLEs, and a division by zero gives an infinite one; intDiv and 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 from sqlglot import exp
 
 from planner.dialects.overloads import PREFIX
 from planner.dialects.trying import tried
 from planner.errors import InvalidQuery
-from planner.native.templates import call_of, sql
-
-Args = Sequence[exp.Expression]
-Meaning = str | Callable[[Args], exp.Expression]
+from planner.native.templates import Args, Made, Meanings, call_of, sql
 
 
-def _binary(node: type[exp.Binary]) -> Callable[[Args], exp.Expression]:
+def _binary(node: type[exp.Binary]) -> Made:
     """A function for an operator: PLUS(1, 2)."""
     return lambda args: exp.paren(node(this=args[0].copy(), expression=args[1].copy()), copy=False)
 
 
-def _chain(joined: Callable[..., exp.Condition]) -> Callable[[Args], exp.Expression]:
+def _chain(joined: Callable[..., exp.Condition]) -> Made:
     """AND(1, 1, 0) is 0: numbers other than zero are true."""
     return lambda args: exp.paren(joined(*(truth(arg) for arg in args), copy=False), copy=False)
 
@@ -84,7 +81,7 @@ def _rounded(args: Args) -> exp.Expression:
     )
 
 
-def _bits_set(kind: str) -> Callable[[Args], exp.Expression]:
+def _bits_set(kind: str) -> Made:
     """BITTESTALL(43, 0, 1, 3, 5) is 1."""
 
     def made(args: Args) -> exp.Expression:
@@ -99,23 +96,15 @@ def _signs(args: Args) -> exp.Expression:
     return sql(" || ".join(f"chr(CAST({{{place}}} AS INTEGER))" for place in range(len(args))), args)
 
 
-def _hex(args: Args) -> exp.Expression:
-    return call_of(f"{PREFIX}hex_of_clickhouse", args, "hex")
-
-
-def _bin(args: Args) -> exp.Expression:
-    return call_of(f"{PREFIX}bin_of_clickhouse", args, "bin")
-
-
 _OR_ZERO = "CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN coalesce({2}, 0) END"
 
 
-def _or_zero(node: type[exp.Binary]) -> Callable[[Args], exp.Expression]:
+def _or_zero(node: type[exp.Binary]) -> Made:
     """INTDIVORZERO(1, 0) is 0."""
     return lambda args: sql(_OR_ZERO, [*args, _failing(node)(args)])
 
 
-def _failing(node: type[exp.Binary]) -> Callable[[Args], exp.Expression]:
+def _failing(node: type[exp.Binary]) -> Made:
     """MODULOORNULL(5, 0) is NULL."""
     return lambda args: tried(_binary(node)(args))
 
@@ -194,7 +183,7 @@ _DURATION = (
     + " ELSE 0 END"
 )
 
-NUMBERS: Mapping[str, Meaning] = {
+NUMBERS: Meanings = {
     "PLUS(a, b)": _binary(exp.Add),
     "MINUS(a, b)": _binary(exp.Sub),
     "MULTIPLY(a, b)": _binary(exp.Mul),
@@ -255,9 +244,9 @@ NUMBERS: Mapping[str, Meaning] = {
     "BITPOSITIONSTOARRAY(value)": _PLACES_OF_BITS,
     "BITMASKTOARRAY(value)": _POWERS,
     "BITMASKTOLIST(value)": f"array_to_string({_POWERS}, ',')",
-    "HEX(value)": _hex,
+    "HEX(value)": "@hex_of_clickhouse",
     "UNHEX(text)": "decode(unhex({0}))",
-    "BIN(value)": _bin,
+    "BIN(value)": "@bin_of_clickhouse",
     "UNBIN(text)": "decode(from_binary({0}))",
     "BASE64ENCODE(text)": "to_base64(encode({0}))",
     "BASE64DECODE(text)": "decode(from_base64({0}))",

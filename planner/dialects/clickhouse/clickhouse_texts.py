@@ -9,18 +9,13 @@ Bytes that are no text in UTF-8 are an error here.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
 from planner.dialects.overloads import PREFIX
 from planner.dialects.printf import printed
-from planner.errors import Unsupported
-from planner.native.templates import call_of, sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
-Meaning = str | Callable[[Args], exp.Expression]
+from planner.native.templates import Args, Made, Meanings, call_of, sql
+from planner.positions import refuse
 
 _UPPER, _LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
 _AS_LOWER, _AS_UPPER = (
@@ -66,7 +61,7 @@ _BY_SEPARATOR = (
 _CUT, _CUT_BYTES = "left({0}, {1})", _part("1", "{1}")
 
 
-def _with_space(form: str) -> Callable[[Args], exp.Expression]:
+def _with_space(form: str) -> Made:
     return lambda args: sql(form, [*args, exp.Literal.string(" ")])
 
 
@@ -81,25 +76,13 @@ def _position_in(args: Args) -> exp.Expression:
     (test,) = args
     text = test.args.get("field") if isinstance(test, exp.In) else None
     if text is None:
-        fail(Unsupported("position takes a text and a part", "write position(text, part)"), test)
+        refuse(test, "position takes a text and a part", "write position(text, part)")
     return sql(_AT, [text, test.this])
-
-
-def _reversed(args: Args) -> exp.Expression:
-    return call_of(f"{PREFIX}reversed_of_any", args, "reverse")
 
 
 def _length(args: Args) -> exp.Expression:
     """LENGTH: the bytes of a text, the elements of an array, the entries of a map."""
     return call_of(f"{PREFIX}length_of_clickhouse", args, "length")
-
-
-def _is_empty(args: Args) -> exp.Expression:
-    return sql("{0} = 0", [_length(args)])
-
-
-def _is_not_empty(args: Args) -> exp.Expression:
-    return sql("{0} > 0", [_length(args)])
 
 
 def _joined(args: Args) -> exp.Expression:
@@ -126,12 +109,12 @@ def _group(pattern: exp.Expression) -> int:
     try:
         return int(re.compile(_text(pattern)).groups > 0)
     except re.error:
-        fail(Unsupported("this pattern is not supported in extract", "use regexpExtract"), pattern)
+        refuse(pattern, "this pattern is not supported in extract", "use regexpExtract")
 
 
 def _text(pattern: exp.Expression) -> str:
     if not isinstance(pattern, exp.Literal) or not pattern.is_string:
-        fail(Unsupported("a computed pattern is not supported in extract", "use regexpExtract"), pattern)
+        refuse(pattern, "a computed pattern is not supported in extract", "use regexpExtract")
     return pattern.name
 
 
@@ -148,7 +131,7 @@ def _groups(args: Args) -> exp.Expression:
     """EXTRACTGROUPS('a=1', '(\\w+)=(\\w+)') is ['a', '1']."""
     count = re.compile(_text(args[1])).groups if _group(args[1]) else 0
     if not count:
-        fail(Unsupported("extractGroups takes a pattern with groups", "use extract"), args[1])
+        refuse(args[1], "extractGroups takes a pattern with groups", "use extract")
     each = ", ".join(f"regexp_extract({{0}}, {{1}}, {group})" for group in range(1, count + 1))
     return sql(f"CASE WHEN regexp_matches({{0}}, {{1}}) THEN [{each}] ELSE CAST([] AS VARCHAR[]) END", args)
 
@@ -163,13 +146,13 @@ def _function_of_url(pattern: str) -> str:
 
 _DOMAIN = _function_of_url(_URL + r"([^/?#:]*)")
 
-TEXTS: Mapping[str, Meaning] = {
-    "LENGTH(value)": _length,
+TEXTS: Meanings = {
+    "LENGTH(value)": "@length_of_clickhouse",
     "VISIBLEWIDTH(value)": "length(CAST({0} AS VARCHAR))",
     "LENGTHUTF8 | CHAR_LENGTH | CHARACTER_LENGTH(text)": "length({0})",
     "OCTET_LENGTH(text)": _length,
-    "EMPTY(value)": _is_empty,
-    "NOTEMPTY(value)": _is_not_empty,
+    "EMPTY(value)": lambda args: sql("{0} = 0", [_length(args)]),
+    "NOTEMPTY(value)": lambda args: sql("{0} > 0", [_length(args)]),
     "CONCAT | CONCATASSUMEINJECTIVE(value, ...)": _joined,
     "CONCATWITHSEPARATOR | CONCAT_WS(separator, value, ...)": _joined_by,
     # LOWER('ÄB') is Äb: letters beyond ASCII stay
@@ -180,7 +163,7 @@ TEXTS: Mapping[str, Meaning] = {
     "INITCAPUTF8(text)": lambda args: exp.Initcap(this=args[0].copy()),
     "ISVALIDUTF8(text)": "{0} IS NOT NULL",
     "TOVALIDUTF8(text)": "{0}",
-    "REVERSE(value)": _reversed,
+    "REVERSE(value)": "@reversed_of_any",
     "REVERSEUTF8(text)": "reverse({0})",
     "SUBSTRING | SUBSTR(text, start)": _TO_END,
     "SUBSTRING | SUBSTR | MID(text, start, length)": _BETWEEN,

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable
 from itertools import starmap
 
 from sqlglot import exp
 
-from planner.errors import InvalidQuery, Unsupported
-from planner.native.templates import sql
-from planner.positions import fail
+from planner.errors import InvalidQuery
+from planner.native.templates import Args, Made, Meanings, sql
+from planner.positions import fail, refuse
 
-Args = Sequence[exp.Expression]
 _Pair = Callable[[exp.Expression, exp.Expression], exp.Expression]
 
 
@@ -19,7 +18,7 @@ def _parts(node: exp.Expression) -> list[exp.Expression]:
     """The elements of a tuple; a computed one is refused."""
     is_call = isinstance(node, exp.Anonymous) and node.name.upper() == "TUPLE"
     if not is_call and not isinstance(node, exp.Tuple):
-        fail(Unsupported("arithmetic of a computed tuple is not supported", "write its elements"), node)
+        refuse(node, "arithmetic of a computed tuple is not supported", "write its elements")
     return list(node.expressions)
 
 
@@ -34,11 +33,11 @@ def _each(form: str) -> _Pair:
     return lambda a, b: sql(form, [a, b])
 
 
-def _elements(form: str) -> Callable[[Args], exp.Expression]:
+def _elements(form: str) -> Made:
     return lambda args: exp.Tuple(expressions=list(starmap(_each(form), _pairs(args))))
 
 
-def _total(form: str) -> Callable[[Args], exp.Expression]:
+def _total(form: str) -> Made:
     def made(args: Args) -> exp.Expression:
         values = list(starmap(_each(form), _pairs(args)))
         return sql(" + ".join(f"{{{place}}}" for place in range(len(values))), values)
@@ -64,7 +63,7 @@ def tuple_sum(node: exp.Expression) -> exp.Expression | None:
     return _elements(form)([node.this, node.expression])
 
 
-TUPLES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+TUPLES: Meanings = {
     "TUPLEPLUS | VECTORSUM(a, b)": _elements("{0} + {1}"),
     "TUPLEMINUS(a, b)": _elements("{0} - {1}"),
     "TUPLEMULTIPLY(a, b)": _elements("{0} * {1}"),

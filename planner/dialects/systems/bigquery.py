@@ -5,16 +5,12 @@ Examples are the manual's, https://cloud.google.com/bigquery/docs/reference/stan
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
 from planner.dialects.decimal_texts import shortened
 from planner.dialects.printf import printed
 from planner.dialects.trying import tried, try_binary
-from planner.native.templates import sql
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Meanings, sql
 
 _AT = "CASE WHEN {0} >= 0 THEN {0} + 1 ELSE {0} END"
 _FROM_1, _TO_1 = (_AT.replace("{0}", place) for place in ("{1}", "{2}"))
@@ -40,7 +36,7 @@ def _element(array: exp.Expression, place: exp.Expression) -> exp.Expression:
     return exp.Bracket(this=array.copy(), expressions=[place], offset=1)
 
 
-BIGQUERY: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+BIGQUERY: Meanings = {
     # ARRAY_FIRST(['a', 'b', 'c']) is a, ARRAY_SLICE(['a', 'b', 'c', 'd', 'e'], 1, 3) is ['b', 'c', 'd']
     "ARRAY_FIRST(array)": lambda args: _element(args[0], exp.Literal.number(1)),
     "ARRAY_LAST(array)": lambda args: _element(args[0], sql("len({0})", args)),
@@ -93,7 +89,6 @@ BIGQUERY: Mapping[str, str | Callable[[Args], exp.Expression]] = {
 
 
 def bigquery_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.Cast():
             return shortened(node)

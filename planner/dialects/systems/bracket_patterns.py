@@ -12,9 +12,8 @@ import re
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
 from planner.native.templates import sql
-from planner.positions import fail
+from planner.positions import refuse
 
 _FLAGS = "(?is)"
 _WITH_BRACKETS = "CAST('a computed pattern has brackets: ' || {1} AS BOOLEAN)"
@@ -54,7 +53,7 @@ def place_of_pattern(args: list[exp.Expression]) -> exp.Expression:
     if isinstance(pattern, exp.Null):
         return exp.Null()
     if not isinstance(pattern, exp.Literal):
-        fail(Unsupported("patindex of a pattern that is not constant is not supported"), pattern)
+        refuse(pattern, "patindex of a pattern that is not constant is not supported")
     inner = pattern.name
     starts_anywhere, ends_anywhere = inner.startswith("%"), inner.endswith("%")
     core = inner.strip("%")

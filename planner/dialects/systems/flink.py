@@ -7,7 +7,6 @@ https://nightlies.apache.org/flink/flink-docs-release-1.20/docs/dev/table/functi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -16,11 +15,9 @@ from planner.dialects.overloads import PREFIX
 from planner.dialects.printf import printed
 from planner.dialects.systems import flink_language  # noqa: F401  # sqlglot knows the dialect by its class
 from planner.dialects.zero_divisors import guarded_division
-from planner.errors import InvalidQuery, Unsupported
-from planner.native.templates import call_of, sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.errors import InvalidQuery
+from planner.native.templates import Args, Made, Meanings, call_of, sql, with_parts
+from planner.positions import fail, refuse
 
 _DOUBLE = "CAST({0} AS DOUBLE)"
 _KEPT = "list_filter({0}, lambda each, place: list_position({0}, each) = place"
@@ -42,11 +39,11 @@ _DONE = "has_its_meaning"
 def _path(node: exp.Expression) -> exp.Expression:
     """The path without its mode; a computed one is refused."""
     if not isinstance(node, exp.Literal) or not node.is_string:
-        fail(Unsupported("a computed path is not supported in flink", "write the path as a text"), node)
+        refuse(node, "a computed path is not supported in flink", "write the path as a text")
     return exp.Literal.string(_QUOTED.sub(r'."\1"', _PATH.sub("", node.name, count=1)))
 
 
-def _at(form: str) -> Callable[[Args], exp.Expression]:
+def _at(form: str) -> Made:
     """A function of the JSON at a path: JSON_EXISTS('{"a": true}', '$.a')."""
 
     def made(args: Args) -> exp.Expression:
@@ -65,7 +62,7 @@ def _wrapped(args: Args) -> exp.Expression:
     return sql(form, [sql(_JSON, args[:1]), path])
 
 
-def _items(keeps_nulls: bool) -> Callable[[Args], exp.Expression]:
+def _items(keeps_nulls: bool) -> Made:
     """JSON_ARRAY(1, '2') is [1,"2"]; a NULL is left out unless NULL ON NULL keeps it."""
 
     def made(args: Args) -> exp.Expression:
@@ -87,14 +84,14 @@ def _joined(args: Args) -> exp.Expression:
 
 
 def _no_names(args: Args) -> exp.Expression:
-    fail(Unsupported("typeof is not supported: types have other names here", "leave it out"), args[0])
+    refuse(args[0], "typeof is not supported: types have other names here", "leave it out")
 
 
 def _part_of_url(args: Args) -> exp.Expression:
     """A part of an address; NULL if it has none."""
     part = args[1].name.upper()
     if part not in _URL_PARTS:
-        fail(Unsupported(f"the part {part} is not supported in parse_url", ", ".join(_URL_PARTS)), args[1])
+        refuse(args[1], f"the part {part} is not supported in parse_url", ", ".join(_URL_PARTS))
     found = sql("nullif(regexp_extract({0}, {1}, 1), '')", [args[0], exp.Literal.string(_URL_PARTS[part])])
     if len(args) < 3:
         return found
@@ -107,10 +104,6 @@ def _map(args: Args) -> exp.Expression:
         fail(InvalidQuery("MAP takes keys and values in turn"), args[0] if args else exp.Null())
     keys = exp.Array(expressions=[key.copy() for key in args[::2]])
     return sql("map({0}, {1})", [keys, exp.Array(expressions=[value.copy() for value in args[1::2]])])
-
-
-def _texts_by_kind(name: str) -> Callable[[Args], exp.Expression]:
-    return lambda args: call_of(f"{PREFIX}{name}", args, name)
 
 
 def _if(args: Args) -> exp.Expression:
@@ -133,7 +126,7 @@ def _to_map(args: Args) -> exp.Expression:
 
 _MAP_UNION = "map_concat({0}, {1})"
 
-FLINK: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+FLINK: Meanings = {
     **{key: ARRAYS[key] for key in ("ARRAY_UNION(a, b)",)},
     "MAP_OF(...)": _map,
     "IF(test, yes, no)": _if,
@@ -235,7 +228,7 @@ FLINK: Mapping[str, str | Callable[[Args], exp.Expression]] = {
         "CASE WHEN len({0}) > 1 THEN list_extract({0}, CAST('more than one element: ' || len({0}) AS BIGINT))"
         " ELSE list_extract({0}, 1) END"
     ),
-    "CARDINALITY(value)": _texts_by_kind("cardinality_of_flink"),
+    "CARDINALITY(value)": "@cardinality_of_flink",
     "MAP_KEYS(map)": "map_keys({0})",
     "MAP_VALUES(map)": "map_values({0})",
     "MAP_FROM_ARRAYS(keys, values)": "map({0}, {1})",
@@ -262,18 +255,15 @@ FLINK: Mapping[str, str | Callable[[Args], exp.Expression]] = {
 
 
 def _no_hash(args: Args) -> exp.Expression:
-    fail(Unsupported("sha2 of other than 256 bits is not supported", "write SHA2(text, 256)"), args[1])
+    refuse(args[1], "sha2 of other than 256 bits is not supported", "write SHA2(text, 256)")
 
 
 def flink_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     if _DONE in node.meta:
         return node
     match node:
         case exp.Greatest() | exp.Least() if node.args.get("ignore_nulls") is not False:
-            found = node.copy()
-            found.set("ignore_nulls", False)
-            return found
+            return with_parts(node, ignore_nulls=False)
         case exp.Cast(to=to) if to.is_type(*exp.DataType.TEXT_TYPES) and not isinstance(
             node.this, exp.Literal
         ):
@@ -324,7 +314,7 @@ def _to_unit(node: exp.Floor | exp.Ceil) -> exp.Expression:
     """FLOOR(TIME '12:44:31' TO MINUTE) is 12:44:00; CEIL goes to the next one."""
     unit = node.args["to"].name.lower()
     if unit not in ("second", "minute", "hour", "day", "week", "month", "quarter", "year"):
-        fail(Unsupported(f"{unit} is no unit of FLOOR and CEIL here", "write DAY, MONTH or another"), node)
+        refuse(node, f"{unit} is no unit of FLOOR and CEIL here", "write DAY, MONTH or another")
     kind = "floor" if isinstance(node, exp.Floor) else "ceil"
     if unit == "week":  # which begins on Sunday
         name = {"floor": "week_begun", "ceil": "week_ceiled"}[kind]

@@ -6,20 +6,17 @@ Examples are those of its tests, https://github.com/MaterializeInc/materialize/t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
 from planner.dialects.systems.postgresql import POSTGRES, postgres_node
-from planner.errors import Unsupported
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Meanings
+from planner.positions import refuse
 
 _GROUP = re.compile(r"\$(?:\{(\d)\}|(\d)(?!\w)|\$)")
 _DONE = "has_groups"
 
-MATERIALIZE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+MATERIALIZE: Meanings = {
     **POSTGRES,
     "LIST_APPEND(list, element)": "list_append({0}, {1})",
     "LIST_CAT(a, b)": POSTGRES["ARRAY_CAT(a, b)"],
@@ -33,7 +30,6 @@ MATERIALIZE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
 
 
 def materialize_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     if isinstance(node, exp.RegexpReplace) and _DONE not in node.meta:
         return _replaced(node)
     return postgres_node(node)
@@ -43,10 +39,10 @@ def _replaced(node: exp.RegexpReplace) -> exp.Expression:
     """regexp_replace('foobarbaz', 'b(..)', 'X${1}Y', 'g') is fooXarYXazY."""
     new = node.args.get("replacement")
     if not isinstance(new, exp.Literal):
-        fail(Unsupported("a replacement that is not constant is not supported", "write a text"), node)
+        refuse(node, "a replacement that is not constant is not supported", "write a text")
     text = new.name.replace("\\", "\\\\")
     if "$" in _GROUP.sub("", text):
-        fail(Unsupported("a group with a name is not supported", "write ${1}, and $$ for the sign"), new)
+        refuse(new, "a group with a name is not supported", "write ${1}, and $$ for the sign")
     found = node.copy()
     found.meta[_DONE] = True
     written = _GROUP.sub(lambda group: f"\\{group[1] or group[2]}" if group[0] != "$$" else "$", text)

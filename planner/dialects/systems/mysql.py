@@ -6,7 +6,6 @@ Examples are the manual's, https://dev.mysql.com/doc/refman/8.4/en/.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -16,11 +15,8 @@ from planner.dialects.systems.mysql_documents import MYSQL_DOCUMENTS, extracted
 from planner.dialects.systems.mysql_json import MYSQL_JSON, member
 from planner.dialects.systems.mysql_numbers import MYSQL_NUMBERS
 from planner.dialects.undefined_values import NULL_WHERE_UNDEFINED
-from planner.errors import Unsupported
-from planner.native.templates import call_of, is_native, sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Made, Meanings, call_of, is_native, sql
+from planner.positions import refuse
 
 _SECONDS_OF_DAY = "hour({0}) * 3600 + minute({0}) * 60 + second({0})".replace("{0}", "CAST({0} AS TIME)")
 _QUOTED = r"replace(replace({0}, '\', '\\'), '''', '\''')"
@@ -59,7 +55,7 @@ def _options(args: Args) -> exp.Expression:
     """EXPORT_SET(5, 'Y', 'N', ',', 4) is Y,N,Y,N."""
     width = int(args[4].name) if isinstance(args[4], exp.Literal) and args[4].name.isdigit() else 0
     if not 0 < width <= 64:
-        fail(Unsupported("the last argument of export_set is a number from 1 to 64", ""), args[4])
+        refuse(args[4], "the last argument of export_set is a number from 1 to 64")
     each = (f"CASE WHEN ({{0}} >> {place}) & 1 = 1 THEN {{1}} ELSE {{2}} END" for place in range(width))
     return sql(" || {3} || ".join(each), args[:4])
 
@@ -84,7 +80,7 @@ def _between_zones(args: Args) -> exp.Expression:
     return at
 
 
-def _sum_of_times(sign: int) -> Callable[[Args], exp.Expression]:
+def _sum_of_times(sign: int) -> Made:
     """ADDTIME('2007-12-31 23:59:59.999999', '1 1:1:1.000002') is 2008-01-02 01:01:01.000001."""
 
     def add(args: Args) -> exp.Expression:
@@ -97,7 +93,7 @@ def _span(time: exp.Expression, sign: int) -> exp.Expression:
     """A constant time as an interval."""
     clock = _CLOCK.fullmatch(time.name) if isinstance(time, exp.Literal) else None
     if clock is None:
-        fail(Unsupported("a sum with a computed time is not supported in mysql", "add an interval"), time)
+        refuse(time, "a sum with a computed time is not supported in mysql", "add an interval")
     minus, days, hours, minutes, seconds, fraction = clock.groups("0")
     whole = ((int(days) * 24 + int(hours)) * 60 + int(minutes)) * 60 + int(seconds)
     total = sign * (-1 if minus == "-" else 1) * (whole * 1_000_000 + int(fraction.ljust(6, "0")))
@@ -111,12 +107,7 @@ def _cut(node: exp.GroupConcat) -> exp.Expression:
     return sql(_FIRST_BYTES, [whole])
 
 
-def _time(name: str) -> Callable[[Args], exp.Expression]:
-    """A part of a moment or a time of day, either of which may be a text: HOUR('10:05:03') is 10."""
-    return lambda args: call_of(f"{PREFIX}{name}_of_mysql", args, name)
-
-
-MYSQL: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+MYSQL: Meanings = {
     **MYSQL_JSON,
     **MYSQL_DOCUMENTS,
     **MYSQL_NUMBERS,
@@ -132,16 +123,17 @@ MYSQL: Mapping[str, str | Callable[[Args], exp.Expression]] = {
         " ELSE CAST('0x' || left(hex(CAST({0} AS VARCHAR)), 2) AS BIGINT) END"
     ),
     # BIT_COUNT(BINARY 64) is 7: the bits of two digits
-    "BIT_COUNT(value)": lambda args: call_of(f"{PREFIX}bits_of_mysql", args, "bit_count"),
+    "BIT_COUNT(value)": "@bits_of_mysql",
     "CHAR(code, ...)": _signs,
     "CONVERT_TZ(at, source, target)": _between_zones,
     # LAST_DAY('2003-03-32') is NULL
-    "LAST_DAY(at)": lambda args: call_of(f"{PREFIX}last_day_of_mysql", args, "last_day"),
-    "HOUR(at)": _time("hour"),
-    "MINUTE(at)": _time("minute"),
-    "SECOND(at)": _time("second"),
-    "MICROSECOND(at)": _time("microsecond"),
-    "TIME(at)": _time("time"),
+    "LAST_DAY(at)": "@last_day_of_mysql",
+    # a part of a moment or a time of day, either of which may be a text: HOUR('10:05:03') is 10
+    "HOUR(at)": "@hour_of_mysql",
+    "MINUTE(at)": "@minute_of_mysql",
+    "SECOND(at)": "@second_of_mysql",
+    "MICROSECOND(at)": "@microsecond_of_mysql",
+    "TIME(at)": "@time_of_mysql",
     "EXPORT_SET(bits, on, off, separator, width)": _options,
     "INET_ATON(text)": (
         "CASE WHEN regexp_full_match({0}, '[0-9]+[.][0-9]+[.][0-9]+[.][0-9]+') THEN"
@@ -188,7 +180,6 @@ MYSQL: Mapping[str, str | Callable[[Args], exp.Expression]] = {
 
 
 def mysql_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     if _DONE in node.meta:
         return node
     match node:
@@ -255,7 +246,7 @@ def _numbered_match(node: exp.Expression) -> exp.Expression | None:
         return sql(f"list_extract(regexp_extract_all({{0}}, {{1}}), {place})", [node.this, pattern])
     new = node.args["replacement"]
     if not isinstance(new, exp.Literal) or "\\" in new.name or "$" in new.name:
-        fail(Unsupported("a replacement with groups is not supported", "replace every match"), new)
+        refuse(new, "a replacement with groups is not supported", "replace every match")
     return replaced_match(node.this, pattern, new, place)
 
 

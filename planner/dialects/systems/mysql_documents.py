@@ -6,15 +6,11 @@ Examples are the manual's, https://dev.mysql.com/doc/refman/8.4/en/json-function
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
-from planner.native.templates import sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Meanings, sql
+from planner.positions import refuse
 
 _CELL = re.compile(r"(.*)\[(\d+)\]")
 _LAST = re.compile(r"\[last(?: *- *(\d+))?\]")
@@ -58,7 +54,7 @@ def _inserted(args: Args) -> exp.Expression:
         cell = _CELL.fullmatch(path.name)
         if cell is None:
             hint = "a path ends with the place of an element"
-            fail(Unsupported("this path of json_array_insert is not supported", hint), path)
+            refuse(path, "this path of json_array_insert is not supported", hint)
         old, place = f"json_extract({_DOCUMENT}, {{1}})", int(cell[2])
         cells = f"CAST({old} AS JSON[])"
         new = (
@@ -76,7 +72,7 @@ def _pairs(args: Args, name: str) -> list[tuple[exp.Expression, exp.Expression]]
     pairs = list(zip(args[1::2], args[2::2], strict=False))
     if len(args) % 2 == 0 or not all(isinstance(path, exp.Literal) for path, _ in pairs):
         hint = "it takes a document, and pairs of a constant path and a value"
-        fail(Unsupported(f"these arguments of {name} are not supported", hint), args[0])
+        refuse(args[0], f"these arguments of {name} are not supported", hint)
     return pairs
 
 
@@ -98,7 +94,7 @@ def extracted(node: exp.JSONExtract) -> exp.Expression | None:
     return sql("json_extract(CAST({0} AS JSON), {1})", [node.this, exp.Literal.string(counted)])
 
 
-MYSQL_DOCUMENTS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+MYSQL_DOCUMENTS: Meanings = {
     "JSON_ARRAY_APPEND(json, path, value, ...)": _appended,
     "JSON_ARRAY_INSERT(json, path, value, ...)": _inserted,
     # JSON_DEPTH('[10, 20]') is 2

@@ -6,15 +6,10 @@ be a text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
-from planner.errors import Unsupported
-from planner.native.templates import sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Made, Meanings, sql
+from planner.positions import refuse
 
 _ELEMENTS = "CAST(CAST({0} AS JSON) AS JSON[])"
 _LENGTH = (
@@ -43,12 +38,12 @@ _CONTAINS = (
 )
 
 
-def changed(name: str) -> Callable[[Args], exp.Expression]:
+def changed(name: str) -> Made:
     """JSON_SET and its like: one pair of a path and a value after the other."""
 
     def change(args: Args) -> exp.Expression:
         if len(args) % 2 == 0:
-            fail(Unsupported(f"{name} takes a document, and pairs of a path and a value", ""), args[0])
+            refuse(args[0], f"{name} takes a document, and pairs of a path and a value")
         document = "CAST({0} AS JSON)"
         for place in range(1, len(args), 2):
             document = f"{name}({document}, {{{place}}}, to_json({{{place + 1}}}))"
@@ -61,7 +56,7 @@ def _has_paths(args: Args) -> exp.Expression:
     """JSON_CONTAINS_PATH(json, 'one', path, ...) and the same of 'all'."""
     kind = args[1].name.lower() if isinstance(args[1], exp.Literal) else ""
     if kind not in ("one", "all"):
-        fail(Unsupported("the second argument of json_contains_path is 'one' or 'all'", ""), args[1])
+        refuse(args[1], "the second argument of json_contains_path is 'one' or 'all'")
     tests = [f"json_exists(CAST({{0}} AS JSON), {{{place}}})" for place in range(2, len(args))]
     return sql(f"({(' OR ' if kind == 'one' else ' AND ').join(tests)})", args)
 
@@ -71,7 +66,7 @@ def member(args: Args) -> exp.Expression:
     return sql(f"list_contains({_ELEMENTS.replace('{0}', '{1}')}, to_json({{0}}))", args)
 
 
-MYSQL_JSON: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+MYSQL_JSON: Meanings = {
     "JSON_CONTAINS(json, value)": _CONTAINS.replace("{JSON}", "CAST({0} AS JSON)"),
     "JSON_CONTAINS(json, value, path)": _CONTAINS.replace("{JSON}", "json_extract(CAST({0} AS JSON), {2})"),
     "JSON_CONTAINS_PATH(json, kind, path, ...)": _has_paths,

@@ -5,15 +5,11 @@ Examples are the manual's, https://dev.mysql.com/doc/refman/8.4/en/mathematical-
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
-from planner.errors import Unsupported
-from planner.native.templates import sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.dialects.sounds import once
+from planner.native.templates import Args, Meanings, sql
+from planner.positions import refuse
 
 _DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _VALUE = (
@@ -45,7 +41,7 @@ def _base(node: exp.Expression) -> int:
     inner = node.this if isinstance(node, exp.Neg) else node
     number = int(inner.name) if isinstance(inner, exp.Literal) and inner.is_int else 0
     if not 2 <= number <= 36:
-        fail(Unsupported("this base of conv is not supported", "a base is a number from 2 to 36"), node)
+        refuse(node, "this base of conv is not supported", "a base is a number from 2 to 36")
     return -number if isinstance(node, exp.Neg) else number
 
 
@@ -75,13 +71,7 @@ _CODES = f"translate({_WORD}, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ', '0123012002245501262
 _HEARD = f"left({_CODES}, 1) || replace(substring({_CODES}, 2), '0', '')"
 
 
-def _once(text: str) -> str:
-    for digit in range(7):
-        text = f"regexp_replace({text}, '{digit}+', '{digit}', 'g')"
-    return text
-
-
-MYSQL_NUMBERS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+MYSQL_NUMBERS: Meanings = {
     # CONV('a', 16, 2) is 1010
     "CONV(number, source, target)": _conv,
     # CRC32('MySQL') is 3259397556
@@ -91,7 +81,7 @@ MYSQL_NUMBERS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     ),
     # SOUNDEX('Quadratically') is Q36324
     "SOUNDEX(text)": (
-        f"CASE WHEN {_WORD} = '' THEN '' ELSE left({_WORD}, 1) || list_transform([{_once(_HEARD)}], lambda"
+        f"CASE WHEN {_WORD} = '' THEN '' ELSE left({_WORD}, 1) || list_transform([{once(_HEARD)}], lambda"
         " code: rpad(substring(code, 2), CAST(greatest(length(code) - 1, 3) AS INTEGER), '0'))[1] END"
     ),
 }

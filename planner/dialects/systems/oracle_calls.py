@@ -7,7 +7,6 @@ https://docs.oracle.com/en/database/oracle/oracle-database/23/sqlrf/.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
@@ -16,12 +15,9 @@ from planner.dialects.overloads import PREFIX
 from planner.dialects.sounds import SOUNDEX
 from planner.dialects.systems.oracle_dates import ORACLE_DATES
 from planner.dialects.systems.oracle_patterns import ORACLE_PATTERNS
-from planner.errors import Unsupported
 from planner.formats.oracle_numbers import number_of
-from planner.native.templates import call_of, sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Made, Meanings, call_of, sql, with_parts
+from planner.positions import refuse
 
 _PLACES = (
     "list_filter(range(1, length({0}) - length({1}) + 2),"
@@ -74,19 +70,19 @@ def _hash(args: Args) -> exp.Expression:
     """STANDARD_HASH('abc', 'MD5'), whose result is bytes."""
     kind = args[1].name.upper() if len(args) > 1 else "SHA1"
     if kind not in _HASHES:
-        fail(Unsupported("standard_hash of this kind is not supported", ", ".join(_HASHES)), args[1])
+        refuse(args[1], "standard_hash of this kind is not supported", ", ".join(_HASHES))
     return exp.cast(sql(f"unhex({_HASHES[kind]})", args[:1]), exp.DType.VARBINARY)
 
 
 def _unescaped(args: Args) -> exp.Expression:
     r"""UNISTR('abc\00e5') is abcå."""
     if not isinstance(args[0], exp.Literal):
-        fail(Unsupported("unistr of a computed text is not supported"), args[0])
+        refuse(args[0], "unistr of a computed text is not supported")
     text = _ESCAPE.sub(lambda sign: "\\" if sign[1] == "\\" else chr(int(sign[1], 16)), args[0].name)
     return exp.Literal.string(text)
 
 
-def _of_bits(aggregate: type[exp.Expression]) -> Callable[[Args], exp.Expression]:
+def _of_bits(aggregate: type[exp.Expression]) -> Made:
     """An aggregate of bits, of numbers that may be decimals."""
     return lambda args: aggregate(this=exp.cast(args[0].copy(), "bigint"))
 
@@ -105,7 +101,7 @@ def _bits(args: Args) -> exp.Expression:
     return sql(" + ".join(weights), args)
 
 
-ORACLE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+ORACLE: Meanings = {
     **ORACLE_DATES,
     **ORACLE_PATTERNS,
     "BIN_TO_NUM(bit, ...)": _bits,
@@ -157,7 +153,6 @@ ORACLE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
 
 
 def oracle_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.JSONObject() | exp.JSONArray():
             return made_document(node)
@@ -168,16 +163,11 @@ def oracle_node(node: exp.Expression) -> exp.Expression:
         case exp.Add() | exp.Sub() | exp.Mul() | exp.Div():
             return _of_numbers(node)
         case exp.Cast(this=value, to=to) if to.is_type(*exp.DataType.TEXT_TYPES) and not _is_text(value):
-            found = node.copy()
-            found.set("this", as_text(value))
-            return found
+            return with_parts(node, this=as_text(value))
         case exp.Upper(this=value) | exp.Lower(this=value) | exp.Length(this=value) if not _is_text(value):
             if _DONE in node.meta or not isinstance(value, exp.Literal):
                 return node
-            of_text = node.copy()
-            of_text.meta[_DONE] = True
-            of_text.set("this", as_text(value))
-            return of_text
+            return with_parts(node, _DONE, this=as_text(value))
     return node
 
 

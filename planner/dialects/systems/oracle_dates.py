@@ -6,16 +6,12 @@ Examples are the manual's, https://docs.oracle.com/en/database/oracle/oracle-dat
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
 from sqlglot import exp
 
-from planner.dialects.overloads import PREFIX
-from planner.errors import Unsupported
-from planner.native.templates import call_of, sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Made, Meanings, sql
+from planner.positions import refuse
 
 _HOURS = {
     **dict.fromkeys(("AST",), -4),
@@ -53,11 +49,6 @@ _CLOCK = {
 }
 
 
-def _rounded(args: Args) -> exp.Expression:
-    """ROUND(2.5) is 3, and ROUND of a moment its nearest midnight."""
-    return call_of(f"{PREFIX}rounded_or_number", args, "round")
-
-
 def _rounded_to(args: Args) -> exp.Expression:
     """ROUND(DATE '2000-10-27', 'YEAR') is 2001-01-01."""
     unit = args[1]
@@ -67,7 +58,7 @@ def _rounded_to(args: Args) -> exp.Expression:
     if name in _CLOCK:
         return sql(_CLOCK[name], args[:1])
     if name not in _ROUNDED:
-        fail(Unsupported(f"round to the format {name} is not supported"), unit)
+        refuse(unit, f"round to the format {name} is not supported")
     return sql(f"CAST({_ROUNDED[name]} AS DATE)", args[:1])
 
 
@@ -75,7 +66,7 @@ def _new_time(args: Args) -> exp.Expression:
     """NEW_TIME(at, 'AST', 'PST') is four hours earlier."""
     hours = [_HOURS.get(zone.name.upper()) if isinstance(zone, exp.Literal) else None for zone in args[1:]]
     if hours[0] is None or hours[1] is None:
-        fail(Unsupported("new_time takes the names of two zones", ", ".join(_HOURS)), args[1])
+        refuse(args[1], "new_time takes the names of two zones", ", ".join(_HOURS))
     minutes = round((hours[1] - hours[0]) * 60)
     return sql(f"{_AT} + INTERVAL '{minutes}' MINUTE", args[:1])
 
@@ -90,13 +81,13 @@ def _in_zone(args: Args) -> exp.Expression:
     return sql(f"timezone('UTC', {_AT} + INTERVAL '{minutes}' MINUTE)", args[:1])
 
 
-def _span(units: Mapping[str, int], maker: str) -> Callable[[Args], exp.Expression]:
+def _span(units: Mapping[str, int], maker: str) -> Made:
     """NUMTODSINTERVAL(100, 'DAY') and NUMTOYMINTERVAL(1, 'YEAR')."""
 
     def made(args: Args) -> exp.Expression:
         count = units.get(args[1].name.upper()) if isinstance(args[1], exp.Literal) else None
         if count is None:
-            fail(Unsupported("an interval of this unit is not supported", ", ".join(units)), args[1])
+            refuse(args[1], "an interval of this unit is not supported", ", ".join(units))
         return sql(maker.replace("{COUNT}", str(count)), args[:1])
 
     return made
@@ -106,7 +97,7 @@ def _days(args: Args) -> exp.Expression:
     """TO_DSINTERVAL('100 00:00:00')."""
     written = _OF_DAYS.fullmatch(args[0].name.strip()) if isinstance(args[0], exp.Literal) else None
     if written is None:
-        fail(Unsupported("to_dsinterval takes a constant such as '4 05:12:10'"), args[0])
+        refuse(args[0], "to_dsinterval takes a constant such as '4 05:12:10'")
     days, hours, minutes, seconds = (int(part) for part in written.groups()[1:5])
     total = ((days * 24 + hours) * 60 + minutes) * 60 + seconds
     micros = total * 1_000_000 + int((written[6] or "0").ljust(6, "0"))
@@ -117,19 +108,20 @@ def _months(args: Args) -> exp.Expression:
     """TO_YMINTERVAL('01-02')."""
     written = _OF_MONTHS.fullmatch(args[0].name.strip()) if isinstance(args[0], exp.Literal) else None
     if written is None:
-        fail(Unsupported("to_yminterval takes a constant such as '01-02'"), args[0])
+        refuse(args[0], "to_yminterval takes a constant such as '01-02'")
     months = int(written[2]) * 12 + int(written[3])
     return sql(f"INTERVAL '{-months if written[1] == '-' else months}' MONTH", [])
 
 
-ORACLE_DATES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+ORACLE_DATES: Meanings = {
     "FROM_TZ(at, zone)": _in_zone,
     "NEW_TIME(at, zone, other)": _new_time,
     "NUMTODSINTERVAL(number, unit)": _span(
         _SECONDS, "to_microseconds(CAST(round(CAST({0} AS DOUBLE) * {COUNT} * 1000000) AS BIGINT))"
     ),
     "NUMTOYMINTERVAL(number, unit)": _span(_MONTHS, "to_months(CAST(round({0} * {COUNT}) AS INTEGER))"),
-    "ROUND(value)": _rounded,
+    # ROUND(2.5) is 3, and ROUND of a moment its nearest midnight
+    "ROUND(value)": "@rounded_or_number",
     "ROUND(value, unit)": _rounded_to,
     # SYS_EXTRACT_UTC(TIMESTAMP '2000-03-28 11:30:00.00 -08:00') is 2000-03-28 19:30:00
     "SYS_EXTRACT_UTC(at)": "timezone('UTC', CAST({0} AS TIMESTAMPTZ))",

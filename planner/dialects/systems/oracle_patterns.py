@@ -9,15 +9,12 @@ References to groups within a pattern are refused: DuckDB's patterns have none.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
-from planner.native.templates import sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Made, sql
+from planner.positions import refuse
 
 _FLAGS = {"i": "i", "n": "s", "m": "m", "c": ""}
 _REFERENCE = re.compile(r"(?<!\\)(?:\\\\)*\\[1-9]")
@@ -27,12 +24,12 @@ _MATCHES = "regexp_extract_all({TEXT}, {1}, {GROUP})"
 def _pattern(pattern: exp.Expression, flags: exp.Expression | None) -> exp.Expression:
     """The pattern with its flags."""
     if isinstance(pattern, exp.Literal) and _REFERENCE.search(pattern.name):
-        fail(Unsupported("a reference to a group in a pattern is not supported"), pattern)
+        refuse(pattern, "a reference to a group in a pattern is not supported")
     if flags is None:
         return pattern
     said = flags.name if isinstance(flags, exp.Literal) else "?"
     if any(flag not in _FLAGS for flag in said):
-        fail(Unsupported("these flags of a pattern are not supported", "flags are i, c, n and m"), flags)
+        refuse(flags, "these flags of a pattern are not supported", "flags are i, c, n and m")
     letters = "".join(_FLAGS[flag] for flag in said)
     if not letters:
         return pattern
@@ -47,7 +44,7 @@ def _number(args: Args, place: int, default: int, what: str) -> int:
         return default
     value = args[place]
     if not isinstance(value, exp.Literal) or not value.is_int:
-        fail(Unsupported(f"a computed {what} of a pattern is not supported"), value)
+        refuse(value, f"a computed {what} of a pattern is not supported")
     return int(value.name)
 
 
@@ -83,7 +80,7 @@ def _place(args: Args) -> exp.Expression:
     position, occurrence = _number(args, 2, 1, "position"), _number(args, 3, 1, "occurrence")
     option = _number(args, 4, 0, "option")
     if _number(args, 6, 0, "group"):
-        fail(Unsupported("regexp_instr of a group is not supported"), args[6])
+        refuse(args[6], "regexp_instr of a group is not supported")
     text = "{0}" if position == 1 else f"substring({{0}}, {position})"
     matches, parts = _all_matches(position), f"regexp_split_to_array({text}, {{1}})"
     length = "list_sum(list_transform({LIST}, lambda x: length(x)))"
@@ -99,7 +96,7 @@ def _replaced(args: Args) -> exp.Expression:
     """REGEXP_REPLACE('abcabc', 'b', 'x', 1, 1) is axcabc: only the first match is replaced."""
     position, occurrence = _number(args, 3, 1, "position"), _number(args, 4, 0, "occurrence")
     if occurrence > 1:
-        fail(Unsupported("regexp_replace of another match than the first is not supported"), args[4])
+        refuse(args[4], "regexp_replace of another match than the first is not supported")
     flag = ", 'g'" if occurrence == 0 else ""
     new = "coalesce({2}, '')" if len(args) > 2 else "''"
     rest = "{0}" if position == 1 else f"substring({{0}}, {position})"
@@ -108,13 +105,13 @@ def _replaced(args: Args) -> exp.Expression:
     return sql(f"nullif({found}, '')", [args[0], _pattern(args[1], _at(args, 5)), *args[2:3]])
 
 
-def _forms(name: str, least: int, places: str, meaning: Callable[[Args], exp.Expression]) -> dict:
+def _forms(name: str, least: int, places: str, meaning: Made) -> dict:
     """The call with each number of its arguments."""
     names = places.split()
     return {f"{name}({', '.join(names[:count])})": meaning for count in range(least, len(names) + 1)}
 
 
-ORACLE_PATTERNS: Mapping[str, Callable[[Args], exp.Expression]] = {
+ORACLE_PATTERNS: Mapping[str, Made] = {
     **_forms("REGEXP_COUNT", 2, "text pattern position flags", _count),
     **_forms("REGEXP_INSTR", 2, "text pattern position occurrence option flags group", _place),
     **_forms("REGEXP_LIKE", 2, "text pattern flags", _like),

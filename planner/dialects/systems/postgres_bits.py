@@ -18,9 +18,9 @@ from collections.abc import Callable, Sequence
 from sqlglot import exp
 
 from planner.dialects.overloads import PREFIX
-from planner.errors import InvalidQuery, TypeMismatch, Unsupported
+from planner.errors import InvalidQuery, TypeMismatch
 from planner.native.templates import call_of, is_native, sql
-from planner.positions import fail
+from planner.positions import fail, refuse
 
 HasBits = Callable[[exp.Column], bool]
 """Whether a column has bits."""
@@ -115,7 +115,7 @@ def _literal(bits: str, node: exp.Expression) -> exp.Expression:
     if len(node.name) + _MARK == node.meta.get("end", 0) - node.meta.get("start", 0) + 1:
         fail(InvalidQuery("a number is written in tens", "write 16, or X'10' for bits"), node)
     if not re.fullmatch("[01]+", bits):
-        fail(Unsupported("a string of bits has at least one bit here", "write B'0', or NULL"), node)
+        refuse(node, "a string of bits has at least one bit here", "write B'0', or NULL")
     return sql(f"CAST('{bits}' AS BIT)", [])
 
 

@@ -5,8 +5,6 @@ Examples are the manual's, https://www.postgresql.org/docs/15/. Its relatives ha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
 from engine.schema import Kind
@@ -17,14 +15,12 @@ from planner.dialects.systems.postgres_degrees import DEGREES
 from planner.dialects.systems.postgres_intervals import JUSTIFIED
 from planner.dialects.systems.postgres_names import NAMES
 from planner.dialects.systems.postgres_texts import cast_of_text
-from planner.errors import InvalidQuery, Unsupported
+from planner.errors import InvalidQuery
 from planner.formats.postgres_numbers import number_of
 from planner.native.changed_documents import without_path
 from planner.native.jsonb import JSONB, exists, matches
-from planner.native.templates import call_of, is_native, sql, whole
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Made, Meanings, call_of, is_native, sql, whole, with_parts
+from planner.positions import fail, refuse
 
 RELATIVES = ("materialize", "postgres", "risingwave")
 _EXACT = frozenset({Kind.SMALLINT, Kind.INTEGER, Kind.BIGINT, Kind.NUMERIC})
@@ -52,16 +48,16 @@ _ENDS = {
 _TOO_MANY = "CAST('elements to trim: ' || CAST({1} AS VARCHAR) AS BIGINT)"
 
 
-def _exact(template: str) -> Callable[[Args], exp.Expression]:
+def _exact(template: str) -> Made:
     return lambda args: whole(template, *args, kinds=_EXACT)
 
 
-def _in_utf8(template: str) -> Callable[[Args], exp.Expression]:
+def _in_utf8(template: str) -> Made:
     """A conversion to or from the encoding that is the second argument."""
 
     def converted(args: Args) -> exp.Expression:
         if not args[1].is_string or args[1].name.lower() not in _UTF8:
-            fail(Unsupported("this encoding is not supported", "write 'UTF8'"), args[1])
+            refuse(args[1], "this encoding is not supported", "write 'UTF8'")
         return sql(template, args[:1])
 
     return converted
@@ -71,14 +67,14 @@ def _length(args: Args) -> exp.Expression:
     """array_length(ARRAY[1,2,3], 1) is 3; the length of an empty array is NULL."""
     template = _LENGTHS.get(args[1].name) if isinstance(args[1], exp.Literal) else None
     if template is None:
-        fail(Unsupported("this dimension of an array is not supported", "a dimension is 1 or 2"), args[1])
+        refuse(args[1], "this dimension of an array is not supported", "a dimension is 1 or 2")
     return sql(template, args[:1])
 
 
 def _counted(args: Args) -> exp.Expression:
     """regexp_count('ABCABCAXYaxy', 'A.', 1, 'i') is 4."""
     if len(args) == 4 and not args[3].is_string:
-        fail(Unsupported("flags that are not constant are not supported", "flags are c and i"), args[3])
+        refuse(args[3], "flags that are not constant are not supported", "flags are c and i")
     flags = _flags(args[3]) if len(args) == 4 else ""
     rest = "{0}" if len(args) < 3 or args[2].name == "1" else "substring({0}, {2})"
     return sql(f"len(regexp_extract_all({rest}, {{1}}, 0, '{flags}'))", args[:3])
@@ -92,7 +88,7 @@ def _replaced(args: Args) -> exp.Expression:
     start, count, flags = _with_defaults(rest, 3)
     if start.name != "1" or not count.is_int or not flags.is_string:
         hint = "replace from the first character, all matches with 0 or the one of a constant number"
-        fail(Unsupported("this start or this number of a match is not supported", hint), start)
+        refuse(start, "this start or this number of a match is not supported", hint)
     if int(count.name) > 1:
         pattern = in_any_case(pattern) if _flags(flags)[-1:] == "i" else pattern
         return replaced_match(text, pattern, new, int(count.name))
@@ -106,14 +102,14 @@ def _match(args: Args) -> exp.Expression:
     start, count, flags, group = _with_defaults(rest, 4)
     if start.name != "1" or not count.is_int or not group.is_int or not flags.is_string:
         hint = "search from the first character, for the match and the group of a constant number"
-        fail(Unsupported("this start, match or group is not supported", hint), start)
+        refuse(start, "this start, match or group is not supported", hint)
     every = f"regexp_extract_all({{0}}, {{1}}, {group.name}, '{_flags(flags)}')"
     return sql(f"list_extract({every}, {count.name})", [text, pattern])
 
 
 def _flags(flags: exp.Expression) -> str:
     if set(flags.name) - set("ci"):
-        fail(Unsupported("these flags of a pattern are not supported", "flags are c and i"), flags)
+        refuse(flags, "these flags of a pattern are not supported", "flags are c and i")
     return flags.name
 
 
@@ -149,7 +145,7 @@ _SPLIT_PART = (
     " WHEN {0} IS NOT NULL AND {2} IS NOT NULL THEN '' END ELSE split_part({0}, {1}, {2}) END"
 )
 _PAD = "CASE WHEN {2} = '' THEN substring({0}, 1, greatest({1}, 0)) ELSE {PAD}({0}, {1}, {2}) END"
-POSTGRES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+POSTGRES: Meanings = {
     **BYTES,
     **JSONB,
     **DEGREES,
@@ -206,7 +202,7 @@ POSTGRES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "REGEXP_REPLACE(text, pattern, new, start, count?, flags?)": _replaced,
     "REGEXP_SUBSTR(text, pattern, start?, count?, flags?, group?)": _match,
 }
-POSTGRES_ALONE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+POSTGRES_ALONE: Meanings = {
     **POSTGRES,
     "TO_NUMBER(text, format)": lambda args: number_of(*args),
 }
@@ -214,7 +210,6 @@ POSTGRES_ALONE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
 
 
 def postgres_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.Collate(expression=order) if order.name.lower() in _BYTE_ORDER:
             return exp.paren(node.this.copy(), copy=False)
@@ -231,9 +226,7 @@ def postgres_node(node: exp.Expression) -> exp.Expression:
         case exp.Concat() | exp.ConcatWs() if not is_native(node) and not all(
             map(_is_written, node.expressions)
         ):
-            found = node.copy()
-            found.set("expressions", [_written(part) for part in node.expressions])
-            return found
+            return with_parts(node, expressions=[_written(part) for part in node.expressions])
         case exp.Dot(this=exp.Expr() as schema, expression=exp.Expression() as call) if (
             schema.name == "pg_catalog" and isinstance(call, exp.Func)
         ):
@@ -266,7 +259,7 @@ def postgres_node(node: exp.Expression) -> exp.Expression:
         case exp.Normalize(args={"form": exp.Var(this="NFC")}):
             return sql("nfc_normalize({0})", [node.this])
         case exp.RegexpInstr() if node.args.get("group") is not None and node.text("group") != "0":
-            fail(Unsupported("the place of a group is not supported", "take the place of the match"), node)
+            refuse(node, "the place of a group is not supported", "take the place of the match")
     return node
 
 
@@ -307,7 +300,7 @@ def _is_json(node: exp.Is, kind: exp.JSON) -> exp.Expression:
     """`text IS JSON OBJECT`: whether a text spells JSON of this kind."""
     test = _KINDS_OF_JSON.get(str(kind.this or "VALUE").upper())
     if test is None or kind.args.get("unique"):
-        fail(Unsupported("this test of JSON is not supported", "write IS JSON, or IS JSON OBJECT"), node)
+        refuse(node, "this test of JSON is not supported", "write IS JSON, or IS JSON OBJECT")
     found = sql(_JSON_TEST.replace("{TEST}", test), [node.this])
     return exp.Not(this=found) if node.args.get("negate") else found
 

@@ -5,17 +5,12 @@ Examples are the manual's, https://docs.aws.amazon.com/redshift/latest/dg/. SUPE
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
 from planner.dialects import object_members
 from planner.dialects.zero_divisors import guarded_division
-from planner.errors import Unsupported
-from planner.native.templates import sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Meanings, sql
+from planner.positions import refuse
 
 _COMPARED = "CASE WHEN {0} < {1} THEN -1 WHEN {0} = {1} THEN 0 WHEN {0} > {1} THEN 1 END"
 _ELEMENT = "CASE WHEN {0} IS NOT NULL THEN coalesce(json_extract_string({0}, '/' || {1}), '') END"
@@ -28,7 +23,7 @@ def _bytes(args: Args) -> exp.Expression:
     """TO_VARBYTE('abc', 'UTF8')."""
     form = _FORMS.get(args[1].name.lower()) if isinstance(args[1], exp.Literal) else None
     if form is None:
-        fail(Unsupported("this form of bytes is not supported", f"forms are {', '.join(_FORMS)}"), args[1])
+        refuse(args[1], "this form of bytes is not supported", f"forms are {', '.join(_FORMS)}")
     return sql(form, args[:1])
 
 
@@ -36,7 +31,7 @@ def _whole_number(args: Args) -> exp.Expression:
     """The number that a text writes to a base."""
     form = _BASES.get(args[1].name) if isinstance(args[1], exp.Literal) else None
     if form is None:
-        fail(Unsupported("strtol of this base is not supported", "the base is 10 or 16"), args[1])
+        refuse(args[1], "strtol of this base is not supported", "the base is 10 or 16")
     return sql(form, args[:1])
 
 
@@ -53,7 +48,7 @@ def _path_text(args: Args) -> exp.Expression:
     return sql(f"CASE WHEN {test} THEN {found} END", [document, *names])
 
 
-REDSHIFT: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+REDSHIFT: Meanings = {
     "ARRAY_FLATTEN(array)": "flatten({0})",
     "DEXP(value)": "exp({0})",
     "DLOG1(value)": "ln({0})",
@@ -95,5 +90,4 @@ REDSHIFT: Mapping[str, str | Callable[[Args], exp.Expression]] = {
 
 
 def redshift_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     return guarded_division(node) if isinstance(node, exp.Div) else node

@@ -5,16 +5,12 @@ Examples are the manual's, https://docs.risingwave.com/sql/functions/.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
 from planner.dialects.array_calls import ARRAYS
 from planner.dialects.systems.postgresql import POSTGRES, postgres_node
-from planner.errors import Unsupported
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Meanings
+from planner.positions import refuse
 
 _FRAMED = (exp.AggFunc, exp.FirstValue, exp.LastValue, exp.NthValue)
 _RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile, exp.Lag, exp.Lead)
@@ -31,12 +27,12 @@ def _part(args: Args) -> exp.Expression:
     """date_part('day', '2023-06-01 00:00:00Z'::timestamptz, 'Australia/Sydney') is 1."""
     part, at, *zone = args
     if not isinstance(part, exp.Literal):
-        fail(Unsupported("a part that is not constant is not supported", "write date_part('day', ...)"), part)
+        refuse(part, "a part that is not constant is not supported", "write date_part('day', ...)")
     there = exp.AtTimeZone(this=exp.paren(at.copy()), zone=zone[0].copy()) if zone else at.copy()
     return exp.Extract(this=exp.var(part.name), expression=there)
 
 
-RISINGWAVE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+RISINGWAVE: Meanings = {
     **POSTGRES,
     # ascii('') is NULL
     "ASCII(text)": "CASE WHEN {0} <> '' THEN ascii({0}) END",
@@ -65,7 +61,6 @@ RISINGWAVE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
 
 
 def risingwave_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.HexString(this=digits):
             return exp.Literal.number(int(digits, 16))

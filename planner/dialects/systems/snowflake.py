@@ -5,16 +5,12 @@ Objects and variants are JSON here. Examples are the manual's, https://docs.snow
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
 from planner.dialects import object_members
 from planner.dialects.overloads import PREFIX
 from planner.dialects.sounds import SOUNDEX
-from planner.native.templates import call_of, sql
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Meanings, call_of, sql, with_parts
 
 _WHOLE = "json_type({0}) IN ('BIGINT', 'UBIGINT')"
 _NUMBER = "json_type({0}) IN ('BIGINT', 'UBIGINT', 'DOUBLE')"
@@ -24,18 +20,6 @@ _IS_THERE = "CAST('OBJECT_INSERT of a member that is there: ' || {1} AS JSON)"
 def _kind(test: str, type: str) -> str:
     """A variant's value as a type, or NULL for a value of another."""
     return f"CASE WHEN {test} THEN CAST({{0}} AS {type}) END"
-
-
-def _truth(args: Args) -> exp.Expression:
-    return call_of(f"{PREFIX}truth_of_snowflake", args, "to_boolean")
-
-
-def _moment(args: Args) -> exp.Expression:
-    return call_of(f"{PREFIX}moment_of_snowflake", args, "to_timestamp")
-
-
-def _day(args: Args) -> exp.Expression:
-    return sql("CAST({0} AS DATE)", [_moment(args)])
 
 
 _URL = "^([a-zA-Z][a-zA-Z0-9+.-]*)://([^/:?#@]+)(?::([0-9]+))?(?:/([^?#]*))?(?:[?]([^#]*))?(?:#(.*))?$"
@@ -59,7 +43,7 @@ _FROM_ARRAYS = (
     " WHEN len({0}) <> len({1}) THEN CAST(CAST('two arrays of a length: ' || len({0}) AS BIGINT) AS JSON) END"
 )
 
-SNOWFLAKE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+SNOWFLAKE: Meanings = {
     # AS_INTEGER(x): the integer of a variant that is one, else NULL
     "AS_INTEGER(value)": _kind(_WHOLE, "BIGINT"),
     "AS_DOUBLE | AS_REAL(value)": _kind(_NUMBER, "DOUBLE"),
@@ -110,29 +94,26 @@ SNOWFLAKE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "REGR_VALY(y, x)": "CASE WHEN {1} IS NOT NULL THEN CAST({0} AS DOUBLE) END",
     # TO_BOOLEAN('yes') is true, TO_BOOLEAN(0) false
     "SOUNDEX(text)": SOUNDEX,
-    "TO_BOOLEAN(value)": _truth,
+    "TO_BOOLEAN(value)": "@truth_of_snowflake",
     # TO_TIMESTAMP_NTZ(40 * 365.25 * 86400) is 2010-01-01 00:00:00
-    "TO_TIMESTAMP | TO_TIMESTAMP_NTZ(value)": _moment,
+    "TO_TIMESTAMP | TO_TIMESTAMP_NTZ(value)": "@moment_of_snowflake",
     # TO_DATE('31536000000') is 1971-01-01
-    "TO_DATE(value)": _day,
+    "TO_DATE(value)": lambda args: sql(
+        "CAST({0} AS DATE)", [call_of(f"{PREFIX}moment_of_snowflake", args, "to_date")]
+    ),
     "TO_VARIANT(value)": "to_json({0})",
 }
 
 
 def snowflake_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.Struct(expressions=members):
             pairs = [(_name(member.this), member.expression) for member in members]
             return object_members.made([part for pair in pairs for part in pair])
         case exp.ArrayContains(expression=value) | exp.ArrayPosition(expression=value) if _is_variant(value):
-            found = node.copy()
-            found.set("expression", value.this.copy())
-            return found
+            return with_parts(node, expression=value.this.copy())
         case exp.Window(this=exp.ObjectAgg() as inner):
-            window = node.copy()
-            window.set("this", _without_nulls(inner))
-            return window
+            return with_parts(node, this=_without_nulls(inner))
         case exp.ObjectAgg() if not _is_filtered(node):
             return _without_nulls(node)
     return node

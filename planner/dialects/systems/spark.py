@@ -5,8 +5,6 @@ Examples are the manuals', https://spark.apache.org/docs/latest/api/sql/. A vari
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
 from planner.dialects.array_calls import ANY, ARRAYS, EVERY, HAS, REPEATED, of_each
@@ -15,12 +13,9 @@ from planner.dialects.java_patterns import replaced
 from planner.dialects.printf import printed
 from planner.dialects.trying import tried, try_binary
 from planner.dialects.typed_json import typed_json
-from planner.errors import Unsupported
 from planner.native.subscripts import FROM_END
-from planner.native.templates import sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Meanings, sql, with_parts
+from planner.positions import refuse
 
 _MASKED = (
     "translate({0}, 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789', "
@@ -60,7 +55,7 @@ def _variant(args: Args) -> exp.Expression:
     name = args[2].name.lower() if isinstance(args[2], exp.Literal) else ""
     if name not in _TYPES:
         known = ", ".join(_TYPES)
-        fail(Unsupported("variant_get to this type is not supported", f"types are {known}"), args[2])
+        refuse(args[2], "variant_get to this type is not supported", f"types are {known}")
     return sql(f"CAST(json_extract_string({{0}}, {{1}}) AS {_TYPES[name]})", args[:2])
 
 
@@ -68,14 +63,11 @@ def _grouped(args: Args) -> exp.Expression:
     """FORMAT_NUMBER(12332.123456, 4): digits in groups, and so many behind the point."""
     digits = args[1].name if isinstance(args[1], exp.Literal) and not args[1].is_string else ""
     if not digits.isdigit():
-        fail(
-            Unsupported("format_number takes a number of digits", "formats of numbers are not written"),
-            args[1],
-        )
+        refuse(args[1], "format_number takes a number of digits", "formats of numbers are not written")
     return sql(f"printf('%,.{int(digits)}f', CAST({{0}} AS DOUBLE))", args[:1])
 
 
-SPARK: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+SPARK: Meanings = {
     **ARRAYS,
     "ARRAY_CONTAINS(array, value)": HAS,
     "ARRAY_REPEAT(value, count)": REPEATED,
@@ -134,7 +126,6 @@ SPARK: Mapping[str, str | Callable[[Args], exp.Expression]] = {
 
 
 def spark_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.Exists(expression=exp.Lambda() as test):
             return of_each(ANY, node.this, test)
@@ -143,15 +134,13 @@ def spark_node(node: exp.Expression) -> exp.Expression:
         case exp.Kurtosis():  # of the whole population
             return exp.Anonymous(this="kurtosis_pop", expressions=[node.this.copy()])
         case exp.Filter(this=exp.Kurtosis() as inner) | exp.Window(this=exp.Kurtosis() as inner):
-            found = node.copy()
-            found.set("this", spark_node(inner))
-            return found
+            return with_parts(node, this=spark_node(inner))
         case (
             exp.Filter(this=exp.Skewness())
             | exp.Window(this=exp.Skewness() | exp.Filter(this=exp.Skewness()))
         ):
             hint = "write it in a query of its own"
-            fail(Unsupported("skewness with FILTER or OVER is not supported", hint), node)
+            refuse(node, "skewness with FILTER or OVER is not supported", hint)
         case exp.Skewness() if _IS_SAMPLE not in node.meta:
             return _skewness(node)
     return node

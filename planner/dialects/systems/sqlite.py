@@ -5,8 +5,6 @@ Examples are the manual's, https://sqlite.org/lang_corefunc.html and the pages b
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
 from planner.dialects.as_written import remember_dialect
@@ -17,9 +15,7 @@ from planner.dialects.systems.mysql_json import changed
 from planner.dialects.systems.sqlite_dates import SQLITE_DATES
 from planner.dialects.systems.sqlite_kinds import collated, compared
 from planner.dialects.undefined_values import NULL_WHERE_UNDEFINED
-from planner.native.templates import call_of, is_native, sql
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Meanings, call_of, is_native, sql
 
 _KIND = (
     "CASE json_type({JSON}) WHEN 'UBIGINT' THEN 'integer' WHEN 'BIGINT' THEN 'integer'"
@@ -52,7 +48,7 @@ def _without(args: Args) -> exp.Expression:
     return sql(document, args)
 
 
-SQLITE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+SQLITE: Meanings = {
     **NULL_WHERE_UNDEFINED,
     **SQLITE_DATES,
     # LOG(100) is 2
@@ -87,7 +83,6 @@ SQLITE: Mapping[str, str | Callable[[Args], exp.Expression]] = {
 
 
 def sqlite_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.EQ() | exp.NEQ() | exp.LT() | exp.LTE() | exp.GT() | exp.GTE():
             return compared(node) or node

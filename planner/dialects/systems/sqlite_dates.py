@@ -7,15 +7,12 @@ may be one of the next month. Modifiers are written, not computed.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
-from planner.native.templates import sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Made, sql
+from planner.positions import refuse
 
 _MOMENT = (
     "CASE WHEN regexp_matches({0}, '^[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]')"
@@ -45,12 +42,10 @@ def _changed(modifier: exp.Expression) -> str:
         return f"date_trunc('{found[1]}', at)"
     if found := _WEEKDAY.fullmatch(text):
         return f"at + to_days(CAST(({found[1]} - dayofweek(at) + 7) % 7 AS INTEGER))"
-    fail(
-        Unsupported(
-            "this modifier is not supported in sqlite",
-            "modifiers are '+1 day' and its like, 'start of month', 'weekday 0' and 'unixepoch'",
-        ),
+    refuse(
         modifier,
+        "this modifier is not supported in sqlite",
+        "modifiers are '+1 day' and its like, 'start of month', 'weekday 0' and 'unixepoch'",
     )
 
 
@@ -64,15 +59,15 @@ def _moment(args: Args) -> exp.Expression:
     return found
 
 
-def _written(form: str) -> Callable[[Args], exp.Expression]:
+def _written(form: str) -> Made:
     return lambda args: sql(f"strftime({{0}}, '{form}')", [_moment(args)])
 
 
-def _computed(template: str) -> Callable[[Args], exp.Expression]:
+def _computed(template: str) -> Made:
     return lambda args: sql(template, [_moment(args)])
 
 
-SQLITE_DATES: Mapping[str, Callable[[Args], exp.Expression]] = {
+SQLITE_DATES: Mapping[str, Made] = {
     # DATE('2024-01-15', 'start of month', '+1 month', '-1 day') is 2024-01-31
     "DATE(at, ...)": _written(_DAY),
     "DATETIME(at, ...)": _written(f"{_DAY} {_CLOCK}"),

@@ -5,8 +5,6 @@ Examples are the manual's, https://trino.io/docs/current/functions/.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
 from planner.dialects.array_calls import ANY, ARRAYS, EVERY, HAS, REPEATED, at_places, of_each
@@ -14,14 +12,10 @@ from planner.dialects.clickhouse.clickhouse_maps import of_entries
 from planner.dialects.extreme_rows import of_nulls_too
 from planner.dialects.java_patterns import replaced
 from planner.dialects.made_documents import made_document
-from planner.dialects.overloads import PREFIX
 from planner.dialects.printf import printed
 from planner.dialects.systems.trino_texts import TEXTS
-from planner.errors import Unsupported
-from planner.native.templates import call_of, sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Made, Meanings, sql
+from planner.positions import refuse
 
 _MEMBERS = "json_extract({0}, '$[*]')"
 _PLACES = "list_filter(range(1, length({0}) + 1), lambda at: substring({0}, at, length({1})) = {1})"
@@ -53,7 +47,7 @@ def _bits(args: Args) -> exp.Expression:
     """BIT_COUNT(-7, 8): the bits of a number of so many bits."""
     bits = args[1].name if isinstance(args[1], exp.Literal) else ""
     if not bits.isdigit() or not 2 <= int(bits) <= _INT64_BITS:
-        fail(Unsupported("bit_count takes a number of bits from 2 to 64", "write the number"), args[1])
+        refuse(args[1], "bit_count takes a number of bits from 2 to 64", "write the number")
     if int(bits) == _INT64_BITS:
         return sql(
             "bit_count(CAST({0} AS BIGINT) & 9223372036854775807) + CAST({0} < 0 AS INTEGER)", args[:1]
@@ -61,7 +55,7 @@ def _bits(args: Args) -> exp.Expression:
     return sql(f"bit_count(CAST({{0}} AS BIGINT) & {2 ** int(bits) - 1})", args[:1])
 
 
-def _of_map(wrapper: str) -> Callable[[Args], exp.Expression]:
+def _of_map(wrapper: str) -> Made:
     """MAP_FILTER(map, (k, v) -> v > 10)."""
     made = of_entries(wrapper)
     return lambda args: made([args[1], args[0]])
@@ -72,7 +66,7 @@ def _zipped(args: Args) -> exp.Expression:
     *arrays, function = args
     names = [each.name for each in function.expressions] if isinstance(function, exp.Lambda) else []
     if not isinstance(function, exp.Lambda) or len(names) != len(arrays):
-        fail(Unsupported("zip_with takes a lambda of two arguments", "write (x, y) -> ..."), function)
+        refuse(function, "zip_with takes a lambda of two arguments", "write (x, y) -> ...")
     places = sql("range(1, greatest(len({0}), len({1})) + 1)", arrays)
     found = exp.Transform(this=places, expression=at_places(function, names, arrays))
     return sql("CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN {2} END", [*arrays, found])
@@ -85,7 +79,7 @@ def _rounded_moment(node: exp.Cast, digits: int) -> exp.Expression:
     return sql(f"make_timestamp((epoch_us({{0}}) + {step // 2}) // {step} * {step})", [moment])
 
 
-TRINO: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+TRINO: Meanings = {
     **ARRAYS,
     **TEXTS,
     "ALL_MATCH(array, test)": lambda args: of_each(EVERY, *args),
@@ -188,7 +182,7 @@ TRINO: Mapping[str, str | Callable[[Args], exp.Expression]] = {
     "STRPOS(text, part, instance)": f"coalesce(list_extract({_PLACES}, {{2}}), 0)",
     "TITLE_CASE(text)": lambda args: exp.Initcap(this=args[0].copy()),
     # TO_ISO8601(DATE '2001-08-22') is 2001-08-22
-    "TO_ISO8601(day)": lambda args: call_of(f"{PREFIX}iso_day", args, "to_iso8601"),
+    "TO_ISO8601(day)": "@iso_day",
     "TO_MILLISECONDS(interval)": "CAST(epoch({0}) * 1000 AS BIGINT)",
     "TRANSFORM_KEYS(map, function)": _of_map("map({1}, map_values({0}))"),
     "TRANSFORM_VALUES(map, function)": _of_map("map(map_keys({0}), {1})"),
@@ -207,7 +201,6 @@ TRINO: Mapping[str, str | Callable[[Args], exp.Expression]] = {
 
 
 def trino_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.ArgMax() | exp.ArgMin():
             return of_nulls_too(node)

@@ -5,15 +5,11 @@ Examples are the manual's, https://trino.io/docs/current/functions/.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
-from planner.errors import Unsupported
-from planner.native.templates import sql
-from planner.positions import fail
+from planner.native.templates import Args, Meanings, sql
+from planner.positions import refuse
 
-Args = Sequence[exp.Expression]
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _FROM_BASE = (
     "CASE WHEN regexp_full_match({0}, '-?[0-9a-zA-Z]+') THEN"
@@ -80,7 +76,7 @@ def _combined(args: Args) -> exp.Expression:
     count = int(args[1].name) if isinstance(args[1], exp.Literal) and args[1].name.isdigit() else -1
     most = _MOST_ELEMENTS.get(count)
     if most is None:
-        fail(Unsupported("combinations takes a number of elements from 0 to 5", "write the number"), args[1])
+        refuse(args[1], "combinations takes a number of elements from 0 to 5", "write the number")
     found, upper = "[list_slice({0}, 1, 0)]", "len({0})"
     for size in range(1, count + 1):
         found = found.replace("len({0})", f"at{size} - 1")
@@ -94,7 +90,7 @@ def _combined(args: Args) -> exp.Expression:
     return sql(found, [sql(few, [args[0]])])
 
 
-TEXTS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+TEXTS: Meanings = {
     "COMBINATIONS(array, count)": _combined,
     # FROM_BASE('1011', 2) is 11
     "FROM_BASE(text, base)": _FROM_BASE,

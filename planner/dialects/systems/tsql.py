@@ -6,23 +6,18 @@ Examples are the manual's, https://learn.microsoft.com/en-us/sql/t-sql/functions
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 
 from sqlglot import exp
 
 from planner.dialects.made_documents import made_document
-from planner.dialects.overloads import PREFIX
 from planner.dialects.sounds import SOUNDEX
 from planner.dialects.systems.bracket_patterns import like_with_brackets, place_of_pattern
 from planner.dialects.systems.tsql_dates import TSQL_DATES, with_literal_dates
 from planner.dialects.systems.tsql_json import DOCUMENTS
 from planner.dialects.zero_divisors import guarded_division
-from planner.errors import Unsupported
 from planner.formats.converting import is_binary
-from planner.native.templates import call_of, sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Meanings, sql
+from planner.positions import refuse
 
 _INSIDE = (
     "CASE WHEN abs({0}) > 1 THEN CAST('{NAME} of ' || CAST({0} AS VARCHAR) AS DOUBLE) ELSE {NAME}({0}) END"
@@ -67,7 +62,7 @@ def _rounded(args: Args) -> exp.Expression:
     """ROUND(150.75, 0, 1) is 150.00: a third argument that is not 0 cuts."""
     how = args[2]
     if not isinstance(how, exp.Literal):
-        fail(Unsupported("round with a computed third argument is not supported", "write 0 or 1"), how)
+        refuse(how, "round with a computed third argument is not supported", "write 0 or 1")
     return sql("round({0}, {1})" if how.name == "0" else "trunc({0}, {1})", args[:2])
 
 
@@ -75,7 +70,7 @@ def _quoted(args: Args) -> exp.Expression:
     """QUOTENAME('abc[]def') is [abc[]]def]."""
     sign = args[1].name if len(args) > 1 else "["
     if sign not in _QUOTES:
-        fail(Unsupported(f"quotename with {sign or 'computed'} quotes is not supported"), args[1])
+        refuse(args[1], f"quotename with {sign or 'computed'} quotes is not supported")
     first, last = (exp.Literal.string(each) for each in _QUOTES[sign])
     quoted = "{1} || replace({0}, {2}, {2} || {2}) || {2}"
     return sql(f"CASE WHEN length({{0}}) <= 128 THEN {quoted} END", [args[0], first, last])
@@ -86,7 +81,7 @@ def _written(args: Args) -> exp.Expression:
     sizes = [int(arg.name) if isinstance(arg, exp.Literal) and arg.is_int else -1 for arg in args[1:]]
     width, digits = [*sizes, *(10, 0)[len(sizes) :]]
     if not (0 < width <= 8000 and digits >= 0):
-        fail(Unsupported("str takes a constant length and a constant number of decimals"), args[0])
+        refuse(args[0], "str takes a constant length and a constant number of decimals")
     text = f"CAST(CAST({{0}} AS DECIMAL(38, {min(digits, 16)})) AS VARCHAR)"
     cut = f"rtrim(left({text}, {width}), '.')"
     return sql(
@@ -122,16 +117,11 @@ def _hash(args: Args) -> exp.Expression:
     kind, data = args
     form = _HASHES.get(kind.name.upper()) if isinstance(kind, exp.Literal) else None
     if form is None or isinstance(data, exp.National):
-        fail(Unsupported("hashbytes of this kind is not supported", f"kinds are {', '.join(_HASHES)}"), kind)
+        refuse(kind, "hashbytes of this kind is not supported", f"kinds are {', '.join(_HASHES)}")
     return exp.cast(sql(f"unhex({form})", [data]), exp.DType.VARBINARY)
 
 
-def _by_type(name: str) -> Callable[[Args], exp.Expression]:
-    """A function that gives a whole number for one: POWER(2, 0.5) is 1, and DEGREES(1) is 57."""
-    return lambda args: call_of(f"{PREFIX}{name}_of_tsql", args, name)
-
-
-TSQL: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+TSQL: Meanings = {
     **DOCUMENTS,
     **TSQL_DATES,
     "ACOS(value)": _INSIDE.replace("{NAME}", "acos"),
@@ -151,7 +141,7 @@ TSQL: Mapping[str, str | Callable[[Args], exp.Expression]] = {
         f"concat_ws(coalesce({{0}}, ''), {', '.join(f'{{{place}}}' for place in range(1, len(args)))})", args
     ),
     "DATALENGTH(value)": _byte_count,
-    "DEGREES(value)": _by_type("degrees"),
+    "DEGREES(value)": "@degrees_of_tsql",
     "DIFFERENCE(a, b)": _alike,
     "GET_BIT(value, place)": "CAST(({0} >> {1}) & 1 AS BOOLEAN)",
     "HASHBYTES(kind, data)": _hash,
@@ -170,9 +160,9 @@ TSQL: Mapping[str, str | Callable[[Args], exp.Expression]] = {
         " THEN list_extract(string_split({0}, '.'), -{1}) END"
     ),
     "PATINDEX(pattern, text)": lambda args: place_of_pattern(list(args)),
-    "POWER(value, exponent)": _by_type("power"),
+    "POWER(value, exponent)": "@power_of_tsql",
     "QUOTENAME(name, sign?)": _quoted,
-    "RADIANS(value)": _by_type("radians"),
+    "RADIANS(value)": "@radians_of_tsql",
     "REPLACE(text, part, new)": _replaced,
     "REPLICATE(text, count)": "CASE WHEN {1} >= 0 THEN repeat({0}, {1}) END",
     "REVERSE(text)": "reverse(CAST({0} AS VARCHAR))",
@@ -197,7 +187,6 @@ TSQL: Mapping[str, str | Callable[[Args], exp.Expression]] = {
 
 
 def tsql_node(node: exp.Expression) -> exp.Expression:
-    """A node's meaning, or the node itself."""
     match node:
         case exp.Escape() | exp.Like():
             return like_with_brackets(node) or node

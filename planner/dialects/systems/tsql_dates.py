@@ -7,16 +7,12 @@ Examples are the manual's, https://learn.microsoft.com/en-us/sql/t-sql/functions
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
 from sqlglot import exp
 
-from planner.errors import Unsupported
-from planner.native.templates import sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Made, Meanings, sql, with_parts
+from planner.positions import refuse
 
 _DIGITS = re.compile(r"(\d{4})(\d\d)(\d\d)((?:[ T].*)?)")
 _MONTH_FIRST = re.compile(r"(\d\d?)[-/.](\d\d?)[-/.](\d{4})((?:[ T].*)?)")
@@ -35,13 +31,13 @@ _DATE_FORMS = "['%m/%d/%Y', '%m-%d-%Y', '%Y%m%d', '%m/%d/%Y %H:%M:%S', '%Y%m%d %
 _MOMENT = "make_timestamp({0}, {1}, {2}, {3}, {4}, {SECONDS})"
 
 
-def _with_fraction(template: str, seconds: int) -> Callable[[Args], exp.Expression]:
+def _with_fraction(template: str, seconds: int) -> Made:
     """Parts whose last two are a fraction and the number of its digits, behind the seconds."""
 
     def made(args: Args) -> exp.Expression:
         digits = args[-1].name if isinstance(args[-1], exp.Literal) else ""
         if digits not in ("0", "1", "2", "3", "4", "5", "6", "7"):
-            fail(Unsupported("the number of a fraction's digits is a constant from 0 to 7"), args[-1])
+            refuse(args[-1], "the number of a fraction's digits is a constant from 0 to 7")
         fraction = f"{{{seconds}}} + CAST({{{seconds + 1}}} AS DOUBLE) / {10 ** int(digits)}"
         return sql(template.replace("{SECONDS}", fraction), args[:-1])
 
@@ -52,12 +48,12 @@ def _at_offset(args: Args) -> exp.Expression:
     """TODATETIMEOFFSET(at, '-07:00')."""
     written = _OFFSET.fullmatch(args[1].name) if isinstance(args[1], exp.Literal) else None
     if written is None:
-        fail(Unsupported("todatetimeoffset takes a constant offset such as '-07:00'"), args[1])
+        refuse(args[1], "todatetimeoffset takes a constant offset such as '-07:00'")
     minutes = (-1 if written[1] == "+" else 1) * (int(written[2]) * 60 + int(written[3]))
     return sql(f"timezone('UTC', CAST({{0}} AS TIMESTAMP) + INTERVAL '{minutes}' MINUTE)", args[:1])
 
 
-TSQL_DATES: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+TSQL_DATES: Meanings = {
     "DATETIME2FROMPARTS(year, month, day, hour, minute, second, fraction, digits)": _with_fraction(
         _MOMENT, 5
     ),
@@ -87,9 +83,7 @@ def with_literal_dates(node: exp.Expression) -> exp.Expression:
             written = _rounded(_iso(text.name)) if to.this is exp.DType.DATETIME else _iso(text.name)
             if written == text.name:
                 return node
-            found = node.copy()
-            found.set("this", exp.Literal.string(written))
-            return found
+            return with_parts(node, this=exp.Literal.string(written))
         case exp.Anonymous(expressions=args) if (places := _MOMENTS.get(node.name.upper())) is not None:
             written_args = [_moment(arg) if place in places else arg for place, arg in enumerate(args)]
             if all(new is arg for new, arg in zip(written_args, args, strict=True)):

@@ -6,15 +6,10 @@ missing value is NULL, or `strict`, so that it is an error.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-
 from sqlglot import exp
 
-from planner.errors import Unsupported
-from planner.native.templates import sql
-from planner.positions import fail
-
-Args = Sequence[exp.Expression]
+from planner.native.templates import Args, Made, Meanings, sql
+from planner.positions import refuse
 
 _JSON = "CAST({0} AS JSON)"
 _KIND = f"json_type({_JSON}, {{1}})"
@@ -36,13 +31,13 @@ _KINDS = {
 }
 
 
-def _at_path(value: str, type: str) -> Callable[[Args], exp.Expression]:
+def _at_path(value: str, type: str) -> Made:
     """A value at a path: JSON_VALUE('{"a": 1}', 'lax $.a') is 1."""
 
     def found(args: Args) -> exp.Expression:
         path, is_strict, appends = _path(args[1])
         if appends:
-            fail(Unsupported("append is a word of json_modify alone"), args[1])
+            refuse(args[1], "append is a word of json_modify alone")
         checked = _CHECKED.replace("{VALUE}", value).replace("{TYPE}", type)
         return sql(checked if is_strict else value, [args[0], path])
 
@@ -52,10 +47,10 @@ def _at_path(value: str, type: str) -> Callable[[Args], exp.Expression]:
 def _path(node: exp.Expression) -> tuple[exp.Literal, bool, bool]:
     """A path without the words before it; whether it is strict; whether it says `append`."""
     if not isinstance(node, exp.Literal) or not node.is_string:
-        fail(Unsupported("a path that is not constant is not supported", "write the path as a text"), node)
+        refuse(node, "a path that is not constant is not supported", "write the path as a text")
     *words, path = node.name.strip().split(None, node.name.split("$")[0].count(" "))
     if not path.startswith("$") or any(word.lower() not in ("lax", "strict", "append") for word in words):
-        fail(Unsupported(f"the path {node.name} is not supported", "a path begins with $"), node)
+        refuse(node, f"the path {node.name} is not supported", "a path begins with $")
     said = [word.lower() for word in words]
     return exp.Literal.string(path), "strict" in said, "append" in said
 
@@ -87,11 +82,11 @@ def _is_document(args: Args) -> exp.Expression:
     """ISJSON('true') is 0, and ISJSON('true', VALUE) is 1."""
     kind = args[1].name.upper() if len(args) > 1 else ""
     if kind and kind not in _KINDS:
-        fail(Unsupported(f"isjson of {kind.lower()} is not supported", ", ".join(_KINDS)), args[1])
+        refuse(args[1], f"isjson of {kind.lower()} is not supported", ", ".join(_KINDS))
     return sql(_IS_DOCUMENT.replace("{KINDS}", _KINDS.get(kind, "'OBJECT', 'ARRAY'")), args[:1])
 
 
-DOCUMENTS: Mapping[str, str | Callable[[Args], exp.Expression]] = {
+DOCUMENTS: Meanings = {
     "ISJSON(text, kind?)": _is_document,
     "JSON_MODIFY(text, path, value)": _modified,
     "JSON_PATH_EXISTS(text, path)": _is_there,

@@ -16,34 +16,7 @@ from dataclasses import replace
 from engine.plan.expressions import Call, Case, Foreign, Literal, Op
 from engine.plan.nodes import Function
 from engine.schema import BIGINT, BOOLEAN
-from planner.ir import (
-    UNIT,
-    Aggregate,
-    AggregateItem,
-    Attribute,
-    Context,
-    Exists,
-    Expression,
-    Item,
-    JoinKind,
-    Project,
-    RecursiveRef,
-    Relational,
-    RelationalProgram,
-    ScalarSubquery,
-    Selection,
-    SharedRef,
-    Some,
-    Subquery,
-    TableScan,
-    ThetaJoin,
-    Top,
-    UnnestLists,
-    Values,
-    as_nullable,
-    references,
-    subqueries,
-)
+from planner import ir
 from planner.ir.column_numbers import Numbers
 from planner.ir.nullability import known_columns
 from planner.ir.renumber import renumbered
@@ -59,90 +32,84 @@ from planner.ir.scalars import (
     null_safe,
     rewrite,
 )
-from planner.passes.decorrelation.dependent import (
-    Carried,
-    DependentJoin,
-    Outer,
-    value_of_nothing,
-    with_outer,
-)
+from planner.passes.decorrelation.dependent import Carried, DependentJoin, Outer, value_of_nothing, with_outer
 from planner.passes.decorrelation.outer import outer_join
 from planner.passes.decorrelation.subquery_predicates import negations_inward, outer_operands, possible
 
 MANY_ROWS = "more than one row returned by a subquery used as an expression"
 
 
-def decorrelate(program: RelationalProgram, numbers: Numbers) -> RelationalProgram:
+def decorrelate(program: ir.RelationalProgram, numbers: Numbers) -> ir.RelationalProgram:
     return _Decorrelation(program, numbers).program()
 
 
 class _Decorrelation:
-    def __init__(self, program: RelationalProgram, numbers: Numbers) -> None:
+    def __init__(self, program: ir.RelationalProgram, numbers: Numbers) -> None:
         self.source = program
         self.numbers = numbers
-        self.definitions: list[Relational] = []
+        self.definitions: list[ir.Relational] = []
         self.places: dict[int, int] = {}
         self.dependent = DependentJoin(self)
 
-    def program(self) -> RelationalProgram:
+    def program(self) -> ir.RelationalProgram:
         for number, operator in enumerate(self.source.definitions):
             value = self.plain(operator, {})
             self.places[number] = len(self.definitions)
             self.definitions.append(value)
         root = self.plain(self.source.root, {})
-        return RelationalProgram(tuple(self.definitions), root, self.source.outputs)
+        return ir.RelationalProgram(tuple(self.definitions), root, self.source.outputs)
 
     # The interface of the dependent join
 
-    def definition(self, number: int) -> Relational:
+    def definition(self, number: int) -> ir.Relational:
         return self.source.definitions[number]
 
-    def plain(self, operator: Relational, carried: Carried) -> Relational:
+    def plain(self, operator: ir.Relational, carried: Carried) -> ir.Relational:
         """An operator that depends on no context, without subqueries."""
-        if isinstance(operator, SharedRef):
+        if isinstance(operator, ir.SharedRef):
             return replace(operator, number=self.places[operator.number])
-        if isinstance(operator, ThetaJoin) and operator.is_lateral:
+        if isinstance(operator, ir.ThetaJoin) and operator.is_lateral:
             return self.lateral(operator, self.plain(operator.left, carried), carried)
         below = with_inputs(operator, tuple(self.plain(i, carried) for i in operator.inputs))
         match below:
-            case Selection(input=input, predicate=predicate):
+            case ir.Selection(input=input, predicate=predicate):
                 return self.filtered(input, predicate, carried)
-            case Project(input=input, items=items):
+            case ir.Project(input=input, items=items):
                 return self.projected(input, items, carried)
-            case ThetaJoin():
+            case ir.ThetaJoin():
                 return self.joined(below, carried)
             case _:
                 return below
 
-    def filtered(self, input: Relational, predicate: Expression, carried: Carried) -> Relational:
+    def filtered(self, input: ir.Relational, predicate: ir.Expression, carried: Carried) -> ir.Relational:
         """The rows of `input`, which has no subqueries, for which the predicate is true."""
         parts = conjuncts(negations_inward(predicate))
-        result = _filter(input, [part for part in parts if not subqueries(part)])
+        result = _filter(input, [part for part in parts if not ir.subqueries(part)])
         for part in parts:
-            if subqueries(part):
+            if ir.subqueries(part):
                 result = self._condition(result, part, carried)
         return result
 
-    def projected(self, input: Relational, items: tuple[Item, ...], carried: Carried) -> Relational:
+    def projected(self, input: ir.Relational, items: tuple[ir.Item, ...], carried: Carried) -> ir.Relational:
         values = []
         for attribute, expression in items:
             input, value = self._value(input, expression, carried)
             values.append((attribute, value))
-        return Project(input, tuple(values))
+        return ir.Project(input, tuple(values))
 
-    def joined(self, join: ThetaJoin, carried: Carried) -> Relational:
+    def joined(self, join: ir.ThetaJoin, carried: Carried) -> ir.Relational:
         """A join of sides without subqueries: queries in its condition become columns of a side, or a filter
         above."""
-        if not subqueries(join.condition):
+        if not ir.subqueries(join.condition):
             return join
         parts = conjuncts(negations_inward(join.condition))
-        asking = [part for part in parts if subqueries(part)]
-        if join.kind is JoinKind.INNER:
-            rest = conjoin(part for part in parts if not subqueries(part))
+        asking = [part for part in parts if ir.subqueries(part)]
+        if join.kind is ir.JoinKind.INNER:
+            rest = conjoin(part for part in parts if not ir.subqueries(part))
             return self.filtered(replace(join, condition=rest), conjoin(asking), carried)
-        left, right, known = join.left, join.right, [part for part in parts if not subqueries(part)]
+        left, right, known = join.left, join.right, [part for part in parts if not ir.subqueries(part)]
         for part in asking:
-            used = references(part)
+            used = ir.references(part)
             if not used & right.ids:
                 left, value = self._value(left, part, carried)
             elif not used & left.ids:
@@ -157,135 +124,145 @@ class _Decorrelation:
                 )
             known.append(value)
         both = replace(join, left=left, right=right, condition=conjoin(known))
-        return Project(both, identity(join.columns))
+        return ir.Project(both, identity(join.columns))
 
-    def lateral(self, join: ThetaJoin, left: Relational, carried: Carried) -> Relational:
+    def lateral(self, join: ir.ThetaJoin, left: ir.Relational, carried: Carried) -> ir.Relational:
         """A lateral join whose left side has no subqueries: its right side, computed for the left side's
         rows where each row stands alone, and else for their bindings."""
-        if join.kind is JoinKind.INNER and _is_rowwise(join.right):
+        if join.kind is ir.JoinKind.INNER and _is_rowwise(join.right):
             rows = self.dependent.apply(Outer(left, carried), join.right)
             wanted = identity((*left.columns, *_right_columns(join)))
-            return self.filtered(Project(rows, wanted), join.condition, carried)
+            return self.filtered(ir.Project(rows, wanted), join.condition, carried)
         wide, rows, same = self._against(left, join.right, carried)
         both = replace(join, left=wide, right=rows, condition=conjoin([join.condition, same]))
-        return Project(self.joined(both, carried), identity((*left.columns, *_right_columns(join))))
+        return ir.Project(self.joined(both, carried), identity((*left.columns, *_right_columns(join))))
 
     # Conditions of a filter
 
-    def _condition(self, input: Relational, part: Expression, carried: Carried) -> Relational:
+    def _condition(self, input: ir.Relational, part: ir.Expression, carried: Carried) -> ir.Relational:
         match part:
-            case Exists(query=query):
-                return self._semijoin(JoinKind.SEMI, input, query, carried)
-            case Call(op=Op.NOT, args=(Exists(query=query),)):
-                return self._semijoin(JoinKind.ANTI, input, query, carried)
-            case Some():
+            case ir.Exists(query=query):
+                return self._semijoin(ir.JoinKind.SEMI, input, query, carried)
+            case Call(op=Op.NOT, args=(ir.Exists(query=query),)):
+                return self._semijoin(ir.JoinKind.ANTI, input, query, carried)
+            case ir.Some():
                 wide, some = self._prepared(input, part, carried)
-                query = Selection(some.query, some.predicate)
-                return self._narrow(self._semijoin(JoinKind.SEMI, wide, query, carried), input)
-            case Call(op=Op.NOT, args=(Some() as inner,)):
+                query = ir.Selection(some.query, some.predicate)
+                return self._narrow(self._semijoin(ir.JoinKind.SEMI, wide, query, carried), input)
+            case Call(op=Op.NOT, args=(ir.Some() as inner,)):
                 wide, some = self._prepared(input, inner, carried)
                 for predicate in possible(some, known_columns(wide)):
-                    wide = self._semijoin(JoinKind.ANTI, wide, Selection(some.query, predicate), carried)
+                    wide = self._semijoin(
+                        ir.JoinKind.ANTI, wide, ir.Selection(some.query, predicate), carried
+                    )
                 return self._narrow(wide, input)
         wide, value = self._value(input, part, carried, as_filter=True)
-        return self._narrow(Selection(wide, value), input)
+        return self._narrow(ir.Selection(wide, value), input)
 
-    def _narrow(self, wide: Relational, input: Relational) -> Relational:
+    def _narrow(self, wide: ir.Relational, input: ir.Relational) -> ir.Relational:
         """The columns of `input` alone."""
-        return wide if wide.ids == input.ids else Project(wide, identity(input.columns))
+        return wide if wide.ids == input.ids else ir.Project(wide, identity(input.columns))
 
-    def _semijoin(self, kind: JoinKind, input: Relational, query: Relational, carried: Carried) -> Relational:
+    def _semijoin(
+        self, kind: ir.JoinKind, input: ir.Relational, query: ir.Relational, carried: Carried
+    ) -> ir.Relational:
         left, rows, condition = self._against(input, query, carried)
-        return ThetaJoin(kind, left, rows, condition)
+        return ir.ThetaJoin(kind, left, rows, condition)
 
     # Subqueries as values
 
     def _value(
-        self, input: Relational, expression: Expression, carried: Carried, as_filter: bool = False
-    ) -> tuple[Relational, Expression]:
+        self, input: ir.Relational, expression: ir.Expression, carried: Carried, as_filter: bool = False
+    ) -> tuple[ir.Relational, ir.Expression]:
         """The expression without subqueries, over `input` with the columns that it needs added."""
-        values: dict[Subquery, Expression] = {}
-        for subquery in subqueries(expression):
+        values: dict[ir.Subquery, ir.Expression] = {}
+        for subquery in ir.subqueries(expression):
             if subquery not in values:
                 input, values[subquery] = self._answer(input, subquery, carried, as_filter)
 
-        def answered(part: Expression) -> Expression | None:
-            return values[part] if isinstance(part, Subquery) else None
+        def answered(part: ir.Expression) -> ir.Expression | None:
+            return values[part] if isinstance(part, ir.Subquery) else None
 
         return input, rewrite(expression, answered) if values else expression
 
     def _answer(
-        self, input: Relational, subquery: Subquery, carried: Carried, as_filter: bool
-    ) -> tuple[Relational, Expression]:
+        self, input: ir.Relational, subquery: ir.Subquery, carried: Carried, as_filter: bool
+    ) -> tuple[ir.Relational, ir.Expression]:
         match subquery:
-            case Exists(query=query):
+            case ir.Exists(query=query):
                 return self._mark(input, query, carried)
-            case ScalarSubquery():
+            case ir.ScalarSubquery():
                 return self._scalar(input, subquery, carried)
-            case Some():
+            case ir.Some():
                 return self._some(input, subquery, carried)
 
-    def _mark(self, input: Relational, query: Relational, carried: Carried) -> tuple[Relational, Expression]:
+    def _mark(
+        self, input: ir.Relational, query: ir.Relational, carried: Carried
+    ) -> tuple[ir.Relational, ir.Expression]:
         left, rows, condition = self._against(input, query, carried)
         mark = self.numbers.attribute("matched", BOOLEAN, False)
-        return ThetaJoin(JoinKind.MARK, left, rows, condition, mark), mark.ref
+        return ir.ThetaJoin(ir.JoinKind.MARK, left, rows, condition, mark), mark.ref
 
-    def _some(self, input: Relational, subquery: Some, carried: Carried) -> tuple[Relational, Expression]:
+    def _some(
+        self, input: ir.Relational, subquery: ir.Some, carried: Carried
+    ) -> tuple[ir.Relational, ir.Expression]:
         input, some = self._prepared(input, subquery, carried)
         marks = []
         for predicate in possible(some, known_columns(input)):
-            input, mark = self._mark(input, Selection(some.query, predicate), carried)
+            input, mark = self._mark(input, ir.Selection(some.query, predicate), carried)
             marks.append(mark)
         if len(marks) == 1:
             return input, marks[0]
         unknown = (disjoin(marks[1:]), Literal(None, BOOLEAN))
         return input, Case(((marks[0], TRUE), unknown), Literal(False, BOOLEAN), BOOLEAN)  # type: ignore[arg-type]
 
-    def _prepared(self, input: Relational, some: Some, carried: Carried) -> tuple[Relational, Some]:
+    def _prepared(
+        self, input: ir.Relational, some: ir.Some, carried: Carried
+    ) -> tuple[ir.Relational, ir.Some]:
         """The input with its operands of the predicate as columns, and the predicate over those columns."""
         known = known_columns(input)
-        computed: dict[Expression, Attribute] = {}
+        computed: dict[ir.Expression, ir.Attribute] = {}
         for operand in outer_operands(some, input.ids):
             computed[operand] = self.numbers.attribute("operand", operand.type, may_be_null(operand, known))
         if not computed:
             return input, some
         items = (*identity(input.columns), *((attribute, e) for e, attribute in computed.items()))
         predicate = map_expression(some.predicate, lambda e: computed[e].ref if e in computed else None)
-        return self.projected(input, items, carried), Some(predicate, some.query)
+        return self.projected(input, items, carried), ir.Some(predicate, some.query)
 
     def _scalar(
-        self, input: Relational, subquery: ScalarSubquery, carried: Carried
-    ) -> tuple[Relational, Expression]:
+        self, input: ir.Relational, subquery: ir.ScalarSubquery, carried: Carried
+    ) -> tuple[ir.Relational, ir.Expression]:
         aggregate, value = self._single(subquery)
         names = self._context_columns(input, aggregate.input, carried)
         if not names:
             rows = self.plain(aggregate, {})
-            return ThetaJoin(JoinKind.INNER, input, rows, TRUE), value
+            return ir.ThetaJoin(ir.JoinKind.INNER, input, rows, TRUE), value
         left, outer, query = self._context(input, aggregate.input, names, carried)
         keys = outer.context.columns
-        rows = Aggregate(self.dependent.apply(outer, query), tuple(c.id for c in keys), aggregate.items)
+        rows = ir.Aggregate(self.dependent.apply(outer, query), tuple(c.id for c in keys), aggregate.items)
         columns = _columns(left, names)
-        joined = ThetaJoin(JoinKind.LEFT, left, rows, null_safe(columns, keys))
+        joined = ir.ThetaJoin(ir.JoinKind.LEFT, left, rows, null_safe(columns, keys))
         nothing = {i.attribute.id: value_of_nothing(i.function, i.attribute) for i in aggregate.items}
         return joined, inline(value, nothing)
 
-    def _single(self, subquery: ScalarSubquery) -> tuple[Aggregate, Expression]:
+    def _single(self, subquery: ir.ScalarSubquery) -> tuple[ir.Aggregate, ir.Expression]:
         """The query as an aggregate without keys, and its value over that one row."""
-        value: Expression = subquery.query.attribute(subquery.column).ref
+        value: ir.Expression = subquery.query.attribute(subquery.column).ref
         query = subquery.query
-        while isinstance(query, Project) and not any(subqueries(e) for e in query.expressions):
+        while isinstance(query, ir.Project) and not any(ir.subqueries(e) for e in query.expressions):
             value = inline(value, {attribute.id: e for attribute, e in query.items})
             query = query.input
-        if isinstance(query, Aggregate) and not query.keys:
+        if isinstance(query, ir.Aggregate) and not query.keys:
             return query, value
         query = subquery.query
         column = query.attribute(subquery.column)
         held = self.numbers.attribute(column.name, column.type, True)
-        item = AggregateItem(held, Function.MIN, (column.id,))
+        item = ir.AggregateItem(held, Function.MIN, (column.id,))
         if at_most_one(query):
-            return Aggregate(query, (), (item,)), held.ref
+            return ir.Aggregate(query, (), (item,)), held.ref
         rows = self.numbers.attribute("rows", BIGINT, False)
-        counted = Aggregate(query, (), (item, AggregateItem(rows, Function.COUNT)))
+        counted = ir.Aggregate(query, (), (item, ir.AggregateItem(rows, Function.COUNT)))
         failure = Foreign(f"CAST(error('{MANY_ROWS}: ' || {{0}}) AS BOOLEAN)", (rows.ref,), BOOLEAN)
         many = call(Op.GT, rows.ref, Literal(1, BIGINT))
         failing = Case(((failure, Literal(None, column.type)),), Literal(None, column.type), column.type)
@@ -294,8 +271,8 @@ class _Decorrelation:
     # Contexts
 
     def _against(
-        self, input: Relational, query: Relational, carried: Carried
-    ) -> tuple[Relational, Relational, Expression]:
+        self, input: ir.Relational, query: ir.Relational, carried: Carried
+    ) -> tuple[ir.Relational, ir.Relational, ir.Expression]:
         """The input, the query's rows for its bindings, and the condition that joins them."""
         names = self._context_columns(input, query, carried)
         if not names:
@@ -304,7 +281,7 @@ class _Decorrelation:
         columns = _columns(left, names)
         return left, self.dependent.apply(outer, inner), null_safe(columns, outer.context.columns)
 
-    def _context_columns(self, input: Relational, query: Relational, carried: Carried) -> list[int]:
+    def _context_columns(self, input: ir.Relational, query: ir.Relational, carried: Carried) -> list[int]:
         """The columns of the input that the query refers to, and those that its variables carry."""
         used = query.free & input.ids
         for variable in self.dependent.variables(query) & carried.keys():
@@ -312,21 +289,21 @@ class _Decorrelation:
         return [column.id for column in input.columns if column.id in used]
 
     def _context(
-        self, input: Relational, query: Relational, names: list[int], carried: Carried
-    ) -> tuple[Relational, Outer, Relational]:
+        self, input: ir.Relational, query: ir.Relational, names: list[int], carried: Carried
+    ) -> tuple[ir.Relational, Outer, ir.Relational]:
         """The input, the context of its distinct bindings, and the query over the context's columns."""
         left, again, ids = self._twice(input)
         columns = self.numbers.fresh(_columns(input, names))
         new = {old: column.id for old, column in zip(names, columns, strict=True)}
-        context = Context(again, tuple((c, ids[id]) for c, id in zip(columns, names, strict=True)))
+        context = ir.Context(again, tuple((c, ids[id]) for c, id in zip(columns, names, strict=True)))
         inside = {v: tuple(new[i] for i in ids) for v, ids in carried.items() if set(ids) <= new.keys()}
         return left, Outer(context, inside), with_outer(query, new)
 
-    def _define(self, operator: Relational) -> int:
+    def _define(self, operator: ir.Relational) -> int:
         self.definitions.append(operator)
         return len(self.definitions) - 1
 
-    def _twice(self, input: Relational) -> tuple[Relational, Relational, dict[int, int]]:
+    def _twice(self, input: ir.Relational) -> tuple[ir.Relational, ir.Relational, dict[int, int]]:
         """The input for use in two places, and its columns' numbers in the second place.
 
         The input becomes a definition, unless it is little work.
@@ -336,51 +313,51 @@ class _Decorrelation:
         number = self._define(input)
         again = self.numbers.fresh(input.columns)
         pairs = tuple(zip(again, (c.id for c in input.columns), strict=True))
-        first = SharedRef(number, tuple((c, c.id) for c in input.columns))
-        return first, SharedRef(number, pairs), {old: new.id for new, old in pairs}
+        first = ir.SharedRef(number, tuple((c, c.id) for c in input.columns))
+        return first, ir.SharedRef(number, pairs), {old: new.id for new, old in pairs}
 
 
-def _columns(operator: Relational, ids: list[int]) -> tuple[Attribute, ...]:
+def _columns(operator: ir.Relational, ids: list[int]) -> tuple[ir.Attribute, ...]:
     known = known_columns(operator)
     return tuple(known[id] for id in ids)
 
 
-def at_most_one(query: Relational) -> bool:
+def at_most_one(query: ir.Relational) -> bool:
     """Whether the query certainly has at most one row."""
     match query:
-        case Aggregate(keys=()):
+        case ir.Aggregate(keys=()):
             return True
-        case Top(keys=()) if query.has_one:
+        case ir.Top(keys=()) if query.has_one:
             return True
-        case Project(input=input) | Selection(input=input):
+        case ir.Project(input=input) | ir.Selection(input=input):
             return at_most_one(input)
-        case Values(rows=rows):
+        case ir.Values(rows=rows):
             return len(rows) <= 1
         case _:
             return False
 
 
-def _is_cheap(operator: Relational) -> bool:
+def _is_cheap(operator: ir.Relational) -> bool:
     match operator:
-        case TableScan() | Values() | SharedRef() | RecursiveRef():
+        case ir.TableScan() | ir.Values() | ir.SharedRef() | ir.RecursiveRef():
             return True
-        case Selection(input=input) | Project(input=input):
+        case ir.Selection(input=input) | ir.Project(input=input):
             return _is_cheap(input)
         case _:
             return False
 
 
-def _is_rowwise(operator: Relational) -> bool:
+def _is_rowwise(operator: ir.Relational) -> bool:
     """Whether the operator makes its rows of one row alone: nothing that it has is compared or counted."""
     match operator:
-        case Selection(input=input) | Project(input=input) | UnnestLists(input=input):
-            return not any(subqueries(e) for e in operator.expressions) and _is_rowwise(input)
-    return operator == UNIT
+        case ir.Selection(input=input) | ir.Project(input=input) | ir.UnnestLists(input=input):
+            return not any(ir.subqueries(e) for e in operator.expressions) and _is_rowwise(input)
+    return operator == ir.UNIT
 
 
-def _right_columns(join: ThetaJoin) -> tuple[Attribute, ...]:
-    return as_nullable(join.right.columns) if join.kind is JoinKind.LEFT else join.right.columns
+def _right_columns(join: ir.ThetaJoin) -> tuple[ir.Attribute, ...]:
+    return ir.as_nullable(join.right.columns) if join.kind is ir.JoinKind.LEFT else join.right.columns
 
 
-def _filter(input: Relational, parts: list[Expression]) -> Relational:
-    return Selection(input, conjoin(parts)) if parts else input
+def _filter(input: ir.Relational, parts: list[ir.Expression]) -> ir.Relational:
+    return ir.Selection(input, conjoin(parts)) if parts else input

@@ -13,26 +13,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from engine.plan.expressions import ColumnRef
-from planner.ir import (
-    Aggregate,
-    Distinct,
-    Expression,
-    Fixpoint,
-    JoinKind,
-    Nearest,
-    Project,
-    RecursiveRef,
-    Relational,
-    RelationalProgram,
-    Selection,
-    SetKind,
-    SetOp,
-    SharedRef,
-    ThetaJoin,
-    Top,
-    UnnestLists,
-    references,
-)
+from planner import ir
 from planner.ir.rewrite import bottom_up
 from planner.ir.scalars import conjoin, conjuncts, inline, rename
 
@@ -40,22 +21,22 @@ Origins = Mapping[int, int]
 """Columns by number, and the position of the variable's column whose value each passes through."""
 
 
-def push_into_recursion(program: RelationalProgram) -> RelationalProgram:
+def push_into_recursion(program: ir.RelationalProgram) -> ir.RelationalProgram:
     pushing = _Pushing(program)
     return program.mapped(lambda operator: bottom_up(operator, pushing.pushed))
 
 
 class _Pushing:
-    def __init__(self, program: RelationalProgram) -> None:
+    def __init__(self, program: ir.RelationalProgram) -> None:
         self.program = program
 
-    def pushed(self, operator: Relational) -> Relational:
+    def pushed(self, operator: ir.Relational) -> ir.Relational:
         match operator:
-            case Selection(input=Fixpoint(bindings=(_,)) as fixpoint, predicate=predicate):
+            case ir.Selection(input=ir.Fixpoint(bindings=(_,)) as fixpoint, predicate=predicate):
                 return self._filtered(fixpoint, conjuncts(predicate))
         return operator
 
-    def _filtered(self, fixpoint: Fixpoint, predicates: list[Expression]) -> Relational:
+    def _filtered(self, fixpoint: ir.Fixpoint, predicates: list[ir.Expression]) -> ir.Relational:
         binding = fixpoint.bindings[0]
         origins = self._origins(binding.value, binding.variable) or {}
         kept = {
@@ -63,23 +44,23 @@ class _Pushing:
             for i, (column, output) in enumerate(zip(fixpoint.columns, binding.outputs, strict=True))
             if origins.get(output) == i
         }
-        inside = [p for p in predicates if references(p) and references(p) <= kept.keys()]
+        inside = [p for p in predicates if ir.references(p) and ir.references(p) <= kept.keys()]
         above = [p for p in predicates if p not in inside]
         if inside:
             value = self._started(binding.value, [rename(p, kept) for p in inside], binding.variable)
             fixpoint = replace(fixpoint, bindings=(replace(binding, value=value),))
-        return Selection(fixpoint, conjoin(above)) if above else fixpoint
+        return ir.Selection(fixpoint, conjoin(above)) if above else fixpoint
 
-    def _started(self, value: Relational, predicates: list[Expression], variable: int) -> Relational:
+    def _started(self, value: ir.Relational, predicates: list[ir.Expression], variable: int) -> ir.Relational:
         """The value with its parts that do not recur filtered."""
         match value:
-            case Distinct(input=input):
-                return Distinct(self._started(input, predicates, variable))
-            case Project(input=input, items=items) if self._origins(value, variable) is not None:
+            case ir.Distinct(input=input):
+                return ir.Distinct(self._started(input, predicates, variable))
+            case ir.Project(input=input, items=items) if self._origins(value, variable) is not None:
                 values = {attribute.id: expression for attribute, expression in items}
                 inner = [inline(p, values) for p in predicates]
-                return Project(self._started(input, inner, variable), items)
-            case SetOp(kind=SetKind.UNION, left=left, right=right, columns=columns) if (
+                return ir.Project(self._started(input, inner, variable), items)
+            case ir.SetOp(kind=ir.SetKind.UNION, left=left, right=right, columns=columns) if (
                 self._origins(value, variable) is not None
             ):
                 sides = []
@@ -88,49 +69,49 @@ class _Pushing:
                     inner = [rename(p, names) for p in predicates]
                     sides.append(self._started(side, inner, variable))
                 return replace(value, left=sides[0], right=sides[1])
-        if self._origins(value, variable) is None or isinstance(value, Aggregate):
-            return Selection(value, conjoin(predicates))
+        if self._origins(value, variable) is None or isinstance(value, ir.Aggregate):
+            return ir.Selection(value, conjoin(predicates))
         return value
 
-    def _origins(self, operator: Relational, variable: int) -> Origins | None:
+    def _origins(self, operator: ir.Relational, variable: int) -> Origins | None:
         """The origins of the operator's columns; None if it does not depend on the variable."""
         match operator:
-            case RecursiveRef(columns=columns, positions=positions) if operator.variable == variable:
+            case ir.RecursiveRef(columns=columns, positions=positions) if operator.variable == variable:
                 return {c.id: position for c, position in zip(columns, positions, strict=True)}
-            case SharedRef(number=number):
+            case ir.SharedRef(number=number):
                 return None if self._origins(self.program.definitions[number], variable) is None else {}
         found = [self._origins(i, variable) for i in operator.inputs]
         if all(origins is None for origins in found):
             return None
         below = found[0] or {}
         match operator:
-            case Selection() | Distinct() | UnnestLists():
+            case ir.Selection() | ir.Distinct() | ir.UnnestLists():
                 return below
-            case Project(items=items):
+            case ir.Project(items=items):
                 handed_on = [(a.id, e.index) for a, e in items if isinstance(e, ColumnRef)]
                 return {id: below[source] for id, source in handed_on if source in below}
-            case Aggregate(keys=keys):
+            case ir.Aggregate(keys=keys):
                 return {key: below[key] for key in keys if key in below}
-            case ThetaJoin(kind=kind):
+            case ir.ThetaJoin(kind=kind):
                 return _joined(kind, *found)
-            case Top(keys=keys):
+            case ir.Top(keys=keys):
                 return {key: below[key] for key in keys if key in below}
-            case Nearest():
-                return _joined(JoinKind.LEFT, *found)
-            case SetOp():
+            case ir.Nearest():
+                return _joined(ir.JoinKind.LEFT, *found)
+            case ir.SetOp():
                 return _combined(operator, *found)
             case _:
                 return {}
 
 
-def _joined(kind: JoinKind, left: Origins | None, right: Origins | None) -> Origins:
-    if right is None and kind is not JoinKind.FULL:
+def _joined(kind: ir.JoinKind, left: Origins | None, right: Origins | None) -> Origins:
+    if right is None and kind is not ir.JoinKind.FULL:
         return left or {}
-    return right if left is None and right is not None and kind is JoinKind.INNER else {}
+    return right if left is None and right is not None and kind is ir.JoinKind.INNER else {}
 
 
-def _combined(operation: SetOp, left: Origins | None, right: Origins | None) -> Origins:
-    if operation.kind is not SetKind.UNION and right is not None:
+def _combined(operation: ir.SetOp, left: Origins | None, right: Origins | None) -> Origins:
+    if operation.kind is not ir.SetKind.UNION and right is not None:
         return {}
     sides = [
         {column.id: origins.get(id) for column, id in zip(operation.columns, ids, strict=True)}

@@ -18,13 +18,7 @@ from engine.plan.expressions import Op
 from engine.schema import DATE, INTERVAL, TIMESTAMP
 from planner.ir import Expression, Reached
 from planner.ir.scalars import FALSE, call, conjoin, disjoin, negate
-from planner.passes.temporal.equations import (
-    Equation,
-    Unsolvable,
-    is_now,
-    mentions_now,
-    without_parentheses,
-)
+from planner.passes.temporal.equations import Equation, Unsolvable, is_now, mentions_now, without_parentheses
 
 _OPS: dict[type[exp.Expression], Op] = {
     exp.GT: Op.GT,
@@ -212,11 +206,7 @@ class _Solver:
         return self._months_later(inner, by, value, 1 if is_sum else -1)
 
     def _by_months(
-        self,
-        kind: type[exp.Expression],
-        by: exp.Expression,
-        value: exp.Expression,
-        before: exp.Expression,
+        self, kind: type[exp.Expression], by: exp.Expression, value: exp.Expression, before: exp.Expression
     ) -> exp.Expression:
         """The smallest date from which adding `by`, with its months, gives `value` or later.
 

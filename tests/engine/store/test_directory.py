@@ -15,7 +15,9 @@ from engine.errors import StoreError
 from engine.kernels.layers import COLUMNS, SPREAD
 from engine.kernels.lookup import find_ranges
 from engine.kernels.merge import merge
+from engine.kernels.narrow.narrow_rows import NarrowRows
 from engine.state.layer import NARROW, Layer
+from engine.state.narrow_writer import NarrowWriter
 from engine.state.store.batch_files import SMALL
 from engine.state.store.directory import StateDirectory
 from engine.state.store.files import BatchFile
@@ -46,6 +48,20 @@ def flip(path: Path, at: int) -> None:
     content = bytearray(path.read_bytes())
     content[at] ^= 1
     path.write_bytes(content)
+
+
+def test_a_narrow_batch_with_room_for_other_words_is_written_as_it_is_read(
+    directory: StateDirectory,
+) -> None:
+    """A merge fixes its format before it knows the diffs; a file's reader has the format from their ends."""
+    rows = batch(NARROW, words=2)
+    wider = np.concatenate((rows, rows))
+    wider[0, -1] = -(2**20)
+    writer = NarrowWriter(len(rows), (NarrowRows.of(wider), NarrowRows.of(rows)), 1, 0)
+    writer.write(rows)
+    assert len(writer.rows.data) > len(NarrowRows.of(rows).data)
+    file = directory.write(writer.rows, 1)
+    assert (directory.open(file).matrix == rows).all()
 
 
 @pytest.mark.parametrize("rows", [0, 1, 200, LARGE])
