@@ -7,6 +7,10 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip --disable-pip-version-check --quiet install
 TEST = echo "The tests take twenty to thirty minutes on two cores." && $(RUN) -m pytest -n auto --maxprocesses 8
 
+# Compiled modules are kept, also where the environment says otherwise, as images of containers do: the tests start
+# hundreds of processes, and each would compile more than a thousand modules for itself.
+export PYTHONDONTWRITEBYTECODE :=
+
 .DEFAULT_GOAL := help
 .PHONY: help demo serve stop test check mutants soak bench kernels console console-test format clean
 

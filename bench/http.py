@@ -20,6 +20,7 @@ from http.client import HTTPConnection
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
+from typing import BinaryIO
 
 import numpy as np
 
@@ -107,7 +108,6 @@ def run(loads: tuple[Load, ...]) -> list[Answered]:
 def service(directory: Path, more: Mapping[str, str] = MappingProxyType({})) -> Iterator[tuple[int, int]]:
     """A running service with its state in `directory` and `more` settings; yields its port and process id."""
     port = _free_port()
-    command = [sys.executable, "-m", "service"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("FRESHET_")}
     settings = {
         "FRESHET_DATA": str(directory),
@@ -117,7 +117,7 @@ def service(directory: Path, more: Mapping[str, str] = MappingProxyType({})) -> 
     }
     settings |= more
     with (directory / "output").open("wb") as output:
-        process = subprocess.Popen(command, env=environment | settings, stdout=output, stderr=output)
+        process = _start(environment | settings, output)
         try:
             _await_ready(process, port, directory / "output")
             yield port, process.pid
@@ -128,6 +128,11 @@ def service(directory: Path, more: Mapping[str, str] = MappingProxyType({})) -> 
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+
+
+def _start(environment: Mapping[str, str], output: BinaryIO) -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-m", "service"]
+    return subprocess.Popen(command, env=environment, stdout=output, stderr=output)
 
 
 def _free_port() -> int:

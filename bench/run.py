@@ -4,8 +4,8 @@ The reference takes its turns between ours, so that what others do on the machin
 
 A round makes a change visible in every view: it stages one epoch and publishes it. The change itself is made
 before the clock starts. Memory is the engine's alone: the resident set above that of the process with all
-code loaded (a small run of the same workload comes first) and with the workload's own rows in place; the
-delta that is passed in counts.
+code loaded (a small run of the same workload comes first, and then all kernels are loaded) and with the
+workload's own rows in place; the delta that is passed in counts.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from bench.phase_figures import PhaseFigures
 from bench.subject import Subject
 from bench.workloads import ON_ALL_CORES, build
 from bench.workloads.base import LOAD, Phase, Workload, load, rows
+from engine.kernels.build import found
 from engine.kernels.parallel.threads import available, use
 
 TURNS = 3
@@ -83,6 +84,8 @@ def turn(name: str, quick: bool, threads: int) -> _Turn:
     use(available() if name in ON_ALL_CORES else threads)
     _rounds_of(build(name, quick=True))
     if not quick:
+        for kernel in found():
+            kernel.ready()
         measure.warm()
     return _rounds_of(build(name, quick))
 

@@ -167,6 +167,11 @@ class Type:
         return (self.precision or 0) > WORD_DIGITS
 
     @property
+    def has_specials(self) -> bool:
+        """Whether this is a NUMERIC that can be NaN or infinite (`engine.codec.numerals`)."""
+        return self.may_be_wide and not self.whole
+
+    @property
     def bounds(self) -> tuple[int, int]:
         """The least and the greatest number of an integer type, or of a NUMERIC, times 10**scale."""
         if self.whole:

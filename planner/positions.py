@@ -34,10 +34,9 @@ def position(node: exp.Expr | None, keyword: str = "") -> Place:
         found = _keyword_place(node, keyword, first)
         if found is not None:
             return found
-    around: exp.Expr | None = node
-    while first is None and around is not None:
-        around = around.parent
-        first = _first_mark(around) if around is not None else None
+    inner = node
+    while first is None and inner.parent is not None:
+        first, inner = _first_mark(inner.parent, inner), inner.parent
     return (first["line"], _column(first)) if first is not None else (None, None)
 
 
@@ -60,8 +59,10 @@ def _column(mark: dict) -> int:
     return mark["col"] - (mark["end"] - mark["start"])
 
 
-def _first_mark(node: exp.Expr) -> dict | None:
-    marks = [n.meta for n in node.walk() if "line" in n.meta and "start" in n.meta]
+def _first_mark(node: exp.Expr, seen: exp.Expr | None = None) -> dict | None:
+    """The first mark below the node; `seen` is below it too, and has none."""
+    below = node.walk(prune=lambda each: each is seen)
+    marks = [each.meta for each in below if "line" in each.meta and "start" in each.meta]
     return min(marks, key=lambda mark: mark["start"]) if marks else None
 
 

@@ -44,12 +44,12 @@ class Maintained:
 
     def _delta(self, name: str, gone: pa.Table, new: pa.Table) -> np.ndarray:
         schema = self._relations[name].schema
-        words = [encode_arrow(rows, schema, self._engine.dictionary) for rows in (gone, new)]
-        tail = np.empty((2, gone.num_rows + new.num_rows), np.int64)
-        tail[0] = self._engine.snapshot.upper
-        tail[1, : gone.num_rows] = -1
-        tail[1, gone.num_rows :] = 1
-        return np.ascontiguousarray(np.concatenate((np.concatenate(words, axis=1), tail)))
+        delta = np.empty((len(schema) + 2, gone.num_rows + new.num_rows), np.int64)
+        for rows, part, diff in ((gone, slice(gone.num_rows), -1), (new, slice(gone.num_rows, None), 1)):
+            encode_arrow(rows, schema, self._engine.dictionary, delta[:-2, part])
+            delta[-1, part] = diff
+        delta[-2] = self._engine.snapshot.upper
+        return delta
 
     def rows(self, view: str) -> list[Row]:
         """The view's rows now, in no order; a row with count n comes n times. Raises WrongAnswer."""

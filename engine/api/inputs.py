@@ -56,13 +56,12 @@ class Input(Collection):
     ) -> None:
         """Add the rows of an Arrow table, each `diff` times; times and diffs may be arrays, one value a
         row."""
-        words = encode_arrow(table, self.node.schema, self.flow.engine.dictionary)
-        if not isinstance(time, np.ndarray):
-            times = np.full(words.shape[1], self._open(time))
-        else:
-            times = self._packed(time)
-        diffs = np.broadcast_to(np.asarray(diff, np.int64), times.shape)
-        self._waiting.append(np.vstack((words, times, diffs)))
+        schema = self.node.schema
+        delta = np.empty((len(schema) + 2, table.num_rows), np.int64)
+        encode_arrow(table, schema, self.flow.engine.dictionary, delta[:-2])
+        delta[-2] = self._packed(time) if isinstance(time, np.ndarray) else self._open(time)
+        delta[-1] = diff
+        self._waiting.append(delta)
 
     def set(self, rows: Mapping[tuple, int], time: Time | None = None) -> None:
         """Set the collection at a time to these rows with their frequencies, by writing the difference.

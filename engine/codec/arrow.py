@@ -62,9 +62,18 @@ _arrow_schema = per_schema(
 
 
 def decode_arrow(words: np.ndarray, schema: Schema, dictionary: Dictionary) -> pa.Table:
-    """The rows of `words` int64[W, n] as a table of the schema's columns; KeyError for an unknown text."""
-    arrays = [decode_column(words[i], type, dictionary) for i, type in enumerate(schema.types)]
+    """The rows of `words` int64[W, n] as a table of the schema's columns; KeyError for an unknown text,
+    InvalidValue for a number that Arrow lacks."""
+    arrays = [decode_named(words[i], column, dictionary) for i, column in enumerate(schema.columns)]
     return pa.Table.from_arrays(arrays, schema=_arrow_schema(schema))
+
+
+def decode_named(words: np.ndarray, column: Column, dictionary: Dictionary) -> pa.Array:
+    """As `decode_column`; InvalidValue names the column."""
+    try:
+        return decode_column(words, column.type, dictionary)
+    except InvalidValue as error:
+        raise InvalidValue(f"column {column.name}: {error.message}", error.hint) from None
 
 
 def decode_column(words: np.ndarray, type: Type, dictionary: Dictionary) -> pa.Array:
@@ -118,11 +127,15 @@ _UNREAD = re.compile(r"Failed to parse (?:string: '(.*)' as a scalar of type .*|
 """How Arrow refuses a text; it names a type of its own, or none."""
 
 
-def encode_arrow(table: pa.Table | pa.RecordBatch, schema: Schema, dictionary: Dictionary) -> np.ndarray:
-    """The words int64[W, n] of a table's rows, columns by position; InvalidValue names the column."""
+def encode_arrow(
+    table: pa.Table | pa.RecordBatch, schema: Schema, dictionary: Dictionary, out: np.ndarray | None = None
+) -> np.ndarray:
+    """The words int64[W, n] of a table's rows, columns by position; InvalidValue names the column.
+
+    They are written to `out`, if it is given."""
     if table.num_columns != len(schema):
         raise InvalidValue(f"a table has {table.num_columns} columns, not {len(schema)}")
-    words = np.empty((len(schema), table.num_rows), np.int64)
+    words = np.empty((len(schema), table.num_rows), np.int64) if out is None else out
     for position, column in enumerate(schema.columns):
         try:
             words[position] = encode_column(table.column(position), column, dictionary)

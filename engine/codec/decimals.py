@@ -7,14 +7,16 @@ lower half, and the upper half is its sign.
 from __future__ import annotations
 
 from decimal import Decimal, InvalidOperation
+from math import isfinite
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from engine.codec.arrow_texts import is_text
-from engine.codec.numerals import is_wide, number_of, word_of
+from engine.codec.numerals import is_wide, name_of, number_of, special_of, word_of
 from engine.codec.refusals import invalid
+from engine.errors import InvalidValue
 from engine.kernels.hashing import FIRST_NUMERAL
 from engine.kernels.words import NULL
 from engine.schema import Type
@@ -24,11 +26,17 @@ _WIDEST = 38  # digits of a decimal128
 
 
 def decode_decimals(words: np.ndarray, type: Type, dictionary: Dictionary) -> pa.Buffer:
-    """The halves of the numbers of words int64[n]; KeyError for an unknown numeral."""
+    """The halves of the numbers of words int64[n]; KeyError for an unknown numeral, InvalidValue for NaN and
+    the infinities, which decimals lack."""
     halves = np.stack((words, words >> 63), axis=1)
     if type.may_be_wide:
         for row in np.flatnonzero(is_wide(words)).tolist():
             number = number_of(int(words[row]), dictionary)
+            if isinstance(number, float):
+                raise InvalidValue(
+                    f"a decimal of Arrow, of Parquet and of DuckDB cannot be {name_of(number)}",
+                    "read it as JSON, NDJSON or CSV, leave it out, or cast it to DOUBLE PRECISION in a view",
+                )
             halves[row] = np.frombuffer(number.to_bytes(16, "little", signed=True), np.int64)
     return pa.py_buffer(halves)
 
@@ -37,6 +45,28 @@ def encode_decimals(array: pa.Array, type: Type, dictionary: Dictionary) -> np.n
     """The words int64[n] of an array of numbers; InvalidValue for one that does not fit exactly."""
     if array.null_count == len(array):
         return np.zeros(len(array), np.int64)
+    try:
+        return _encode(array, type, dictionary)
+    except (InvalidValue, pa.ArrowInvalid):
+        specials = _specials(array) if type.has_specials else []
+        if not any(special is not None for special in specials):
+            raise
+    apart = np.array([special is not None for special in specials])
+    words = encode_decimals(pc.if_else(apart, None, array), type, dictionary)
+    words[apart] = [word_of(special, dictionary) for special in specials if special is not None]
+    return words
+
+
+def _specials(array: pa.Array) -> list[float | None]:
+    """NaN and the infinities of an array of texts or floats, None for other values."""
+    if pa.types.is_floating(array.type):
+        return [None if value is None or isfinite(value) else value for value in array.to_pylist()]
+    if is_text(array.type):
+        return [None if text is None else special_of(text) for text in array.to_pylist()]
+    return []
+
+
+def _encode(array: pa.Array, type: Type, dictionary: Dictionary) -> np.ndarray:
     if is_text(array.type):
         array = _readable(array, type)
     decimals = array.cast(pa.decimal128(_WIDEST, type.scale))

@@ -127,7 +127,7 @@ PYTHON_VALUES: Readers = {
 }
 
 
-Numbers = list[int | None]
+Numbers = list[int | float | None]
 """Words, and the numbers of NUMERIC, which may be longer than a word; None for NULL."""
 
 

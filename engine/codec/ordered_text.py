@@ -6,7 +6,7 @@ its order means nothing. The others:
 
 - A word has 16 hexadecimal digits, those of the word plus 2**63. A number beyond 64 bits, which only a
   NUMERIC has, begins with `g`, or `-` if it is negative; its number of digits and its digits follow,
-  complemented in a negative one.
+  complemented in a negative one. NaN is `gn`, and the infinities `gi` and `--`.
 - An INTERVAL has 20 digits of its length in microseconds, with months of 30 days, then 8 digits of its months
   and 8 of its days, each plus half of its range. So intervals of equal length are distinct but adjacent.
 - An array has its elements one after another: `\\x01`, the element's text, `\\x00`. NULL is `\\x02`, and so
@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from math import inf, isnan, nan
 from typing import NamedTuple
 
 DAY = 86_400_000_000  # microseconds
@@ -29,6 +30,8 @@ _LENGTHS = 1 << 79
 _HALVES = 1 << 31
 _DIGITS = 100  # more than any number has
 _COMPLEMENT = str.maketrans("0123456789", "9876543210")
+
+_SPECIALS = {"gn": nan, "gi": inf, "--": -inf}
 
 _ESCAPES = {"\x00": "\x01\x01", "\x01": "\x01\x02"}
 _PLAIN = {escape: mark for mark, escape in _ESCAPES.items()}
@@ -48,8 +51,11 @@ class Interval(NamedTuple):
         return self.months * _MONTH + self.days * DAY + self.microseconds
 
 
-def word_text(word: int) -> str:
-    """The text of a word or of a larger number, which sorts as the number does."""
+def word_text(word: int | float) -> str:
+    """The text of a word or of a larger number, which sorts as the number does; a float is NaN or an
+    infinity."""
+    if isinstance(word, float):
+        return "gn" if isnan(word) else "gi" if word > 0 else "--"
     if -_WORDS < word < _WORDS:
         return f"{word + _WORDS:016x}"
     digits = str(abs(word))
@@ -58,8 +64,10 @@ def word_text(word: int) -> str:
     return f"-{_DIGITS - len(digits):02}{digits.translate(_COMPLEMENT)}"
 
 
-def text_word(text: str) -> int:
+def text_word(text: str) -> int | float:
     """The word or number of such a text."""
+    if text in _SPECIALS:
+        return _SPECIALS[text]
     match text[0]:
         case "g":
             return int(text[3:])

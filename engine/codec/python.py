@@ -11,7 +11,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Context, Decimal
 
 from engine.codec.interned import PYTHON_VALUES, Numbers, values_of
-from engine.codec.numerals import number_of
+from engine.codec.numerals import Number, number_of
 from engine.codec.schemas import per_schema
 from engine.codec.timestamps import (
     EPOCH,
@@ -89,15 +89,17 @@ def _interned_decoder(type: Type) -> Decoder:
             if type.kind is Kind.NUMERIC:
                 return [None if number is None else _numeric(number, type) for number in numbers]
             one = _decoder(type)
-            return [None if word is None else one(word, dictionary) for word in numbers]
+            return [None if word is None else one(word, dictionary) for word in numbers]  # type: ignore[arg-type]
 
         return values_of([dictionary.text(word)], type, PYTHON_VALUES, of_numbers)[0]
 
     return decode
 
 
-def _numeric(number: int, type: Type) -> Decimal:
-    return Decimal(number).scaleb(-(type.scale or 0), _EXACT)
+def _numeric(number: Number, type: Type) -> Decimal:
+    return (
+        Decimal(number) if isinstance(number, float) else Decimal(number).scaleb(-(type.scale or 0), _EXACT)
+    )
 
 
 def _date(word: int, dictionary: Dictionary) -> date:

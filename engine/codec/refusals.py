@@ -8,7 +8,7 @@ import orjson
 
 from engine.errors import InvalidValue
 from engine.kernels.words import NULL
-from engine.schema import Kind, Type
+from engine.schema import WORD_DIGITS, Kind, Type
 
 _SPECIAL = frozenset({"nan", "inf", "infinity", "-inf", "-infinity"})
 _RESERVED = str(int(NULL))
@@ -18,9 +18,13 @@ def invalid(value: object, type: Type | Kind, why: str = "") -> InvalidValue:
     """The error that refuses a value for a type, for the reason `why`."""
     name = type.value if isinstance(type, Kind) else str(type)
     if why and name == Kind.BIGINT.value and str(value) == _RESERVED:
-        why = "this value is reserved, because NULL is stored as it; a HUGEINT takes it"
+        why = "this value is reserved, because NULL is stored as it; a HUGEINT or NUMERIC(19, 0) takes it"
     if not why and name.startswith(Kind.NUMERIC.value) and str(value).lower() in _SPECIAL:
-        why = "NUMERIC has neither NaN nor infinities here; DOUBLE PRECISION has them"
+        if isinstance(type, Type) and type.has_specials:
+            return InvalidValue(
+                f"{abbreviated(value)} is not a valid {name}: they are NaN, Infinity and -Infinity"
+            )
+        why = f"{name} has neither NaN nor infinities; a NUMERIC of more than {WORD_DIGITS} digits has them"
     return InvalidValue(f"{abbreviated(value)} is not a valid {name}" + (f": {why}" if why else ""))
 
 

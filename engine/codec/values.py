@@ -14,7 +14,7 @@ from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 
 from engine.codec.interned import TEXTS, Text, Texts
-from engine.codec.numerals import word_of
+from engine.codec.numerals import Number, name_of, word_of
 from engine.codec.ordered_text import array_text, word_text
 from engine.codec.refusals import invalid
 from engine.codec.timestamps import date_word, time_word, timestamp_word, timestamptz_word
@@ -168,18 +168,21 @@ def _numeric(type: Type) -> Encoder:
         if value is None:
             return NULL
         number = read(value)
-        return number if -FIRST_NUMERAL < number < FIRST_NUMERAL else word_of(number, dictionary)
+        return number if -FIRST_NUMERAL < number < FIRST_NUMERAL else word_of(number, dictionary)  # type: ignore[return-value]
 
     return encode
 
 
-def _number(type: Type) -> Callable[[object], int]:
+def _number(type: Type) -> Callable[[object], Number]:
     """The function from a value of a NUMERIC to the number times 10**scale."""
     scale = type.scale or 0
     low, high = type.bounds
     factor = 10**scale
+    has_specials = type.has_specials
 
-    def read(value: object) -> int:
+    def read(value: object) -> Number:
+        if has_specials and (special := _special(value)) is not None:
+            return special
         if value.__class__ is int:
             number = value * factor  # type: ignore[operator]
         elif value.__class__ is str:
@@ -191,6 +194,15 @@ def _number(type: Type) -> Callable[[object], int]:
         return number
 
     return read
+
+
+def _special(value: object) -> float | None:
+    """NaN or an infinity as a float; None for any other value."""
+    if value.__class__ is str:
+        return _SPECIAL_FLOATS.get(value)  # type: ignore[call-overload, no-any-return]
+    if value.__class__ in (Decimal, float) and not math.isfinite(value):  # type: ignore[arg-type]
+        return float(value)  # type: ignore[arg-type]
+    return None
 
 
 def _decimal(text: str, type: Type) -> int:
@@ -212,8 +224,10 @@ def _decimal(text: str, type: Type) -> int:
     return int(f"{sign}{whole}{fraction[:scale]:0<{scale}}" if whole or scale else "0")
 
 
-def decimal_text(number: int, scale: int) -> str:
-    """A number times 10**scale, in digits, with as many decimals as the scale."""
+def decimal_text(number: Number, scale: int) -> str:
+    """A number times 10**scale, in digits, with as many decimals as the scale; or the name of a special."""
+    if isinstance(number, float):
+        return name_of(number)
     if not scale:
         return str(number)
     digits = str(abs(number)).rjust(scale + 1, "0")

@@ -215,7 +215,9 @@ def _row_bytes(trace: Trace) -> tuple[float, float]:
     ]
     lows, highs = (np.array([each[side] for each in ends]) for side in (0, 1))
     _, stride = format_for(np.stack([lows.min(axis=0), highs.max(axis=0)]))
-    keys = sum(len(layer) if layer.index is None else layer.index.keys for layer in layers)
+    slots = sum(
+        SLOTS_A_KEY * len(layer) if layer.index is None else len(layer.index.slots) for layer in layers
+    )
     indexed = trace.key > 0 and trace.rows >= FEWEST
-    index = SLOTS_A_KEY * _SLOT * keys / trace.rows if indexed else 0.0
+    index = _SLOT * slots / trace.rows if indexed else 0.0
     return stride + index, _WORD * ends[0].shape[1] + index

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 
 from engine.codec.interned import field_value
+from engine.codec.numerals import special_of
 from engine.codec.refusals import invalid
 from engine.codec.values import encoder
 from engine.schema import NESTED, Kind, Type
@@ -50,6 +51,18 @@ def _plain(type: Type) -> TextReader:
 def _trimmed(type: Type) -> TextReader:
     encode = encoder(type)
     return lambda text, dictionary: encode(text.strip(" "), dictionary)
+
+
+def _number(type: Type) -> TextReader:
+    encode = encoder(type)
+    if not type.has_specials:
+        return _trimmed(type)
+
+    def read(text: str, dictionary: Dictionary) -> int:
+        special = special_of(text)
+        return encode(text.strip(" ") if special is None else special, dictionary)
+
+    return read
 
 
 def _integer(type: Type) -> TextReader:
@@ -139,7 +152,7 @@ _READERS: dict[Kind, Callable[[Type], TextReader]] = {
     Kind.SMALLINT: _integer,
     Kind.INTEGER: _integer,
     Kind.BIGINT: _integer,
-    Kind.NUMERIC: _trimmed,
+    Kind.NUMERIC: _number,
     Kind.REAL: _float,
     Kind.DOUBLE: _float,
     Kind.BOOLEAN: _boolean,

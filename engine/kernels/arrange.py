@@ -14,7 +14,8 @@ from engine.kernels.words import NULL
 
 # What a row adds to a slot: 1; 1 unless the column is NULL; the high and low halves of the column, with its
 # sign. Halves need no carry, so slots are linear. A number with more bits has a third part, its top, which is
-# halved too; a top at NOWHERE is 0 in all rows. A slot of two columns skips rows in which either is NULL.
+# halved too, and three slots count those that are NaN, Infinity and -Infinity; what such a slot reads is at
+# NOWHERE if it is 0 in all rows. A slot of two columns skips rows in which either is NULL.
 SLOT_ROWS = 0
 SLOT_NOT_NULL = 1
 SLOT_HIGH = 2
@@ -23,6 +24,7 @@ SLOT_TOP_HIGH = 4
 SLOT_PRODUCT = 5
 """The first of the limbs of a product of two columns (`engine.kernels.moments`)."""
 SLOT_TOP_LOW = SLOT_PRODUCT + PRODUCT_LIMBS
+SLOT_NAN, SLOT_POSITIVE, SLOT_NEGATIVE = range(SLOT_TOP_LOW + 1, SLOT_TOP_LOW + 4)
 NOWHERE = -1
 
 
@@ -39,6 +41,8 @@ def _contribution(kind, word, other):
         return word >> 32 if word >= 0 else -(-word >> 32)
     if kind in (SLOT_LOW, SLOT_TOP_LOW):
         return word & 0xFFFFFFFF if word >= 0 else -(-word & 0xFFFFFFFF)
+    if kind > SLOT_TOP_LOW:
+        return word
     return product_limb(word, other, kind - SLOT_PRODUCT)
 
 

@@ -34,7 +34,7 @@ OFFSETS = types.Array(types.int64, 1, "C", readonly=True)
 
 
 @njit(inline="always")
-def _eight(data, at):
+def eight(data, at):
     """The eight bytes from `at` on, least significant first; compiles to one load."""
     return (
         np.uint64(data[at])
@@ -87,7 +87,7 @@ def hash_texts(offsets, data, round):
         end = offsets[i + 1]
         state = seed ^ (np.uint64(end - at) * _ROOT11)
         while at + 8 <= end:
-            state = _step(state, _eight(data, at))
+            state = _step(state, eight(data, at))
             at += 8
         if at < end:
             block = np.uint64(0)

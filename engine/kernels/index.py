@@ -1,4 +1,4 @@
-"""The index of a batch: finds the first row of a key by the key's hash.
+"""The index of a batch by hash: finds the first row of a key whose words are not spread evenly.
 
 A sorted batch can be searched, but a search in a large one has a cache miss at every step. An index is a hash
 table of uint32 slots, two for each key of the batch, with linear probing. A free slot is 0; otherwise its low
@@ -15,7 +15,7 @@ from engine.kernels.compiled import kernel
 from engine.kernels.layers import compare, layer, seek_past, slots_of
 
 FEWEST = 64
-"""The fewest rows for which an index pays."""
+"""The fewest rows for which an index of any kind pays."""
 MOST = 1 << 31
 """A slot can name rows below this number."""
 SLOTS_A_KEY = 2

@@ -5,9 +5,9 @@ int64[n, W + d + 1 + K]: words, rounds, epoch and diffs of a row lie in one cach
 and a merge with a result shorter than its inputs returns a prefix of its buffer.
 
 A trace passes its batches to a kernel as a *table*: int64[L, COLUMNS], a line a batch, with the batch's
-address, number of rows and number of columns, its index (`engine.kernels.index`), if it has one, the bytes
-from one row to the next and, if it is narrow (`engine.kernels.narrow`), its format. The caller keeps the
-arrays alive.
+address, number of rows and number of columns, its index (`engine.kernels.index` or `radix_index`), if it has
+one, the bytes from one row to the next and, if it is narrow (`engine.kernels.narrow`), its format. The caller
+keeps the arrays alive.
 """
 
 from __future__ import annotations

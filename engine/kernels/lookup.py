@@ -1,9 +1,9 @@
 """Finding the rows of many keys in the batches of a table.
 
 If a stretch of a batch is short for the number of keys sought in it, a walk visits all of it. Otherwise an
-index (`engine.kernels.index`) of that key width is used, if there is one, or the stretch is searched: by
-halving or, if the first words are spread evenly, by interpolation. Few keys are looked up in the index
-without a look at their stretch.
+index (`engine.kernels.index` or `radix_index`) of that key width is used, if there is one, or the stretch is
+searched: by halving or, if the first words are spread evenly, by interpolation. Few keys are looked up in the
+index without a look at their stretch.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from numba import njit
 from engine.kernels.compiled import kernel
 from engine.kernels.index import hash_key, look_up
 from engine.kernels.layers import INDEX, KEY, PLACE_BITS, ROWS, SPREAD, compare, layer, seek, seek_past
+from engine.kernels.radix_index import look_up_bucket
 
 BLOCK = 1024
 """Keys that a kernel looks up together, so that what it finds is still in the cache when it is used."""
@@ -163,11 +164,12 @@ def _interpolate(batch, keys, rows, count, width, lows, highs):
 
 @njit
 def hash_keys(table, keys, rows, count, width):
-    """The hashes of the keys in the given rows, if the table has an index for them; otherwise an empty
-    array."""
+    """The hashes of the keys in the given rows, if the table has an index of hashes for them; otherwise an
+    empty array."""
     asked = False
     for index in range(table.shape[0]):
-        asked = asked or (table[index, INDEX] != 0 and table[index, KEY] == width)
+        is_hashed = table[index, INDEX] != 0 and table[index, PLACE_BITS] >= 0
+        asked = asked or (is_hashed and table[index, KEY] == width)
     hashes = np.empty(count if asked else 0, np.uint64)
     for k in range(hashes.shape[0]):
         hashes[k] = hash_key(keys, rows[k], width)
@@ -193,7 +195,11 @@ def locate(table, index, keys, rows, count, width, start, hashes, lows, highs):
         count >= MANY and _is_dense(layer(table, index), keys, rows, count, width, start)
     )
     if few and table[index, INDEX] != 0 and table[index, KEY] == width:
-        look_up(table, index, table[index, PLACE_BITS], keys, rows, count, width, hashes, lows, highs)
+        place_bits = table[index, PLACE_BITS]
+        if place_bits < 0:
+            look_up_bucket(table, index, ~place_bits, keys, rows, count, width, lows, highs)
+        else:
+            look_up(table, index, place_bits, keys, rows, count, width, hashes, lows, highs)
         return start
     if few and table[index, KEY] == SPREAD and width > 0:
         _interpolate(layer(table, index), keys, rows, count, width, lows, highs)

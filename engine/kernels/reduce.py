@@ -45,12 +45,12 @@ AVG = 2
 COMOMENT = 3
 
 # Columns of the line that says how: slots, and powers of ten by which the arguments' words are scaled.
-KIND, COUNTED, HIGH, LOW, SCALE, TOP, OTHER_HIGH, OTHER_LOW, OTHER_SCALE, PRODUCT, FINISH = range(11)
+KIND, COUNTED, HIGH, LOW, SCALE, TOP, OTHER_HIGH, OTHER_LOW, OTHER_SCALE, PRODUCT, TOPS, FINISH = range(12)
 
 INT64_HIGH = 2**31
 
-# TOP is the first of the two slots with the tops of wide numbers. Its values for an aggregate without them:
-# one of integers, or of numbers that fit into two parts.
+# TOP is the first of the TOPS slots that are zero as long as no number is wide. Its values for an aggregate
+# without them: one of integers, or of numbers that fit into two parts.
 INTEGERS = -1
 NUMBERS = -2
 
@@ -454,7 +454,9 @@ def _finish(base, s, finish, lines, written):
         low = base[s, finish[a, LOW]]
         high = base[s, finish[a, HIGH]] + (low >> 32)
         low &= 0xFFFFFFFF
-        top = base[s, finish[a, TOP]] | base[s, finish[a, TOP] + 1] if finish[a, TOP] >= 0 else 0
+        top = 0
+        for t in range(finish[a, TOPS]):
+            top |= base[s, finish[a, TOP] + t]
         fits = -INT64_HIGH <= high < INT64_HIGH and not (high == -INT64_HIGH and low == 0)
         is_number = finish[a, TOP] != INTEGERS and kind == SUM
         if top != 0 or (is_number and not (fits and abs((high << 32) | low) < FIRST_NUMERAL)):

@@ -14,13 +14,16 @@ import numpy as np
 from numba import njit, types
 
 from engine.kernels.compiled import kernel
-from engine.kernels.hashing import BYTES, OFFSETS
+from engine.kernels.hashing import BYTES, OFFSETS, eight
+from engine.kernels.memory import prefetch
 from engine.kernels.words import NULL
 
 WORDS = types.Array(types.int64, 1, "C", readonly=True)
 ENDS = types.int64[::1]
 TABLE = types.Array(types.uint32, 1, "C", readonly=True)
 ARENA = types.uint8[::1]
+AHEAD = 8
+"""Rows between asking memory for something and using it."""
 
 
 @njit(inline="always")
@@ -31,6 +34,39 @@ def slot_of(word, table, entry_words):
     while table[slot] != 0 and entry_words[table[slot] - 1] != word:
         slot = (slot + 1) & mask
     return slot
+
+
+@njit(inline="always")
+def _same(arena, at, data, begin, size):
+    """Whether the `size` bytes from `at` on are those from `begin` on."""
+    k = 0
+    while k + 8 <= size:
+        if eight(arena, at + k) != eight(data, begin + k):
+            return False
+        k += 8
+    while k < size:
+        if arena[at + k] != data[begin + k]:
+            return False
+        k += 1
+    return True
+
+
+@njit(inline="always")
+def _ask_for(row, hashes, table, words, ends, arena):
+    """Ask memory for what the texts of later rows will be compared with.
+
+    It is all over the memory: the slot says where the entry is, and the entry where the text is. Waiting for
+    each would take most of the time.
+    """
+    last, mask = hashes.size - 1, table.size - 1
+    prefetch(table.ctypes.data + 4 * (hashes[min(row + 3 * AHEAD, last)] & mask))  # type: ignore[call-arg]
+    entry = np.int64(table[hashes[min(row + 2 * AHEAD, last)] & mask]) - 1
+    if entry >= 0:
+        prefetch(words.ctypes.data + 8 * entry)  # type: ignore[call-arg]
+        prefetch(ends.ctypes.data + 8 * entry)  # type: ignore[call-arg]
+    entry = np.int64(table[hashes[min(row + AHEAD, last)] & mask]) - 1
+    if entry >= 0:
+        prefetch(arena.ctypes.data + ends[entry])  # type: ignore[call-arg]
 
 
 @kernel(
@@ -50,6 +86,7 @@ def insert(hashes, offsets, data, start, count, table, words, ends, arena, out):
     row = start
     while row < n:
         word = hashes[row]
+        _ask_for(row, hashes, table, words, ends, arena)
         if word == NULL:
             out[row] = NULL
             row += 1
@@ -71,11 +108,7 @@ def insert(hashes, offsets, data, start, count, table, words, ends, arena, out):
         else:
             entry = table[slot] - 1
             at = ends[entry]
-            same = ends[entry + 1] - at == size
-            k = 0
-            while same and k < size:
-                same = arena[at + k] == data[begin + k]
-                k += 1
+            same = ends[entry + 1] - at == size and _same(arena, at, data, begin, size)
             out[row] = word if same else NULL
         row += 1
     out[n] = count
@@ -104,6 +137,21 @@ def find(words, table, entry_words, entries):
     return -1
 
 
+@kernel(types.void(types.Array(types.int64, 1, "A", readonly=True), TABLE, WORDS, types.int64[::1]))
+def find_known(words, table, entry_words, entries):
+    """The entry of each word into `entries`; -1 for NULL and for words that no entry has."""
+    for i in range(words.size):
+        slot = 0 if words[i] == NULL else table[slot_of(words[i], table, entry_words)]
+        entries[i] = slot - 1
+
+
+@kernel(types.UniTuple(types.int64, 2)(types.int64, TABLE, WORDS, ENDS))
+def place_of(word, table, entry_words, ends):
+    """Where the bytes of a word that is not NULL begin and end in the arena; -1 twice if no entry has it."""
+    slot = table[slot_of(word, table, entry_words)]
+    return (ends[slot - 1], ends[slot]) if slot else (-1, -1)
+
+
 @kernel(types.void(WORDS, ENDS, types.int64[::1]))
 def measure(entries, ends, offsets):
     """Arrow's offsets int64[n + 1] of the texts of `entries`; -1 has an empty text."""
@@ -118,7 +166,13 @@ def measure(entries, ends, offsets):
 @kernel(types.void(WORDS, ENDS, ARENA, types.int64[::1], types.uint8[::1]))
 def gather(entries, ends, arena, offsets, data):
     """Copy the texts of `entries` to `data` at their `offsets`."""
+    last = entries.size - 1
     for i in range(entries.size):
+        later, soon = entries[min(i + 2 * AHEAD, last)], entries[min(i + AHEAD, last)]
+        if later >= 0:
+            prefetch(ends.ctypes.data + 8 * later)  # type: ignore[call-arg]
+        if soon >= 0:
+            prefetch(arena.ctypes.data + ends[soon])  # type: ignore[call-arg]
         if entries[i] >= 0:
             source = ends[entries[i]]
             target = offsets[i]

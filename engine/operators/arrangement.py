@@ -20,7 +20,7 @@ from engine.kernels.floatmoments import PAIR_DIFFS, arrange_pairs
 from engine.kernels.floatsums import DIFFS, arrange_floats
 from engine.kernels.lookup import WALK
 from engine.kernels.magnitudes import mass
-from engine.kernels.narrow.narrow_rows import Batch
+from engine.kernels.narrow.narrow_rows import Batch, as_matrix
 from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums
 from engine.kernels.parallel.threads import Beside
 from engine.kernels.stepping import opcodes
@@ -158,10 +158,9 @@ class Arrangement(Operator):
         """Whether rows whose counts have this mass need no look at those that are there."""
         return self._light + mass < MOST / 2
 
-    def inserted(self, nursery: np.ndarray, passed: int) -> None:
-        """Note that compiled code has published a step: it has added rows to the trace, in a nursery, or its
-        readers have `passed` over rows."""
-        self.trace.nurse(nursery)
+    def inserted(self, passed: int) -> None:
+        """Note that compiled code has published a step: it has added rows to the trace, or its readers have
+        `passed` over rows."""
 
     def take_steps(self, batch: np.ndarray, staged: int, mass: float, step: Step) -> None:
         """Add what compiled code has added in a few steps: `staged` rows, whose counts have this mass, and
@@ -235,7 +234,7 @@ class Arrangement(Operator):
 
     def export_rows(self, rows: np.ndarray) -> np.ndarray:
         """A batch in the form of files, the same in every process."""
-        return self.trace.export_rows(rows)
+        return as_matrix(self.trace.export_rows(rows))
 
     def import_rows(self, rows: np.ndarray) -> np.ndarray:
         """A file's batch in the form that it has in memory."""

@@ -8,7 +8,6 @@ and Python runs it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from sys import getrefcount
 
 import numpy as np
 
@@ -34,14 +33,13 @@ from engine.operators.compiled_program import Program
 from engine.operators.linear import InputOperator
 from engine.operators.operator import Instruction, Operator, Step
 from engine.operators.turns import OperatorTurns
+from engine.state.nurseries import Nurseries
 from engine.state.packed_times import Frontier
 from engine.state.trace import Trace
 
 _ARENA_WORDS = 1 << 16
-_NURSERY_WORDS = 1 << 18
-_ONLY_HERE = 2
-"""The references to an object that one variable has, as `getrefcount` counts them."""
 _MOST_WAITING = 64
+_NO_DELTA = np.empty((0, 0), np.int64)
 _PATIENCE = 64
 """After refusals, at most so many steps are Python's before compiled code is tried again."""
 
@@ -63,6 +61,7 @@ class CompiledStep:
             own.trace.settle()  # another dataflow may have begun it, with a nursery of its own
         # The lines below hold addresses of these.
         self._spines = [own.trace.spine for own in self._own.values()]
+        self._by_trace = {own.trace: own for own in self._own.values()}
         for place, spine in zip(self._own, self._spines, strict=True):
             self._operators[place, [tables.OWN, tables.SPINE_AT]] = 1, spine.ctypes.data
         for operator, line in zip(body, self._operators, strict=True):
@@ -73,16 +72,13 @@ class CompiledStep:
         self._arena = np.empty(_ARENA_WORDS, np.int64)
         self._state = np.zeros(arena.STATE, np.int64)
         self._numbers = memoryview(self._state)  # type: ignore[arg-type]
-        self._nursery = np.empty(_NURSERY_WORDS, np.int64)
-        self._spare: np.ndarray | None = None
-        self._cursor = np.zeros(1, np.int64)
-        self._nursed: set[Trace] = set()
+        self._nurseries = Nurseries()
         self._changed = np.empty((len(body), CHANGE), np.int64)
         self._arrays = np.empty((ARRAYS, 3), np.int64)
         told = (
             *(self._program.code, self._program.constants, self._operators, self._queue),
             *(self._waiting, self._taken, self._arena, self._state),
-            *(self._nursery, self._cursor, self._changed),
+            *(self._nurseries.current, self._nurseries.cursor, self._changed),
         )
         for place, array in enumerate(told):
             self._tell(place, array)
@@ -91,12 +87,15 @@ class CompiledStep:
         self._shown: list[Operator] = []
         self._refusals = self._skipped = 0
 
-    def close(self) -> None:
-        """Leave the operators to themselves."""
+    def close(self) -> list[Arrangement]:
+        """Leave the operators to themselves; returns the arrangements whose rows have moved."""
         for operator in self._program.body:
             operator.show_counts(None)
-        for trace in self._nursed:
-            trace.settle()
+        return self._owners(self._nurseries.close())
+
+    def _owners(self, traces: Iterable[Trace]) -> list[Arrangement]:
+        """The arrangements that have these traces."""
+        return [own for trace in traces if (own := self._by_trace.get(trace)) is not None]
 
     def _tell(self, line: int, array: np.ndarray) -> None:
         """Tell compiled code where an array is, which nothing may replace but another call."""
@@ -111,10 +110,7 @@ class CompiledStep:
         if self._skipped < min(self._refusals, _PATIENCE):
             self._skipped += 1
             return False
-        for input in fed:
-            if input.pending is not None:
-                feed(self._arrays, self._program.places[input], input.pending)
-        if not (self._call(step, turn) and self._is_within(step)):
+        if not (self._call(fed, step, turn) and self._is_within(step)):
             self.abort()
             self._refusals, self._skipped = 2 * self._refusals + 1, 0
             return False
@@ -132,22 +128,23 @@ class CompiledStep:
 
     def publish(self, frontier: Frontier) -> list[Arrangement]:
         """Insert what the step has added to arrangements into their traces; returns those that have
-        changed, as far as somebody shows their rows."""
+        changed, as far as somebody shows their rows, and those whose rows have moved."""
         found = publish(self._arrays, frontier.since)
-        changed, is_full = [], False
+        changed: list[Arrangement] = []
         for place, is_inserted, passed in self._changed[:found].tolist():
             own = self._own[place]
             if is_inserted:
-                own.inserted(self._nursery, passed)
-                self._nursed.add(own.trace)
+                self._nurseries.take_in(own.trace)
+                own.inserted(passed)
             else:
-                is_full = True
                 if own.batch is None:
                     own.batch = self._batch(own, self._operators[place].tolist())
                 own.publish(frontier)
             changed.append(own)
-        if is_full and 2 * self._cursor[0] > len(self._nursery):
-            self._renew()
+        nursery = self._nurseries.current
+        changed += self._owners(self._nurseries.end_advance())
+        if self._nurseries.current is not nursery:
+            self._tell(NURSERY, self._nurseries.current)
         if self._lent or self._kept:
             self._forget()
         return changed
@@ -179,29 +176,22 @@ class CompiledStep:
             operator.clear()
         self._shown.clear()
 
-    def _renew(self) -> None:
-        """Begin another nursery, of which nothing is taken yet: the last but one, whose memory is mapped
-        already, if nobody reads it any more."""
-        for trace in self._nursed:
-            trace.leave_nursery()
-        self._nursed.clear()
-        spare, self._spare = self._spare, self._nursery
-        if spare is None or getrefcount(spare) > _ONLY_HERE:
-            spare = np.empty(_NURSERY_WORDS, np.int64)
-        self._nursery = spare
-        self._tell(NURSERY, self._nursery)
-        self._cursor[0] = 0
-
-    def _call(self, step: Step, turn: Callable[[Operator, Step], None]) -> bool:
+    def _call(self, fed: Sequence[InputOperator], step: Step, turn: Callable[[Operator, Step], None]) -> bool:
         """Run the step; false if it has to be forgotten."""
-        while True:
-            try:
-                status = run_reached(self._arrays)
-            except (OverflowError, MemoryError):
-                return False
-            if status != arena.ASKING:
-                return status == arena.DONE  # type: ignore[no-any-return]
-            self._answer(int(self._queue[self._numbers[arena.HEAD]]), step, turn)
+        place, delta = opcodes.NOTHING, _NO_DELTA
+        for input in fed:
+            if input.pending is not None:
+                if place != opcodes.NOTHING:
+                    feed(self._arrays, place, delta)
+                place, delta = self._program.places[input], input.pending
+        try:
+            status = run_reached(self._arrays, place, delta)
+            while status == arena.ASKING:
+                self._answer(int(self._queue[self._numbers[arena.HEAD]]), step, turn)
+                status = run_reached(self._arrays, opcodes.NOTHING, _NO_DELTA)
+        except (OverflowError, MemoryError):
+            return False
+        return status == arena.DONE  # type: ignore[no-any-return]
 
     def _answer(self, place: int, step: Step, turn: Callable[[Operator, Step], None]) -> None:
         """Let an operator of Python's have its turn, and tell its changes."""

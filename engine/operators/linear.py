@@ -127,8 +127,9 @@ class MapOperator(Operator):
     def step(self, step: Step) -> None:
         self.out = []
         for delta in self.inputs[0].out:
-            words, failed = self._program(np.ascontiguousarray(delta[:-2]))
-            result = np.concatenate((words, delta[-2:]))
+            result = np.empty((len(self._program) + 2, delta.shape[1]), np.int64)
+            failed = self._program.fill(np.ascontiguousarray(delta[:-2]), result[:-2])
+            result[-2:] = delta[-2:]
             if failed is not None:
                 self.failures.add(failed.messages, delta[-2:, failed.rows], step)
                 result = np.ascontiguousarray(np.delete(result, failed.rows, axis=1))

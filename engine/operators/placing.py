@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from engine.codec.numerals import number_of
+from engine.codec.numerals import number_of, rank_of
 from engine.kernels.words import NULL
 from engine.operators.groupwise import Words
 from engine.plan.nodes import Ordering
@@ -31,7 +31,7 @@ def placing(
 def ranked(type: Type, dictionary: Dictionary) -> Callable[[int], object]:
     """Maps a column's words to what its values are ordered by."""
     if type.may_be_wide:
-        return lambda word: number_of(word, dictionary)
+        return lambda word: rank_of(number_of(word, dictionary))
     return dictionary.text if type.is_interned else int
 
 

@@ -65,6 +65,7 @@ class RunningDataflow:
         self._undo: dict[Stateful, Callable[[], None]] = {}
         self._turns: OperatorTurns | None = None
         self._compiled: CompiledStep | None = None
+        self._moved: list[Stateful] = []
         self._fed: list[InputOperator] = []
         self._ran: list[Operator] = []
         self._sampling = Sampling()
@@ -93,7 +94,7 @@ class RunningDataflow:
         """Forget the order and the program of the operators, which are others now."""
         self._turns = None
         if self._compiled is not None:
-            self._compiled.close()
+            self._moved += self._compiled.close()
             self._compiled = None
 
     def feed(self, input: InputOperator, delta: np.ndarray) -> None:
@@ -192,15 +193,17 @@ class RunningDataflow:
         return layers
 
     def publish(self, frontier: Frontier) -> list[Stateful]:
-        """Make the staged changes part of the state; returns the changed states."""
+        """Make the staged changes part of the state; returns the changed states, and those whose rows have
+        moved since the last call."""
         changed = self._changed
         for state in changed:
             state.publish(frontier)
         if self._compiled is not None:
             self.steps += self._compiled.turns
             changed += self._compiled.publish(frontier)
-        if self._undo:
-            changed = list(dict.fromkeys((*self._undo, *changed)))
+        if self._undo or self._moved:
+            changed = list(dict.fromkeys((*self._undo, *changed, *self._moved)))
+            self._moved = []
         self._end()
         return changed
 

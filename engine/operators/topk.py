@@ -50,8 +50,8 @@ class TextTrace(Trace):
         _, _, ends, arena = self._dictionary.store
         return merge_ordered_step(table, out, state, self.width, since, fuel, self._codes, ends, arena)
 
-    def export_rows(self, rows: np.ndarray) -> np.ndarray:
-        return self._translated(rows, self._dictionary.entry_words)
+    def export_rows(self, rows: Batch) -> np.ndarray:
+        return self._translated(as_matrix(rows), self._dictionary.entry_words)
 
     def import_rows(self, rows: np.ndarray) -> np.ndarray:
         return self._translated(rows, self._dictionary.entry_numbers)
@@ -137,8 +137,7 @@ class OrderedArrangement(Arrangement):
         super().publish(frontier)
         self._tidy()
 
-    def inserted(self, nursery: np.ndarray, passed: int) -> None:
-        super().inserted(nursery, passed)
+    def inserted(self, passed: int) -> None:
         self.passed += passed
         self._tidy()
 

@@ -185,6 +185,8 @@ def _totals(f: Windowed, group: _Group, type: Type, dictionary: Dictionary) -> l
             found.append(float_word(float(value / ((high - low) * scale))))
         elif type.is_float:
             found.append(float_word(float(value)))
+        elif isinstance(value, float):
+            found.append(word_of(value, dictionary))
         elif not -most < value < most:
             raise InvalidValue(f"overflow in {f.function.value}, whose result is {f.type}")
         else:

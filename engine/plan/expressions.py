@@ -24,7 +24,8 @@ class Op(enum.Enum):
     Arithmetic takes arguments of one type, which is its result's, with one exception: for NUMERIC, ADD, SUB
     and MOD take arguments of one scale, and MUL adds the scales. DIV is float division. INTDIV and MOD
     truncate towards zero. SQRT takes floats, and is NaN below zero. Comparisons take two arguments of one
-    type. LEAST and GREATEST skip NULLs.
+    type. LEAST and GREATEST skip NULLs. NUMBER is a cast of a text or a float to a NUMERIC that
+    `has_specials`, which, unlike CAST, takes NaN and the infinities; FINITE fails for an infinite NUMERIC.
     """
 
     ADD = "+"
@@ -51,6 +52,8 @@ class Op(enum.Enum):
     COALESCE = "coalesce"
     GREATEST = "greatest"
     LEAST = "least"
+    NUMBER = "number"
+    FINITE = "finite"
 
 
 @dataclass(frozen=True)

@@ -172,12 +172,13 @@ class Registry:
         log."""
         found: dict[str, RelationSnapshot] = {}
         for state in states:
-            if isinstance(state, FailureLog):
+            if isinstance(state, History):
+                name, trace = state.name, state.trace
+                if name not in found and self.history(name) is state:
+                    found[name] = relations[name].with_rows(trace.shown(), trace.since)
+            elif isinstance(state, FailureLog):
                 for name in state.readers & self.views.keys():
                     found[name] = self.refreshed(name, relations[name])
-            elif isinstance(state, History) and state.name not in found and self.history(state.name) is state:
-                old = relations[state.name]
-                found[state.name] = old.with_layers(state.trace.shown(), state.trace.since, old.errors)
         return found
 
     def refreshed(self, name: str, relation: RelationSnapshot) -> RelationSnapshot:
@@ -192,7 +193,7 @@ class Registry:
             layers = tuple(layer for shown in logs for layer in shown.layers)
             if layers or errors:
                 errors = errors.with_layers(layers)
-        return relation.with_layers(history.trace.shown(), history.trace.since, errors)
+        return relation.with_rows(history.trace.shown(), history.trace.since, errors)
 
 
 def failure_logs(history: History, operators: Iterable[Operator]) -> tuple[FailureLog, ...]:
@@ -207,7 +208,7 @@ def _are_within(delta: np.ndarray, lower: Frontier, upper: Frontier) -> bool:
     if not lower.order.is_total:
         return are_within(delta, lower.array, upper.array, lower.order.masks)
     least, greatest = ends_of(delta)
-    return lower.since <= least and greatest < upper.since
+    return lower.words[0] <= least and greatest < upper.words[0]  # type: ignore[no-any-return]
 
 
 def require_texts(source: KnownSource, delta: np.ndarray, dictionary: Dictionary) -> None:

@@ -8,10 +8,7 @@ number of shards may have changed) count as one more shard.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-
-import numpy as np
 
 from engine.runtime.kept import Kept
 from engine.state.layer import Layer
@@ -78,7 +75,7 @@ def rewrite(captured: Captured, directory: StateDirectory, writing: Writing, sha
     fresh = [layer for layer in captured.layers if layer.file is None]
     filed = [(layer.file, layer) for layer in captured.layers if layer.file is not None]
     taken = _together(fresh, [layer for file, layer in filed if file.shards != of])
-    merged = _merged(trace, taken, since)
+    merged = trace.settled([layer.rows for layer in taken], since)
     pieces = [(merged, 0, 1)]
     if of == 1 or len(merged) > UNDIVIDED:
         pieces.clear()
@@ -90,7 +87,7 @@ def rewrite(captured: Captured, directory: StateDirectory, writing: Writing, sha
         fresh = [Layer(rows)] if len(rows) else []
         together = _together(fresh, own)
         taken += together[len(fresh) :]
-        pieces.append((_merged(trace, together, since), shard, of))
+        pieces.append((trace.settled([layer.rows for layer in together], since), shard, of))
     for layer in taken:
         if layer.file is not None:
             directory.verify(layer.file)
@@ -115,10 +112,6 @@ def _together(fresh: list[Layer], filed: list[Layer]) -> list[Layer]:
         taken.append(layer)
         size += len(layer)
     return taken if fresh or len(taken) > 1 else []
-
-
-def _merged(trace: Trace, layers: Iterable[Layer], since: int) -> np.ndarray:
-    return trace.merge_all([layer.rows for layer in layers], since)
 
 
 def opened(directory: StateDirectory, trace: Trace, file: BatchFile) -> Layer:

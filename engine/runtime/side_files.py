@@ -83,7 +83,7 @@ class SideFiles:
         known = set(map(id, self._written[name]))
         batches = [layer.rows for layer in state.trace.layers() if id(layer) not in known]
         batches += [batch for batch in taken_back if len(batch)]
-        rows = state.trace.merge_all(batches, self.epoch)
+        rows = state.trace.settled(batches, self.epoch)
         if len(rows):
             captured = Captured(name, state, state.trace, (Layer(rows),), self.epoch)
             made = rewrite(captured, self.directory, writing, self.shards).made

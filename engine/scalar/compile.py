@@ -27,7 +27,7 @@ from engine.plan.expressions import (
 from engine.scalar import calculation as arithmetic
 from engine.scalar import comparison
 from engine.scalar.choice import case, coalesce
-from engine.scalar.conversions import cast
+from engine.scalar.conversions import cast, finite, number
 from engine.scalar.evaluator import Evaluator, column, constant
 from engine.scalar.foreign import foreign
 from engine.scalar.row_failures import Report
@@ -35,7 +35,7 @@ from engine.scalar.three_valued import connective, negation
 from engine.schema import Type
 from engine.state.dictionary import Dictionary
 
-_ARITY = {Op.NEG: 1, Op.ABS: 1, Op.SQRT: 1, Op.NOT: 1, Op.IS_NULL: 1}
+_ARITY = {Op.NEG: 1, Op.ABS: 1, Op.SQRT: 1, Op.NOT: 1, Op.IS_NULL: 1, Op.NUMBER: 1, Op.FINITE: 1}
 _VARIADIC = frozenset({Op.COALESCE, Op.GREATEST, Op.LEAST})
 
 
@@ -98,6 +98,10 @@ def _call(call: Call, args: Sequence[Evaluator], dictionary: Dictionary) -> Eval
         return negation(args[0])
     if op is Op.IS_NULL:
         return comparison.is_null(args[0])
+    if op is Op.NUMBER:
+        return number(args[0], call.type, dictionary)
+    if op is Op.FINITE:
+        return finite(args[0], dictionary)
     if op in _VARIADIC:
         _check_types(call.type, args)
         return (

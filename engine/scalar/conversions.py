@@ -9,10 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
 
+from engine.codec.numerals import INFINITIES, are_special, special_of, word_of
 from engine.errors import PlanError
 from engine.kernels import casts as kernels
 from engine.kernels import logic
@@ -20,10 +22,11 @@ from engine.kernels.words import NULL
 from engine.scalar import wide_numbers as wide
 from engine.scalar.calculation import bounds
 from engine.scalar.duck_literals import sql_text, type_name
-from engine.scalar.evaluator import Evaluator, full
+from engine.scalar.evaluator import Evaluator, constant, full
 from engine.scalar.foreign import foreign
 from engine.scalar.remembered import Memo
 from engine.scalar.row_failures import Failure, Report
+from engine.scalar.special_rows import Settle, named_rows
 from engine.scalar.written import is_rewritten, readable
 from engine.schema import INTEGER_RANGES, WORD_DIGITS, Kind, Type
 from engine.state.dictionary import Dictionary
@@ -59,6 +62,42 @@ _FEW = 16  # up to this many integers, one by one is faster than Arrow
 _HUGE = 4 * 10**WORD_DIGITS  # a divisor that reduces any decimal's word to zero
 
 
+def number(arg: Evaluator, type: Type, dictionary: Dictionary) -> Evaluator:
+    """The evaluator of a cast of texts or floats that takes NaN and the infinities."""
+    if arg.type.is_float:
+        convert = _converter(arg.type, type)
+        if convert is not None:
+            return _converted(arg, type, convert, False, dictionary, takes_specials=True)
+    if arg.type.kind is Kind.TEXT and type.has_specials:
+        if arg.constant is not None:
+            special = None if arg.constant == NULL else special_of(dictionary.text(arg.constant))
+            if special is not None:
+                return constant(word_of(special, dictionary), type)
+            return _foreign(arg, type, False, dictionary)
+        return _foreign(arg, type, False, dictionary, partial(named_rows, dictionary))
+    raise PlanError(f"there is no number of {arg.type} as {type}")
+
+
+def finite(arg: Evaluator, dictionary: Dictionary) -> Evaluator:
+    """The evaluator that fails rows whose number is infinite."""
+    inner = arg.evaluate
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        words = full(inner(batch, report, None), batch.shape[1])
+        found = np.array(words) if out is None else out
+        found[:] = words
+        rows = np.flatnonzero(are_special(words, dictionary, INFINITIES))
+        if rows.size:
+            found[rows] = NULL
+            report.append(Failure(rows, rows, lambda places: [explain(words[i]) for i in places]))
+        return found
+
+    def explain(word: int) -> str:
+        return f"{sql_text(int(word), arg.type, dictionary)} is not a valid {arg.type}: it has no infinities"
+
+    return Evaluator(evaluate, arg.type)
+
+
 def cast(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) -> Evaluator:
     """The evaluator of CAST or, with `lenient`, TRY_CAST; PlanError if the kinds have no cast."""
     if arg.type == type:
@@ -81,6 +120,8 @@ def _holds_all(source: Type, target: Type) -> bool:
     """Whether all words of the source mean the same in the target."""
     if source.kind is Kind.BOOLEAN:
         return target.is_integer
+    if source.has_specials and not target.has_specials:
+        return False
     is_alike = source.kind is target.kind is Kind.NUMERIC and source.scale == target.scale
     if not is_alike and not (source.is_integer and target.is_integer):
         return False
@@ -150,10 +191,15 @@ def _from_floats(power: float, to_even: bool, low: int, high: int) -> Convert:
 
 
 def _converted(
-    arg: Evaluator, type: Type, convert: Convert, lenient: bool, dictionary: Dictionary
+    arg: Evaluator,
+    type: Type,
+    convert: Convert,
+    lenient: bool,
+    dictionary: Dictionary,
+    takes_specials: bool = False,
 ) -> Evaluator:
     inner = arg.evaluate
-    exact = _exact(arg.type, type, dictionary)
+    exact = _exact(arg.type, type, dictionary, takes_specials)
 
     def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
         words = inner(batch, report, None)
@@ -174,10 +220,10 @@ def _converted(
     return Evaluator(evaluate, type, total=arg.total and lenient)
 
 
-def _exact(source: Type, target: Type, dictionary: Dictionary) -> wide.Compute | None:
+def _exact(source: Type, target: Type, dictionary: Dictionary, takes_specials: bool) -> wide.Compute | None:
     """The exact cast for values that the kernel cannot cast; None if the kernel can cast all."""
     if target.may_be_wide and source.is_float:
-        return wide.from_float(target, dictionary)
+        return wide.from_float(target, dictionary, takes_specials)
     if source.may_be_wide and target.is_float:
         return wide.to_float(source, target)
     if (source.may_be_wide or target.may_be_wide) and target.is_numeric:
@@ -195,7 +241,9 @@ def _of_text(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) 
     return _foreign(arg, type, lenient, dictionary)
 
 
-def _foreign(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) -> Evaluator:
+def _foreign(
+    arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary, settle: Settle | None = None
+) -> Evaluator:
     """The cast, computed by DuckDB."""
 
     def explain(row: np.ndarray, reason: str) -> str:
@@ -208,7 +256,7 @@ def _foreign(arg: Evaluator, type: Type, lenient: bool, dictionary: Dictionary) 
         given = _readable(arg, type, dictionary)
     elif arg.type.kind is Kind.BYTEA and type.kind is Kind.TEXT:
         template = "'\\x' || lower(hex({0}))"
-    return foreign(template, [given], type, dictionary, explain, lenient)
+    return foreign(template, [given], type, dictionary, explain, lenient, settle)
 
 
 def _readable(arg: Evaluator, type: Type, dictionary: Dictionary) -> Evaluator:

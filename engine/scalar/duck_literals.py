@@ -107,13 +107,13 @@ def _shown_text(text: str, type: Type) -> str:
     return quoted(text)
 
 
-def _shown_word(word: int, type: Type) -> str:
+def _shown_word(word: int | float, type: Type) -> str:
     """For a NUMERIC, `word` is the number that the word stands for."""
+    if isinstance(word, float) or type.kind is Kind.NUMERIC:
+        return decimal_text(word, type.scale or 0)
     match type.kind:
         case Kind.BOOLEAN:
             return "true" if word else "false"
-        case Kind.NUMERIC:
-            return decimal_text(word, type.scale or 0)
         case Kind.REAL | Kind.DOUBLE:
             return repr(word_float(word))
         case Kind.ENUM:
@@ -158,7 +158,9 @@ def _literal_text(text: str, type: Type) -> str:
     return f"CAST({said} AS {type_name(type)})"
 
 
-def _literal_word(word: int, type: Type) -> str:
+def _literal_word(word: int | float, type: Type) -> str:
+    if isinstance(word, float):
+        raise _Unsaid
     if type.kind in _MOMENTS and not _moment(word, type):
         raise _Unsaid
     said = _shown_word(word, type)
@@ -168,7 +170,7 @@ def _literal_word(word: int, type: Type) -> str:
 
 
 def _nested(
-    text: str, type: Type, of_text: Callable[[str, Type], str], of_word: Callable[[int, Type], str]
+    text: str, type: Type, of_text: Callable[[str, Type], str], of_word: Callable[[int | float, Type], str]
 ) -> str:
     """A value of a nested kind, with its parts by one of two functions."""
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
+from functools import partial
 from math import inf
 from time import perf_counter
 
@@ -29,6 +30,7 @@ from engine.scalar.duck_literals import as_typed, carried, literal, sql_text
 from engine.scalar.evaluator import Evaluator
 from engine.scalar.remembered import Memo
 from engine.scalar.row_failures import Failure, Report
+from engine.scalar.special_rows import UNANSWERED, Settle, SpecialRows, settled
 from engine.scalar.value_sizes import LARGEST, SHORT, is_too_large, shortened, too_large
 from engine.schema import NESTED, Column, Kind, Type
 from engine.state.dictionary import Dictionary
@@ -156,6 +158,15 @@ class DuckExpression:
             return None
         return self._cast(self._fill(self._places, values))  # type: ignore[arg-type]
 
+    def with_arguments(self, row: np.ndarray, instead: Mapping[int, str]) -> str | None:
+        """The expression over the constants of a row int64[K], with other texts for some of them; None if SQL
+        text cannot express one."""
+        values = [
+            instead[place] if place in instead else literal(word, type, self._dictionary)
+            for place, (word, type) in enumerate(self._typed(row))
+        ]
+        return None if None in values else self._fill(self._places, values)  # type: ignore[arg-type]
+
     def _is_exact(self, value: object) -> bool:
         """Whether the Python value is exactly DuckDB's value."""
         if self._type.kind in (Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ):
@@ -192,7 +203,10 @@ class DuckExpression:
         return int(words[0])
 
     def _over_table(self, rows: np.ndarray) -> tuple[np.ndarray, dict[int, str]]:
-        table = self._table(rows)
+        try:
+            table = self._table(rows)
+        except InvalidValue:  # a number that Arrow lacks, inside of another value
+            return self._apart(rows, np.full(rows.shape[1], NULL), range(rows.shape[1]))
         try:
             words, wrong = self._words(duck.column(self._over_columns, table))
         except duck.DuckRefusal:
@@ -242,18 +256,25 @@ def foreign(
     dictionary: Dictionary,
     explain: Explain | None = None,
     lenient: bool = False,
+    settle: Settle | None = None,
 ) -> Evaluator:
-    """The evaluator of a DuckDB expression; with `lenient` a row that fails is NULL.
+    """The evaluator of a DuckDB expression; with `lenient` a row that fails is NULL. `settle` answers rows
+    without DuckDB.
 
     Raises PlanError if DuckDB refuses the expression.
     """
     remote = DuckExpression(template, args, type, dictionary)
     columns = remote.columns
-    memo = Memo(len(columns), remote.compute, dictionary)
+    if settle is None and any(column.type.has_specials for column in columns):
+        settle = SpecialRows(
+            template, remote.with_arguments, [column.type for column in columns], type, dictionary
+        )
+    compute = remote.compute if settle is None else partial(settled, settle, remote.compute)
+    memo = Memo(len(columns), compute, dictionary)
     says_all = _OWN_FAILURE in template
 
     def shown(row: np.ndarray, reason: str) -> str:
-        return reason if says_all else f"{remote.show(row)}: {reason}"
+        return reason if says_all or reason.endswith(UNANSWERED) else f"{remote.show(row)}: {reason}"
 
     message = explain or shown
 

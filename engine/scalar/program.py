@@ -28,6 +28,9 @@ class ScalarProgram:
         self._columns = _only_columns(expressions)
         self._expressions = expressions
 
+    def __len__(self) -> int:
+        return len(self._expressions)
+
     @cached_property
     def reads(self) -> frozenset[int]:
         """The words of a batch that the expressions read."""
@@ -46,8 +49,12 @@ class ScalarProgram:
         """
         if self._columns is not None:
             return words[self._columns], None
+        results = np.empty((len(self._evaluators), words.shape[1]), np.int64)
+        return results, self.fill(words, results)
+
+    def fill(self, words: np.ndarray, results: np.ndarray) -> Failures | None:
+        """As a call, with the results written into an array int64[E, n] of the caller's."""
         count = words.shape[1]
-        results = np.empty((len(self._evaluators), count), np.int64)
         report: Report = []
         if count <= _CHUNK:
             self._evaluate(words, results, report)
@@ -58,7 +65,7 @@ class ScalarProgram:
                 self._evaluate(words[:, part], results[:, part], failures)
                 rows = np.arange(start, min(start + _CHUNK, count))
                 report.extend(failure.moved(rows) for failure in failures)
-        return results, first_failures(report)
+        return first_failures(report)
 
     def _evaluate(self, words: np.ndarray, results: np.ndarray, report: Report) -> None:
         for evaluator, out in zip(self._evaluators, results, strict=True):

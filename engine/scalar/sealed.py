@@ -6,13 +6,9 @@ Its time zone is UTC. Callers add further settings.
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
 import duckdb
-
-from engine.patience import Patience
 
 _CLOSED: dict[str, str | bool | int | float | list[str]] = {
     "enable_external_access": False,
@@ -33,26 +29,3 @@ def sealed(
     for statement in ("SET GLOBAL TimeZone = 'UTC'", *statements, "SET GLOBAL lock_configuration = true"):
         connection.execute(statement).fetchall()
     return connection
-
-
-@contextmanager
-def interrupted_after(connection: duckdb.DuckDBPyConnection, seconds: float) -> Iterator[None]:
-    """Interrupt what the connection still runs after `seconds`, until the context ends.
-
-    DuckDB reacts between two chunks of rows, not inside a function. A stall is not the query's time.
-    """
-    done = threading.Event()
-
-    def interrupt() -> None:
-        if Patience(seconds).wait(done.wait):
-            return
-        while not done.wait(0.01):  # an interrupt between two steps is lost
-            connection.interrupt()
-
-    clock = threading.Thread(target=interrupt)
-    clock.start()
-    try:
-        yield
-    finally:
-        done.set()
-        clock.join()

@@ -7,10 +7,11 @@ does not fit into a word. Such rows are few, and are computed one by one.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import isfinite, isinf, isnan, nan
 
 import numpy as np
 
-from engine.codec.numerals import is_wide, number_of, word_of
+from engine.codec.numerals import Number, is_wide, number_of, word_of
 from engine.codec.values import float_word, word_float
 from engine.kernels.words import NULL
 from engine.plan.expressions import Op
@@ -51,7 +52,7 @@ def fill_wide_rows(
     return failed
 
 
-def _number(word: int, type: Type, dictionary: Dictionary) -> int:
+def _number(word: int, type: Type, dictionary: Dictionary) -> Number:
     return number_of(word, dictionary) if type.may_be_wide else word
 
 
@@ -59,7 +60,7 @@ def arithmetic(op: Op, type: Type, dictionary: Dictionary) -> Compute:
     """An operator over numbers with the scale of the result's type, a NUMERIC."""
     operator = _OPERATORS[op]
 
-    def compute(*numbers: int) -> int | None:
+    def compute(*numbers: Number) -> int | None:
         return _fitting(operator(*numbers), type, dictionary)
 
     return compute
@@ -69,9 +70,9 @@ def rescale(source: Type, target: Type, dictionary: Dictionary) -> Compute:
     """The cast of an exact number to another exact type, rounded half away from zero."""
     shift = (target.scale or 0) - (source.scale or 0)
 
-    def compute(number: int) -> int | None:
-        if shift >= 0:
-            return _fitting(number * 10**shift, target, dictionary)
+    def compute(number: Number) -> int | None:
+        if shift >= 0 or isinstance(number, float):
+            return _fitting(number * 10 ** max(shift, 0), target, dictionary)
         divisor = 10**-shift
         size = (2 * abs(number) + divisor) // (2 * divisor)
         return _fitting(size if number > 0 else -size, target, dictionary)
@@ -90,12 +91,14 @@ def to_float(source: Type, target: Type) -> Compute:
     return compute
 
 
-def from_float(target: Type, dictionary: Dictionary) -> Compute:
-    """The cast of a float to a NUMERIC, rounded half away from zero."""
+def from_float(target: Type, dictionary: Dictionary, takes_specials: bool) -> Compute:
+    """The cast of a float to a NUMERIC, rounded half away from zero; it may take NaN and the infinities."""
     factor = 10.0 ** (target.scale or 0)
 
     def compute(word: int) -> int | None:
         value = word_float(word) * factor
+        if takes_specials and not isfinite(value) and not isfinite(word_float(word)):
+            return _fitting(value, target, dictionary)
         if not abs(value) < 10.0**39:
             return None
         size = int(abs(value) + 0.5) if abs(value) < 2.0**52 else int(abs(value))
@@ -104,25 +107,34 @@ def from_float(target: Type, dictionary: Dictionary) -> Compute:
     return compute
 
 
-def _fitting(number: int | None, type: Type, dictionary: Dictionary) -> int | None:
+def _fitting(number: Number | None, type: Type, dictionary: Dictionary) -> int | None:
     """The word of a number of `type`; None if it is out of range."""
     if number is None:
         return None
+    if isinstance(number, float):
+        return word_of(number, dictionary) if type.has_specials else None
     low, high = type.bounds
     if not low <= number <= high:
         return None
     return number if type.is_integer else word_of(number, dictionary)
 
 
-def _remainder(a: int, b: int) -> int | None:
-    """The remainder, with the sign of `a`; None for a division by zero."""
+def _remainder(a: Number, b: Number) -> Number | None:
+    """The remainder, with the sign of `a`; None for a division by zero, unless NaN is divided. A number
+    divided by an infinity is its own remainder."""
+    if isnan(a) or isnan(b):
+        return nan
     if b == 0:
         return None
+    if isinf(a):
+        return nan
+    if isinf(b):
+        return a
     size = abs(a) % abs(b)
     return size if a >= 0 else -size
 
 
-_OPERATORS: dict[Op, Callable[..., int | None]] = {
+_OPERATORS: dict[Op, Callable[..., Number | None]] = {
     Op.ADD: lambda a, b: a + b,
     Op.SUB: lambda a, b: a - b,
     Op.MUL: lambda a, b: a * b,

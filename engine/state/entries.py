@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 
 from engine.kernels import texts as kernels
-from engine.kernels.known import find_known, place_of
 from engine.kernels.words import NULL
 from engine.state.buffers import buffers
 
@@ -109,7 +108,7 @@ class Entries:
         """The numbers int64[n] of the entries of `words`, -1 where no entry has the word."""
         numbers = np.empty(words.size, np.int64)
         store = self.store
-        find_known(words, store.table, store.words, numbers)
+        kernels.find_known(words, store.table, store.words, numbers)
         return numbers
 
     def take(self, other: Entries, numbers: np.ndarray) -> None:
@@ -126,7 +125,7 @@ class Entries:
     def text(self, word: int) -> str | None:
         """The text of `word`; None if no entry has it. The short way for one text."""
         store = self.store
-        start, stop = place_of(word, store.table, store.words, store.ends)
+        start, stop = kernels.place_of(word, store.table, store.words, store.ends)
         return None if start < 0 else store.arena[start:stop].tobytes().decode()
 
     def texts_at(self, numbers: np.ndarray, store: Store | None = None) -> pa.LargeStringArray:

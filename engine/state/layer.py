@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.kernels.index import FEWEST, MOST, SLOTS_A_KEY, count_keys, index_rows
 from engine.kernels.layers import KEY, SPREAD, register_index
 from engine.kernels.narrow.narrow_rows import (
     Batch,
@@ -14,35 +13,13 @@ from engine.kernels.narrow.narrow_rows import (
     as_matrix,
     column_of,
     register_batch,
-    table_of,
 )
+from engine.state.batch_index import Index
 from engine.state.epoch_index import EpochIndex
 from engine.state.store.files import BatchFile
 
 NARROW = 4096
 """Batches of at least this many rows are narrow."""
-
-
-@dataclass(eq=False)
-class Index:
-    """The slots of a batch's index by its first `key` words; `keys` is the number of keys entered so far."""
-
-    slots: np.ndarray
-    place_bits: int
-    key: int
-    keys: int = 0
-
-    @staticmethod
-    def of_size(rows: int, keys: int, key: int) -> Index | None:
-        """An empty index for a batch of at most this many rows and keys; None if an index does not pay."""
-        if key <= 0 or not FEWEST <= rows < MOST:
-            return None
-        return Index(np.zeros(SLOTS_A_KEY * keys, np.uint32), rows.bit_length(), key)
-
-    def enter(self, table: np.ndarray, start: int, stop: int) -> None:
-        """Enter the rows from `start` up to `stop` of the batch, a table of itself; rows must be entered in
-        order."""
-        self.keys += index_rows(table, start, stop, self.slots, self.place_bits, self.key)
 
 
 @dataclass(eq=False, slots=True)
@@ -94,13 +71,8 @@ class Layer:
 
     def indexed(self, key: int) -> Layer:
         """The layer with an index by `key` words, if it should have one."""
-        if self.index is not None or key <= 0 or len(self.rows) < FEWEST:
-            return self
-        table = table_of([self.rows])
-        index = Index.of_size(len(self.rows), count_keys(table, key), key)
-        if index is not None:
-            index.enter(table, 0, len(self.rows))
-        return Layer(self.rows, index, self.file)
+        index = Index.of(self.rows, key) if self.index is None else None
+        return self if index is None else Layer(self.rows, index, self.file)
 
     @property
     def narrowed(self) -> Layer:

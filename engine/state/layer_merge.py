@@ -17,7 +17,8 @@ from engine.kernels.layers import ADDRESS, STRIDE
 from engine.kernels.merge import FIELDS, WRITTEN
 from engine.kernels.narrow.narrow_rows import table_of
 from engine.kernels.parallel.threads import Beside
-from engine.state.layer import Index, Layer
+from engine.state.batch_index import Index
+from engine.state.layer import Layer
 from engine.state.narrow_writer import NarrowWriter
 
 QUANTUM = 4096
@@ -59,7 +60,9 @@ class LayerMerge:
         self._made_table = table_of([self._made])
         self._state = np.zeros(FIELDS, np.int64)
         self._out = NarrowWriter(self._size, (left.rows, right.rows), trace.diffs, trace.since)
-        self._index = Index.of_size(self._size, left.most_keys + right.most_keys, trace.key)
+        known = left.index or right.index
+        keys = left.most_keys + right.most_keys
+        self._index = Index.of_merge((left.rows, right.rows), known, keys, trace.key)
         self._beside: Beside[Layer | None] | None = None
 
     def __len__(self) -> int:

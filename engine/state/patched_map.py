@@ -26,7 +26,9 @@ class PatchedMap(Mapping[str, V]):
         patch = {**self._patch, **changes}
         if len(patch) ** 2 > len(self._base):
             whole = {**self._base, **patch}
-            return PatchedMap({name: value for name, value in whole.items() if value is not None})
+            if None in patch.values():
+                whole = {name: value for name, value in whole.items() if value is not None}
+            return PatchedMap(whole)  # type: ignore[arg-type]
         patched = PatchedMap(self._base)
         patched._patch = patch
         return patched

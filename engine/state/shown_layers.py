@@ -11,17 +11,19 @@ from engine.state.layer import Layer
 
 
 class NursedLayers:
-    """What lies in a nursery of compiled code as layers, which are views of it: nothing is overwritten there.
+    """What lies in nurseries of compiled code as layers, which are views of them: nothing is overwritten
+    there.
 
     Any thread may ask. A batch that the last answer had is the same layer again.
     """
 
-    __slots__ = ("_address", "_found", "nursery")
+    __slots__ = ("_found", "_old", "newest")
 
-    def __init__(self, nursery: np.ndarray) -> None:
-        self.nursery = nursery
-        self._address = nursery.ctypes.data
-        self._found: dict[int, Layer] = {}
+    def __init__(self, newest: np.ndarray, old: NursedLayers | None = None) -> None:
+        """With `old`, batches may still lie in its newest nursery."""
+        self.newest = newest
+        self._old = None if old is None else old.newest
+        self._found: dict[int, Layer] = {} if old is None else old._found
 
     def at(self, lines: bytes) -> tuple[Layer, ...]:
         """The layers of some lines of a table."""
@@ -29,11 +31,19 @@ class NursedLayers:
         for address, rows, columns, *_ in np.frombuffer(lines, np.int64).reshape(-1, COLUMNS).tolist():
             layer = known.get(address)
             if layer is None:
-                start = (address - self._address) // WORD
-                layer = Layer(self.nursery[start : start + rows * columns].reshape(rows, columns))
+                layer = Layer(self._words(address, rows * columns).reshape(rows, columns))
             found[address] = layer
         self._found = found
         return tuple(found.values())
+
+    def _words(self, address: int, count: int) -> np.ndarray:
+        """So many words at an address."""
+        nursery = self.newest
+        start = (address - nursery.ctypes.data) // WORD
+        if self._old is not None and not 0 <= start < len(nursery):
+            nursery = self._old
+            start = (address - nursery.ctypes.data) // WORD
+        return nursery[start : start + count]
 
 
 class ShownLayers:

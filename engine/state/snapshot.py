@@ -203,14 +203,16 @@ class RelationSnapshot:
         np.maximum(delta[width], since, out=delta[width])
         return delta
 
-    def with_layers(self, shown: ShownLayers, since: int, errors: ErrorHistory) -> RelationSnapshot:
-        """The relation with other layers and errors."""
+    def with_rows(
+        self, shown: ShownLayers, since: int, errors: ErrorHistory | None = None
+    ) -> RelationSnapshot:
+        """The relation with other layers and, if they are given, other errors."""
         return RelationSnapshot(
             self.schema,
             self.order,
             shown,
             since,
-            errors,
+            self.errors if errors is None else errors,
             self.failure,
             self.lost,
             self.aside,

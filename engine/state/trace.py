@@ -31,13 +31,14 @@ from engine.kernels.layers import COLUMNS, ROWS, WORD
 from engine.kernels.layers import WIDTH as ROW_WIDTH
 from engine.kernels.lookup import WALK
 from engine.kernels.merge import compact, merge_step
-from engine.kernels.narrow.narrow_rows import Batch, as_matrix
+from engine.kernels.narrow.narrow_rows import Batch, NarrowRows, as_matrix
 from engine.kernels.parallel.divided_merge import merge_batches
 from engine.kernels.stepping import spine
 from engine.kernels.stepping.arena import address_of, copied
-from engine.kernels.stepping.spine import end_merge
+from engine.kernels.stepping.spine import end_merge, move
 from engine.kernels.times import advance_batch
-from engine.state.layer import Index, Layer
+from engine.state.batch_index import Index
+from engine.state.layer import Layer
 from engine.state.layer_merge import QUANTUM, LayerMerge
 from engine.state.packed_times import Frontier
 from engine.state.shown_layers import NursedLayers, ShownLayers
@@ -131,15 +132,18 @@ class Trace:
             table = np.empty((2 * lines, COLUMNS), np.int64)
             table[: len(self.table)] = self.table
             self.table = table
+            self._lines = memoryview(table.reshape(-1))  # type: ignore[arg-type]
             self._numbers[spine.TABLE] = address_of(table)
             self._numbers[spine.ROOM] = len(table)
 
     # Insertions by compiled code
 
     def nurse(self, nursery: np.ndarray) -> None:
-        """Keep the nursery to which compiled code adds batches of the trace."""
-        if self._nursed is None:
-            self._nursed = NursedLayers(nursery)
+        """Keep the nursery to which compiled code adds batches of the trace, and the one to which it did
+        before."""
+        nursed = self._nursed
+        if nursed is None or nursed.newest is not nursery:
+            self._nursed = NursedLayers(nursery, nursed)
 
     def settle(self) -> None:
         """Take the batches that compiled code has inserted out of their nursery, into arrays of their own.
@@ -168,6 +172,16 @@ class Trace:
         end_merge(self.spine)
         self.settle()
 
+    def move(self, nursery: np.ndarray, cursor: np.ndarray, most: int) -> bool:
+        """Move between two steps what lies in a nursery to another one, which is then taken up to `most`
+        words; false if that is not enough, and the trace has left."""
+        is_moved: bool = move(self.spine, nursery, cursor, most)
+        if is_moved:
+            self._nursed = NursedLayers(nursery)
+        else:
+            self.leave_nursery()
+        return is_moved
+
     def _copied(self, line: int) -> Layer:
         """A copy of a batch in the nursery."""
         address, rows, columns, *_ = self.table[line].tolist()
@@ -175,10 +189,11 @@ class Trace:
 
     def shown(self) -> ShownLayers:
         """The batches as readers take them. Those in the nursery stay there."""
-        settled, nursed = self._numbers[spine.SETTLED], self._nursed
+        numbers, nursed = self._numbers, self._nursed
+        settled = numbers[spine.SETTLED]
         if settled == spine.NOWHERE or nursed is None:
             return ShownLayers(tuple(self._held))
-        lines = self.table[settled : self._numbers[spine.COUNT]].tobytes()
+        lines = self._lines[COLUMNS * settled : COLUMNS * numbers[spine.COUNT]].tobytes()
         return ShownLayers(tuple(self._held[:settled]), nursed, lines)
 
     def _share(self) -> None:
@@ -189,8 +204,8 @@ class Trace:
         while loose < len(self._layers) and isinstance(self._layers[-1 - loose], Layer):
             loose += 1
         numbers[spine.LOOSE] = len(self._held) - loose if self.merges_words else spine.PINNED
-        owed = [merge.payable for merge in self._merges]
-        numbers[spine.PAYABLE] = min(owed, default=QUANTUM * EFFORT) // EFFORT
+        owed = [merge.payable // EFFORT for merge in self._merges]
+        numbers[spine.PAYABLE] = min(owed, default=spine.NOTHING_OWED)
 
     def _paid(self) -> int:
         """The rows that compiled code has inserted, for which merges in progress are to be paid."""
@@ -274,7 +289,7 @@ class Trace:
                 pass
             self._rebase([layer for layer in self._base if layer.file is not None])
 
-    def export_rows(self, rows: np.ndarray) -> np.ndarray:
+    def export_rows(self, rows: Batch) -> Batch:
         """A batch in the form of files, the same in every process."""
         return rows
 
@@ -344,6 +359,17 @@ class Trace:
             merged = self.merge(left, right, since)
             heappush(heap, (len(merged), place, merged))
         return as_matrix(heap[0][2])
+
+    def settled(self, batches: Sequence[Batch], since: int) -> Batch:
+        """The same as `merge_all`; a single narrow batch of one epoch stays narrow, and its rows where they
+        are."""
+        if len(batches) == 1 and isinstance(batches[0], NarrowRows):
+            first, last = batches[0].ends[:, self.width].tolist()
+            if first >= since:
+                return batches[0]
+            if first == last:
+                return batches[0].with_word(self.width, since)
+        return self.merge_all(batches, since)
 
     def merge_step(
         self, table: np.ndarray, out: np.ndarray, state: np.ndarray, since: int, fuel: int
@@ -457,6 +483,8 @@ class Trace:
     def _begin(self, left: Layer, right: Layer) -> Layer | LayerMerge:
         if len(left) + len(right) <= QUANTUM:
             return Layer(self.merge(left.rows, right.rows, self.since))
+        if not self._merges:
+            self._paid()  # rows that came before there was anything to pay
         under_way = LayerMerge(left, right, self)
         self._merges.append(under_way)
         return under_way

@@ -26,8 +26,16 @@ class LateProgram(ScalarProgram):
     """Python runs it: an operator of a task takes its turn on its own."""
 
     def __call__(self, words: np.ndarray) -> tuple[np.ndarray, Failures | None]:
-        if not self._is_compiled:
-            with self._dictionary.knowing():
-                super().__init__(self._expressions, self._dictionary)
-            self._is_compiled = True
+        self._compile()
         return super().__call__(words)
+
+    def fill(self, words: np.ndarray, results: np.ndarray) -> Failures | None:
+        self._compile()
+        return super().fill(words, results)
+
+    def _compile(self) -> None:
+        if self._is_compiled:
+            return
+        with self._dictionary.knowing():
+            super().__init__(self._expressions, self._dictionary)
+        self._is_compiled = True

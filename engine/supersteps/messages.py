@@ -18,6 +18,8 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
+from engine.kernels.narrow.narrow_rows import Batch
+
 SCHEMA = pa.schema(
     [
         ("shard", pa.int32()),
@@ -147,7 +149,7 @@ class Scratch:
         return np.asarray(np.memmap(self._directory / name, np.int64, "c", shape=tuple(shape)))
 
 
-def chunks(rows: np.ndarray) -> Iterator[np.ndarray]:
+def chunks(rows: Batch) -> Iterator[np.ndarray]:
     """Rows in pieces that fit into a message."""
     most = max(CHUNK // (8 * rows.shape[1]), 1)
     for start in range(0, len(rows), most):

@@ -14,8 +14,10 @@ from decimal import Decimal
 import orjson
 from sqlglot import exp
 
+from engine.codec.numerals import special_of
 from engine.schema import Kind, Type
 from planner.adhoc.dml_queries import cells, is_default
+from planner.dialects.traits import Trait, has
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z?")
@@ -46,21 +48,23 @@ class NotPlain(Exception):
     """A value needs evaluation."""
 
 
-def plain_rows(values: exp.Values, types: Sequence[Type], in_utc: bool = True) -> list[list[object]] | None:
+def plain_rows(
+    values: exp.Values, types: Sequence[Type], in_utc: bool = True, dialect: str = ""
+) -> list[list[object]] | None:
     """The rows as Python values that the codec takes for columns of `types`; None if a value is not plain.
 
     Unless moments are `in_utc`, one without an offset is not plain.
     """
     try:
         return [
-            [plain_cell(cell, type, in_utc) for cell, type in zip(cells(row), types, strict=True)]
+            [plain_cell(cell, type, in_utc, dialect) for cell, type in zip(cells(row), types, strict=True)]
             for row in values.expressions
         ]
     except NotPlain:
         return None
 
 
-def plain_value(value: object, type: Type, in_utc: bool) -> object:
+def plain_value(value: object, type: Type, in_utc: bool, dialect: str) -> object:
     """What the codec takes for a column of `type`, for the value of a parameter that stands for itself in
     VALUES: the same as for the literal that a person would write. Raises NotPlain."""
     match value:
@@ -69,7 +73,7 @@ def plain_value(value: object, type: Type, in_utc: bool) -> object:
         case bool() if type.kind is Kind.BOOLEAN:
             return value
         case str() if "\0" not in value:
-            return _moment_or_text(value, type, in_utc)
+            return _moment_or_text(value, type, in_utc, dialect)
         case bool() | str() | list() | dict():
             raise NotPlain
         case Decimal() if value.is_finite():
@@ -81,7 +85,7 @@ def plain_value(value: object, type: Type, in_utc: bool) -> object:
     raise NotPlain
 
 
-def plain_cell(cell: exp.Expression, type: Type, in_utc: bool) -> object:
+def plain_cell(cell: exp.Expression, type: Type, in_utc: bool, dialect: str) -> object:
     """The same for an expression in VALUES."""
     match cell:
         case exp.Null():
@@ -95,12 +99,30 @@ def plain_cell(cell: exp.Expression, type: Type, in_utc: bool) -> object:
         case exp.Literal(is_string=False):
             return _number("", cell.name, type)
         case exp.Literal(is_string=True):
-            return _moment_or_text(cell.name, type, in_utc)
+            return _moment_or_text(cell.name, type, in_utc, dialect)
+        case exp.Cast(this=exp.Literal(is_string=True) as text, to=to) if (
+            _is_number(to) and type.has_specials
+        ):
+            return _special(text.name, dialect)
     raise NotPlain
 
 
-def _moment_or_text(text: str, type: Type, in_utc: bool) -> object:
+def _is_number(to: exp.DataType) -> bool:
+    return to.this is exp.DType.DECIMAL and not to.expressions
+
+
+def _special(text: str, dialect: str) -> float:
+    """NaN or an infinity that a text names in a dialect whose NUMERIC has them."""
+    special = special_of(text) if has(dialect, Trait.NUMBERS_HAVE_SPECIALS) else None
+    if special is None:
+        raise NotPlain
+    return special
+
+
+def _moment_or_text(text: str, type: Type, in_utc: bool, dialect: str) -> object:
     """The value of a text. Unless moments are `in_utc`, one without an offset is not plain."""
+    if type.has_specials:
+        return _special(text, dialect)
     if type.kind is Kind.TIMESTAMPTZ and not (in_utc or _OFFSET.search(text)):
         raise NotPlain
     return _text(text, type)

@@ -124,6 +124,8 @@ class Trait:
     """A substring that begins before the first character, or at 0, is the empty text."""
     ROOTS_FAIL_OUTSIDE = _POSTGRES | {"bigquery", "oracle", "snowflake", "tsql"}
     """A root of a negative number, and a logarithm of zero, are errors."""
+    NUMBERS_HAVE_SPECIALS = _POSTGRES - {"redshift"}
+    """A NUMERIC may be NaN, Infinity or -Infinity."""
     BACKSLASH_ESCAPES = _POSTGRES | {"bigquery", "clickhouse", "databricks", "mysql", "spark"}
     """A backslash escapes in a pattern of LIKE, unless ESCAPE says otherwise."""
     LIKE_IN_ANY_CASE = frozenset({"mysql", "sqlite", "tsql"})

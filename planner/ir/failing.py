@@ -43,7 +43,7 @@ def check_constant(expression: Expression, node: exp.Expr, dialect: str) -> None
         raise InvalidQuery(f"{written} always fails: {reason}", "write NULL, or a value that can be computed")
     hint = "write a value of the type, or NULL"
     if expression.type.kind is Kind.NUMERIC and _SPECIAL.search(written):
-        hint = "NUMERIC has neither NaN nor infinities here: use DOUBLE PRECISION"
+        hint = "write DOUBLE PRECISION, which has NaN and infinities"
     raise TypeMismatch(f"{written} always fails: {reason}", hint)
 
 

@@ -21,7 +21,8 @@ from engine.codec.durations import duration, interval_of
 from engine.errors import InvalidValue
 from engine.plan.expressions import Literal
 from engine.scalar.duck_faults import FAULTS
-from engine.scalar.sealed import interrupted_after, sealed
+from engine.scalar.interrupting import interrupted_after
+from engine.scalar.sealed import sealed
 from engine.scalar.written import readable
 from engine.schema import BOOLEAN, DATE, Kind, Type, is_anonymous
 from planner.allowed.check import check, is_small

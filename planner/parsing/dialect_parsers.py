@@ -68,17 +68,25 @@ def trees_of(
 
 
 def read_trees(
-    tokens: list[Token], text: str, dialect: str, names: Namespace
+    tokens: list[Token],
+    text: str,
+    dialect: str,
+    names: Namespace,
+    is_type: bool = False,
 ) -> tuple[list[exp.Expr | None], list[Replaced]]:
-    """The trees, and what stands in them for the names of types, and for calls of functions."""
+    """The trees of statements, or of a type in our own words, and what stands in them for the names of types,
+    and for calls of functions."""
     parser = _parser_class(dialect)(dialect=keeping_subscripts(dialect))
     parser.know(names, len(text))
-    found = parser.parse(with_numerals(tokens, dialect), text)
+    tokens = with_numerals(tokens, dialect)
+    parser.is_ours = is_type
+    found = parser.parse_into(exp.DataType, tokens, text) if is_type else parser.parse(tokens, text)
     for place, tree in enumerate(found):
         if isinstance(tree, exp.Expression):
             remember_first(tree, dialect)
             found[place] = rewritten(tree, dialect)
-            found[place].meta[WHOLE_TEXT] = parser.sql
+            if parser.spelled:
+                found[place].meta[WHOLE_TEXT] = parser.sql
     return found, parser.meanings()
 
 

@@ -176,6 +176,8 @@ def _plain(value: object) -> exp.Expr:
             return exp.Boolean(this=value)
         case float() if not math.isfinite(value):
             return _typed(value, DOUBLE)
+        case Decimal() if not value.is_finite():
+            return exp.cast(exp.Literal.string(str(value)), exp.DType.DECIMAL)
         case int() if abs(value) >= _MOST:
             raise InvalidQuery("the value of a parameter has more than 38 digits", "send it as a DOUBLE")
         case int() | float() | Decimal():

@@ -13,7 +13,7 @@ from planner.parsing.column_names import NAMED, with_named_columns
 from planner.parsing.dialect_parsers import read_trees
 from planner.parsing.long_names import with_short_names
 from planner.parsing.named_dialects import dialect_called
-from planner.parsing.namespace import DEFAULT, Namespace
+from planner.parsing.namespace import DEFAULT, Namespace, Types
 from planner.parsing.qualified_columns import without_schemas
 from planner.parsing.rewritten_text import Replaced
 from planner.parsing.syntax_errors import PARSER_FAULTS, unreadable
@@ -53,6 +53,20 @@ def parse_query(
     if len(statements) != 1:
         raise InvalidSyntax(f"one query is expected, not {len(statements)}")
     return statements[0]
+
+
+def parse_type(text: str, dialect: str, types: Types) -> exp.DataType:
+    """The type that a text is, in a dialect and as we call types. Raises InvalidSyntax for any other text,
+    also if more follows than a type."""
+    check_text(text)
+    try:
+        tokens = dialect_called(dialect).tokenize(text)
+        (tree,) = read_trees(tokens, text, dialect, Namespace(types=types), is_type=True)[0]
+    except (SqlglotError, RecursionError, ValueError, *PARSER_FAULTS):
+        tree = None
+    if not isinstance(tree, exp.DataType):
+        raise InvalidSyntax(f"{text!r} is not a type")
+    return tree
 
 
 def spelled_names(text: str, dialect: str, names: Namespace) -> list[Replaced]:

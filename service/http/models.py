@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal, overload
 
-import sqlglot
 from pydantic import BaseModel, ConfigDict, Field
-from sqlglot import exp
 
 from engine.schema import Column, Schema, Type
+from planner.errors import InvalidSyntax
 from planner.parsing.namespace import Types
+from planner.parsing.parse import parse_type
 from planner.relation_names import PUBLIC, schema_of
 from planner.sql_types import data_type
 from planner.statements.breach import Breach
@@ -25,6 +25,9 @@ from service.names import fold_name
 from service.pipeline.jobs import Job
 
 _1970 = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+_ONLY_A_TYPE = 'NOT NULL is "nullable": false, a key is "primary_key"; write "sql" for what else a column has'
 
 
 def _is_missing(value: object) -> bool:
@@ -312,10 +315,8 @@ def requested_type(text: str, types: Types) -> Type:
 
     Raises Invalid if it is not a type, a PlannerError if it is not supported.
     """
-    if text.lower() in types:
-        return types[text.lower()]
     try:
-        parsed = exp.DataType.build(text, dialect="postgres")
-    except (sqlglot.errors.SqlglotError, ValueError):
-        raise Invalid(f"{text!r} is not a type", code="invalid_type") from None
+        parsed = parse_type(text, "postgres", types)
+    except InvalidSyntax as error:
+        raise Invalid(error.message, _ONLY_A_TYPE, code="invalid_type") from None
     return data_type(parsed, "postgres")

@@ -58,6 +58,8 @@ def _values(array: pa.Array, type: WireType) -> list[Any]:
         return [None if number is None else _int8(int(number)) for number in array.to_pylist()]
     if pa.types.is_integer(of) and (type.element or type).kind is Kind.NUMERIC:
         return [None if number is None else Decimal(number) for number in array.to_pylist()]
+    if pa.types.is_string(of) and type.kind is Kind.NUMERIC:  # with NaN or an infinity
+        return [None if text is None else Decimal(text) for text in array.to_pylist()]
     for is_of, convert in _CONVERTERS:
         if is_of(of):
             return convert(array)

@@ -10,6 +10,7 @@ from typing import Any
 
 from engine.codec.durations import interval_of
 from engine.codec.interned import bit_text
+from engine.codec.numerals import special_of
 from engine.codec.ordered_text import Interval
 from engine.codec.timestamps import date_word, time_word, timestamp_word, timestamptz_word
 from engine.codec.zoned_times import timetz_text, timetz_word
@@ -78,14 +79,15 @@ def float_of(text: str) -> float:
 
 
 def numeric_of(text: str) -> Decimal:
+    special = special_of(text)
+    if special is not None:
+        return Decimal(special)
     try:
         found = Decimal(text.strip())
     except InvalidOperation:
         raise not_a("numeric", text) from None
     if "_" in text or not found.is_finite():
-        raise InvalidValue(
-            f"a NUMERIC cannot be {text.strip()[:100]}", "use DOUBLE PRECISION for NaN and infinity"
-        )
+        raise not_a("numeric", text)
     return found
 
 

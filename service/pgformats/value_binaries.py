@@ -26,6 +26,7 @@ DAY = 86_400_000_000
 _FIRST_DAY, _LAST_DAY = -(2**31), 2**31 - 1
 _FIRST_MOMENT, _LAST_MOMENT = -(2**63), 2**63 - 1
 _NEGATIVE, _SPECIAL = 0x4000, 0xC000
+_NOT_FINITE = {"NaN": 0xC000, "Infinity": 0xD000, "-Infinity": 0xF000}
 _NO_TEXTS = Dictionary()  # a time needs none
 _GROUP = 10_000
 _GROUPS = 20
@@ -121,6 +122,8 @@ def _interval_of(data: bytes) -> Interval:
 
 def _numeric(value: Decimal) -> bytes:
     """Groups of four digits, the weight of the first, the sign and the number of decimals."""
+    if not value.is_finite():
+        return struct.pack("!HhHH", 0, 0, _NOT_FINITE[str(value)], 0)
     sign, digits, exponent = value.as_tuple()
     scale = max(0, -int(exponent))
     number = int("".join(map(str, digits))) * 10 ** max(0, int(exponent))
@@ -142,7 +145,7 @@ def _numeric_of(data: bytes) -> Decimal:
         raise InvalidValue("a binary NUMERIC is too short")
     count, weight, sign, scale = struct.unpack("!HhHH", data[:8])
     if sign & _SPECIAL == _SPECIAL:
-        raise InvalidValue("a NUMERIC cannot be NaN or infinite", "use DOUBLE PRECISION for such numbers")
+        return _special_of(sign)
     if len(data) != 8 + 2 * count or count > _GROUPS or abs(weight) > _GROUPS or scale > 4 * _GROUPS:
         raise InvalidValue("a NUMERIC has too many digits", "it has at most 38")
     number = 0
@@ -151,6 +154,13 @@ def _numeric_of(data: bytes) -> Decimal:
     shift = 4 * (weight - count + 1)
     digits = number * 10 ** (shift + scale) if shift + scale >= 0 else number // 10 ** -(shift + scale)
     return Decimal((1 if sign == _NEGATIVE else 0, tuple(map(int, str(digits))), -scale))
+
+
+def _special_of(sign: int) -> Decimal:
+    for name, own in _NOT_FINITE.items():
+        if sign == own:
+            return Decimal(name)
+    raise InvalidValue("a binary NUMERIC has an unknown sign")
 
 
 def _text(value: str) -> bytes:

@@ -16,7 +16,7 @@ import orjson
 from engine.codec.durations import duration
 from engine.codec.timestamps import date_text, time_text, timestamp_text, timestamptz_text
 from engine.errors import InvalidValue
-from engine.schema import Kind, Type, array_of, numeric
+from engine.schema import WORD_DIGITS, Kind, Type, array_of, numeric
 from planner.parsing.parameters import Given, Parameters
 from service.errors import Invalid
 from service.pgformats.value_formats import reader, spread
@@ -144,11 +144,14 @@ def engine_type(type: WireType, values: Sequence[Any] = ()) -> Type:
     return _numeric([value for value in values if value is not None])
 
 
-def _numeric(numbers: Sequence[Decimal]) -> Type:
-    if not numbers:
+def _numeric(values: Sequence[Decimal]) -> Type:
+    numbers = [value for value in values if value.is_finite()]
+    if not values:
         return numeric(_MOST_DIGITS, 10)
-    scale = max(max(0, -int(number.as_tuple().exponent)) for number in numbers)
-    whole = max(max(number.adjusted() + 1, 0) for number in numbers)
+    scale = max((max(0, -int(number.as_tuple().exponent)) for number in numbers), default=0)
+    whole = max((max(number.adjusted() + 1, 0) for number in numbers), default=1)
+    if len(numbers) < len(values):  # NaN and infinities need a NUMERIC that is not its own word
+        whole = max(whole, WORD_DIGITS + 1 - scale)
     if scale + whole > _MOST_DIGITS:
         raise InvalidValue("a NUMERIC has more than 38 digits", "send it as DOUBLE PRECISION")
     return numeric(max(scale + whole, 1), scale)

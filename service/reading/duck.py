@@ -28,7 +28,8 @@ import pyarrow as pa
 from engine.errors import InvalidValue
 from engine.scalar.duck_faults import FAULTS, said
 from engine.scalar.duck_literals import carried_name
-from engine.scalar.sealed import interrupted_after, sealed
+from engine.scalar.interrupting import interrupted_after
+from engine.scalar.sealed import sealed
 from planner.adhoc.adhoc_query import AdhocQuery
 from planner.adhoc.clock_truncation import CLOCK_MACROS
 from planner.allowed.check import check

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from engine.codec.arrow import decode_column
+from engine.codec.arrow import decode_named
 from engine.schema import BIGINT, Schema
 from engine.state.dictionary import Dictionary
 from engine.state.reading import Rows
@@ -49,7 +49,7 @@ def chosen_rows(
 def _given(words: np.ndarray, columns: list[int], schema: Schema, dictionary: Dictionary) -> pa.Table:
     """The columns of the rows, and a last one with the rows' places."""
     given = [schema.columns[i] for i in columns]
-    arrays = [decode_column(words[i], schema.types[i], dictionary) for i in columns]
+    arrays = [decode_named(words[i], schema.columns[i], dictionary) for i in columns]
     arrays.append(pa.array(np.arange(words.shape[1])))
     table = pa.table(arrays, names=[*(column.name for column in given), _PLACE])
     return typed(table, [*(column.type for column in given), BIGINT])

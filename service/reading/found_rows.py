@@ -7,8 +7,10 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from engine.codec import decode_arrow, decode_rows
-from engine.schema import Schema
+from engine.codec import decode_rows
+from engine.codec.arrow import decode_named
+from engine.codec.numerals import are_special
+from engine.schema import Column, Schema
 from engine.state.dictionary import Dictionary
 from planner.sql_types import duckdb_type
 from service.reading.duck import Answer
@@ -44,9 +46,17 @@ class FoundRows(Answer):
 
     @cached_property
     def table(self) -> pa.Table:  # type: ignore[override]
-        """The rows in Arrow's form."""
+        """The rows in Arrow's form; numbers among which there is NaN or an infinity as their texts."""
         schema = self.shown.schema
-        return typed(decode_arrow(self.words, schema, self.dictionary), schema.types)
+        pairs = zip(self.words, schema.columns, strict=True)
+        arrays = [self._array(words, column) for words, column in pairs]
+        return typed(pa.table(arrays, names=list(schema.names)), schema.types)
+
+    def _array(self, words: np.ndarray, column: Column) -> pa.Array:
+        if column.type.has_specials and are_special(words, self.dictionary).any():
+            rows = decode_rows(words[np.newaxis], Schema((column,)), self.dictionary)
+            return pa.array([text for (text,) in rows], pa.string())
+        return decode_named(words, column, self.dictionary)
 
     @property
     def reading(self) -> Reading:

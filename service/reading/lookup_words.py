@@ -157,6 +157,8 @@ def _word(value: object, cast: Type | None, type: Type, dictionary: Dictionary) 
         raise Unfit
     if isinstance(value, Given):
         return _typed(value, cast, type, dictionary)
+    if isinstance(value, Decimal) and not value.is_finite():
+        raise Unfit
     convert = _CONVERTERS.get(type.kind)
     if convert is None:
         raise Unfit

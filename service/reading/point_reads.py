@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from engine.codec.numerals import explained, numbers_of
+from engine.codec.numerals import explained, numbers_of, rank_of
 from engine.errors import EngineError
 from engine.kernels.words import NULL
 from engine.plan.expressions import ColumnRef, Expression, Foreign, columns_of, walk
@@ -189,7 +189,7 @@ def _values(words: np.ndarray, type: Type, dictionary: Dictionary) -> list:
     if type.is_interned:
         return dictionary.texts(words)
     if type.may_be_wide:
-        return numbers_of(words, dictionary)
+        return [None if number is None else rank_of(number) for number in numbers_of(words, dictionary)]
     return [None if word == NULL else word for word in words.tolist()]
 
 

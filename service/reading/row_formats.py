@@ -17,8 +17,10 @@ import pyarrow.ipc
 import pyarrow.parquet
 
 from engine.codec import arrow_type, decode_arrow, decode_rows
+from engine.codec.arrow import decode_named
+from engine.codec.numerals import are_special
 from engine.codec.parquet import decode_parquet, parquet_schema
-from engine.schema import NESTED, Kind, Schema
+from engine.schema import NESTED, Kind, Schema, Type
 from engine.state.dictionary import Dictionary
 from service.decoding.parsing import ARROW, CSV, JSON, NDJSON, PARQUET
 from service.reading.piece_sink import PieceSink
@@ -76,6 +78,19 @@ def _csv_field(value: object) -> str:
     return value
 
 
+def check_decimals(reading: Reading, dictionary: Dictionary) -> None:
+    """Raises InvalidValue, with the column, for a number that decimals lack: before their stream begins."""
+    for words, column in zip(reading.words, reading.schema.columns, strict=True):
+        if column.type.has_specials:
+            decode_named(words[are_special(words, dictionary)], column, dictionary)
+        elif _has_numbers_inside(column.type):
+            decode_named(np.unique(words), column, dictionary)
+
+
+def _has_numbers_inside(type: Type) -> bool:
+    return any(part.has_specials or _has_numbers_inside(part) for part in type.parts)
+
+
 def arrow_stream(reading: Reading, dictionary: Dictionary, start: int, stop: int) -> Iterator[bytes]:
     sink = PieceSink()
     with pyarrow.ipc.new_stream(sink, _arrow_schema(reading.schema)) as writer:
@@ -96,17 +111,24 @@ def parquet(reading: Reading, dictionary: Dictionary, start: int, stop: int) -> 
 
 @dataclass(frozen=True)
 class RowFormat:
-    """`pieces(reading, dictionary, start, stop)` returns the bytes of rows `start` to `stop`."""
+    """`pieces(reading, dictionary, start, stop)` returns the bytes of rows `start` to `stop`; `check` raises
+    for a reading that the format cannot have."""
 
     media_type: str
     pieces: Callable[[Reading, Dictionary, int, int], Iterator[bytes]]
+    check: Callable[[Reading, Dictionary], None] = lambda reading, dictionary: None
+
+    def checked(self, reading: Reading, dictionary: Dictionary, start: int, stop: int) -> Iterator[bytes]:
+        """The pieces of a reading that the format can have. Raises InvalidValue for any other."""
+        self.check(reading, dictionary)
+        return self.pieces(reading, dictionary, start, stop)
 
 
 STREAMS: dict[str, RowFormat] = {
     NDJSON: RowFormat(NDJSON, ndjson),
     CSV: RowFormat(f"{CSV}; charset=utf-8; header=present", csv),
-    ARROW: RowFormat(ARROW, arrow_stream),
-    PARQUET: RowFormat(PARQUET, parquet),
+    ARROW: RowFormat(ARROW, arrow_stream, check_decimals),
+    PARQUET: RowFormat(PARQUET, parquet, check_decimals),
 }
 
 

@@ -74,7 +74,7 @@ def _of_values(
         if sum(at == place for _, at in left) < len(values.expressions):
             check_writable([column], definition, values)
     types = [definition.schema.types[i] for i in places]
-    plain = plain_rows(values, types, statement.piece.in_utc)
+    plain = plain_rows(values, types, statement.piece.in_utc, statement.piece.dialect)
     if plain is not None:
         found = encode_rows(plain, nullable(definition, places), dictionary)
         words = _whole_rows(_filled(found, left, definition, places), definition, places)

@@ -45,12 +45,17 @@ class PreparedInsert:
     """`definition` is the table as it was when the statement was prepared."""
 
     def __init__(
-        self, definition: Definition, places: tuple[int, ...], rows: Sequence[Sequence[object]]
+        self,
+        definition: Definition,
+        places: tuple[int, ...],
+        rows: Sequence[Sequence[object]],
+        dialect: str,
     ) -> None:
         """`rows` have values that the codec takes, and arguments, for the columns at `places`."""
         self.definition = definition
         self._places = list(places)
         self._rows = rows
+        self._dialect = dialect
         self._schema: Schema = nullable(definition, places)
 
     def changes(
@@ -61,7 +66,10 @@ class PreparedInsert:
         types = self._schema.types
         try:
             rows = [
-                [_value(cell, type, given, in_utc) for cell, type in zip(row, types, strict=True)]
+                [
+                    _value(cell, type, given, in_utc, self._dialect)
+                    for cell, type in zip(row, types, strict=True)
+                ]
                 for row in self._rows
             ]
             found = encode_rows(rows, self._schema, dictionary)
@@ -75,13 +83,13 @@ class PreparedInsert:
         return TableChanges.of(ChangeOp.INSERT, schema, words)
 
 
-def _value(cell: object, type: Type, given: Mapping[str, Given], in_utc: bool) -> object:
+def _value(cell: object, type: Type, given: Mapping[str, Given], in_utc: bool, dialect: str) -> object:
     if not isinstance(cell, _Argument):
         return cell
     found = given.get(cell.name)
     if found is None or found.type is not None:
         raise NotPlain
-    return plain_value(found.value, type, in_utc)
+    return plain_value(found.value, type, in_utc, dialect)
 
 
 def prepared_insert(
@@ -93,12 +101,12 @@ def prepared_insert(
     try:
         with within(limits):
             tree = with_vocabulary(piece, vocabulary).template()
-        return _of_tree(tree, definitions) if isinstance(tree, exp.Insert) else None
+        return _of_tree(tree, definitions, piece.dialect) if isinstance(tree, exp.Insert) else None
     except (PlannerError, NotPlain, RecursionError, UnicodeError):
         return None
 
 
-def _of_tree(tree: exp.Insert, definitions: Mapping[str, Definition]) -> PreparedInsert | None:
+def _of_tree(tree: exp.Insert, definitions: Mapping[str, Definition], dialect: str) -> PreparedInsert | None:
     values, target = tree.expression, tree.this
     if any(value and part not in _PARTS for part, value in tree.args.items()):
         return None
@@ -117,9 +125,10 @@ def _of_tree(tree: exp.Insert, definitions: Mapping[str, Definition]) -> Prepare
         definition,
         places,
         [
-            [_cell(cell, columns[place], names) for cell, place in zip(row, places, strict=True)]
+            [_cell(cell, columns[place], names, dialect) for cell, place in zip(row, places, strict=True)]
             for row in rows
         ],
+        dialect,
     )
 
 
@@ -140,9 +149,9 @@ def _places(target: exp.Expr, definition: Definition) -> tuple[int, ...] | None:
     return places
 
 
-def _cell(cell: exp.Expression, type: Type, names: Mapping[int, str]) -> object:
+def _cell(cell: exp.Expression, type: Type, names: Mapping[int, str], dialect: str) -> object:
     if isinstance(cell, exp.Parameter | exp.Placeholder) and cell.args.get("kind") is None:
         return _Argument(names[id(cell)])
     if is_default(cell):
         raise NotPlain
-    return plain_cell(cell, type, in_utc=False)
+    return plain_cell(cell, type, in_utc=False, dialect=dialect)

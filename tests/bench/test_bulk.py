@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bench import bulk, bulk_files, bulk_ways
+
+pytestmark = pytest.mark.usefixtures("forked")
 
 
 def test_loads_under_views() -> None:

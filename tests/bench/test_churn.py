@@ -8,6 +8,8 @@ import pytest
 
 from bench.churn import ROWS, Sample, cases, growth, measured
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 
 def test_growth_is_that_of_the_least_samples() -> None:
     for slope in (0, 7):

@@ -7,9 +7,13 @@ import io
 from dataclasses import astuple, fields
 from pathlib import Path
 
+import pytest
+
 from bench.__main__ import main
 from bench.endurance import Sample, read
 from bench.endurance_page import write
+
+pytestmark = pytest.mark.usefixtures("forked")
 
 
 def test_a_short_churn(tmp_path: Path) -> None:

@@ -8,6 +8,8 @@ from bench import level
 from bench.__main__ import main
 from bench.level import STEPS, Load, Subject, run, text
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 
 def test_services_take_all_steps_by_turns() -> None:
     subjects = run((Load(0, 5), Load(2, 150_000)), 2)

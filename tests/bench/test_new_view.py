@@ -7,6 +7,8 @@ import pytest
 from bench import new_view
 from bench.duck import WrongAnswer
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 
 def test_posts_go_on_and_the_view_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(new_view, "AFTER", 0.5)

@@ -15,6 +15,8 @@ from bench.wire.generator import NAME, WireClient, drive
 from bench.wire.run import Sizes, measure
 from bench.wire.systems import FRESHET, POSTGRES, freshet
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 TINY = Sizes(1, 5, 32, 32, 1, 2)
 
 

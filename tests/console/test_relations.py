@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import httpx
-
 import freshet
 from freshet import Connection
 from tests.console.browser import expect
@@ -130,7 +128,7 @@ def test_a_key_is_asked_for_kept_and_sent(open_page: OpenPage, start: Callable[.
     with freshet.connect(process.url) as db:
         db.sql("CREATE TABLE t (id BIGINT PRIMARY KEY)")
         db.table("t").insert([{"id": 5}])
-    key = httpx.post(f"{process.url}/v1/keys", json={"name": "boss", "role": "admin"}).json()["key"]
+    key = process.http.post("/v1/keys", json={"name": "boss", "role": "admin"}).json()["key"]
     page = open_page("#/relation/t", url=process.url)
     dialog = page.get_by_role("dialog", name="This service asks for a key")
     dialog.get_by_label("Key").fill("fr_wrong_key")

@@ -27,7 +27,7 @@ PYTHON = os.environ.get("FRESHET_DBT_PYTHON") or (sys.executable if find_spec("d
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     if PYTHON is None:
         clients.missing("dbt-core", "pip install -e '.[dbt]', or FRESHET_DBT_PYTHON")
-    process = Process(tmp_path_factory.mktemp("service"), {})
+    process = Process(tmp_path_factory.mktemp("service"), {}, fresh=True)
     try:
         process.wait_ready(seconds=300)
         yield process

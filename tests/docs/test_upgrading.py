@@ -3,8 +3,6 @@
 import subprocess
 from pathlib import Path
 
-import httpx
-
 from tests.docs.markdown import blocks
 from tests.service.client import Process
 
@@ -19,7 +17,7 @@ def test_a_copy_is_restored_as_the_guide_says(tmp_path: Path) -> None:
         script = (
             "CREATE TABLE t (a INT); CREATE VIEW v AS SELECT sum(a) AS s FROM t; INSERT INTO t VALUES (3)"
         )
-        assert httpx.post(f"{first.url}/v1/sql", json={"sql": script}, timeout=240).status_code == 200
+        assert first.http.post("/v1/sql", json={"sql": script}).status_code == 200
         assert first.terminate() == 0
     finally:
         first.kill()
@@ -28,9 +26,9 @@ def test_a_copy_is_restored_as_the_guide_says(tmp_path: Path) -> None:
     commands = "\n".join(["set -e", COPY, *unpacking])
     environment = {"FRESHET_DATA": str(data), "PATH": "/usr/bin:/bin"}
     subprocess.run(["bash", "-c", commands], cwd=tmp_path, env=environment, check=True)
-    second = Process(tmp_path / "restored", {})
+    second = Process(tmp_path / "restored", {}, fresh=True)
     try:
         second.wait_ready()
-        assert httpx.get(f"{second.url}/v1/views/v/rows", timeout=240).json()["rows"] == [{"s": 3}]
+        assert second.http.get("/v1/views/v/rows").json()["rows"] == [{"s": 3}]
     finally:
         second.kill()

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from math import inf, isnan, nan
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.codec.numerals import is_wide, number_of, numbers_of, word_of, words_of_numbers
+from engine.codec.numerals import (
+    are_special,
+    is_wide,
+    number_of,
+    numbers_of,
+    rank_of,
+    special_of,
+    word_of,
+    words_of_numbers,
+)
+from engine.codec.ordered_text import text_word, word_text
 from engine.kernels.words import NULL
 from engine.state.dictionary import Dictionary
 
@@ -44,3 +58,36 @@ def test_null_is_not_wide() -> None:
         False,
         False,
     ]
+
+
+SPECIALS = (-inf, inf, nan)
+
+
+@given(NUMBERS)
+def test_specials_stand_beyond_all_numbers(number: int) -> None:
+    dictionary = Dictionary()
+    numbers = sorted((*SPECIALS, number), key=rank_of)
+    assert str(numbers) == str([-inf, number, inf, nan])
+    words = words_of_numbers(numbers, dictionary)
+    assert are_special(words, dictionary).tolist() == [True, False, True, True]
+    for one, other in pairwise(words):
+        is_text = is_wide(np.array([one, other])).all() and (one < 0) == (other < 0)
+        if is_text:
+            assert dictionary.compare(np.array([one]), np.array([other]))[0] < 0
+        else:
+            assert one < other
+    assert [str(found) for found in numbers_of(words, dictionary)] == list(map(str, numbers))
+    texts = [word_text(each) for each in numbers]
+    assert texts == sorted(texts) and list(map(str, map(text_word, texts))) == list(map(str, numbers))
+
+
+@pytest.mark.parametrize("name", ["NaN", "nan", " Infinity", "INF", "+inf", "-Infinity ", "-inf"])
+def test_names_of_specials_are_postgresqls(name: str) -> None:
+    special = special_of(name)
+    assert special is not None
+    assert isnan(special) if name.lower() == "nan" else special == (-inf if "-" in name else inf)
+
+
+@pytest.mark.parametrize("name", ["", "+nan", "-NaN", "infinit", "sNaN", "inf inity", "1"])
+def test_other_texts_name_none(name: str) -> None:
+    assert special_of(name) is None

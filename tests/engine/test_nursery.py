@@ -5,17 +5,20 @@ from __future__ import annotations
 import random
 from collections import Counter
 from math import log2
+from typing import Any
 
+import numpy as np
 import pytest
 
 from engine.kernels.layers import ROWS
 from engine.kernels.stepping import spine
-from engine.operators import compiled_step, running_dataflow
+from engine.operators import running_dataflow
 from engine.operators.history import History
 from engine.plan.nodes import AggregateSpec, Function, Reduce
 from engine.runtime.engine import Engine, Snapshot
 from engine.schema import BIGINT
-from engine.state import layer
+from engine.state import layer, nurseries
+from engine.state.layer_merge import QUANTUM
 from engine.state.trace import Trace
 from tests.engine.harness import apply, source
 from tests.seeds import each_seed
@@ -36,7 +39,9 @@ def traces(engine: Engine) -> list[Trace]:
 
 
 @each_seed(4)
-def test_snapshots_stay_what_they_were(seed: int) -> None:
+@pytest.mark.parametrize("words", [nurseries.WORDS, 1 << 12])
+def test_snapshots_stay_what_they_were(seed: int, words: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(nurseries, "WORDS", words)
     chance = random.Random(seed)
     engine = Engine()
     engine.create_source(EDGES.name, EDGES.schema)
@@ -69,7 +74,7 @@ def test_snapshots_stay_what_they_were(seed: int) -> None:
 
 
 def test_a_nursery_is_used_again_once_nobody_reads_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled_step, "_NURSERY_WORDS", 1 << 11)
+    monkeypatch.setattr(nurseries, "WORDS", 1 << 11)
     engine = Engine()
     engine.create_source(EDGES.name, EDGES.schema)
     used: list[int] = []
@@ -83,8 +88,9 @@ def test_a_nursery_is_used_again_once_nobody_reads_it(monkeypatch: pytest.Monkey
             apply(engine, {"edges": [(row, 1)]})
             steps = engine._dataflow._compiled
             assert steps is not None
-            if steps._nursery.ctypes.data not in used[-1:]:
-                used.append(steps._nursery.ctypes.data)
+            current = steps._nurseries.current.ctypes.data
+            if current not in used[-1:]:
+                used.append(current)
 
     insert_some(1_000)
     assert len(used) > 10
@@ -94,6 +100,85 @@ def test_a_nursery_is_used_again_once_nobody_reads_it(monkeypatch: pytest.Monkey
     assert len(used) > 10
     assert len(set(used)) == 3
     assert shown(snapshot, "edges") == then
+
+
+def test_what_seldom_changes_keeps_no_nursery(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its rows are shown anew when they move, also if the operators become others."""
+    monkeypatch.setattr(nurseries, "WORDS", 1 << 12)
+    engine = Engine()
+    quiet = [source(f"quiet {number}", 2) for number in range(6)]
+    for it in (EDGES, *quiet):
+        engine.create_source(it.name, it.schema)
+    used: set[int] = set()
+    edges: Counter = Counter()
+    for number in range(1_500):
+        row = (number % KEYS, number)
+        edges[row] += 1
+        also = {it.name: [((number, 0), 1)] for it in quiet if number == 200 * int(it.name[-1]) + 7}
+        apply(engine, {"edges": [(row, 1)], **also})
+        used.add(engine._dataflow._compiled._nurseries.current.ctypes.data)
+        if number % 400 == 0:
+            engine.create_view(f"degrees {number}", DEGREES)
+    assert len(used) <= 5
+    assert shown(engine.snapshot, "edges") == edges
+    for it in quiet:
+        assert shown(engine.snapshot, it.name) == {(200 * int(it.name[-1]) + 7, 0): 1}
+
+
+def test_traces_leave_a_nursery_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many views as there may be, no advance moves the batches of all of them."""
+    monkeypatch.setattr(nurseries, "WORDS", 1 << 19)
+    engine = Engine()
+    engine.create_source(EDGES.name, EDGES.schema)
+    views = 12
+    for number in range(views):
+        counted = AggregateSpec(Function.COUNT, None, BIGINT)
+        engine.create_view(f"degrees {number}", Reduce(EDGES, (0,), (counted,) * (1 + number)))
+    moved: Counter[bool] = Counter()
+    move = Trace.move
+
+    def noted(trace: Trace, nursery: np.ndarray, cursor: np.ndarray, most: int) -> bool:
+        is_moved = move(trace, nursery, cursor, most)
+        moved[is_moved] += 1
+        return is_moved
+
+    monkeypatch.setattr(Trace, "move", noted)
+    edges: Counter = Counter()
+    each: list[int] = []
+    merged = 0
+    for number in range(1_500):
+        before = moved.total()
+        row = (number % KEYS, number)
+        edges[row] += 1
+        merged += any(trace.spine[spine.MERGING] != spine.NOWHERE for trace in traces(engine))
+        apply(engine, {"edges": [(row, 1)]})
+        each.append(moved.total() - before)
+    assert moved[True] > 100
+    assert moved[False] < moved[True]
+    assert max(each) <= 6
+    assert merged > 100
+    degrees = Counter(node for node, _ in edges.elements())
+    for number in range(views):
+        rows = {(node, *(degree,) * (1 + number)): 1 for node, degree in degrees.items()}
+        assert shown(engine.snapshot, f"degrees {number}") == rows
+
+
+def test_rows_are_no_trouble_as_long_as_nothing_is_owed_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled code interrupts itself for merges of large batches, not for a number of rows."""
+    small: list[Trace] = []
+    insert = Trace.insert
+
+    def noted(trace: Trace, *batch: Any) -> None:
+        small.extend([trace] if trace.rows < 100 else [])
+        insert(trace, *batch)
+
+    monkeypatch.setattr(Trace, "insert", noted)
+    engine = Engine()
+    engine.create_source(EDGES.name, EDGES.schema)
+    engine.create_view("degrees", DEGREES)
+    for number in range(2 * QUANTUM):
+        apply(engine, {"edges": [((number % 5, 0), 1 if number % 10 < 5 else -1), ((9, 9), 1)]})
+    assert not small
 
 
 @pytest.mark.parametrize("seed", [89, 198, 208])

@@ -110,23 +110,25 @@ class House:
         """Whether the service answers, and takes a change that was due after the moment."""
         assert self.process is not None and self.watcher is not None
         try:
-            healthy = (
-                httpx.get(f"{self.door.url}/healthz", timeout=self._patience, trust_env=False).status_code
-                == 200
-            )
+            with self._client() as http:
+                healthy = http.get("/healthz").status_code == 200
         except httpx.TransportError:
             return False
         return healthy and self.watcher.answered_after(since, self._patience)
 
     def tidy(self) -> str:
         """Drops what an attack has made. Returns what cannot be dropped."""
-        with httpx.Client(base_url=self.door.url, timeout=self._patience, trust_env=False) as http:
+        with self._client() as http:
             for kind in ("views", "tables"):
                 while found := self._strange(http, kind):
                     statuses = {name: http.delete(f"/v1/{kind}/{name}").status_code for name in found}
                     if 204 not in statuses.values():
                         return f"{kind} that cannot be dropped: {statuses}"
         return ""
+
+    def _client(self) -> httpx.Client:
+        url = self.door.url
+        return httpx.Client(base_url=url, timeout=self._patience, verify=False, trust_env=False)
 
     def faults(self) -> int:
         """Tracebacks in the log of the service."""
@@ -138,7 +140,7 @@ class House:
 
     def _start(self) -> None:
         self.over = False
-        self.process = Process(self._data, SETTINGS)
+        self.process = Process(self._data, SETTINGS, fresh=True)
         self.process.wait_ready(_START)
 
     def _leave(self) -> None:

@@ -23,6 +23,7 @@ from service.app import create_app
 from service.clock import Time, system_time
 from service.running.runtime import Runtime
 from service.settings.settings import Settings
+from tests.forked.forked_process import ForkedProcess, can_fork
 from tests.ports import free_port
 from tests.service.catalogs import put_catalog
 
@@ -160,45 +161,53 @@ def code(answer: httpx.Response) -> tuple[int, str]:
 class Process:
     """A service in a process of its own, on the loopback: on `FRESHET_PORT`, or on a free port.
 
-    `verify` trusts the certificate that the environment names. `program` is what Python runs. Its output goes
-    to a file, so that it never waits for a reader.
+    `http` is a client of it, and `verify` trusts the certificate that the environment names. `program` is
+    what Python runs. Its output goes to a file, so that it never waits for a reader. The process is forked
+    from one that has loaded the service, unless it is to be `fresh`: then a new interpreter loads it, as for
+    users.
     """
 
     def __init__(
-        self, data: Path, environment: Mapping[str, str], program: Sequence[str] = ("-m", "service")
+        self,
+        data: Path,
+        environment: Mapping[str, str],
+        program: Sequence[str] = ("-m", "service"),
+        *,
+        fresh: bool = False,
     ) -> None:
         given = environment.get("FRESHET_PORT", "")
         self.port = int(given) if given.isdecimal() else free_port()
         certificate = environment.get("FRESHET_TLS_CERTIFICATE")
         self.url = f"{'https' if certificate else 'http'}://127.0.0.1:{self.port}"
-        self.verify = ssl.create_default_context(cafile=certificate) if certificate else True
+        self.verify = ssl.create_default_context(cafile=certificate) if certificate else False
+        self.http = httpx.Client(base_url=self.url, timeout=240, verify=self.verify)
         self._output = tempfile.TemporaryFile()  # noqa: SIM115
-        self._process = subprocess.Popen(
-            [sys.executable, *program],
-            env={
-                **os.environ,
-                "FRESHET_DATA": str(data),
-                "FRESHET_PORT": str(self.port),
-                "FRESHET_POSTGRES_PORT": "0",
-                **environment,
-            },
-            stdout=subprocess.DEVNULL,
-            stderr=self._output,
-        )
+        env = {
+            **os.environ,
+            "FRESHET_DATA": str(data),
+            "FRESHET_PORT": str(self.port),
+            "FRESHET_POSTGRES_PORT": "0",
+            **environment,
+        }
+        self._process: subprocess.Popen[bytes] | ForkedProcess
+        if fresh or not can_fork(program, env):
+            command = [sys.executable, *program]
+            self._process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=self._output)
+        else:
+            self._process = ForkedProcess(program, env, self._output.fileno())
 
     def wait_ready(self, seconds: float = PATIENCE) -> None:
         """Waits until `/readyz` is 200. Raises RuntimeError with the output if the process ends before."""
         end = time.monotonic() + seconds
-        with httpx.Client(timeout=240, verify=self.verify) as http:
-            while time.monotonic() < end:
-                if self._process.poll() is not None:
-                    raise RuntimeError(f"the service ended:\n{self.output()}")
-                try:
-                    if http.get(f"{self.url}/readyz").status_code == 200:
-                        return
-                except httpx.TransportError:
-                    pass
-                time.sleep(0.02)
+        while time.monotonic() < end:
+            if self._process.poll() is not None:
+                raise RuntimeError(f"the service ended:\n{self.output()}")
+            try:
+                if self.http.get("/readyz").status_code == 200:
+                    return
+            except httpx.TransportError:
+                pass
+            time.sleep(0.02)
         os.kill(self.pid, signal.SIGABRT)  # Python's fault handler, if it is on, says what the threads do
         self._process.wait(240)
         raise RuntimeError(f"the service is not ready after {seconds} s:\n{self.output()}")
@@ -241,4 +250,5 @@ class Process:
         code = self._process.wait(seconds)
         self._written = self.output()
         self._output.close()
+        self.http.close()
         return code

@@ -32,8 +32,8 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     """Starts processes over one data directory, and kills those that still run at the end."""
     started: list[Process] = []
 
-    def start(**environment: str) -> Process:
-        process = Process(tmp_path / "data", environment)
+    def start(*, fresh: bool = False, **environment: str) -> Process:
+        process = Process(tmp_path / "data", environment, fresh=fresh)
         started.append(process)
         return process
 

@@ -42,7 +42,7 @@ class Instances:
         self.processes[1].wait_ready()
         self.leading = 0
         self.door = Door.guarded([process.url for process in self.processes])
-        wait_until(lambda: httpx.get(f"{self.standby.url}/v1/status").status_code == 401)
+        wait_until(lambda: self.standby.http.get("/v1/status").status_code == 401)
 
     def _started(self, number: int) -> Process:
         environment = {

@@ -360,7 +360,7 @@ def _again(shop: Shop, settings: Settings, monkeypatch: pytest.MonkeyPatch, fini
 
 
 def _run(service: Process, sql: str) -> list[dict]:
-    answer = httpx.post(f"{service.url}/v1/sql", json={"sql": sql}, timeout=240)
+    answer = service.http.post("/v1/sql", json={"sql": sql})
     assert answer.status_code == 200, answer.text
     return answer.json()["results"]
 

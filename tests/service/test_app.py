@@ -187,23 +187,23 @@ def test_more_than_may_wait(settings: Settings) -> None:
 
 
 def test_sigterm_ends_in_peace(start: Callable[..., Process]) -> None:
-    service = start(FRESHET_SHUTDOWN_SECONDS="240")  # test_deadline.py is about them
+    service = start(fresh=True, FRESHET_SHUTDOWN_SECONDS="240")  # test_deadline.py is about them
     service.wait_ready()
     body = {"name": "t", "columns": [{"name": "a", "type": "BIGINT"}]}
-    assert httpx.post(f"{service.url}/v1/tables", timeout=240, json=body).status_code == 201
+    assert service.http.post("/v1/tables", json=body).status_code == 201
     deltas = f"{service.url}/v1/tables/t/deltas"
     assert httpx.post(deltas, timeout=240, json=[{"insert": {"a": 1}}]).status_code == 200
     assert service.terminate() == 0
-    again = start()
+    again = start(fresh=True)
     again.wait_ready()
-    assert httpx.get(f"{again.url}/v1/tables/t/rows", timeout=240).json()["rows"] == [{"a": 1}]
+    assert again.http.get("/v1/tables/t/rows").json()["rows"] == [{"a": 1}]
 
 
 def test_a_process_that_cannot_start_says_why(start: Callable[..., Process], tmp_path: Path) -> None:
-    exit_code, written = start(FRESHET_PORT="many").wait(240)
+    exit_code, written = start(fresh=True, FRESHET_PORT="many").wait(240)
     assert exit_code == 1
     assert "FRESHET_PORT" in written
-    exit_code, written = start(FRESHET_DATABASE_URL=f"sqlite:///{tmp_path}/none/x.db").wait(240)
+    exit_code, written = start(fresh=True, FRESHET_DATABASE_URL=f"sqlite:///{tmp_path}/none/x.db").wait(240)
     assert exit_code == 1
     assert "cannot start" in written
 

@@ -6,7 +6,6 @@ import random
 from dataclasses import replace
 from pathlib import Path
 
-import httpx
 import pytest
 
 from service.settings.settings import Settings
@@ -221,7 +220,7 @@ def test_it_survives_a_start_and_a_kill(settings: Settings, start) -> None:
     process: Process = start()
     process.wait_ready()
     for script in (EDGES, "INSERT INTO edges VALUES (1, 2)"):
-        assert httpx.post(f"{process.url}/v1/sql", json={"sql": script}, timeout=240).status_code == 200
+        assert process.http.post("/v1/sql", json={"sql": script}).status_code == 200
     process.kill()
     with Client(settings) as client:
         refusal(client, "INSERT INTO edges VALUES (2, 1)")

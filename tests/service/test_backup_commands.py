@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import httpx
 import pytest
 
 from freshet.command.application import main
@@ -72,7 +71,7 @@ def test_backups_of_a_service_that_runs_and_of_one_that_does_not(
     service = start(**NO_SPARK)
     service.wait_ready()
     monkeypatch.setenv("FRESHET_PORT", str(service.port))
-    made = httpx.post(f"{service.url}/v1/keys", json={"name": "boss", "role": "admin"}, timeout=240)
+    made = service.http.post("/v1/keys", json={"name": "boss", "role": "admin"})
     assert "the request has no key" in run("backup", settings.data / "running")
     monkeypatch.setenv("FRESHET_KEY", made.json()["key"])
     assert run("backup", settings.data / "running") == ""
@@ -119,7 +118,7 @@ def test_a_killed_backup_is_none(
     for number in range(KILLS):
         service = start(**NO_SPARK)
         service.wait_ready()
-        answer = httpx.post(f"{service.url}/v1/backups", json={"path": f"backup{number}"}, timeout=240)
+        answer = service.http.post("/v1/backups", json={"path": f"backup{number}"})
         assert answer.status_code == 202, answer.text
         wait_until(lambda: bool(list(settings.data.glob("*backup*"))))
         time.sleep(chance.random() * 0.02)

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import random
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 
-from bench.wire.own_postgres import programs
 from service.backup import backup_writing
 from service.backup.catalog_dump import TABLES
 from service.catalog.catalog import Catalog
 from service.catalog.database import metadata
 from service.running import pinned_state
 from service.settings.settings import Settings
-from tests.postgres.server import running
 from tests.seeds import SEED
 from tests.service.backups import (
     back_up,
@@ -112,23 +110,7 @@ def _no_links(*paths: object) -> None:
     raise OSError(18, "Invalid cross-device link")
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[Callable[[str], str]]:
-    """Makes databases of PostgreSQL; gives their URLs."""
-    where = programs()
-    if where is None:
-        pytest.skip("initdb is not installed; on Debian it is in the package postgresql")
-    with running(where) as server:
-
-        def database(name: str) -> str:
-            with server.connect() as connection:
-                connection.execute(f"CREATE DATABASE {name}")
-            return server.url(name)
-
-        yield database
-
-
-def test_between_kinds_of_databases(settings: Settings, server: Callable[[str], str]) -> None:
+def test_between_kinds_of_databases(settings: Settings, shared_catalog: str) -> None:
     """SQLite to PostgreSQL and back: no row of the catalog changes, nor what can be read."""
     with Client(settings) as client:
         define(client)
@@ -144,7 +126,7 @@ def test_between_kinds_of_databases(settings: Settings, server: Callable[[str], 
         client.change("t", {"insert": {"id": 1, "name": "naïve ✓"}}, Idempotency_Key="once")
         backup, epoch = back_up(client, "backup")
         before = everything(client, epoch)
-    moved = restored(backup, settings, "moved", database_url=server("moved"))
+    moved = restored(backup, settings, "moved", database_url=shared_catalog)
     inside = rows_of(moved.url)
     assert inside["log"] and inside["idempotency_keys"] and inside["counters"] and inside["layouts"]
     with Client(moved) as client:
@@ -166,15 +148,13 @@ def test_between_kinds_of_databases(settings: Settings, server: Callable[[str], 
         assert max(ids) > dict(inside["numbers"])["relations"], "a number was given twice"
 
 
-def test_a_numbered_row_keeps_its_number_in_postgresql(
-    settings: Settings, server: Callable[[str], str]
-) -> None:
+def test_a_numbered_row_keeps_its_number_in_postgresql(settings: Settings, shared_catalog: str) -> None:
     with Client(settings) as client:
         for name in ("a", "b"):
             client.table(name, {"x": "BIGINT"})
         client.delete("/v1/tables/b")
         backup, _ = back_up(client, "backup")
-    with Client(restored(backup, settings, "moved", database_url=server("numbers"))) as client:
+    with Client(restored(backup, settings, "moved", database_url=shared_catalog)) as client:
         client.table("c", {"x": "BIGINT"})
         assert client.runtime.definition("c").id == 3
 

@@ -377,7 +377,7 @@ def test_it_survives_kill(start: Callable[..., Process]) -> None:
     process.wait_ready()
 
     def sql(text: str, **more: object) -> dict:
-        answer = httpx.post(f"{process.url}/v1/sql", json={"sql": text, **more}, timeout=60)
+        answer = process.http.post("/v1/sql", json={"sql": text, **more})
         assert answer.status_code == 200, answer.text
         return answer.json()["results"][-1]
 

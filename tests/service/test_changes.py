@@ -125,8 +125,8 @@ def test_live_events(start: Callable[..., Process]) -> None:
 def test_streams_end_when_the_service_does(start: Callable[..., Process]) -> None:
     service = start()
     service.wait_ready()
-    httpx.post(
-        f"{service.url}/v1/tables",
+    service.http.post(
+        "/v1/tables",
         timeout=240,
         json={"name": "t", "columns": [{"name": "a", "type": "BIGINT"}]},
     )

@@ -233,11 +233,11 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
         "FRESHET_READ_SECONDS": "1",
         "FRESHET_LOG_LEVEL": "info",
     }
-    process = Process(tmp_path_factory.mktemp("feeds") / "data", limits)
+    process = Process(tmp_path_factory.mktemp("feeds") / "data", limits, fresh=True)
     try:
         process.wait_ready()
         sql = "CREATE TABLE t (a BIGINT, t TEXT); CREATE VIEW v AS SELECT a, t FROM t"
-        assert httpx.post(f"{process.url}/v1/sql", json={"sql": sql}, timeout=240).status_code == 200
+        assert process.http.post("/v1/sql", json={"sql": sql}).status_code == 200
         yield process
         written = process.finish()
         assert "Traceback" not in written, written
@@ -248,7 +248,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
 
 def insert(service: Process, rows: int, width: int) -> int:
     body = [{"insert": {"a": a, "t": "x" * width}} for a in range(rows)]
-    answer = httpx.post(f"{service.url}/v1/tables/t/deltas", json=body, timeout=240)
+    answer = service.http.post("/v1/tables/t/deltas", json=body)
     assert answer.status_code == 200, answer.text
     return answer.json()["epoch"]
 

@@ -174,7 +174,7 @@ def test_what_is_stored_keeps_the_body(client: Client) -> None:
 def test_functions_survive_a_crash(start: Callable[..., Process]) -> None:
     def ask(process: Process, sql: str) -> httpx.Response:
         process.wait_ready()
-        return httpx.post(f"{process.url}/v1/sql", timeout=240, json={"sql": sql})
+        return process.http.post("/v1/sql", json={"sql": sql})
 
     process = start()
     assert ask(process, ORDERS + ";".join(FUNCTIONS)).status_code == 200

@@ -11,13 +11,11 @@ import os
 import random
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 
-from bench.wire.own_postgres import programs
-from tests.postgres.server import running
 from tests.seeds import SEED
 from tests.service.client import Process
 from tests.service.door import Door
@@ -31,16 +29,11 @@ SETTINGS = {"FRESHET_CHECKPOINT_COMMITS": "20", "FRESHET_CHECKPOINT_BYTES": "200
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Mapping[str, str]]:
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Mapping[str, str]:
     """The settings of a service: its catalog's database, and its certificate."""
     if request.param == "sqlite":
-        yield secured(tmp_path)
-        return
-    where = programs()
-    if where is None:
-        pytest.skip("initdb is not installed; on Debian it is in the package postgresql")
-    with running(where) as server:
-        yield {"FRESHET_DATABASE_URL": server.new_database()}
+        return secured(tmp_path)
+    return {"FRESHET_DATABASE_URL": request.getfixturevalue("shared_catalog")}
 
 
 def secured(directory: Path) -> Mapping[str, str]:
@@ -66,7 +59,7 @@ def test_kills(start: Callable[..., Process], place: Mapping[str, str]) -> None:
         wait_until(load.is_working if kill == KILLS - 1 else lambda before=before: load.has_posted(before))
         time.sleep(chance.uniform(0, 1.5))
         service.kill()
-        service = start(**again)
+        service = start(fresh=kill == KILLS - 1, **again)
         service.wait_ready()
         load.end()
         with door.connect() as db:

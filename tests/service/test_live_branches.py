@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
-import httpx
 import pytest
 
 from service.settings.settings import Settings
@@ -334,11 +333,11 @@ def test_it_survives_kill(start: Callable[..., Process]) -> None:
     process = start(FRESHET_CHECKPOINT_COMMITS="3")
     process.wait_ready()
     for sql in TABLES.values():
-        assert httpx.post(f"{process.url}/v1/sql", json={"sql": sql}).status_code == 200
-    assert httpx.post(f"{process.url}/v1/branches", json={"name": "b", "live": True}).status_code == 201
+        assert process.http.post("/v1/sql", json={"sql": sql}).status_code == 200
+    assert process.http.post("/v1/branches", json={"name": "b", "live": True}).status_code == 201
 
     def send(on: str, *changes: dict) -> None:
-        answer = httpx.post(f"{process.url}/v1/tables/people/deltas{on}", json=list(changes))
+        answer = process.http.post(f"/v1/tables/people/deltas{on}", json=list(changes))
         assert answer.status_code == 200, answer.text
 
     for i in range(20):
@@ -349,9 +348,9 @@ def test_it_survives_kill(start: Callable[..., Process]) -> None:
     process = start()
     process.wait_ready()
     send("", upsert(50, "last"), upsert(0, "changed"))
-    newest = httpx.get(f"{process.url}/v1/tables/people/rows").json()["epoch"]
-    wait_until(lambda: httpx.get(f"{process.url}/v1/branches/b").json()["follows"] == newest)
-    rows = httpx.get(f"{process.url}/v1/tables/people/rows?branch=b").json()["rows"]
+    newest = process.http.get("/v1/tables/people/rows").json()["epoch"]
+    wait_until(lambda: process.http.get("/v1/branches/b").json()["follows"] == newest)
+    rows = process.http.get("/v1/tables/people/rows?branch=b").json()["rows"]
     found = {row["id"]: row["name"] for row in rows}
     own = {100 + i for i in range(0, 20, 3)} | set(range(0, 20, 3))
     assert found == {**dict.fromkeys(range(20), "main"), 50: "last", **dict.fromkeys(own, "own")}

@@ -206,7 +206,7 @@ def test_a_generated_client_reads_rows_and_changes(
         "CREATE TABLE orders (customer TEXT, total NUMERIC(12, 2)); INSERT INTO orders VALUES ('ada', 30);"
         "CREATE VIEW totals AS SELECT customer, sum(total) AS total FROM orders GROUP BY customer"
     )
-    assert httpx.post(f"{service.url}/v1/sql", json={"sql": setup}, timeout=240).status_code == 200
+    assert service.http.post("/v1/sql", json={"sql": setup}).status_code == 200
     (tmp_path / "openapi.json").write_text(json.dumps(document))
     (tmp_path / "config.yml").write_text("post_hooks: []\npackage_name_override: freshet_client\n")
     made = tmp_path / "made"

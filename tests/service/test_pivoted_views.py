@@ -228,8 +228,8 @@ def test_columns_are_there_after_a_restart_and_go_on(settings: Settings, is_kill
         try:
             process.wait_ready()
 
-            def results(sql: str, url: str = process.url) -> list[dict]:
-                answer = httpx.post(f"{url}/v1/sql", json={"sql": sql, "dialect": "duckdb"}, timeout=60)
+            def results(sql: str, http: httpx.Client = process.http) -> list[dict]:
+                answer = http.post("/v1/sql", json={"sql": sql, "dialect": "duckdb"})
                 assert answer.status_code == 200, answer.text
                 return answer.json()["results"]
 

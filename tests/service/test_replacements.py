@@ -284,7 +284,7 @@ def test_kills_around_applying(start: Callable[..., Process]) -> None:
         service.wait_ready()
 
         def ask(sql: str, service: Process = service) -> dict:
-            answer = httpx.post(f"{service.url}/v1/sql", json={"sql": sql}, timeout=240)
+            answer = service.http.post("/v1/sql", json={"sql": sql})
             assert answer.status_code == 200, answer.text
             return answer.json()["results"][-1]
 
@@ -310,7 +310,7 @@ def test_a_feed_goes_on_with_the_differences(start: Callable[..., Process]) -> N
     service.wait_ready()
 
     def ask(sql: str) -> int:
-        answer = httpx.post(f"{service.url}/v1/sql", json={"sql": sql}, timeout=240)
+        answer = service.http.post("/v1/sql", json={"sql": sql})
         assert answer.status_code == 200, answer.text
         return answer.json()["results"][-1]["epoch"]
 

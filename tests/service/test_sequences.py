@@ -6,8 +6,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import httpx
-
 from service.settings.settings import Settings
 from tests.pgwire.door import PostgresDoor
 from tests.postgres.server import Server
@@ -84,7 +82,7 @@ def test_sequences_count_as_in_postgres(tmp_path: Path, postgres: Server) -> Non
 
 def ask(process: Process, sql: str) -> list:
     process.wait_ready()
-    answer = httpx.post(f"{process.url}/v1/sql", timeout=240, json={"sql": sql})
+    answer = process.http.post("/v1/sql", json={"sql": sql})
     assert answer.status_code == 200, answer.text
     return list(answer.json()["results"][-1].get("rows", []))
 

@@ -245,6 +245,6 @@ def test_a_connection_that_closes_ends_its_query(start: Callable[..., Process]) 
         client.sendall(f"{head}Content-Type: application/json\r\n\r\n".encode() + body)
         wait_until(lambda: any(map(is_working, children(process.pid))))
     # The only worker is busy for an hour, unless its client's end has ended its query.
-    answer = httpx.post(f"{process.url}/v1/sql", json={"sql": "SELECT 1"}, timeout=240)
+    answer = process.http.post("/v1/sql", json={"sql": "SELECT 1"})
     assert answer.status_code == 200, answer.text
     process.terminate()

@@ -260,7 +260,7 @@ def check_definitions(two: Instances, leader: httpx.Client, standby: httpx.Clien
 
 def check_keys(two: Instances) -> None:
     """Keys reach the standby, and their end does."""
-    assert httpx.get(f"{two.standby.url}/v1/tables").status_code == 401
+    assert two.standby.http.get("/v1/tables").status_code == 401
     with two.of(two.leader) as leader:
         made = leader.make_key("k", "read")
         door = two.door.at(two.standby.url).of(made.key)

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-import httpx
 import pytest
 
 from service.errors import start_failure
@@ -115,20 +114,20 @@ def test_a_process(start: Callable[..., Process], tmp_path: Path) -> None:
     """The process's files are its owner's, its sinks' are for others. A second process says why it ends."""
     umask = os.umask(0o022)
     try:
-        service = start(FRESHET_LOAD_ROOTS=str(tmp_path / "out"))
+        service = start(fresh=True, FRESHET_LOAD_ROOTS=str(tmp_path / "out"))
         (tmp_path / "out").mkdir(mode=0o755)
         service.wait_ready()
         sql = "CREATE TABLE t (a BIGINT); INSERT INTO t VALUES (1); CREATE VIEW v AS SELECT a FROM t"
-        assert httpx.post(f"{service.url}/v1/sql", timeout=240, json={"sql": sql}).status_code == 200
+        assert service.http.post("/v1/sql", json={"sql": sql}).status_code == 200
         sink = {"name": "s", "view": "v", "path": "deep/er", "interval_seconds": 0.1}
-        assert httpx.post(f"{service.url}/v1/sinks", timeout=240, json=sink).status_code == 201
-        second = start()
+        assert service.http.post("/v1/sinks", json=sink).status_code == 201
+        second = start(fresh=True)
         exit_code, written = second.wait(240)
         assert exit_code == 1
         assert "another process uses the data directory" in written
         assert "Traceback" not in written and "leaked" not in written
         for _ in range(200):
-            if httpx.get(f"{service.url}/v1/sinks/s", timeout=240).json()["files"]:
+            if service.http.get("/v1/sinks/s").json()["files"]:
                 break
         assert "leaked" not in service.finish()
     finally:

@@ -75,6 +75,8 @@ def test_create_from_sql(client: Client) -> None:
         ({"name": "t-1", "columns": [{"name": "a", "type": "BIGINT"}]}, (422, "invalid_name")),
         ({"name": "t", "columns": [{"name": "a", "type": "POINT"}]}, (422, "unsupported_sql")),
         ({"name": "t", "columns": [{"name": "a", "type": ") x ("}]}, (422, "invalid_type")),
+        ({"name": "t", "columns": [{"name": "a", "type": "INT NOT NULL"}]}, (422, "invalid_type")),
+        ({"name": "t", "columns": [{"name": "a", "type": "INT; SELECT 1"}]}, (422, "invalid_type")),
         ({"name": "t", "columns": [{"name": "a", "type": "INT", "x": 1}]}, (422, "invalid_request")),
         (
             {"name": "t", "columns": [{"name": "a", "type": "INT"}, {"name": "A", "type": "INT"}]},
@@ -93,6 +95,22 @@ def test_create_from_sql(client: Client) -> None:
 def test_bad_definitions(client: Client, body: object, expected: tuple[int, str]) -> None:
     assert code(client.post("/v1/tables", body)) == expected
     assert client.get("/v1/tables").json() == {"tables": []}
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("BIT[]", "BIT[]"),
+        ("bit varying[]", "BIT[]"),
+        ("mood", "ENUM('ok', 'bad')"),
+        ("public.MOOD[]", "ENUM('ok', 'bad')[]"),
+        ("timestamp with time zone", "TIMESTAMPTZ"),
+    ],
+)
+def test_a_column_has_the_whole_type_that_is_written(client: Client, written: str, expected: str) -> None:
+    assert client.post("/v1/sql", {"sql": "CREATE TYPE mood AS ENUM ('ok', 'bad')"}).status_code == 200
+    client.table("t", {"a": written})
+    assert client.get("/v1/tables/t").json()["columns"][0]["type"] == expected
 
 
 def test_not_json(client: Client) -> None:

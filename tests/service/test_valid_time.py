@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-import httpx
 import pytest
 
 from service.settings.settings import Settings
@@ -363,7 +362,7 @@ def test_a_restart_keeps_everything(settings: Settings) -> None:
 
 def test_a_killed_service_has_what_it_acknowledged(start: Callable[..., Process]) -> None:
     def ask_process(process: Process, sql: str) -> list[list[object]]:
-        answer = httpx.post(f"{process.url}/v1/sql", json={"sql": sql}, timeout=240)
+        answer = process.http.post("/v1/sql", json={"sql": sql})
         assert answer.status_code == 200, answer.text
         rows: list[list[object]] = answer.json()["results"][-1].get("rows", [])
         return rows

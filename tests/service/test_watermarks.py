@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 
-import httpx
 import pytest
 
 from service.settings.settings import Settings
@@ -224,15 +223,15 @@ def test_it_survives_a_kill(tmp_path: Path) -> None:
         return process
 
     process = start()
-    httpx.post(f"{process.url}/v1/sql", json={"sql": TABLES}).raise_for_status()
+    process.http.post("/v1/sql", json={"sql": TABLES}).raise_for_status()
     for m in (10, 70, 130):
-        httpx.post(f"{process.url}/v1/tables/clicks/deltas", json=[click("a", m)]).raise_for_status()
+        process.http.post("/v1/tables/clicks/deltas", json=[click("a", m)]).raise_for_status()
     process.kill()
     process = start()
     try:
-        late = httpx.post(f"{process.url}/v1/tables/clicks/deltas", json=[click("a", 124)]).json()
+        late = process.http.post("/v1/tables/clicks/deltas", json=[click("a", 124)]).json()
         assert late["late"] == 1
-        rows = httpx.get(f"{process.url}/v1/views/hours/rows").json()["rows"]
+        rows = process.http.get("/v1/views/hours/rows").json()["rows"]
         assert [(row["window_start"], row["n"]) for row in rows] == [(at(0), 1), (at(60), 1)]
     finally:
         process.kill()

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import duckdb
-import httpx
 import pytest
 
 from service.settings.settings import Settings
@@ -470,24 +469,22 @@ def test_it_survives_kill(start: Callable[..., Process]) -> None:
     process = start(FRESHET_CHECKPOINT_COMMITS="3")
     process.wait_ready()
     for sql in TABLES.values():
-        assert httpx.post(f"{process.url}/v1/sql", json={"sql": sql}).status_code == 200
-    httpx.post(f"{process.url}/v1/tables/people/deltas", json=[upsert(1, "ann")])
-    assert httpx.post(f"{process.url}/v1/branches", json={"name": "b"}).status_code == 201
+        assert process.http.post("/v1/sql", json={"sql": sql}).status_code == 200
+    process.http.post("/v1/tables/people/deltas", json=[upsert(1, "ann")])
+    assert process.http.post("/v1/branches", json={"name": "b"}).status_code == 201
     for i in range(10):
         for on in ("", "?branch=b"):
-            answer = httpx.post(
-                f"{process.url}/v1/tables/people/deltas{on}", json=[upsert(10 + i, f"of{on}")]
-            )
+            answer = process.http.post(f"/v1/tables/people/deltas{on}", json=[upsert(10 + i, f"of{on}")])
             assert answer.status_code == 200
     body = {"on_conflict": "theirs"}
-    assert httpx.post(f"{process.url}/v1/branches/b/merge", json=body).json()["conflicts"] == 10
-    httpx.post(f"{process.url}/v1/tables/people/deltas?branch=b", json=[upsert(99, "last")])
+    assert process.http.post("/v1/branches/b/merge", json=body).json()["conflicts"] == 10
+    process.http.post("/v1/tables/people/deltas?branch=b", json=[upsert(99, "last")])
     process.kill()
     process = start()
     process.wait_ready()
-    answer = httpx.get(f"{process.url}/v1/tables/people/rows?branch=b").json()
+    answer = process.http.get("/v1/tables/people/rows?branch=b").json()
     assert [row["id"] for row in answer["rows"]] == [1, *range(10, 20), 99]
-    main = httpx.get(f"{process.url}/v1/tables/people/rows").json()["rows"]
+    main = process.http.get("/v1/tables/people/rows").json()["rows"]
     assert {row["name"] for row in main} == {"ann", "of?branch=b"}
-    answer = httpx.post(f"{process.url}/v1/branches/b/merge", json={})
+    answer = process.http.post("/v1/branches/b/merge", json={})
     assert (answer.json()["changes"], answer.json()["conflicts"]) == (1, 0)

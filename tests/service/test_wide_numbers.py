@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-import httpx
-
 from service.settings.settings import Settings
 from tests.service.client import Client, Process
 
@@ -27,8 +25,8 @@ SUM = ("123456788012345678901234567895.13", "123456789012345678901234567890.12",
 def test_they_are_there_after_a_kill(settings: Settings, tmp_path: Path) -> None:
     process = Process(tmp_path, {})
     process.wait_ready()
-    httpx.post(f"{process.url}/v1/sql", timeout=240, json={"sql": SCHEMA})
-    assert httpx.post(f"{process.url}/v1/tables/t/deltas", timeout=240, json=ROWS).status_code == 200
+    process.http.post("/v1/sql", json={"sql": SCHEMA})
+    assert process.http.post("/v1/tables/t/deltas", json=ROWS).status_code == 200
     process.kill()
     with Client(replace(settings, data=tmp_path)) as client:
         assert client.rows("v") == [SUM]

@@ -29,6 +29,7 @@ from engine.kernels.layers import (
     rows_at,
 )
 from engine.kernels.narrow.batch_type import BASE, LINE, MASK, OFFSET, WORD, load, store
+from engine.kernels.parallel import threads
 
 Places = slice | np.ndarray
 
@@ -59,12 +60,23 @@ def ends_of(batch):
     return ends
 
 
+@njit
+def _store_bytes(out, at, word, mask):
+    """Write the bytes of a word that a mask leaves; the least significant comes first, as in `store`."""
+    while mask != 0:
+        out[at] = word & 255
+        at += 1
+        word >>= 8
+        mask = np.int64(np.uint64(mask) >> np.uint64(8))
+
+
 @kernel("boolean(int64[:,::1], int64[:,::1], int64, uint8[::1], int64, int64[:,::1])")
 def write_rows(batch, format, stride, out, first, ends):
     """Write the rows of a matrix as rows of `out` from row `first` on; false if they do not fit the format.
 
     `ends` [2, D] has the least and the greatest words of the last columns so far, and gets those of these
-    rows. A word is written with eight bytes, and what follows overwrites those that are not its own.
+    rows. A word is written with eight bytes, and what follows overwrites those that are not its own. The last
+    rows are written byte by byte: behind them may be rows that another thread has written.
     """
     rows, columns = batch.shape
     address = out.ctypes.data + first * stride
@@ -73,8 +85,12 @@ def write_rows(batch, format, stride, out, first, ends):
         for c in range(columns):
             word = batch[i, c] - format[c, BASE]
             lost |= word & ~format[c, MASK]
-            if format[c, MASK] != 0:
+            if format[c, MASK] == 0:
+                continue
+            if i + WORD < rows:
                 store(address + format[c, OFFSET], word)  # type: ignore[call-arg]
+            else:
+                _store_bytes(out, (first + i) * stride + format[c, OFFSET], word, format[c, MASK])
         address += stride
     for d in range(ends.shape[1]):
         least, greatest = ends[0, d], ends[1, d]
@@ -105,20 +121,22 @@ def stretch_of(table, index, low, high):
     return out
 
 
-@njit
-def _copy(batch, i, columns, out, k):
-    for c in range(columns.shape[0]):
-        out[k, c] = batch[i, columns[c]]
+@kernel("void(int64[:,::1], int64, int64[::1], int64[:,::1])")
+def read_stretch(table, low, columns, out):
+    """The words of some columns of a table's first batch, which is narrow, in the rows from `low` on.
 
-
-@kernel("int64[:,::1](int64[:,::1], int64, int64, int64[::1])")
-def read_stretch(table, low, high, columns):
-    """The words of some columns in the rows low ≤ i < high of a table's first batch."""
-    batch = layer(table, 0)
-    out = np.empty((high - low, columns.shape[0]), np.int64)
-    for i in range(low, high):
-        _copy(batch, i, columns, out, i - low)
-    return out
+    They fill `out` [rows, columns]; a block of rows stays in the cache from column to column.
+    """
+    stride = table[0, STRIDE]
+    lines = rows_at(table[0, FORMAT], table[0, WIDTH], LINE)
+    for start in range(0, out.shape[0], _BLOCK):
+        stop = min(start + _BLOCK, out.shape[0])
+        for k in range(columns.shape[0]):
+            mask, base = lines[columns[k], MASK], lines[columns[k], BASE]
+            at = table[0, ADDRESS] + (low + start) * stride + lines[columns[k], OFFSET]
+            for i in range(start, stop):
+                out[i, k] = (load(at) & mask) + base  # type: ignore[call-arg]
+                at += stride
 
 
 @kernel("int64[:,::1](int64[:,::1], int64[::1], int64[::1])")
@@ -127,7 +145,8 @@ def read_places(table, places, columns):
     batch = layer(table, 0)
     out = np.empty((places.shape[0], columns.shape[0]), np.int64)
     for k in range(places.shape[0]):
-        _copy(batch, places[k], columns, out, k)
+        for c in range(columns.shape[0]):
+            out[k, c] = batch[places[k], columns[c]]
     return out
 
 
@@ -165,11 +184,19 @@ class NarrowRows:
     @staticmethod
     def of(rows: np.ndarray) -> NarrowRows:
         """The rows of a matrix that is not empty."""
-        ends = ends_of(rows)
+        parts = threads.parts_of(len(rows))
+        found = threads.each(lambda part: ends_of(rows[part]), parts)
+        ends = np.stack((np.min([e[0] for e in found], 0), np.max([e[1] for e in found], 0)))
         format, stride = format_for(ends)
         data = np.empty(len(rows) * stride + WORD, np.uint8)
-        write_rows(rows, format, stride, data, 0, _NO_ENDS)
+        threads.each(lambda part: write_rows(rows[part], format, stride, data, part.start, _NO_ENDS), parts)
         return NarrowRows(data, len(rows), format, stride, ends)
+
+    def with_word(self, column: int, word: int) -> NarrowRows:
+        """The same rows with another word in a column of one word. The bytes are shared."""
+        format, ends = self.format.copy(), self.ends.copy()
+        format[column, BASE] = ends[:, column] = word
+        return NarrowRows(self.data, len(self), format, self.stride, ends)
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -186,7 +213,11 @@ class NarrowRows:
         columns = np.atleast_1d(numbers)
         if isinstance(places, slice):
             low, high, _ = places.indices(len(self))
-            read = read_stretch(self.table, low, max(low, high), columns)
+            read = np.empty((max(0, high - low), len(columns)), np.int64)
+            threads.each(
+                lambda part: read_stretch(self.table, low + part.start, columns, read[part]),
+                threads.parts_of(len(read)),
+            )
         else:
             numbers_of = np.flatnonzero(places) if places.dtype == np.bool_ else places
             read = read_places(self.table, np.asarray(numbers_of, np.int64), columns)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from engine.kernels.hashing import _eight as eight
+from engine.kernels.hashing import eight
 from engine.kernels.layers import WORD, rows_at
 
 __all__ = ["eight", "equals", "first", "marks", "uncounted_bytes"]

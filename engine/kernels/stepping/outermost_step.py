@@ -124,19 +124,31 @@ def tell(operators, place, delta):
     line[OUT_COLUMNS] = delta.shape[1]
 
 
-@kernel("void(int64[:,::1], int64, int64[:,::1])")
-def feed(arrays, place, delta):
+@njit
+def _feed(arrays, place, delta):
     """Let the step begin with a delta of the input at a place."""
     if delta.shape[1] > 0:
         tell(_matrix(arrays, OPERATORS), place, delta)
         reach(_vector(arrays, QUEUE), _vector(arrays, CALL), place)
 
 
-@kernel("int64(int64[:,::1])")
-def run_reached(arrays):
-    """Run the operators that changes reach, until all have had their turns or the next one is Python's. The
-    next call begins behind that operator, if `state[ANSWER]` is told, and expects its delta in its line.
-    Returns the status."""
+@kernel("void(int64[:,::1], int64, int64[:,::1])")
+def feed(arrays, place, delta):
+    """Let the step begin with a delta of the input at a place."""
+    _feed(arrays, place, delta)
+
+
+@kernel("int64(int64[:,::1], int64, int64[:,::1])")
+def run_reached(arrays, place, delta):
+    """Let the step begin with a delta of the input at a place, besides those it was fed with, and run the
+    operators that changes reach, until all have had their turns or the next one is Python's. Returns the
+    status.
+
+    If `place` is NOTHING, the step goes on behind the operator that was Python's, for which `state[ANSWER]`
+    is told, with its delta in its line.
+    """
+    if place != NOTHING:
+        _feed(arrays, place, delta)
     queue, state = _vector(arrays, QUEUE), _vector(arrays, CALL)
     run = Stepping(
         _matrix(arrays, CODE),

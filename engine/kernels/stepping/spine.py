@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.compiled import kernel
-from engine.kernels.layers import COLUMNS, FORMAT, KEY, ROWS, SPREAD, WORD, matrix, register, rows_at
+from engine.kernels.layers import ADDRESS, COLUMNS, FORMAT, KEY, ROWS, SPREAD, WORD, matrix, register, rows_at
 from engine.kernels.layers import WIDTH as ROW_WIDTH
 from engine.kernels.merge import FIELDS, WRITTEN, advance
 
@@ -25,10 +25,11 @@ LOOSE on there are only batches that no merge of the trace is working on; it is 
 is the trace's. From line SETTLED on, batches are in a nursery; it is NOWHERE if none is. Epochs before SINCE
 are one; WIDTH is the number of words and rounds, and LOOKED_UP that of the words that are looked up. UNPAID
 counts the rows that were inserted here since the trace's merges in progress were paid for some, and may grow
-to PAYABLE. MERGING is the line of the left one of two batches that are being merged here, NOWHERE if none
-are; INTO is the address of the result, and from PROGRESS on stands how far it is (`engine.kernels.merge`)."""
+to PAYABLE, which is NOTHING_OWED if there are none. MERGING is the line of the left one of two batches that
+are being merged here, NOWHERE if none are; INTO is the address of the result, and from PROGRESS on stands how
+far it is (`engine.kernels.merge`)."""
 SPINE = PROGRESS + FIELDS
-PINNED = np.iinfo(np.int64).max
+PINNED = NOTHING_OWED = np.iinfo(np.int64).max
 NOWHERE = -1
 AT_ONCE = 64
 """Merges of up to this many rows are done at once."""
@@ -156,3 +157,37 @@ def end_merge(numbers):
     """Merge the rest of what is being merged."""
     if numbers[MERGING] != NOWHERE:
         _go_on(numbers, MOST)
+
+
+@njit
+def _moved(address, words, nursery, cursor):
+    """The address in a nursery, which must have room, to which some words are copied."""
+    to = _room(nursery, cursor, words)
+    rows_at(to, 1, words)[:] = rows_at(address, 1, words)
+    cursor[0] += words
+    return to
+
+
+@kernel("boolean(int64[::1], int64[::1], int64[::1], int64)")
+def move(numbers, nursery, cursor, most):
+    """Move the batches of a trace that are in a nursery, and those being merged, to another one; false if
+    nothing was done, because more than `most` of its words would be taken then."""
+    if numbers[SETTLED] == NOWHERE:
+        return True
+    table = _table(numbers)
+    words = 0
+    for line in range(numbers[SETTLED], numbers[COUNT]):
+        words += table[line, ROWS] * table[line, ROW_WIDTH]
+    merging, room = numbers[MERGING], 0
+    if merging != NOWHERE:
+        room = (table[merging, ROWS] + table[merging + 1, ROWS]) * table[merging, ROW_WIDTH]
+    if cursor[0] + words + room > most:
+        return False
+    for line in range(numbers[SETTLED], numbers[COUNT]):
+        size = table[line, ROWS] * table[line, ROW_WIDTH]
+        table[line, ADDRESS] = _moved(table[line, ADDRESS], size, nursery, cursor)
+    if merging != NOWHERE:
+        written = numbers[PROGRESS + WRITTEN] * table[merging, ROW_WIDTH]
+        numbers[INTO] = _moved(numbers[INTO], written, nursery, cursor)
+        cursor[0] += room - written
+    return True

@@ -7,7 +7,8 @@
 Numbers are little-endian. `key` is the trace's; without an index, the last three are 0. The rows of a small
 batch are int64, row by row: version 1. Those of a large one are narrow (`engine.kernels.narrow`): version 2.
 Before these are the least and the greatest word of each column, int64 each, which give the format, and behind
-them eight to fifteen zeros. Earlier releases wrote files of version 1 alone.
+them eight to fifteen zeros. With a radix index, these are versions 3 and 4. Earlier releases wrote files of
+version 1 alone, and later ones of versions 1 and 2.
 
 The header has 64 bytes, so that rows and slots are aligned: a file is mapped and read in place. It is mapped
 copy-on-write, because kernels take writable arrays, though none writes to a batch. Reading a small file is
@@ -24,12 +25,15 @@ import numpy as np
 
 from engine.errors import StoreError
 from engine.kernels.narrow.batch_type import WORD
-from engine.kernels.narrow.narrow_rows import Batch, NarrowRows, format_for
-from engine.state.layer import NARROW, Index, Layer
+from engine.kernels.narrow.narrow_rows import Batch, NarrowRows, as_matrix, format_for
+from engine.state.batch_index import Index
+from engine.state.layer import NARROW, Layer
 from engine.state.store.files import BatchFile
 
 MATRIX, NARROWED = 1, 2
 """Versions: what the rows are."""
+RADIX = 2
+"""Added to the version of a file with a radix index."""
 SMALL = 1 << 17
 """Files of up to this many bytes are read instead of mapped."""
 _MAGIC = b"freshetB"
@@ -40,11 +44,12 @@ _HEADER = _PREFIX.size + _SHAPE.size
 
 def pieces(layer: Layer, key: int) -> tuple[int, list[bytes | memoryview]]:
     """The checksum of a batch's file, and its content piece by piece."""
-    rows, index = layer.matrix, layer.index
+    rows, index = layer.rows, layer.index
     slots = np.empty(0, np.uint32) if index is None else index.slots
     keys, place_bits = (0, 0) if index is None else (index.keys, index.place_bits)
     shape = _SHAPE.pack(*rows.shape, key, keys, len(slots), place_bits)
     version, kept = _kept(rows)
+    version += RADIX if place_bits < 0 else 0
     content: list[bytes | memoryview] = [shape, *kept, slots.astype("<u4", copy=False).data]
     checksum = 0
     for piece in content:
@@ -52,11 +57,14 @@ def pieces(layer: Layer, key: int) -> tuple[int, list[bytes | memoryview]]:
     return checksum, [_PREFIX.pack(_MAGIC, version, checksum), *content]
 
 
-def _kept(rows: np.ndarray) -> tuple[int, list[bytes | memoryview]]:
+def _kept(rows: Batch) -> tuple[int, list[bytes | memoryview]]:
     """The version of a file of these rows, and what it has of them."""
     if len(rows) < NARROW:
-        return MATRIX, [np.ascontiguousarray(rows, "<i8").reshape(-1).data]
-    narrow = NarrowRows.of(np.ascontiguousarray(rows))
+        return MATRIX, [np.ascontiguousarray(as_matrix(rows), "<i8").reshape(-1).data]
+    narrow = rows
+    # A reader has the format from the ends, and a merge may have left one with room for other words.
+    if not isinstance(narrow, NarrowRows) or (narrow.format != format_for(narrow.ends)[0]).any():
+        narrow = NarrowRows.of(np.ascontiguousarray(as_matrix(rows)))
     ends = np.ascontiguousarray(narrow.ends, "<i8").reshape(-1)
     size = len(rows) * narrow.stride
     return NARROWED, [ends.data, narrow.data[:size].data, bytes(_size(len(rows), narrow.stride) - size)]
@@ -76,9 +84,7 @@ def open_batch(path: Path, file: BatchFile) -> Layer:
     rows, columns, _, keys, slots, place_bits = _SHAPE.unpack_from(content.data, _PREFIX.size)
     end = len(content) - 4 * slots
     words = content[_HEADER:end].view(np.int64)
-    batch: Batch = (
-        words.reshape(rows, columns) if _version(content) == MATRIX else _narrow(words, rows, columns)
-    )
+    batch: Batch = _narrow(words, rows, columns) if _is_narrow(content) else words.reshape(rows, columns)
     index = Index(content[end:].view(np.uint32), place_bits, file.key, keys) if slots else None
     return Layer(batch, index, file)
 
@@ -90,13 +96,14 @@ def _narrow(words: np.ndarray, rows: int, columns: int) -> NarrowRows:
     return NarrowRows(words[2 * columns :].view(np.uint8), rows, format, stride, ends)
 
 
-def _version(content: np.ndarray) -> int:
-    return int(_PREFIX.unpack_from(content.data)[1])
+def _is_narrow(content: np.ndarray) -> bool:
+    version = _PREFIX.unpack_from(content.data)[1]
+    return version in (NARROWED, NARROWED + RADIX)
 
 
 def _room(content: np.ndarray, rows: int, columns: int) -> int:
     """The bytes that so many rows take in a file."""
-    if _version(content) == MATRIX:
+    if not _is_narrow(content):
         return WORD * rows * columns
     ends = content[_HEADER : _HEADER + 2 * WORD * columns].view(np.int64)
     return ends.nbytes + _size(rows, format_for(ends.reshape(2, columns))[1])
@@ -118,9 +125,9 @@ def _content(path: Path, file: BatchFile) -> np.ndarray:
     except FileNotFoundError:
         raise StoreError(f"the state's file {path} is missing") from None
     magic, version, checksum = _PREFIX.unpack_from(content.data)
-    if magic == _MAGIC and version not in (MATRIX, NARROWED):
+    if magic == _MAGIC and not MATRIX <= version <= NARROWED + RADIX:
         raise StoreError(
-            f"the state's file {path} has version {version}; this release reads up to {NARROWED}"
+            f"the state's file {path} has version {version}; this release reads up to {NARROWED + RADIX}"
         )
     rows, columns, key, _, slots, _ = _SHAPE.unpack_from(content.data, _PREFIX.size)
     known = (magic, checksum, rows, columns, key)

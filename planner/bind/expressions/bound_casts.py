@@ -8,6 +8,7 @@ from engine.plan.expressions import Foreign, Literal
 from engine.schema import DOUBLE, NESTED, TEXT, Kind, Type, without_names
 from planner.bind.coercion import cast_of_variant, coerce, explicit_cast
 from planner.bind.expressions.binding import Binding
+from planner.bind.expressions.special_numbers import cast_of_special
 from planner.bind.scalar_functions import foreign
 from planner.dialects.number_beginnings import NUMBER_OF_TEXT, WHOLE_OF_TEXT
 from planner.dialects.postgres_values import written_value
@@ -57,6 +58,10 @@ def bind_cast(binding: Binding, node: exp.Cast) -> Expression:
         return decoded
     if type == TEXT and not is_native(node) and (form := written_value(value.type, binding.session.dialect)):
         return foreign(form, [value], node, binding.session.dialect)
+    if has(binding.session.dialect, Trait.NUMBERS_HAVE_SPECIALS) and not isinstance(node, exp.TryCast):
+        special = cast_of_special(value, type, has_digits=bool(node.to.expressions))
+        if special is not None:
+            return special
     return explicit_cast(value, type, isinstance(node, exp.TryCast))
 
 

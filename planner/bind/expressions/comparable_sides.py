@@ -7,6 +7,7 @@ import re
 from engine.plan.expressions import Call, Foreign, Literal, Op
 from engine.schema import BOOLEAN, DOUBLE, INTEGER, INTERVAL, JSON, TEXT, Kind, Type
 from planner.bind.coercion import argument, cast_of_variant, coerce, number_literal, typed
+from planner.bind.expressions.special_numbers import special_beside
 from planner.dialects.number_beginnings import NUMBER_OF_TEXT, beginning
 from planner.dialects.traits import Trait, has
 from planner.errors import TypeMismatch
@@ -59,6 +60,8 @@ def bind_comparison(op: Op, left: Expression, right: Expression, dialect: str = 
         _check_booleans(left, right)
     if has(dialect, Trait.JSON_IS_VARIANT) and {left.type.kind, right.type.kind} == {Kind.JSON, Kind.TEXT}:
         left, right = (cast_of_variant(side, JSON) if side.type == TEXT else side for side in (left, right))
+    if has(dialect, Trait.NUMBERS_HAVE_SPECIALS):
+        left, right = special_beside(left, right), special_beside(right, left)
     sides = comparable(left, right)
     if sides[0].type == INTERVAL:
         sides = (_normalized(sides[0]), _normalized(sides[1]))

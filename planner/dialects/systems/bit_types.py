@@ -14,6 +14,9 @@ from sqlglot.tokens import TokenType
 class BitTypes:
     """Reads the types. A mixin that comes before a parser class among the bases."""
 
+    is_ours = False
+    """Whether BIT is our type, as answers of the service name it."""
+
     def _parse_types(self: Any, *args: Any, **options: Any) -> exp.Expr | None:
         found: exp.Expr | None = super()._parse_types(*args, **options)  # type: ignore[misc]
         if not isinstance(found, exp.DataType):
@@ -27,7 +30,7 @@ class BitTypes:
             _name(found, self._length())
             while self._match_pair(TokenType.L_BRACKET, TokenType.R_BRACKET):
                 found = exp.DataType(this=exp.DType.ARRAY, expressions=[found], nested=True)
-        for inner in found.find_all(exp.DataType):
+        for inner in () if self.is_ours else found.find_all(exp.DataType):
             if inner.this is exp.DType.BIT and not inner.expressions:
                 inner.set("expressions", [exp.DataTypeParam(this=exp.Literal.number(1))])
         return found

@@ -228,7 +228,7 @@ async def branch_diff(
         stream = STREAMS[media_type]
         reading = Reading(found.whole, found.epoch, *found.rows, texts=found.texts)
         stop = reading.size if limit is None else min(limit, reading.size)
-        pieces = stream.pieces(reading, runtime.dictionary, 0, stop)
+        pieces = await lanes.reads.run(stream.checked, reading, runtime.dictionary, 0, stop)
         return StreamingResponse(lanes.reads.each(pieces), headers=headers, media_type=stream.media_type)
     head = {"relation": relation, "from": before, "to": after, "rows": len(found.counts)}
     stop = runtime.settings.page_rows if limit is None else limit

@@ -188,7 +188,7 @@ async def preview_replacement(
         stream = STREAMS[media_type]
         reading = Reading(found.whole, found.epoch, *found.rows, texts=found.texts)
         stop = reading.size if limit is None else min(start + limit, reading.size)
-        pieces = stream.pieces(reading, runtime.dictionary, min(start, stop), stop)
+        pieces = await lanes.reads.run(stream.checked, reading, runtime.dictionary, min(start, stop), stop)
         return StreamingResponse(lanes.reads.each(pieces), headers=headers, media_type=stream.media_type)
     stop = start + (runtime.settings.page_rows if limit is None else limit)
     head = {"replacement": name, "view": relation or runtime.replacements.get(name).record.queries[0].view}

@@ -161,7 +161,7 @@ async def _rows(
         return Response(body, headers=headers, media_type=JSON)
     stream = STREAMS[media_type]
     stop = reading.size if limit is None else min(reading.size, start + limit)
-    pieces = stream.pieces(reading, timeline.dictionary, start, stop)
+    pieces = await lanes.reads.run(stream.checked, reading, timeline.dictionary, start, stop)
     return StreamingResponse(lanes.reads.each(pieces), headers=headers, media_type=stream.media_type)
 
 

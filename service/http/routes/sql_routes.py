@@ -202,8 +202,8 @@ async def _stream(
     reading, dictionary = await lane.run(answer_reading, result.answer, result.epoch)
     stop = reading.size if limit is None else min(start + limit, reading.size)
     stream = STREAMS[media_type]
-    pieces = lane.each(stream.pieces(reading, dictionary, start, stop))
-    return StreamingResponse(pieces, headers=_told(result), media_type=stream.media_type)
+    pieces = await lane.run(stream.checked, reading, dictionary, start, stop)
+    return StreamingResponse(lane.each(pieces), headers=_told(result), media_type=stream.media_type)
 
 
 def _told(result: Result) -> dict[str, str]:

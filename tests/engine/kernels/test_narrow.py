@@ -13,6 +13,7 @@ from engine.kernels.layers import SPREAD
 from engine.kernels.lookup import find_ranges
 from engine.kernels.merge import FIELDS, WRITTEN, merge, merge_step
 from engine.kernels.narrow.narrow_rows import NarrowColumn, NarrowRows, as_matrix, table_of
+from engine.kernels.parallel import threads
 from engine.state.layer import Layer
 from engine.state.narrow_writer import NarrowWriter
 from tests.seeds import each_seed
@@ -71,6 +72,28 @@ def test_a_column_of_one_word_takes_no_bytes() -> None:
     assert NarrowRows.of(rows).stride == 1
     assert NarrowRows.of(rows[:1]).stride == 0
     assert NarrowRows.of(rows[:1])[:].tolist() == [[0, 7, 1]]
+
+
+@pytest.mark.parametrize("high", [2, 200, 2**20, 2**40])
+def test_several_threads_write_the_parts_of_one_batch(high: int) -> None:
+    """A word is written with eight bytes, which reach into rows that another thread may have written."""
+    rows = np.random.default_rng(high).integers(0, high, (threads.LARGE + 5, 2))
+    threads.use(3)
+    try:
+        narrow = [NarrowRows.of(rows) for _ in range(20)]
+        assert all(np.array_equal(each[:], rows) for each in narrow)
+    finally:
+        threads.use(1)
+
+
+def test_a_word_that_all_rows_have_is_replaced_without_a_copy() -> None:
+    rows = np.array([[i, 7, i % 3] for i in range(200)], np.int64)
+    narrow = NarrowRows.of(rows)
+    moved = narrow.with_word(1, -(2**40))
+    assert moved.data is narrow.data
+    assert moved[:].tolist() == [[i, -(2**40), i % 3] for i in range(200)]
+    assert moved[:, 1].min() == NarrowColumn(moved, 1).max() == -(2**40)
+    assert np.array_equal(narrow[:], rows)
 
 
 @each_seed(60)

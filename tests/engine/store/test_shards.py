@@ -49,12 +49,16 @@ def test_the_shard_of_a_key_is_known_to_all_releases() -> None:
 
 
 def test_an_index_of_one_shard_uses_all_of_its_slots() -> None:
-    rows = np.stack([np.arange(64_000), np.ones(64_000, int)], axis=1)
-    part = split_by_shard(rows, 1, 8)[3]
+    """Neither the first bits of hashes nor the words themselves are those by which shards are divided."""
+    words = np.append(np.arange(64_000), 1 << 50)
+    rows = np.stack([words, np.ones_like(words)], axis=1)
+    part = max(split_by_shard(rows, 1, 8), key=lambda part: part[-1, 0])
     index = Layer(part).indexed(1).index
-    assert index is not None and len(part) > FEWEST
+    assert index is not None and index.place_bits > 0 and len(part) > FEWEST
     eighths = np.array_split(index.slots > 0, 8)
     assert min(eighth.sum() for eighth in eighths) > 0.9 * len(part) / 8
+    even = Layer(part[:-1]).indexed(1).index
+    assert even is not None and even.is_even
 
 
 def test_no_rows_and_spread_keys() -> None:

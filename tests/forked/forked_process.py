@@ -1,0 +1,118 @@
+"""Starts as `subprocess.Popen` makes them, of a process that has loaded the service already."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from itertools import cycle
+from subprocess import DEVNULL
+
+from tests.forked.template import Start
+
+_AT_LOAD = ("PYTHON", "NUMBA_", "OMP_", "OPENBLAS_", "LD_", "MALLOC_", "ARROW_")
+"""How variables begin that Python and libraries read when they are loaded."""
+_AFTER_ALL = {"PYTHONFAULTHANDLER"}
+"""Those that a template heeds all the same."""
+_SEEDS = ("1", "2")
+"""Seeds of hashes. A service and the one that is started after it have sets in different orders, as ever."""
+_DEAD = "the template has died"
+
+
+def can_fork(arguments: Sequence[str], environment: Mapping[str, str]) -> bool:
+    """Whether a template can become this program."""
+    changed = {name for name, value in environment.items() if os.environ.get(name) != value}
+    at_load = {name for name in changed if name.startswith(_AT_LOAD)} - _AFTER_ALL
+    return hasattr(os, "pidfd_open") and arguments[0] == "-m" and not at_load
+
+
+class ForkedProcess:
+    """What the tests use of `subprocess.Popen`; `output` is where its errors go. Its other output is lost."""
+
+    def __init__(self, arguments: Sequence[str], environment: Mapping[str, str], output: int) -> None:
+        self.returncode: int | None = None
+        self._ended, told = os.pipe()
+        self._reading = threading.Lock()
+        weakref.finalize(self, os.close, self._ended)  # threads may wait for it until then
+        nothing = os.open(os.devnull, os.O_RDWR)
+        os.umask(umask := os.umask(0o077))
+        start = Start(list(arguments), dict(environment), os.getcwd(), umask)
+        try:
+            self.pid = _next_template().start(start, [nothing, nothing, output, told])
+        finally:
+            os.close(nothing)
+            os.close(told)
+
+    def poll(self) -> int | None:
+        with suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None:
+            if not select.select([self._ended], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(str(self.pid), timeout or 0)
+            with self._reading:
+                if self.returncode is None:
+                    told = os.read(self._ended, 16)
+                    if not told:
+                        raise RuntimeError(_DEAD)
+                    self.returncode = int(told)
+        return self.returncode
+
+    def send_signal(self, number: int) -> None:
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, number)
+
+    def terminate(self) -> None:
+        self.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+
+class _Running:
+    """A template. Any thread may ask it for a start."""
+
+    def __init__(self, seed: str) -> None:
+        self._lock = threading.Lock()
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "tests.forked.template"],
+                stdin=theirs,
+                stdout=DEVNULL,
+                env=os.environ | {"PYTHONHASHSEED": seed},
+            )
+        atexit.register(self._end)
+
+    def start(self, start: Start, files: Sequence[int]) -> int:
+        with self._lock:
+            socket.send_fds(self._socket, [start.message()], files)
+            answer = self._socket.recv(16)
+        if not answer:
+            raise RuntimeError(_DEAD)
+        return int(answer)
+
+    def _end(self) -> None:
+        self._socket.close()
+        self._process.wait()
+
+
+_template = cache(_Running)
+_turns = cycle(_SEEDS)
+
+
+def _next_template() -> _Running:
+    """Templates take turns."""
+    return _template(next(_turns))
