@@ -22,6 +22,7 @@ from planner.limits import PlanningLimits, current, out_of_memory, out_of_time, 
 from planner.lower.planned_query import PlannedQuery
 from planner.parsing.namespace import Namespace
 from planner.parsing.parameters import Parameters
+from planner.parsing.parse import spelled_names
 from planner.parsing.script import Piece, split
 from planner.planning import plan_query
 from planner.relation import Catalog, Watermark
@@ -61,8 +62,11 @@ def translate_text(sql: str, dialect: str, limits: PlanningLimits) -> Translatio
 
 
 def is_long_query(piece: Piece) -> bool:
-    """Whether a statement is a query with a long text."""
-    return piece.length >= LONG and is_query(piece)
+    """Whether a statement is a query with a long text, or a long one in place of calls of functions."""
+    if not is_query(piece):
+        return False
+    replaced = () if piece.length >= LONG else spelled_names(piece.source, piece.dialect, piece.names)
+    return piece.length + sum(len(text) for *_, text in replaced) >= LONG
 
 
 def long_query(piece: Piece, relations: Relations) -> AdhocQuery:

@@ -24,6 +24,8 @@ POSTGRES = "postgres"
 NAMED = frozenset(RELATIVES)
 """The dialects whose columns have these names."""
 UNKNOWN = "?column?"
+WHOLE_TEXT = "whole_text"
+"""What a tree keeps of its parser: the text, with what stands for names behind it."""
 _NAMED = (exp.Alias, exp.Aliases, exp.Column, exp.Columns, exp.PropertyEQ, exp.Star)
 _AROUND = (exp.Paren, exp.Window, exp.Filter, exp.WithinGroup, exp.Bracket, exp.Collate, exp.IgnoreNulls)
 """Nodes that have the name of what they are around."""
@@ -82,6 +84,7 @@ _TRIMS = {"LEADING": "ltrim", "TRAILING": "rtrim"}
 
 def with_named_columns(tree: exp.Expression, text: str) -> exp.Expression:
     """The tree with an alias for every column without a name; `text` is what it was parsed from."""
+    text = tree.meta.pop(WHOLE_TEXT, text)
     for values in list(tree.find_all(exp.Values)):
         named = _named_values(values)
         tree = named if values is tree else tree

@@ -25,19 +25,20 @@ from planner.dialects.units import ABBREVIATIONS, INTERVALS
 from planner.formats import keeping_formats
 from planner.limits import check_time
 from planner.native.subscripts import keeping_subscripts, remember_first
+from planner.parsing.column_names import WHOLE_TEXT
+from planner.parsing.found_calls import FunctionCalls
 from planner.parsing.hints import PriorityHints
 from planner.parsing.interval_texts import is_of_months, read_interval
 from planner.parsing.json_columns import JsonColumns
 from planner.parsing.ksql_windows import WindowClauses
 from planner.parsing.limit_by import LimitBy
-from planner.parsing.materialize_words import MaterializeWords
 from planner.parsing.mutually import MutualRecursion
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.parameters import mark
 from planner.parsing.pivot_statements import PivotStatements
 from planner.parsing.recursion_clauses import RecursionClauses
 from planner.parsing.rewritten_text import Replaced
-from planner.parsing.risingwave_words import RisingWaveWords
+from planner.parsing.system_words import MaterializeWords, RisingWaveWords
 from planner.parsing.table_clauses import TableClauses
 from planner.parsing.tuple_places import TuplePlaces
 from planner.parsing.type_names import TypeNames
@@ -73,10 +74,10 @@ def read_trees(
     names: Namespace,
     is_type: bool = False,
 ) -> tuple[list[exp.Expr | None], list[Replaced]]:
-    """The trees of statements, or of a type in our own words, and what stands in them for the names of types
-    in the text."""
+    """The trees of statements, or of a type in our own words, and what stands in them for the names of types,
+    and for calls of functions."""
     parser = _parser_class(dialect)(dialect=keeping_subscripts(dialect))
-    parser.names = names
+    parser.know(names, len(text))
     tokens = with_numerals(tokens, dialect)
     parser.is_ours = is_type
     found = parser.parse_into(exp.DataType, tokens, text) if is_type else parser.parse(tokens, text)
@@ -84,7 +85,9 @@ def read_trees(
         if isinstance(tree, exp.Expression):
             remember_first(tree, dialect)
             found[place] = rewritten(tree, dialect)
-    return found, sorted(set(parser.spelled))
+            if parser.spelled:
+                found[place].meta[WHOLE_TEXT] = parser.sql
+    return found, parser.meanings()
 
 
 _WORDS: Mapping[str, tuple[type, ...]] = {
@@ -125,6 +128,7 @@ def _parser_class(dialect: str) -> Any:
         TableClauses,
         _Joins,
         MutualRecursion,
+        FunctionCalls,
         TypeNames,
         RecursionClauses,
         PriorityHints,

@@ -1,122 +1,164 @@
-"""Where a statement calls functions, by its tokens: a name with a parenthesis behind it is not always a call.
+"""Calls of SQL functions: where one stands, the parser goes on with what stands for it.
 
-Tables, common table expressions, indexes, aliases and columns may have the name of a function.
+SELECT gross(price)     as if (COALESCE((price) * 1.07, ...)) AS gross were written
+FROM near(3)            as if (SELECT ...) AS near were
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
+from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
-from planner.parsing.namespace import Namespace
-from planner.relation_names import full_name, schema_named
+from planner.errors import PlannerError
+from planner.limits import check_text
+from planner.parsing.column_names import NAMED
+from planner.parsing.rewritten_text import Spelled
+from planner.relation_names import own_name
 
-_BEFORE_ITEM = frozenset({"SELECT", "DISTINCT", "ALL", "RETURNING", ","})
-AFTER_ITEM = frozenset(
-    {",", ")", ";", "FROM", "WHERE", "GROUP", "GROUP BY", "HAVING", "ORDER", "ORDER BY", "LIMIT", "OFFSET"}
-    | {"FETCH", "UNION", "INTERSECT", "EXCEPT", "WINDOW", "QUALIFY", "INTO", "ON"}
-)
-"""Words after a column of a select list; a semicolon stands for the end."""
-_ENDS_LIST = AFTER_ITEM - {",", ")"}
-_WITH_FROM = frozenset({"EXTRACT", "OVERLAY", "SUBSTRING", "TRIM"})
-"""Functions in whose parentheses FROM is no clause."""
-_OF_FROM = frozenset({"FROM", "JOIN", "LATERAL", "APPLY", "USING"})
-_BODIES = (["("], ["MATERIALIZED"], ["NOT"])
-"""Words after the AS of a common table expression."""
-_DEFINES = frozenset({"AS", "EXISTS", "INTO", "REFERENCES", "TABLE", "VIEW"})
-"""Words before a name with parentheses that is no call."""
+_NAMES = (TokenType.IDENTIFIER, TokenType.VAR)
+_OF_ROWS = ("FROM", "LATERAL", "APPLY")
+"""Words after which a query in FROM sees what stands before it, or nothing stands there."""
 
 
 @dataclass(frozen=True)
 class FoundCall:
-    """Tokens `first` to `last` of a call of what is called `name`; its parenthesis opens at `opens`. It may
-    be a whole column of a select list, as far as what stands before it tells, or an item of FROM."""
+    """A call in a `text` of the function with the full name `name`, with the tokens between its parentheses.
+    It is an item of FROM, or a value. `follows` is the word behind it. It stands in the `bodies` of
+    functions."""
 
-    first: int
-    opens: int
-    last: int
+    text: str
+    dialect: str
     name: str
-    is_column: bool = False
-    in_from: bool = False
+    arguments: tuple[Token, ...]
+    in_from: bool
+    follows: str
+    bodies: tuple
 
 
-class CallFinder:
-    """Finds calls of `functions`, which are full names, in the tokens of a statement or of a part of one."""
+class KnownFunctions(Protocol):
+    """The functions that may be called, by their full names."""
 
-    def __init__(self, tokens: Sequence[Token], functions: Collection[str], names: Namespace) -> None:
-        self.tokens = tokens
-        self.words = [
-            "" if t.token_type in (TokenType.IDENTIFIER, TokenType.STRING) else t.text.upper() for t in tokens
-        ]
-        self._functions = functions
-        self._names = names
+    def __contains__(self, name: str) -> bool: ...
 
-    def word_after(self, call: FoundCall) -> str:
-        """The word behind a call; empty for a quoted name, and a semicolon for the end."""
-        return self.words[call.last + 1] if call.last + 1 < len(self.words) else ";"
+    def replacement(self, call: FoundCall) -> tuple[str, tuple]:
+        """The text that stands for a call, and the bodies in which that stands. Raises a PlannerError for a
+        wrong call."""
 
-    def outermost(self) -> Iterator[FoundCall]:
-        """The calls that are in no other."""
-        lists, froms, clauses = [False], [False], [True]
-        after = 0
-        for i, word in enumerate(self.words):
-            if i < after:
-                continue
-            call = self._call(i, froms[-1])
-            if call is not None:
-                before = self.words[i - 1] if i else ""
-                in_from = clauses[-1] and (before in _OF_FROM or (froms[-1] and before == ","))
-                in_from = in_from and self.words[max(0, i - 2)] != "DISTINCT"  # IS DISTINCT FROM f(x)
-                is_column = lists[-1] and before in _BEFORE_ITEM
-                yield replace(call, is_column=is_column, in_from=in_from)
-                after = call.last + 1
-            elif word == "(":
-                lists.append(False)
-                froms.append(False)
-                clauses.append(self.words[i - 1] not in _WITH_FROM)
-            elif word == ")" and len(lists) > 1:
-                lists.pop()
-                froms.pop()
-                clauses.pop()
-            elif word in ("SELECT", "RETURNING"):
-                lists[-1], froms[-1] = True, False
-            elif word in _ENDS_LIST:
-                lists[-1] = False
-                froms[-1] = word == "FROM" or (froms[-1] and word == "ON")
+    def are_named(self, text: str) -> bool:
+        """Whether a text has the name of one of them."""
 
-    def _call(self, i: int, in_from: bool) -> FoundCall | None:
-        """The call that begins with token `i`, which may stand in a FROM."""
-        tokens, words = self.tokens, self.words
-        before = words[i - 1] if i else ""
-        if tokens[i].token_type in (TokenType.STRING, TokenType.NUMBER) or before in (".", *_DEFINES):
-            return None
-        if in_from and (before == ")" or tokens[i - 1].token_type in (TokenType.IDENTIFIER, TokenType.VAR)):
-            return None  # the alias of a table, with names of its columns
-        end = i + 1
-        while end + 1 < len(tokens) and words[end] == "." and end - i < 5:
-            end += 2
-        is_name = tokens[end - 1].token_type in (TokenType.IDENTIFIER, TokenType.VAR)
-        if end >= len(tokens) or words[end] != "(" or not is_name:
-            return None
-        name = self._meant(tokens[i:end:2])
-        if name is None:
-            return None
-        depth = 0
-        for last in range(end, len(tokens)):
-            depth += {"(": 1, ")": -1}.get(words[last], 0)
-            if depth == 0:
-                is_cte = (
-                    tuple(words[last + 1 : last + 2]) == ("AS",) and words[last + 2 : last + 3] in _BODIES
-                )
-                return None if is_cte else FoundCall(i, end, last, name)
-        return None
 
-    def _meant(self, parts: Sequence[Token]) -> str | None:
-        """The full name of the function that a name means."""
-        folded = [t.text if t.token_type == TokenType.IDENTIFIER else t.text.lower() for t in parts]
-        *before, name = folded
-        schema = schema_named(before)
-        full = self._names.meant(name, self._functions) if schema is None else full_name(schema, name)
-        return full if full in self._functions else None
+class FunctionCalls:
+    """A mixin that comes before TypeNames among the bases."""
+
+    _lists_columns = False
+    """Whether the next expression is a whole item of a select list."""
+
+    def _parse_unary(self: Any) -> exp.Expr | None:
+        self._replace_call(self._index, False)
+        return super()._parse_unary()  # type: ignore[misc, no-any-return]
+
+    def _parse_table(self: Any, *args: Any, **kwargs: Any) -> exp.Expr | None:
+        if not (kwargs.get("schema") or args[:1] == (True,)):
+            self._replace_call(self._index, True)
+        return super()._parse_table(*args, **kwargs)  # type: ignore[misc, no-any-return]
+
+    def _parse_lateral(self: Any) -> exp.Lateral | None:
+        words = [token.text.upper() for token in self._tokens[self._index : self._index + 2]]
+        is_apply = words[1:] == ["APPLY"]
+        if is_apply or words[:1] == ["LATERAL"]:
+            self._replace_call(self._index + 1 + is_apply, True)
+        return super()._parse_lateral()  # type: ignore[misc, no-any-return]
+
+    def _parse_projections(self: Any) -> Any:
+        return self._listing(super()._parse_projections)  # type: ignore[misc]
+
+    def _parse_returning(self: Any) -> Any:
+        return self._listing(super()._parse_returning)  # type: ignore[misc]
+
+    def _listing(self: Any, parse: Any) -> Any:
+        outer, self._lists_columns = self._lists_columns, True
+        try:
+            return parse()
+        finally:
+            self._lists_columns = outer
+
+    def _parse_expression(self: Any) -> exp.Expr | None:
+        """A call that is a whole column keeps the name that it would have had."""
+        is_column, self._lists_columns = self._lists_columns, False
+        begin = self._index
+        try:
+            found = super()._parse_expression()  # type: ignore[misc]
+        finally:
+            self._lists_columns = is_column
+        end, last, first, name = self._called.get(begin, (0, None, 0, ""))
+        if not is_column or end != self._index or last is not self._prev:
+            return found  # type: ignore[no-any-return]
+        self.spelled[first].behind = f" AS {name}"
+        self._put(end, end, f"AS {name}", self._prev, ())
+        return self._parse_alias(found)  # type: ignore[no-any-return]
+
+    def _replace_call(self: Any, begin: int, in_from: bool) -> None:
+        """Puts what stands for a call into its place, if one begins there."""
+        functions, tokens = self.names.functions_called, self._tokens
+        if functions is None or begin >= len(tokens):
+            return
+        opens, name = self._name_at(begin, functions)
+        own = tokens[opens - 1]
+        is_call = opens < len(tokens) and tokens[opens].token_type is TokenType.L_PAREN
+        if not is_call or own.token_type not in _NAMES or name not in functions:
+            return
+        known = len(self.spelled)
+        self._replace_arguments(opens + 1)
+        tokens, last = self._tokens, closing(self._tokens, opens)
+        if last is None:
+            return
+        first, dialect = tokens[begin], type(self.dialect).__name__.lower()
+        next_token = tokens[last + 1] if last + 1 < len(tokens) else None
+        kind = None if next_token is None else next_token.token_type
+        follows = "" if next_token is None or kind is TokenType.IDENTIFIER else next_token.text.upper()
+        bodies = self._bodies.get(id(first), ())
+        call = FoundCall(self.sql, dialect, name, tuple(tokens[opens + 1 : last]), in_from, follows, bodies)
+        try:
+            text, bodies = functions.replacement(call)
+        except PlannerError as error:
+            raise error.at(first.line, first.col - (first.end - first.start)) from None
+        shown = own_name(name)
+        if not in_from and dialect not in NAMED:
+            shown = self.sql[first.start : tokens[last].end + 1]
+        quoted = exp.to_identifier(shown, quoted=True).sql(dialect)
+        if in_from:
+            before = tokens[begin - 1].text.upper() if begin else ""
+            text = text if before in _OF_ROWS else f"LATERAL {text}"
+            if kind is not TokenType.ALIAS and kind not in self.TABLE_ALIAS_TOKENS:
+                text += f" AS {quoted}"
+        text += "\n" * self.sql.count("\n", first.start, tokens[last].end)
+        while len(self.spelled) > known:  # the text has what stands for calls in the arguments
+            self.spelled.popitem()
+        self._called = {at: called for at, called in self._called.items() if at <= begin < called[0]}
+        end, at = self._put(begin, last + 1, text, own, bodies)
+        check_text(self.sql)
+        self.spelled[first.start] = Spelled(tokens[last].end, at, len(self.sql))
+        self._called.setdefault(begin, (end, self._tokens[end - 1], first.start, quoted))
+
+    def _replace_arguments(self: Any, begin: int) -> None:
+        """Reads the arguments of a call, so that the calls in them are replaced, and goes back."""
+        here = self._index
+        self._advance(begin - here)
+        self._try_parse(lambda: self._parse_csv(self._parse_lambda))
+        self._retreat(here)
+
+
+def closing(tokens: Sequence[Token], opens: int) -> int | None:
+    """The place of the parenthesis that closes one."""
+    depth = 0
+    for place in range(opens, len(tokens)):
+        kind = tokens[place].token_type
+        depth += (kind is TokenType.L_PAREN) - (kind is TokenType.R_PAREN)
+        if depth == 0:
+            return place
+    return None

@@ -14,6 +14,7 @@ from sqlglot import exp
 from engine.schema import Type
 from planner.errors import InvalidQuery
 from planner.identifiers import fold, relation_name
+from planner.parsing.found_calls import KnownFunctions
 from planner.parsing.table_references import table_nodes
 from planner.positions import fail
 from planner.relation_names import PUBLIC, full_name, schema_of
@@ -30,8 +31,8 @@ _SYSTEM = "pg_catalog"
 class Namespace:
     """`path` has schemas in the order of the search, `schemas` those that exist, `relations` the full names
     of the tables and views that may be meant, `functions` those of the functions, and `types` the types that
-    have names. `temporary` is the schema of the session's temporary tables, which is searched first; None if
-    it has none."""
+    have names. The parser replaces calls of `functions_called`. `temporary` is the schema of the session's
+    temporary tables, which is searched first; None if it has none."""
 
     path: SearchPath = DEFAULT_PATH
     schemas: Collection[str] = field(default=DEFAULT_PATH, compare=False)
@@ -39,6 +40,7 @@ class Namespace:
     types: Types = field(default_factory=dict, compare=False)
     temporary: str | None = None
     functions: Collection[str] = field(default=(), compare=False)
+    functions_called: KnownFunctions | None = field(default=None, compare=False)
 
     @property
     def is_default(self) -> bool:

@@ -69,10 +69,11 @@ def parse_type(text: str, dialect: str, types: Types) -> exp.DataType:
     return tree
 
 
-def named_types(text: str, dialect: str, names: Namespace) -> list[Replaced]:
-    """What takes the places of the names of types in a text, in order; nothing if it cannot be read, as
-    whoever reads it will say."""
-    if not names.types:
+def spelled_names(text: str, dialect: str, names: Namespace) -> list[Replaced]:
+    """What takes the places of the names of types and of the calls of functions in a text, in order; nothing
+    if it cannot be read, as whoever reads it will say. Raises a PlannerError for a wrong call."""
+    functions = names.functions_called
+    if not names.types and (functions is None or not functions.are_named(text)):
         return []
     try:
         return read_trees(dialect_called(dialect).tokenize(text), text, dialect, names)[1]

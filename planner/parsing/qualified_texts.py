@@ -9,22 +9,22 @@ from sqlglot import exp
 
 from planner.errors import PlannerError
 from planner.parsing.namespace import Namespace, added_schema
-from planner.parsing.parse import named_types, parse_query
+from planner.parsing.parse import parse_query, spelled_names
 from planner.parsing.rewritten_text import Replaced, place_of, spliced
 from planner.parsing.script import Excerpt
 
 
 def qualified_text(excerpt: Excerpt, dialect: str, names: Namespace) -> Excerpt:
-    """The text with a schema before each name that the search path finds outside of `public`, and with types
-    instead of their names. Raises a PlannerError for a text that is no query."""
-    try:
-        found = [*_schemas(excerpt.text, dialect, names), *named_types(excerpt.text, dialect, names)]
-    except PlannerError as error:
-        excerpt.relocate(error)
-        raise
-    if not found:
-        return excerpt
-    return _replacing(excerpt, sorted(found))
+    """The text with types and functions instead of their names, and a schema before each name that the search
+    path finds outside of `public`. Raises a PlannerError for a text that is no query."""
+    for replaced in (spelled_names, _schemas):
+        try:
+            found = replaced(excerpt.text, dialect, names)
+        except PlannerError as error:
+            excerpt.relocate(error)
+            raise
+        excerpt = _replacing(excerpt, found) if found else excerpt
+    return excerpt
 
 
 def _schemas(text: str, dialect: str, names: Namespace) -> list[Replaced]:
@@ -33,7 +33,7 @@ def _schemas(text: str, dialect: str, names: Namespace) -> list[Replaced]:
         return []
     found = ((table, added_schema(table)) for table in parse_query(text, dialect, names).find_all(exp.Table))
     places = ((t.this.meta["start"], _before(s, dialect)) for t, s in found if s is not None)
-    return [(start, start - 1, schema) for start, schema in places]
+    return sorted((start, start - 1, schema) for start, schema in places)
 
 
 def _replacing(excerpt: Excerpt, replaced: list[Replaced]) -> Excerpt:

@@ -10,14 +10,10 @@ Lines and columns count from 1, in characters.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
-from functools import cache
 
 from sqlglot import exp
-from sqlglot.dialects.dialect import Dialect
-from sqlglot.errors import TokenError
-from sqlglot.tokens import Token, Tokenizer, TokenType
+from sqlglot.tokens import Token, TokenType
 
 from planner.dialects.as_written import remember_dialect
 from planner.errors import InvalidSyntax, PlannerError, Unsupported
@@ -29,16 +25,11 @@ from planner.parsing.named_dialects import dialect_called
 from planner.parsing.namespace import DEFAULT, Namespace
 from planner.parsing.parameters import NO_PARAMETERS, Parameters, check_used, with_values
 from planner.parsing.qualified_columns import without_schemas
-from planner.parsing.rewritten_text import RewrittenText, place_of
+from planner.parsing.rewritten_text import place_of
+from planner.parsing.script_tokens import tokens_in
 
 _NAMING = frozenset({"SELECT", "RETURNING", "TABLE"})
 """Words of an INSERT that has more columns to name than the rows of its VALUES."""
-_CANDIDATES = 100
-_MARK = "\ue000"
-"""A character for private use."""
-_NUMBERED = re.compile(r"(?<![\w$])\$(?=[0-9])")
-_SEARCHED = 1 << 22
-"""Characters that are read at most to find where a quotation begins."""
 
 
 @dataclass(frozen=True)
@@ -79,8 +70,6 @@ class Piece:
     names: Namespace = DEFAULT
     in_utc: bool = True
     """Whether moments without an offset are those of UTC's clock."""
-    rewritten: RewrittenText | None = None
-    """How the script differs from the one that was sent, whose lines and columns places are."""
 
     @property
     def source(self) -> str:
@@ -107,10 +96,7 @@ class Piece:
 
     def place(self, token: int = 0) -> tuple[int, int]:
         """Line and column of the beginning of a token."""
-        start, written = self.tokens[token].start, self.rewritten
-        if written is None:
-            return place_of(self.script, start)
-        return place_of(written.original, written.offset(start))
+        return place_of(self.script, self.tokens[token].start)
 
     def find(self, word: str, near: exp.Expression | None = None) -> int:
         """The first token that begins with `word`, not before the beginning of `near`; 0 if there is none."""
@@ -124,11 +110,8 @@ class Piece:
 
     def excerpt(self, first: int) -> Excerpt:
         """The text from token `first` to the end of the statement."""
-        start = self.tokens[first].start
-        text = self.script[start : self.tokens[-1].end + 1]
-        grown = () if self.rewritten is None else self.rewritten.grown
-        inserted = tuple((*place_of(text, at - start), by) for at, by in grown if at >= start)
-        return Excerpt(text, *self.place(first), inserted)
+        text = self.script[self.tokens[first].start : self.tokens[-1].end + 1]
+        return Excerpt(text, *self.place(first))
 
     def from_token(self, first: int, end: int | None = None) -> Piece:
         """The rest of the statement, from token `first` on, or up to the token before `end`."""
@@ -166,18 +149,14 @@ class Piece:
 
 
 def split(
-    script: str,
-    dialect: str = "postgres",
-    parameters: Parameters = NO_PARAMETERS,
-    names: Namespace = DEFAULT,
+    script: str, dialect: str = "postgres", parameters: Parameters = NO_PARAMETERS, names: Namespace = DEFAULT
 ) -> tuple[Piece, ...]:
     """The statements of `script` in order, without empty ones. Raises InvalidSyntax if it cannot be
     tokenized, InvalidQuery if it does not have all of the parameters."""
     check_text(script)
-    tokenizer = dialect_called(dialect)
     pieces: list[Piece] = []
     current: list[Token] = []
-    tokens = _tokens(script, tokenizer)
+    tokens = tokens_in(script, dialect_called(dialect))
     for token in [*(with_short_names(tokens) if dialect == POSTGRES else tokens), None]:
         if token is not None and token.token_type != TokenType.SEMICOLON:
             current.append(token)
@@ -187,56 +166,6 @@ def split(
     check_used(parameters, (token for piece in pieces for token in piece.tokens))
     own = replace(parameters, alone=len(pieces) == 1)
     return tuple(replace(piece, parameters=own, names=names) for piece in pieces)
-
-
-def _tokens(script: str, dialect: Dialect) -> list[Token]:
-    """Every token of the script."""
-    try:
-        tokens = _tokenizer(dialect.tokenizer_class)(dialect=dialect).tokenize(_marked(script, dialect))
-        return [_unmarked(token) if _MARK in token.text else token for token in tokens]
-    except TokenError as error:
-        if isinstance(error.__cause__, MemoryError):
-            raise error.__cause__ from None
-        line, column = place_of(script, _unclosed(script, dialect))
-        raise InvalidSyntax(
-            "the quotation or comment that begins here is not closed", line=line, column=column
-        ) from None
-
-
-@cache
-def _tokenizer(of_dialect: type[Tokenizer]) -> type[Tokenizer]:
-    """The dialect's tokenizer without its commands: what follows EXPLAIN or SHOW is tokens too, not one text
-    that ends at the next semicolon, quoted or not."""
-    singles = {**of_dialect.SINGLE_TOKENS, _MARK: TokenType.PARAMETER}
-    return type(of_dialect.__name__, (of_dialect,), {"COMMANDS": set(), "SINGLE_TOKENS": singles})
-
-
-def _marked(script: str, dialect: Dialect) -> str:
-    """The script with another character for the `$` of numbered parameters where `$` also begins quotations:
-    sqlglot would take `$1,$` for the beginning of one."""
-    if "$" not in dialect.tokenizer_class.HEREDOC_STRINGS or _MARK in script:
-        return script
-    return _NUMBERED.sub(_MARK, script)
-
-
-def _unmarked(token: Token) -> Token:
-    text = token.text.replace(_MARK, "$")
-    return Token(token.token_type, text, token.line, token.col, token.start, token.end, token.comments)
-
-
-def _unclosed(script: str, dialect: Dialect) -> int:
-    """The offset of the unclosed quotation or comment that ends a script; the first of a hundred candidates,
-    of fewer in a long script."""
-    offset = 0
-    most = min(_CANDIDATES, max(1, _SEARCHED // len(script)))
-    for candidate in list(re.finditer(r"['\"`$\[]|/\*", script))[: -most - 1 : -1]:
-        offset = candidate.start()
-        try:
-            dialect.tokenize(script[:offset])
-        except TokenError:
-            continue
-        break
-    return offset
 
 
 def _is_kept(tree: exp.Expression) -> bool:

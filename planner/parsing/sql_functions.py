@@ -157,13 +157,15 @@ class _Template:
         return exp.to_identifier(name, quoted=True).sql(self._dialect)
 
 
-def argument(text: str, type: str | None, is_text: bool) -> str:
-    """An argument as the body reads it; `is_text` says that it is a literal text alone."""
+def argument(text: str, type: str | None, is_text: bool, is_closed: bool = False) -> str:
+    """An argument as the body reads it; `is_text` says that it is a literal text alone, `is_closed` that it
+    needs no parentheses."""
+    closed = text if is_closed else f"({text})"
     if type is None:
-        return f"({text})"
+        return closed
     if is_text and not is_polymorphic(type):
         return f"CAST({text} AS {type})"
-    return "".join(map(str, _cast((f"({text})",), type)))
+    return "".join(map(str, _cast((closed,), type)))
 
 
 def _cast(parts: Parts, type: str) -> Parts:

@@ -15,7 +15,7 @@ from sqlglot.tokens import TokenType
 from planner.errors import PlannerError
 from planner.identifiers import fold
 from planner.parsing.namespace import Namespace
-from planner.parsing.parse import named_types
+from planner.parsing.parse import spelled_names
 from planner.parsing.rewritten_text import spliced
 from planner.parsing.script import Excerpt, Piece
 from planner.parsing.sql_functions import SqlFunction, body_tree
@@ -236,7 +236,7 @@ def _open_body(reader: WordReader) -> str:
 
 def _with_types(function: SqlFunction, names: Namespace) -> SqlFunction:
     """The function with named types spelled out in its body."""
-    replaced = named_types(function.body, function.dialect, names)
+    replaced = spelled_names(function.body, function.dialect, replace(names, functions_called=None))
     return replace(function, body=spliced(function.body, replaced)) if replaced else function
 
 

@@ -17,7 +17,7 @@ from planner.parsing.namespace import Namespace
 from planner.parsing.parameters import Parameters
 from planner.parsing.script import Piece, split
 from planner.parsing.search_path import namespace
-from planner.parsing.vocabulary import spelled_out_piece
+from planner.parsing.vocabulary import with_vocabulary
 from planner.statements.statement_reader import parse_statement
 from planner.statements.statements import LongQuery, Select, Statement
 from service.accounts.privileges import Privilege
@@ -145,7 +145,7 @@ class CallerScope:
 
     def _parsed(self, piece: Piece) -> Statement:
         with within(self._limits):
-            piece = spelled_out_piece(
+            piece = with_vocabulary(
                 replace(piece, names=self.names(), in_utc=self.caller.zone.is_utc), self.runtime.vocabulary()
             )
             return LongQuery(piece) if is_long_query(piece) else parse_statement(piece)

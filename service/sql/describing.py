@@ -16,7 +16,7 @@ from planner.limits import within
 from planner.long_texts import long_query
 from planner.parsing.parameters import Given, Parameters
 from planner.parsing.script import Piece
-from planner.parsing.vocabulary import spelled_out_piece
+from planner.parsing.vocabulary import with_vocabulary
 from planner.statements.parameter_types import parameter_types
 from planner.statements.statements import Delete, Insert, LongQuery, Merge, Select, Statement, Update
 from service.reading.duck import Answer, QueryEvaluator
@@ -45,7 +45,7 @@ class DescribingRun(ScriptRun):
                 return definitions[name].schema if name in definitions else None
 
             with within(self._limits):
-                known = spelled_out_piece(replace(piece, names=self.names()), self.runtime.vocabulary())
+                known = with_vocabulary(replace(piece, names=self.names()), self.runtime.vocabulary())
                 return parameter_types(known, schema_of)
 
         with numbered(piece):

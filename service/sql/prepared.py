@@ -24,7 +24,7 @@ from planner.limits import PlanningLimits, within
 from planner.parsing.namespace import DEFAULT, DEFAULT_PATH, Namespace, SearchPath, added_schema
 from planner.parsing.parameters import NO_PARAMETERS, Given, Parameters
 from planner.parsing.script import split
-from planner.parsing.vocabulary import Vocabulary, spelled_out_piece
+from planner.parsing.vocabulary import Vocabulary, with_vocabulary
 from service.definitions.known_relations import KnownRelations
 from service.reading.point_reads import PointRead
 from service.running.runtime import Runtime
@@ -157,7 +157,7 @@ class PreparedStatements:
                 pieces = split(shape.text, shape.dialect, shape.parameters, names)
                 if len(pieces) != 1 or ("?" in shape.text and not shape.positional):
                     return None, None
-                tree = spelled_out_piece(pieces[0], vocabulary).template()
+                tree = with_vocabulary(pieces[0], vocabulary).template()
                 bare = _bare_name(tree, names)
                 query = point_query(tree, known.all, shape.dialect, shape.declared)
             definition = None if query is None else known.all[query.relation]

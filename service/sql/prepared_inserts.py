@@ -23,7 +23,7 @@ from planner.identifiers import fold, relation_name
 from planner.limits import PlanningLimits, within
 from planner.parsing.parameters import Given, names_of
 from planner.parsing.script import Piece
-from planner.parsing.vocabulary import Vocabulary, spelled_out_piece
+from planner.parsing.vocabulary import Vocabulary, with_vocabulary
 from service.changes.table_changes import ChangeOp, TableChanges
 from service.definitions.definition import Definition
 from service.sql.updating import nullable
@@ -100,7 +100,7 @@ def prepared_insert(
         return None
     try:
         with within(limits):
-            tree = spelled_out_piece(piece, vocabulary).template()
+            tree = with_vocabulary(piece, vocabulary).template()
         return _of_tree(tree, definitions, piece.dialect) if isinstance(tree, exp.Insert) else None
     except (PlannerError, NotPlain, RecursionError, UnicodeError):
         return None

@@ -138,7 +138,7 @@ def test_a_script_is_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_place_of_an_open_quote_in_a_long_script_is_found_soon(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("planner.parsing.script._SEARCHED", 1_000)
+    monkeypatch.setattr("planner.parsing.script_tokens._SEARCHED", 1_000)
     script = "SELECT " + "'x', " * 500 + "'open"
     with pytest.raises(InvalidSyntax, match="not closed") as error:
         split(script)

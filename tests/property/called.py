@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from planner.parsing.function_calls import expanded
-from planner.parsing.namespace import Namespace
-from planner.parsing.rewritten_text import spliced
 from planner.parsing.sql_functions import FunctionParameter, SqlFunction
+from planner.parsing.vocabulary import Vocabulary, spelled_out
 
 
 def _function(
@@ -72,4 +70,4 @@ ROWS_CALL = (
 
 def inlined(text: str) -> str:
     """The text without its calls of these functions."""
-    return spliced(text, expanded(text, "postgres", FUNCTIONS, Namespace()))
+    return spelled_out(text, "postgres", Vocabulary(functions=FUNCTIONS))

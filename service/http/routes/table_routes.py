@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 
 from planner.limits import within
 from planner.parsing.script import split
-from planner.parsing.vocabulary import spelled_out_piece
+from planner.parsing.vocabulary import with_vocabulary
 from planner.relation_names import schema_of
 from planner.statements.statement_reader import parse_statement
 from planner.statements.statements import CreateTable, Statement
@@ -81,7 +81,7 @@ async def _create_from_sql(
 def _statements(sql: str, dialect: str, runtime: Runtime) -> Sequence[Statement]:
     with within(runtime.settings.planning_limits):
         vocabulary = runtime.vocabulary()
-        return [parse_statement(spelled_out_piece(piece, vocabulary)) for piece in split(sql, dialect)]
+        return [parse_statement(with_vocabulary(piece, vocabulary)) for piece in split(sql, dialect)]
 
 
 @router.get("")
