@@ -66,13 +66,15 @@ def as_typed(name: str, type: Type) -> str:
     return f"CAST({name} AS {type_name(type)})" if differs_in_arrow(type) else name
 
 
-_CARRIED = re.compile(r"""("(?:[^"]|"")*"|'(?:[^']|'')*')|(?:TIME WITH TIME ZONE|BIT)(?=[,)[]|$)""")
+_CARRIED = re.compile(
+    r"""("(?:[^"]|"")*"|'(?:[^']|'')*')|(?:(TIMESTAMP)_NS|TIME WITH TIME ZONE|BIT)(?=[,)[]|$)"""
+)
 
 
 def carried_name(name: str) -> str:
-    """DuckDB's type for the values of its type `name` on their way through Arrow: texts for kinds that Arrow
-    lacks, also inside of others."""
-    return _CARRIED.sub(lambda found: found[1] or _NAMES[Kind.TEXT], name)
+    """DuckDB's type for values of its type `name` on their way through Arrow, also inside of others: texts
+    for kinds that Arrow lacks, and microseconds, rounded, for nanoseconds, which an average of dates has."""
+    return _CARRIED.sub(lambda found: found[1] or found[2] or _NAMES[Kind.TEXT], name)
 
 
 def carried(expression: str, type: Type) -> str:

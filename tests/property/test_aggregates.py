@@ -146,7 +146,7 @@ FUNCTIONS = tuple(
         ("percentile_cont(ARRAY[0.25, 0.5]) WITHIN GROUP (ORDER BY x)~", "quantile_cont(x, [0.25, 0.5])~"),
         ("CAST(json_agg(i)~ AS TEXT)", "CAST(to_json(list(i ORDER BY i)~) AS VARCHAR)"),
         ("count(DISTINCT (b, x))~",),
-        ("avg(day)~",),
+        ("avg(day)~", "avg(CAST(day AS TIMESTAMP))~"),
     )
 )
 FILTERS = ("", "", " FILTER (WHERE b)", " FILTER (WHERE i > 0)")
