@@ -14,6 +14,8 @@ CROWD = 8
 """Up to so many keys are before a key in its bucket, on average, if first words are spread evenly."""
 GROWTH = 2
 """A merge that makes the range of first words longer than this many times may leave them spread unevenly."""
+_LAST_BIT = 63
+"""A word has no more bits to shift out: few keys at both ends, as NULL beside a number, have two buckets."""
 
 
 @dataclass(eq=False)
@@ -90,5 +92,5 @@ def _by_hash(rows: int, keys: int, key: int) -> Index:
 def _radix(least: int, greatest: int, keys: int, key: int) -> Index:
     """An empty index of as many buckets as at most `keys` keys between these words need."""
     most = max(keys // KEYS_A_BUCKET, 1)
-    shift = ((greatest - least) // most).bit_length()
+    shift = min(((greatest - least) // most).bit_length(), _LAST_BIT)
     return Index(empty_slots(least, ((greatest - least) >> shift) + 1), ~shift, key)

@@ -65,6 +65,26 @@ def test_every_key_is_found(spread: str, size: int, key: int) -> None:
     check(Layer(batch).indexed(key).narrowed, key, rng)
 
 
+@pytest.mark.parametrize(
+    "words", [(LEAST, 0, 1), (LEAST, GREATEST), (-5, GREATEST), (-1, GREATEST, 0), (0, GREATEST)]
+)
+def test_two_or_three_keys_far_apart_are_found(words: tuple[int, ...]) -> None:
+    """NULL, 0 and 1, for example."""
+    rng = np.random.default_rng(SEED)
+    firsts = np.repeat(np.sort(np.array(words, np.int64)), FEWEST)
+    batch = np.stack([firsts, np.arange(len(firsts)), np.zeros_like(firsts), np.ones_like(firsts)], axis=1)
+    layer = Layer(batch).indexed(1)
+    check(layer, 1, rng)
+    trace = Trace(2)
+    trace.key = 1
+    trace.insert(batch)
+    more = batch.copy()
+    more[:, 1] += len(batch)
+    trace.insert(more)
+    for merged in trace.layers():
+        check(merged.indexed(1), 1, rng)
+
+
 @pytest.mark.parametrize("left", SPREADS)
 @pytest.mark.parametrize("right", SPREADS)
 def test_keys_are_found_after_merges(left: str, right: str) -> None:
