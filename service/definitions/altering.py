@@ -76,9 +76,10 @@ class Alterations:
         changed = {d.name: d for d in (new, *others, *readers)}
         of.check_held(*changed.values())
         before, after = of.indexes(old), of.indexes(new)
-        made = [index for index in after if index not in before]
+        made = [index for index in after if index not in before and not of.has_index(index)]
         self._check_rows(old, new, of.engine.snapshot.rows(old.name))
         with of.undone_by(lambda: of.drop_indexes(made)):
+            of.drop_indexes(made)  # one that was made for reads may have failed
             for index in made:
                 of.compute(index, after[index])
             with of.store.changing() as changing:

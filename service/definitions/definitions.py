@@ -327,6 +327,11 @@ class Definitions:
         own = {} if definition.is_view else self.indexes(definition)
         return {**self.lookups(definition), **own}
 
+    def has_index(self, name: str) -> bool:
+        """Whether the engine has an index, which may have been made for reads or for a constraint."""
+        there = self.engine.snapshot.relations.get(name)
+        return there is not None and there.failure is None
+
     def drop_indexes(self, names: Iterable[str]) -> None:
         """Drops indexes from the engine if it has them."""
         for index in names:

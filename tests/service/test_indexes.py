@@ -146,6 +146,29 @@ def test_a_unique_index_is_a_constraint(client: Client) -> None:
     assert sql(client, "SELECT id FROM t WHERE s = 's5' ORDER BY id") == [[5], [1000]]
 
 
+@pytest.mark.parametrize(
+    ("constraint", "broken"),
+    [
+        ("ALTER TABLE t ADD CONSTRAINT c UNIQUE (s)", "unique_violated"),
+        ("CREATE UNIQUE INDEX c ON t (s)", "unique_violated"),
+        ("ALTER TABLE t ADD CONSTRAINT c FOREIGN KEY (s) REFERENCES p", "foreign_key_violated"),
+    ],
+)
+def test_a_constraint_shares_the_index_that_is_there(client: Client, constraint: str, broken: str) -> None:
+    sql(client, "CREATE TABLE p (s TEXT PRIMARY KEY); INSERT INTO p SELECT s FROM t")
+    sql(client, "CREATE INDEX a ON t (s)")
+    sql(client, constraint)
+    unknown = "INSERT INTO t VALUES (1000, 0, 's5'), (1001, 0, 'unknown')"
+    assert refused(client, unknown)[0] == broken
+    sql(client, "DROP INDEX a")
+    assert refused(client, unknown)[0] == broken
+    sql(client, "CREATE INDEX a ON t (s); ALTER TABLE t DROP CONSTRAINT c")
+    sql(client, unknown)
+    assert sql(client, "SELECT id FROM t WHERE s = 's5' ORDER BY id") == [[5], [1000]]
+    sql(client, "DROP INDEX a")
+    assert not [name for name in client.runtime.snapshot.relations if name.startswith("\0t\0")]
+
+
 REFUSED = (
     ("CREATE INDEX i ON t (nix)", "unknown_column"),
     ("CREATE INDEX i ON nix (n)", "unknown_name"),
