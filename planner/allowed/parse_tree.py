@@ -16,7 +16,7 @@ import duckdb
 import orjson
 
 from engine.scalar.sealed import sealed
-from planner.errors import InvalidQuery, InvalidSyntax, PlannerError, Unsupported, as_fact
+from planner.errors import InvalidQuery, InvalidSyntax, PlannerError, SqlTooDeep, Unsupported, as_fact
 
 Node = dict[str, Any]
 
@@ -51,6 +51,8 @@ def _tree(text: str) -> Node:
     found = _decoded(_asked("SELECT json_serialize_sql(CAST(? AS VARCHAR))", [text])[0][0])
     if found.get("error_type") == "parser":
         message = str(found["error_message"])
+        if message.startswith("Max expression depth"):
+            raise Closed(SqlTooDeep.of("the statement"))
         raise Closed(InvalidSyntax(as_fact(message)), int(found.get("position", NO_PLACE)))
     statements = found.get("statements", ())
     if found.get("error") or len(statements) != 1:

@@ -55,6 +55,7 @@ _BATCH = 1 << 16
 _OPEN = IN_QUERIES | macro_names() | MACROS.keys() | CLOCK_MACROS.keys()
 _DESCRIBE = "DESCRIBE "
 _LOGGED = 2_000  # characters of a query
+_FAR_DATE = re.compile(r"type INT32 with value [\d-]+( \(BC\))? can't be cast to the destination type INT64")
 _SPECIAL = re.compile(
     r"could not (convert string|cast value) \W*(nan|inf(inity)?)\W* to DECIMAL", re.IGNORECASE
 )
@@ -276,6 +277,11 @@ def _of_value(message: str) -> InvalidValue:
     """DuckDB's message about a value, without advice that does not apply here."""
     if message.startswith("division by zero"):
         return InvalidValue("division by zero", "write x / nullif(y, 0) to get NULL instead")
+    if _FAR_DATE.match(message):
+        return InvalidValue(
+            message,
+            "an average of dates counts nanoseconds from 1677 to 2262: write avg(CAST(x AS TIMESTAMP))",
+        )
     if _SPECIAL.match(message):
         return InvalidValue(
             message,

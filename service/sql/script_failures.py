@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from planner.errors import InvalidSyntax, PlannerError
+from planner.errors import InvalidSyntax, PlannerError, SqlTooDeep
 from planner.parsing.script import Piece
 from service.errors import Conflict
 
@@ -27,7 +27,7 @@ def numbered(piece: Piece) -> Iterator[None]:
     except ScriptFailed:
         raise
     except RecursionError:
-        raise ScriptFailed(piece.index, piece.unsupported("the statement is nested too deeply")) from None
+        raise ScriptFailed(piece.index, SqlTooDeep.of("the statement").at(*piece.place())) from None
     except UnicodeError:
         raise ScriptFailed(piece.index, InvalidSyntax.of_escape().at(*piece.place())) from None
     except PlannerError as error:
