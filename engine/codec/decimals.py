@@ -35,7 +35,8 @@ def decode_decimals(words: np.ndarray, type: Type, dictionary: Dictionary) -> pa
             if isinstance(number, float):
                 raise InvalidValue(
                     f"a decimal of Arrow, of Parquet and of DuckDB cannot be {name_of(number)}",
-                    "read it as JSON, NDJSON or CSV, leave it out, or cast it to DOUBLE PRECISION in a view",
+                    "read the rows of its table or view as JSON, NDJSON or CSV, leave it out, "
+                    "or cast it to DOUBLE PRECISION in a view",
                 )
             halves[row] = np.frombuffer(number.to_bytes(16, "little", signed=True), np.int64)
     return pa.py_buffer(halves)

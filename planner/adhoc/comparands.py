@@ -150,7 +150,7 @@ def comparand_of(node: exp.Expr, names: Names) -> Comparand | None:
         case exp.Neg(this=inner):
             term = comparand_of(inner, names)
             is_number = term is not None and type(term.value) in (int, Decimal, float) and term.cast is None
-            return Comparand(-term.value) if term is not None and is_number else None  # type: ignore[operator]
+            return Comparand(_minus(term.value)) if term is not None and is_number else None
         case exp.Null():
             return Comparand(None)
         case exp.Boolean(this=value):
@@ -158,6 +158,11 @@ def comparand_of(node: exp.Expr, names: Names) -> Comparand | None:
         case exp.Literal():
             return Comparand(node.this) if node.is_string else _number(node.this)
     return None
+
+
+def _minus(number: object) -> object:
+    """A Decimal with all of its digits; `-` would round it to 28."""
+    return number.copy_negate() if isinstance(number, Decimal) else -number  # type: ignore[operator]
 
 
 def _number(text: str) -> Comparand | None:

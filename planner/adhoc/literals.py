@@ -7,6 +7,7 @@ them.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from decimal import Decimal
@@ -40,6 +41,8 @@ _FORMS = {
     Kind.BIT: _BITS,
 }
 _NUMBER = re.compile(r"[0-9]{1,18}(\.([0-9]{1,18}))?")
+_WIDE_NUMBER = re.compile(r"[0-9]{1,38}(\.([0-9]{1,38}))?")
+"""Of a NUMERIC that may be NaN, for which DuckDB could not compute the other values of the statement."""
 _TOO_LONG = 10**18
 """The first integer that has too many digits to be plain."""
 
@@ -77,7 +80,9 @@ def plain_value(value: object, type: Type, in_utc: bool, dialect: str) -> object
         case bool() | str() | list() | dict():
             raise NotPlain
         case Decimal() if value.is_finite():
-            return _number("-" if value < 0 else "", format(abs(value), "f"), type)
+            return _number("-" if value < 0 else "", format(value.copy_abs(), "f"), type)
+        case Decimal() | float() if not math.isfinite(value) and type.has_specials:
+            return _special(str(value), dialect)
         case int() if type.is_integer and abs(value) < _TOO_LONG:
             return value
         case int() | float():
@@ -108,7 +113,7 @@ def plain_cell(cell: exp.Expression, type: Type, in_utc: bool, dialect: str) -> 
 
 
 def _is_number(to: exp.DataType) -> bool:
-    return to.this is exp.DType.DECIMAL and not to.expressions
+    return to.this is exp.DType.DOUBLE or (to.this is exp.DType.DECIMAL and not to.expressions)
 
 
 def _special(text: str, dialect: str) -> float:
@@ -119,17 +124,24 @@ def _special(text: str, dialect: str) -> float:
     return special
 
 
+def _number_or_special(text: str, type: Type, dialect: str) -> object:
+    digits = text.lstrip("+-")
+    if len(text) - len(digits) <= 1 and _WIDE_NUMBER.fullmatch(digits):
+        return _number("-" if text.startswith("-") else "", digits, type)
+    return _special(text, dialect)
+
+
 def _moment_or_text(text: str, type: Type, in_utc: bool, dialect: str) -> object:
     """The value of a text. Unless moments are `in_utc`, one without an offset is not plain."""
     if type.has_specials:
-        return _special(text, dialect)
+        return _number_or_special(text, type, dialect)
     if type.kind is Kind.TIMESTAMPTZ and not (in_utc or _OFFSET.search(text)):
         raise NotPlain
     return _text(text, type)
 
 
 def _number(sign: str, digits: str, type: Type) -> object:
-    match = _NUMBER.fullmatch(digits)
+    match = (_WIDE_NUMBER if type.has_specials else _NUMBER).fullmatch(digits)
     if match is None:
         raise NotPlain
     if match[1] is None and (type.is_integer or type.kind is Kind.NUMERIC):

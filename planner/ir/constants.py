@@ -54,7 +54,9 @@ def fold_constant(expression: Expression) -> Expression:
         case Cast(arg=Literal() as literal):
             return _cast(expression, literal)
         case Call(op=Op.NEG, args=(Literal(value=int() | float() | Decimal() as value, type=type),)):
-            return Literal(-value, type) if storable(-value, type) else expression
+            # The minus of a Decimal rounds it to 28 digits.
+            minus = value.copy_negate() if isinstance(value, Decimal) and value else -value
+            return Literal(minus, type) if storable(minus, type) else expression
         case Call(op=op, args=(Literal() as left, Literal() as right)) if op in _COMPARISONS:
             return _compared(expression, op, left, right)
         case Call(op=op, args=(Literal(value=int() as a), Literal(value=int() as b)), type=type) if (

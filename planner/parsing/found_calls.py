@@ -110,7 +110,8 @@ class FunctionCalls:
         opens, name = self._name_at(begin, functions)
         own = tokens[opens - 1]
         is_call = opens < len(tokens) and tokens[opens].token_type is TokenType.L_PAREN
-        if not is_call or own.token_type not in _NAMES or name not in functions:
+        is_name = own.token_type in _NAMES or own.token_type in self.FUNC_TOKENS
+        if not is_call or not is_name or name not in functions:
             return
         known = len(self.spelled)
         self._replace_arguments(opens + 1)

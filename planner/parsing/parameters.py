@@ -181,7 +181,7 @@ def _plain(value: object) -> exp.Expr:
         case int() if abs(value) >= _MOST:
             raise InvalidQuery("the value of a parameter has more than 38 digits", "send it as a DOUBLE")
         case int() | float() | Decimal():
-            digits = format(abs(value), "f") if isinstance(value, Decimal) else repr(abs(value))
+            digits = format(value.copy_abs(), "f") if isinstance(value, Decimal) else repr(abs(value))
             number = exp.Literal.number(digits)
             return exp.Neg(this=number) if value < 0 else number
         case str() if "\0" in value:

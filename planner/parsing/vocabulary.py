@@ -32,7 +32,7 @@ class Vocabulary:
     def within(self, names: Namespace) -> Namespace:
         """The names, among them those of the types and of the functions that may be called."""
         plain = replace(names, types=dict(self.types), functions_called=None)
-        return replace(plain, functions_called=SqlFunctions(self.functions)) if self.functions else plain
+        return replace(plain, functions_called=SqlFunctions(dict(self.functions))) if self.functions else plain
 
 
 def spelled_out(text: str, dialect: str, vocabulary: Vocabulary, names: Namespace = DEFAULT) -> str:

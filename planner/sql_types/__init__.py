@@ -346,7 +346,7 @@ def storable(value: object, type: Type) -> bool:
                 return False
             if type.whole:
                 return type.bounds[0] <= value <= type.bounds[1]
-            return abs(value) < Decimal(10) ** ((type.precision or 0) - (type.scale or 0))
+            return value.copy_abs() < Decimal(10) ** ((type.precision or 0) - (type.scale or 0))
         case Kind.REAL | Kind.DOUBLE:
             return isinstance(value, float)
         case Kind.TEXT:

@@ -55,6 +55,9 @@ _BATCH = 1 << 16
 _OPEN = IN_QUERIES | macro_names() | MACROS.keys() | CLOCK_MACROS.keys()
 _DESCRIBE = "DESCRIBE "
 _LOGGED = 2_000  # characters of a query
+_SPECIAL = re.compile(
+    r"could not (convert string|cast value) \W*(nan|inf(inity)?)\W* to DECIMAL", re.IGNORECASE
+)
 _DATABASES = 3
 """Databases that are kept open at a time."""
 _PIVOTED = 2_000
@@ -273,6 +276,12 @@ def _of_value(message: str) -> InvalidValue:
     """DuckDB's message about a value, without advice that does not apply here."""
     if message.startswith("division by zero"):
         return InvalidValue("division by zero", "write x / nullif(y, 0) to get NULL instead")
+    if _SPECIAL.match(message):
+        return InvalidValue(
+            message,
+            "NaN and infinities of a NUMERIC are posted as rows, or written by INSERT ... VALUES with "
+            "constants alone, which have no more decimals than their columns",
+        )
     return InvalidValue(re.sub(r" when casting from source column \w+", "", message))
 
 

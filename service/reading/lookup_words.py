@@ -11,7 +11,7 @@ import builtins
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
+from decimal import Context, Decimal
 
 from engine.codec.values import encoder
 from engine.errors import InvalidValue
@@ -25,6 +25,7 @@ from planner.parsing.parameters import Given
 _EXACT_INTEGER = 2**53
 _EXACT_DIGITS, _EXACT_POWER = 15, 22
 """A decimal of so few digits and so small a power of ten is the nearest double to what it says."""
+_EXACT = Context(prec=100)  # more digits than a number has
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 _NUMBER = re.compile(r"[+-]?[0-9]{1,18}(\.[0-9]{1,18})?")
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -233,7 +234,7 @@ def _numeric(value: object, type: Type, dictionary: Dictionary) -> int | None:
     number = Decimal(value)
     if -number.as_tuple().exponent > scale:  # type: ignore[operator]
         raise Unfit
-    scaled = int(number.scaleb(scale))
+    scaled = int(number.scaleb(scale, _EXACT))
     if not low <= scaled <= high or abs(scaled) >= FIRST_NUMERAL:
         raise Unfit
     return scaled

@@ -148,7 +148,10 @@ def _with_parameters(
     """The query with a parameter in place of each value, the name of which is the value's number, and whether
     the query has it with a minus. None if a value stands elsewhere than in an equation of a column."""
     numbers: dict[object, tuple[int, bool]] = {value: (i, False) for i, value in enumerate(values)}
-    numbers |= {-value: (i, True) for i, value in enumerate(values) if isinstance(value, int | Decimal)}
+    numbers |= {-value: (i, True) for i, value in enumerate(values) if isinstance(value, int)}
+    numbers |= {
+        value.copy_negate(): (i, True) for i, value in enumerate(values) if isinstance(value, Decimal)
+    }
     found: list[tuple[int, bool]] = []
 
     def replaced(term: Comparand) -> Comparand:

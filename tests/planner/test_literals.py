@@ -11,7 +11,7 @@ from planner.statements.statements import Insert
 def rows(values: str, *types: Type) -> list[list[object]] | None:
     (statement,) = parse_script(f"INSERT INTO t VALUES {values}")
     assert isinstance(statement, Insert)
-    return plain_rows(statement.query, types)
+    return plain_rows(statement.query, types, dialect="postgres")
 
 
 def test_plain_rows():
@@ -22,6 +22,17 @@ def test_plain_rows():
         [1, "x", "-2.50", 3.0, True, "2026-01-02", "2026-01-02 03:04:05.5Z"],
         [None, None, 7, 1.5, None, None, None],
     ]
+
+
+def test_numbers_beside_nan_are_plain():
+    wide = numeric(38, 2)
+    values = (
+        "('NaN'), (99999999999999999999), (-12345678901234567890.5), ('-7.25'), ('+1'), ('Infinity'::numeric)"
+    )
+    found = rows(values, wide)
+    assert found is not None and str(found[0][0]) == "nan"
+    assert found[1:] == [[10**20 - 1], ["-12345678901234567890.5"], ["-7.25"], [1], [float("inf")]]
+    assert rows("('1.005')", wide) is rows("('--1')", wide) is rows("('')", wide) is None
 
 
 @pytest.mark.parametrize(

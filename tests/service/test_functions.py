@@ -338,3 +338,26 @@ def test_deep_calls_and_chains_are_limited(client: Client) -> None:
     answer = client.post("/v1/sql", {"sql": script})
     assert answer.json()["code"] == "sql_too_deep"
     assert rows(client, "SELECT c20(7)") == [[7]]
+
+
+def test_a_long_query_calls_functions_too(client: Client) -> None:
+    """It is planned in a process of its own."""
+    told(client, "CREATE FUNCTION next_one(a BIGINT) RETURNS BIGINT LANGUAGE SQL RETURN a + 1")
+    (row,) = rows(client, f"SELECT {', '.join(f'next_one({i})' for i in range(1_000))}")
+    assert row == list(range(1, 1_001))
+    assert rows(client, f"SELECT 1 AS a /* {'long ' * 8_000} */") == [[1]]
+    deep = f"SELECT {'next_one(' * 5_000}1{')' * 5_000}"
+    assert refused(client, deep)["code"] == "sql_too_deep"
+
+
+def test_a_function_may_have_the_name_of_a_keyword_that_is_no_function_of_postgresql(client: Client) -> None:
+    for name in ("first", "range", "rlike", "truncate", "struct"):
+        told(client, f"CREATE FUNCTION {name}(a INT) RETURNS INT LANGUAGE SQL RETURN a + 7")
+        assert rows(client, f'SELECT {name}(1), "{name}"(2), public.{name}(3)') == [[8, 9, 10]]
+    assert rows(
+        client, "SELECT ROW(1) = CAST(ROW(1) AS STRUCT(a INT)), first(range(1)) FROM (SELECT 1) AS first (a)"
+    ) == [[True, 15]]
+    assert rows(
+        client,
+        "SELECT sum(i) OVER (ORDER BY i RANGE BETWEEN 1 PRECEDING AND CURRENT ROW) FROM (VALUES (range(1))) AS v (i)",
+    ) == [[8]]
