@@ -15,8 +15,8 @@ from tests.planner.samples import planned
         ("tsql", "SELECT CAST(b AS XML) FROM t", "write"),
         ("duckdb", "SELECT a::UHUGEINT FROM t", "write DECIMAL(38, 0)"),
         ("postgres", "SELECT b::citext FROM t", "write TEXT"),
-        ("postgres", "SELECT 'NaN'::numeric FROM t", "use DOUBLE PRECISION"),
-        ("postgres", "SELECT '-Infinity'::numeric(8, 2) FROM t", "use DOUBLE PRECISION"),
+        ("redshift", "SELECT 'NaN'::numeric FROM t", "write DOUBLE PRECISION"),
+        ("postgres", "SELECT '-Infinity'::numeric(8, 2) FROM t", "a NUMERIC without digits has it"),
         ("postgres", "SELECT isnull(b, 'x') FROM t", "T-SQL's isnull is COALESCE(b, 'x') here"),
         ("postgres", "SELECT curdate() FROM t", "MySQL's curdate is CURRENT_DATE here"),
         (

@@ -146,13 +146,14 @@ def row_of(id: int, rng: random.Random) -> tuple:
 
 
 def shown(value: object) -> object:
-    """A value in a form in which equal ones are equal: NaN is not."""
+    """A value in a form in which equal ones are equal: NaN is not, nor is the last digit of an average, which
+    PostgreSQL rounds as a NUMERIC first."""
     if isinstance(value, Decimal | int) and not isinstance(value, bool):
         value = Decimal(value)
         return (
             f"{value:f}".rstrip("0").rstrip(".") if value.is_finite() and "." in f"{value:f}" else str(value)
         )
-    return repr(value) if isinstance(value, float) else value
+    return f"{value:.14g}" if isinstance(value, float) else value
 
 
 def bag(rows: list[tuple]) -> Counter:
