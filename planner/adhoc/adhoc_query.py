@@ -20,6 +20,7 @@ from sqlglot.errors import ErrorLevel
 
 from engine.schema import Schema
 from planner.adhoc.array_sums import with_array_sums
+from planner.adhoc.averaged_dates import with_averaged_dates
 from planner.adhoc.clock_truncation import with_clock_truncation
 from planner.adhoc.compared_texts import types_by_name, with_texts_of_columns
 from planner.adhoc.counted_results import with_counted_results
@@ -141,6 +142,7 @@ def adhoc_query(
     instead = _instead(query, dialect)
     types = types_by_name(query, relations)
     with_summed_intervals(query, types, dialect)
+    with_averaged_dates(query, types)
     with_native_items(query)
     names = _places(query)
     with_plain_names(query, relations, dialect)

@@ -15,7 +15,7 @@ from sqlglot import exp
 
 from engine.plan.expressions import Call, Case, Foreign, Literal, Op
 from engine.plan.nodes import Function
-from engine.schema import BIGINT, BOOLEAN, DOUBLE, INTEGER, TEXT, Kind, Type, numeric
+from engine.schema import BIGINT, BOOLEAN, DATE, DOUBLE, INTEGER, TEXT, TIMESTAMP, Kind, Type, numeric
 from planner.bind.aggregate_calls import AggregateCall
 from planner.bind.coercion import argument, coerce, typed
 from planner.bind.session import Session
@@ -120,10 +120,20 @@ def _accumulated(
         return AggregateUse(Function.COUNT, (), BIGINT)
     typed = _typed(call.name, function, over if over is not None else TRUE)
     if typed is None:
-        return AggregateUse(*general(call, bind, only))
+        return AggregateUse(*general(call, _of_moments(bind) if function is Function.AVG else bind, only))
     value, result = typed
     plain = function in (Function.MIN, Function.MAX)
     return AggregateUse(function, (where(only, value),), result, call.distinct and not plain)
+
+
+def _of_moments(bind: Bind) -> Bind:
+    """Binds a date as a moment: DuckDB averages dates in nanoseconds, which end in 2262."""
+
+    def bound(node: exp.Expression) -> Expression:
+        value = typed(bind(node))
+        return coerce(value, TIMESTAMP) if value.type == DATE else value
+
+    return bound
 
 
 def _typed(name: str, function: Function, value: Expression) -> tuple[Expression, Type] | None:

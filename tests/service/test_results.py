@@ -6,6 +6,7 @@ import pytest
 from planner.adhoc.adhoc_query import AdhocQuery
 from service.reading.duck import Duck
 from service.reading.results import answer_document, is_written
+from tests.service.client import Client
 
 
 @pytest.fixture(scope="module")
@@ -93,3 +94,21 @@ def test_no_rows_have_columns_all_the_same(duck: Duck):
         [{"name": "a", "type": "INTEGER"}, {"name": "b", "type": "INTEGER[]"}],
         [],
     )
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "SELECT g, avg(day) AS a, avg(DISTINCT day) AS b FROM t GROUP BY g",
+        "SELECT g, avg(CAST(day AS DATE)) OVER (PARTITION BY g) AS a FROM t",
+    ],
+)
+def test_dates_of_any_year_are_averaged(client: Client, query: str):
+    """DuckDB's own average of dates has nanoseconds, which end in 2262."""
+    client.table("t", {"g": "INT", "day": "DATE"})
+    days = [(1, "1500-01-01"), (1, "9000-02-03"), (1, "2024-01-01"), (2, "2024-01-02"), (2, None)]
+    client.insert("t", *({"g": g, "day": day} for g, day in days))
+    client.view("v", query)
+    answer = client.post("/v1/sql", {"sql": query, "dialect": "duckdb"}).json()["results"][0]
+    assert sorted(map(tuple, answer["rows"])) == sorted(client.rows("v"))
+    assert {row[1] for row in answer["rows"]} == {"4174-09-12T00:00:00", "2024-01-02T00:00:00"}
