@@ -34,8 +34,8 @@ Number = int | float
 _TEXTS = {"NaN": f"{chr(NUMERAL)}1N", "Infinity": f"{chr(NUMERAL)}1I", "-Infinity": f"{chr(NUMERAL)}0-"}
 """The texts of the specials' numerals, by their names; they sort as the specials do."""
 SPECIALS = tuple(_TEXTS)
-INFINITIES = SPECIALS[1:]
 """The names of the specials."""
+INFINITIES = SPECIALS[1:]
 _SPECIALS = {text: float(name) for name, text in _TEXTS.items()}
 _SPELLING = re.compile(r"\s*(nan|[+-]?inf(?:inity)?)\s*", re.IGNORECASE)
 

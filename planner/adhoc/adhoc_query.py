@@ -22,7 +22,8 @@ from engine.schema import Schema
 from planner.adhoc.array_sums import with_array_sums
 from planner.adhoc.averaged_dates import with_averaged_dates
 from planner.adhoc.clock_truncation import with_clock_truncation
-from planner.adhoc.compared_texts import types_by_name, with_texts_of_columns
+from planner.adhoc.column_types import types_by_name
+from planner.adhoc.compared_texts import with_texts_of_columns
 from planner.adhoc.counted_results import with_counted_results
 from planner.adhoc.demanded_rows import EVERYTHING, Demand, demands
 from planner.adhoc.from_clauses import Relations, with_plain_names, with_plain_rows

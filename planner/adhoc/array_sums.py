@@ -13,6 +13,7 @@ from functools import reduce
 from sqlglot import exp
 
 from engine.schema import Kind, Type
+from planner.adhoc.column_types import column_type
 from planner.dialects.traits import Trait, has
 from planner.native import templates
 
@@ -42,13 +43,10 @@ def _parts(node: exp.Expression):
 
 
 def _is_array(node: exp.Expression, types: Mapping[str, Type]) -> bool:
-    inner = node.unnest()
-    match inner:
+    match node.unnest():
         case exp.Array():
             return True
         case exp.Cast(to=exp.DataType(this=exp.DType.ARRAY | exp.DType.LIST)):
             return True
-        case exp.Column():
-            found = types.get(inner.name.lower())
-            return found is not None and found.kind is Kind.ARRAY
-    return False
+    found = column_type(node, types)
+    return found is not None and found.kind is Kind.ARRAY

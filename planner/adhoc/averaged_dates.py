@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from engine.schema import Kind, Type
+from planner.adhoc.column_types import column_type
 
 
 def with_averaged_dates(query: exp.Expression, types: Mapping[str, Type]) -> None:
@@ -21,7 +22,7 @@ def with_averaged_dates(query: exp.Expression, types: Mapping[str, Type]) -> Non
 
 
 def _is_date(value: exp.Expr, types: Mapping[str, Type]) -> bool:
-    if isinstance(value, exp.Column):
-        type = types.get(value.name.lower())
-        return type is not None and type.kind is Kind.DATE
-    return isinstance(value, exp.Cast) and value.to.is_type(exp.DType.DATE)
+    if isinstance(value, exp.Cast):
+        return value.to.is_type(exp.DType.DATE)
+    type = column_type(value, types)
+    return type is not None and type.kind is Kind.DATE

@@ -7,14 +7,13 @@ another way than DuckDB reads it, like the time `13:00+01`, is written in DuckDB
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from sqlglot import exp
 
 from engine.scalar.written import is_rewritten, readable
-from engine.schema import Column, Kind, Type
-from planner.adhoc.from_clauses import Relations
-from planner.identifiers import relation_name
+from engine.schema import Kind, Type
+from planner.adhoc.column_types import column_type
 from planner.sql_types import duckdb_type
 
 _ORDERED = (exp.LT, exp.LTE, exp.GT, exp.GTE, exp.Between)
@@ -31,7 +30,7 @@ def with_texts_of_columns(tree: exp.Expression, types: Mapping[str, Type], diale
     for node in list(tree.find_all(*_ORDERED, *_EQUATED)):
         sides = [node.args[part] for part in _SIDES if node.args.get(part)] + node.expressions
         column = next((side for side in sides if isinstance(side, exp.Column)), None)
-        type = known.get(column.name.lower()) if column is not None else None
+        type = column_type(column, known) if column is not None else None
         for text in sides:
             if type is not None and isinstance(text, exp.Literal) and text.is_string:
                 _write(text, type, dialect, isinstance(node, _ORDERED))
@@ -42,18 +41,3 @@ def _write(text: exp.Literal, type: Type, dialect: str, is_ordered: bool) -> Non
         text.set("this", readable(text.name, type))
     elif is_ordered and dialect != "duckdb":
         text.replace(exp.cast(text.copy(), exp.DataType.build(duckdb_type(type), dialect="duckdb")))
-
-
-def types_by_name(query: exp.Expression, relations: Relations) -> dict[str, Type]:
-    """The types of the columns of the query's tables, by column name, where one name has one type."""
-    tables = (table for table in query.find_all(exp.Table) if isinstance(table.this, exp.Identifier))
-    known = (relations.get(relation_name(table)) for table in tables)
-    return types_of(column for each in known if each is not None for column in each.schema.columns)
-
-
-def types_of(columns: Iterable[Column]) -> dict[str, Type]:
-    """The types of columns by name, in small letters, where one name has one type."""
-    found: dict[str, set[Type]] = {}
-    for column in columns:
-        found.setdefault(column.name.lower(), set()).add(column.type)
-    return {name: next(iter(types)) for name, types in found.items() if len(types) == 1}

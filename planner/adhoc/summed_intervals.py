@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from sqlglot import exp
 
 from engine.schema import Kind, Type
+from planner.adhoc.column_types import column_type
 from planner.rewriting.interval_sums import is_spread, of_intervals
 
 _TIMES = frozenset({Kind.TIMESTAMP, Kind.TIMESTAMPTZ, Kind.INTERVAL})
@@ -44,6 +45,5 @@ def _is_interval(node: exp.Expr, types: Mapping[str, Type]) -> bool:
 
 
 def _kind(node: exp.Expr, types: Mapping[str, Type]) -> Kind | None:
-    inner = node.unnest()
-    found = types.get(inner.name.lower()) if isinstance(inner, exp.Column) else None
+    found = column_type(node, types)
     return None if found is None else found.kind

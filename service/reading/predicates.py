@@ -14,8 +14,9 @@ from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
 from engine.schema import Kind, Schema
+from planner.adhoc.column_types import types_of
 from planner.adhoc.comparands import ColumnEquation, equation_of
-from planner.adhoc.compared_texts import types_of, with_texts_of_columns
+from planner.adhoc.compared_texts import with_texts_of_columns
 from planner.adhoc.demanded_rows import conjuncts
 from planner.allowed.check import check
 from planner.allowed.open_functions import PURE
