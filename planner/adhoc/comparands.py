@@ -10,7 +10,7 @@ from sqlglot import exp
 
 from engine.schema import Type
 from planner.errors import PlannerError
-from planner.sql_types import data_type
+from planner.sql_types import data_type, minus
 
 NAMES = (exp.Parameter, exp.Placeholder)
 _DIGITS = 38
@@ -150,7 +150,7 @@ def comparand_of(node: exp.Expr, names: Names) -> Comparand | None:
         case exp.Neg(this=inner):
             term = comparand_of(inner, names)
             is_number = term is not None and type(term.value) in (int, Decimal, float) and term.cast is None
-            return Comparand(_minus(term.value)) if term is not None and is_number else None
+            return Comparand(minus(term.value)) if term is not None and is_number else None
         case exp.Null():
             return Comparand(None)
         case exp.Boolean(this=value):
@@ -158,11 +158,6 @@ def comparand_of(node: exp.Expr, names: Names) -> Comparand | None:
         case exp.Literal():
             return Comparand(node.this) if node.is_string else _number(node.this)
     return None
-
-
-def _minus(number: object) -> object:
-    """A Decimal with all of its digits; `-` would round it to 28."""
-    return number.copy_negate() if isinstance(number, Decimal) else -number  # type: ignore[operator]
 
 
 def _number(text: str) -> Comparand | None:

@@ -13,7 +13,7 @@ from engine.schema import BOOLEAN, INTERVAL, TEXT, Kind
 from planner.ir import Expression, children
 from planner.ir.scalars import with_children
 from planner.native.reference import constant, fill_places, interval_constant, literal_text, quoted
-from planner.sql_types import duckdb_type, storable
+from planner.sql_types import duckdb_type, minus, storable
 
 PLAIN = frozenset(
     {
@@ -54,9 +54,7 @@ def fold_constant(expression: Expression) -> Expression:
         case Cast(arg=Literal() as literal):
             return _cast(expression, literal)
         case Call(op=Op.NEG, args=(Literal(value=int() | float() | Decimal() as value, type=type),)):
-            # The minus of a Decimal rounds it to 28 digits.
-            minus = value.copy_negate() if isinstance(value, Decimal) and value else -value
-            return Literal(minus, type) if storable(minus, type) else expression
+            return Literal(minus(value), type) if storable(minus(value), type) else expression
         case Call(op=op, args=(Literal() as left, Literal() as right)) if op in _COMPARISONS:
             return _compared(expression, op, left, right)
         case Call(op=op, args=(Literal(value=int() as a), Literal(value=int() as b)), type=type) if (

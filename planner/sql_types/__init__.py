@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
+from typing import Any
 
 from sqlglot import exp
 
@@ -331,6 +332,11 @@ def written_type(name: str) -> str:
         return str(from_duckdb(plain))
     except UnsupportedType:
         return plain
+
+
+def minus(number: Any) -> Any:
+    """A number with the other sign and all of its digits: `-` would round a Decimal to 28."""
+    return number.copy_negate() if isinstance(number, Decimal) and number else -number
 
 
 def storable(value: object, type: Type) -> bool:

@@ -21,6 +21,7 @@ from planner.adhoc.point_query import PointQuery, point_query
 from planner.errors import PlannerError
 from planner.parsing.parameters import Given
 from planner.parsing.script import split
+from planner.sql_types import minus
 from service.definitions.definition import Definition
 from service.reading.literal_shapes import LiteralShape, Value, probe, shape_of
 from service.reading.point_reads import PointRead
@@ -148,10 +149,7 @@ def _with_parameters(
     """The query with a parameter in place of each value, the name of which is the value's number, and whether
     the query has it with a minus. None if a value stands elsewhere than in an equation of a column."""
     numbers: dict[object, tuple[int, bool]] = {value: (i, False) for i, value in enumerate(values)}
-    numbers |= {-value: (i, True) for i, value in enumerate(values) if isinstance(value, int)}
-    numbers |= {
-        value.copy_negate(): (i, True) for i, value in enumerate(values) if isinstance(value, Decimal)
-    }
+    numbers |= {minus(value): (i, True) for i, value in enumerate(values) if isinstance(value, int | Decimal)}
     found: list[tuple[int, bool]] = []
 
     def replaced(term: Comparand) -> Comparand:
