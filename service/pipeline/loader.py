@@ -74,8 +74,9 @@ class Loader:
             except Declined:
                 run.check()
         with self._watched(run, definition, "rows", 0.2, _READ):
-            batches = scan.frame.toArrow().to_batches(max_chunksize=_BATCH)
-        return self.take(run, definition, batches, scan.judge, scan.skip_bad, left_out)
+            table = scan.frame.toArrow()
+        batches = table.to_batches(max_chunksize=_BATCH)
+        return self.take(run, definition, batches, scan.judge, scan.skip_bad, left_out, table.num_rows)
 
     def take(
         self,
@@ -85,17 +86,20 @@ class Loader:
         judge: RowJudge,
         skip_bad: bool,
         left_out: tuple[int, ...] = (),
+        expected: int = 0,
     ) -> Job:
-        """Loads the rows of batches in this process, as `load` does."""
+        """Loads the rows of batches, probably as many as `expected`, in this process, as `load` does."""
         dictionary = self.runtime.dictionary
         with dictionary.holding():
-            gathered = GatheredRows(judge, dictionary)
+            gathered = GatheredRows(judge, dictionary, expected)
             for batch in batches:
                 run.check()
                 gathered.add(batch)
-            words, scanned = gathered.taken(skip_bad)
-            words[list(left_out)] = definition.defaults()[list(left_out), np.newaxis]
-            changes, scanned = _sound(definition, words, scanned, skip_bad)
+            rows, scanned = gathered.taken(skip_bad)
+            rows[list(left_out)] = definition.defaults()[list(left_out), np.newaxis]
+            changes = TableChanges.within(ChangeOp.INSERT, definition.schema, rows)
+            if skip_bad:
+                changes, scanned = _sound(definition, changes, scanned)
             run.advance(_READ)
             applied = self._commit(run, definition, changes, _receipt(run.job, scanned))
         return self._done(run, scanned, applied)
@@ -139,16 +143,15 @@ def _receipt(job: Job, scanned: Scanned) -> Receipt:
     return lambda connection, applied: write_job(connection, _done(job, scanned, applied))
 
 
-def _sound(
-    definition: Definition, words: np.ndarray, scanned: Scanned, skip_bad: bool
-) -> tuple[TableChanges, Scanned]:
-    """The inserts of rows; if bad rows are skipped, without those that the table's rules refuse."""
-    changes = TableChanges.of(ChangeOp.INSERT, definition.schema, words)
-    if not skip_bad or definition.filling is None:
+def _sound(definition: Definition, changes: TableChanges, scanned: Scanned) -> tuple[TableChanges, Scanned]:
+    """The changes without those that the table's rules refuse."""
+    if definition.filling is None:
         return changes, scanned
     changes = definition.filling.completed(changes)
     bad = np.zeros(len(changes), np.bool_)
     for _, faulty in definition.faults(changes):
         bad |= faulty
+    if not bad.any():
+        return changes, scanned
     sound = TableChanges.of(ChangeOp.INSERT, changes.schema, np.ascontiguousarray(changes.words[:, ~bad]))
     return sound, Scanned(len(sound), scanned.skipped + int(bad.sum()), scanned.examples)

@@ -124,7 +124,8 @@ class Loads:
     def _take(self, task: _Task, run: JobRun, reader: LocalReader) -> Job:
         judge, names, left_out = _judge(task, reader.columns, reader.corrupt)
         batches = _followed(reader, names, run)
-        return self._loader.take(run, task.definition, batches, judge, task.request.skip_bad, left_out)
+        skip_bad, expected = task.request.skip_bad, reader.expected
+        return self._loader.take(run, task.definition, batches, judge, skip_bad, left_out, expected)
 
 
 def _judge(task: _Task, found: Found, corrupt: str) -> tuple[RowJudge, list[str], tuple[int, ...]]:
