@@ -1,8 +1,9 @@
 """Loading rows into a table as one epoch, in this process or on Spark.
 
 Rows that Spark reads come to this process as columns where `service/placement.py` would choose the process.
-Otherwise they stay on Spark. They are counted first: Spark counts much faster than it sends rows, and to
-fetch only as many as the process would take needs a shuffle, which costs more than the count.
+Otherwise they stay on Spark. Where their files do not say that they are few, they are counted first: Spark
+counts much faster than it sends rows, and to fetch only as many as the process would take needs a shuffle,
+which costs more than the count.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 
 import numpy as np
 import pyarrow as pa
@@ -51,11 +53,13 @@ class Loader:
         scan: RowScan,
         left_out: tuple[int, ...] = (),
         is_large: bool = False,
+        most: float = inf,
     ) -> Job:
         """Loads the rows of a scan, which Spark reads. Returns the job as done.
 
         Columns at the places `left_out` get their defaults. If the table has more rules for a row than NOT
-        NULL, this process loads the rows; else Spark does if they are known to be many, or prove to be.
+        NULL, this process loads the rows; else Spark does if they are known to be many, or prove to be. There
+        are no more than `most`.
 
         Raises Invalid for a bad row unless bad rows are skipped, Conflict if a key exists; and Cancelled, as
         long as the epoch has not been made.
@@ -65,7 +69,7 @@ class Loader:
         where = Where(self.runtime.settings.spark)
         may_be_sparks = where is not Where.NEVER and not rules.judges and names.isdisjoint(rules.defaults)
         may_be_few = where is Where.AUTO and not is_large
-        if may_be_sparks and not (may_be_few and self._are_few(run, definition, scan)):
+        if may_be_sparks and not (may_be_few and self._are_few(run, definition, scan, most)):
             try:
                 with self._watched(run, definition, "an epoch", 0.2, 1.0):
                     load = Load(definition, scan, run.job.id, partial(_receipt, run.job))
@@ -107,8 +111,10 @@ class Loader:
     def _watched(self, run: JobRun, definition: Definition, what: str, start: float, stop: float):
         return watched(self.sessions, run, f"load into {definition.name}: {what}", start, stop)
 
-    def _are_few(self, run: JobRun, definition: Definition, scan: RowScan) -> bool:
+    def _are_few(self, run: JobRun, definition: Definition, scan: RowScan, most: float) -> bool:
         """Whether the rows are so few that the process takes them."""
+        if most < self.runtime.settings.spark_rows:
+            return True
         with self._watched(run, definition, "count", 0.1, 0.2):
             return scan.frame.count() < self.runtime.settings.spark_rows
 
