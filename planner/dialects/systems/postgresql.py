@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from engine.schema import Kind
 from planner.dialects.byte_strings import BYTES
+from planner.dialects.moment_digits import digits_of, rounded_around_2000
 from planner.dialects.numbered_matches import in_any_case, replaced_match
 from planner.dialects.overloads import PREFIX
 from planner.dialects.systems.postgres_degrees import DEGREES
@@ -221,6 +222,12 @@ def postgres_node(node: exp.Expression) -> exp.Expression:
             return call_of(f"{PREFIX}rounded", [node.this], "round")
         case exp.Extract(this=exp.Var(this="EPOCH"), expression=value) if not _mentions_clock(value):
             return call_of(f"{PREFIX}seconds_since", [value], "extract")
+        case exp.Cast(to=exp.DataType(this=exp.Interval() | exp.DType.INTERVAL as kind) as type) if (
+            isinstance(kind, exp.Interval) or type.expressions
+        ):
+            refuse(node, "a cast to an interval keeps all of its fields", "write INTERVAL alone")
+        case exp.Cast() if (digits := digits_of(node)) is not None:
+            return rounded_around_2000(node, digits)
         case exp.Cast(this=exp.Literal(is_string=True) as text) if not is_native(node):
             return cast_of_text(node, text.name)
         case exp.Concat() | exp.ConcatWs() if not is_native(node) and not all(
