@@ -29,11 +29,21 @@ _UP = (
 
 def digits_of(cast: exp.Cast) -> int | None:
     """The digits of a second that the cast keeps; None if it keeps all that there are, or is to no moment."""
-    type = cast.to
-    if type.this not in _MOMENTS | _CLOCKS or len(type.expressions) != 1:
-        return None
-    written = type.expressions[0].name
+    return _digits(cast.to) if cast.to.this in _MOMENTS else None
+
+
+def _digits(type: exp.DataType) -> int | None:
+    written = type.expressions[0].name if len(type.expressions) == 1 else ""
     return int(written) if written.isdigit() and int(written) < _MOST else None
+
+
+def check_uncut(cast: exp.Cast) -> None:
+    """Raise Unsupported for a cast to a time of day with fewer digits, or to some fields of an interval."""
+    type = cast.to
+    if type.this in _CLOCKS and _digits(type) is not None:
+        refuse(cast, "a cast of a time of day keeps all digits of a second", "write the type without digits")
+    if isinstance(type.this, exp.Interval) or (type.this is exp.DType.INTERVAL and type.expressions):
+        refuse(cast, "a cast to an interval keeps all of its fields", "write INTERVAL alone")
 
 
 def rounded_around_2000(cast: exp.Cast, digits: int) -> exp.Expression:
@@ -47,8 +57,6 @@ def rounded_up(cast: exp.Cast, digits: int) -> exp.Expression:
 
 
 def _rounded(cast: exp.Cast, digits: int, number: str) -> exp.Expression:
-    if cast.to.this in _CLOCKS:
-        refuse(cast, "a cast of a time of day keeps all digits of a second", "write the type without digits")
     inner = cast.copy()
     inner.args["to"].set("expressions", [])
     step = 10 ** (_MOST - digits)
