@@ -11,7 +11,7 @@ from engine.plan.nodes import Source
 from engine.schema import BIGINT, TEXT, Column, Schema
 from planner import Relation, plan_query
 from planner.explain import explain
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 
 
 def _table(name: str, *columns: str) -> Relation:
@@ -126,7 +126,7 @@ def test_spans_make_no_plan_another() -> None:
     assert one.plan == two.plan and one.spans.keys() == two.spans.keys() and one.spans != two.spans
 
 
-@each_seed(30)
+@each_seed(few(30))
 def test_every_span_is_a_part_of_the_text(seed: int) -> None:
     """Of random queries: spans lie within the text and close their parentheses, and each literal of a filter
     is in the text of its spans."""
