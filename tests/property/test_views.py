@@ -1,6 +1,6 @@
 """The property that matters more than the rest: every view equals the referee's answer at every epoch.
 
-FRESHET_CASES is the number of (view, history) pairs, 40 unless set. `python -m tests.property` is the
+FRESHET_CASES is the number of (view, history) pairs, 100 unless set. `python -m tests.property` is the
 long hunt.
 """
 
@@ -16,10 +16,10 @@ from tests.property.histories import is_valid as is_valid_history
 from tests.property.report import report
 from tests.property.shrink import shrink
 from tests.property.tally import Tally
-from tests.seeds import SEED
+from tests.seeds import SEED, few
 
-CASES = int(os.environ.get("FRESHET_CASES", "40"))
-BLOCKS = 20
+CASES = int(os.environ.get("FRESHET_CASES", "100"))
+BLOCKS = few(40)
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))
