@@ -12,6 +12,13 @@ import os
 import pytest
 
 SEED = int(os.environ.get("FRESHET_SEED", "0"))
+_SHARE = int(os.environ.get("FRESHET_SHARE", "4"))
+
+
+def few(count: int) -> int:
+    """How many of so many random cases this run takes: a quarter, and at least one. `make soak`, which sets
+    FRESHET_SHARE to 1, takes all."""
+    return -(-count // _SHARE)
 
 
 def seeds(count: int, first: int = 0) -> range:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from service.settings.settings import Settings
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 from tests.service.client import Client, code
 
 MOODS = """
@@ -117,7 +117,7 @@ def test_what_cannot_be_added_is_refused(service: Client) -> None:
     assert _rows(service) == READ
 
 
-@each_seed(2)
+@each_seed(few(2))
 def test_labels_at_random_places_keep_their_order(settings: Settings, seed: int) -> None:
     chance = random.Random(seed)
     labels, epochs = ["m"], []
