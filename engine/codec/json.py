@@ -80,6 +80,11 @@ def decode_rows(words: np.ndarray, schema: Schema, dictionary: Dictionary) -> li
     return list(zip(*columns, strict=True)) if columns else [()] * words.shape[1]
 
 
+def decode_values(words: np.ndarray, type: Type, dictionary: Dictionary) -> list:
+    """The same of one column int64[n]."""
+    return _decoder(type)(words, dictionary)
+
+
 def _decode_integers(words: np.ndarray, dictionary: Dictionary) -> list:
     values = words.tolist()
     if NULL in values:

@@ -28,6 +28,7 @@ class LocalCsv:
     """Some files of CSV. Their first rows are read when it is made, which may raise SparkNeeded."""
 
     corrupt: str = "_corrupt_record"
+    expected: int = 0
 
     def __init__(self, files: Sequence[LocalFile], options: Mapping[str, str], names: Sequence[str]) -> None:
         self.progress = 0.0

@@ -38,10 +38,12 @@ class ColumnsFound(Exception):
 
 class LocalReader(Protocol):
     """`columns` are those of the data, with their types; `corrupt` names the last column of a batch, which
-    has the texts of what is no record, or is empty. `progress` goes from 0 to 1."""
+    has the texts of what is no record, or is empty. `expected` is how many rows the files say that they have,
+    0 if they do not say it. `progress` goes from 0 to 1."""
 
     columns: dict[str, pa.DataType]
     corrupt: str
+    expected: int
     progress: float
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:

@@ -41,6 +41,7 @@ class LocalJson:
     """
 
     corrupt: str = "_corrupt_record"
+    expected: int = 0
 
     def __init__(self, files: Sequence[LocalFile], options: Mapping[str, str], names: Sequence[str]) -> None:
         if options:

@@ -19,6 +19,7 @@ class LocalText:
     """Some files of text."""
 
     corrupt: str = ""
+    expected: int = 0
 
     def __init__(self, files: Sequence[LocalFile], options: Mapping[str, str], names: Sequence[str]) -> None:
         if options:
