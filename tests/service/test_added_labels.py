@@ -61,8 +61,10 @@ def service(settings: Settings) -> Iterator[Client]:
         yield client
 
 
-@pytest.mark.parametrize("place", ["", "BEFORE 'sad'", "AFTER 'sad'", "BEFORE 'happy'"])
-@pytest.mark.parametrize("is_killed", [False, True])
+@pytest.mark.parametrize(
+    ("place", "is_killed"),
+    [("", False), ("BEFORE 'sad'", True), ("AFTER 'sad'", False), ("BEFORE 'happy'", True)],
+)
 def test_a_label_is_added_to_all_that_has_the_others(tmp_path: Path, place: str, is_killed: bool) -> None:
     settings = Settings(data=tmp_path / "data")
     labels = ["sad", "ok", "happy"]
