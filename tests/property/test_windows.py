@@ -26,7 +26,7 @@ def test_random_windows(seed: int) -> None:
     _equal(seed, Engine)
 
 
-@each_seed(3)
+@each_seed(few(3))
 def test_in_supersteps(seed: int, tmp_path: Path) -> None:
     executor, rng = executor_for(seed, tmp_path, Here(seed))
     _equal(seed, lambda: Mixed(executor, rng, 0.7))
