@@ -229,6 +229,11 @@ class Trace:
         return tuple(self._held)
 
     @property
+    def first_index(self) -> Index | None:
+        """The index of the first batch, by which one sees how its words are spread; None if it has none."""
+        return self._held[0].index if self._held else None
+
+    @property
     def memory(self) -> int:
         """Bytes in memory: batches that are in no file, their indexes, and the room of merges in progress."""
         settled, held, nursed = self._numbers[spine.SETTLED], tuple(self._held), 0
