@@ -12,7 +12,7 @@ from engine.kernels.memory import empty_matrix
 from engine.kernels.narrow.batch_type import WORD, copy_words
 from engine.kernels.narrow.narrow_rows import read_stretch
 
-# Fields of a merge's state: the rows that are merged of each side, by its line of the table, and those written.
+# Fields of a merge's state: the rows that are merged of each side, by its line, and those that are written.
 LEFT, RIGHT, WRITTEN, FIELDS = 0, 1, 2, 3
 _TOGETHER = 256
 """Rows of a narrow batch that are made a matrix together."""

@@ -75,22 +75,19 @@ def write_rows(batch, format, stride, out, first, ends):
     """Write the rows of a matrix as rows of `out` from row `first` on; false if they do not fit the format.
 
     `ends` [2, D] has the least and the greatest words of the last columns so far, and gets those of these
-    rows. A word is written with the eight bytes at its place, of which others stay as they are. The last rows
-    are written byte by byte: behind them may be rows that another thread writes.
+    rows. A word is written with eight bytes, and what follows overwrites those that are not its own. The last
+    rows are written byte by byte: behind them may be rows that another thread has written.
     """
     rows, columns = batch.shape
     whole = max(rows - WORD, 0)
     lost = np.int64(0)
-    for start in range(0, whole, _BLOCK):
-        block = batch[start : min(start + _BLOCK, whole)]
+    address = out.ctypes.data + first * stride
+    for i in range(whole):
         for c in range(columns):
-            mask, base = format[c, MASK], format[c, BASE]
-            address = out.ctypes.data + (first + start) * stride + format[c, OFFSET]
-            for i in range(block.shape[0]):
-                word = block[i, c] - base
-                lost |= word & ~mask
-                store(address, load(address) & ~mask | word)  # type: ignore[call-arg]
-                address += stride
+            word = batch[i, c] - format[c, BASE]
+            lost |= word & ~format[c, MASK]
+            store(address + format[c, OFFSET], word)  # type: ignore[call-arg]
+        address += stride
     for i in range(whole, rows):
         for c in range(columns):
             word = batch[i, c] - format[c, BASE]
