@@ -87,7 +87,7 @@ class LayerMerge:
     def payable(self) -> int:
         """How many rows more compiled code may let be owed: a few quanta, because it interrupts itself for
         them."""
-        return 0 if self.is_due else 4 * QUANTUM - 1 - self.owed
+        return 0 if self.is_due else 8 * QUANTUM - 1 - self.owed
 
     def go_on(self, trace: Merging) -> Layer | None:
         """Merge the rows that are owed, in the way of `trace`; returns the result when it is done.
