@@ -79,19 +79,20 @@ def write_rows(batch, format, stride, out, first, ends):
     rows are written byte by byte: behind them may be rows that another thread has written.
     """
     rows, columns = batch.shape
-    address = out.ctypes.data + first * stride
+    whole = max(rows - WORD, 0)
     lost = np.int64(0)
-    for i in range(rows):
+    address = out.ctypes.data + first * stride
+    for i in range(whole):
         for c in range(columns):
             word = batch[i, c] - format[c, BASE]
             lost |= word & ~format[c, MASK]
-            if format[c, MASK] == 0:
-                continue
-            if i + WORD < rows:
-                store(address + format[c, OFFSET], word)  # type: ignore[call-arg]
-            else:
-                _store_bytes(out, (first + i) * stride + format[c, OFFSET], word, format[c, MASK])
+            store(address + format[c, OFFSET], word)  # type: ignore[call-arg]
         address += stride
+    for i in range(whole, rows):
+        for c in range(columns):
+            word = batch[i, c] - format[c, BASE]
+            lost |= word & ~format[c, MASK]
+            _store_bytes(out, (first + i) * stride + format[c, OFFSET], word, format[c, MASK])
     for d in range(ends.shape[1]):
         least, greatest = ends[0, d], ends[1, d]
         c = columns - ends.shape[1] + d
@@ -102,40 +103,21 @@ def write_rows(batch, format, stride, out, first, ends):
     return lost == 0
 
 
-@njit
-def stretch_of(table, index, low, high):
-    """The rows low ≤ i < high of a batch, as a matrix; in place if the batch is one."""
-    columns = table[index, WIDTH]
-    address = table[index, ADDRESS] + low * table[index, STRIDE]
-    if table[index, FORMAT] == 0:
-        return rows_at(address, high - low, columns)
-    out = np.empty((high - low, columns), np.int64)
-    lines = rows_at(table[index, FORMAT], columns, LINE)
-    stride = table[index, STRIDE]
-    for c in range(columns):
-        mask, base = lines[c, MASK], lines[c, BASE]
-        at = address + lines[c, OFFSET]
-        for i in range(high - low):
-            out[i, c] = (load(at) & mask) + base  # type: ignore[call-arg]
-            at += stride
-    return out
-
-
-@kernel("void(int64[:,::1], int64, int64[::1], int64[:,::1])")
-def read_stretch(table, low, columns, out):
-    """The words of some columns of a table's first batch, which is narrow, in the rows from `low` on.
+@kernel("void(int64[:,::1], int64, int64, int64[::1], int64[:,::1])")
+def read_stretch(table, index, low, columns, out):
+    """The words of some columns of a batch, which is narrow, in the rows from `low` on.
 
     They fill `out` [rows, columns]; a block of rows stays in the cache from column to column.
     """
-    stride = table[0, STRIDE]
-    lines = rows_at(table[0, FORMAT], table[0, WIDTH], LINE)
+    stride = table[index, STRIDE]
+    lines = rows_at(table[index, FORMAT], table[index, WIDTH], LINE)
     for start in range(0, out.shape[0], _BLOCK):
-        stop = min(start + _BLOCK, out.shape[0])
+        block = out[start : start + _BLOCK]
         for k in range(columns.shape[0]):
             mask, base = lines[columns[k], MASK], lines[columns[k], BASE]
-            at = table[0, ADDRESS] + (low + start) * stride + lines[columns[k], OFFSET]
-            for i in range(start, stop):
-                out[i, k] = (load(at) & mask) + base  # type: ignore[call-arg]
+            at = table[index, ADDRESS] + (low + start) * stride + lines[columns[k], OFFSET]
+            for i in range(block.shape[0]):
+                block[i, k] = (load(at) & mask) + base  # type: ignore[call-arg]
                 at += stride
 
 
@@ -148,6 +130,11 @@ def read_places(table, places, columns):
         for c in range(columns.shape[0]):
             out[k, c] = batch[places[k], columns[c]]
     return out
+
+
+def around(*ends: np.ndarray) -> np.ndarray:
+    """The least and greatest words of several batches together."""
+    return np.stack((np.min([each[0] for each in ends], 0), np.max([each[1] for each in ends], 0)))
 
 
 def format_for(ends: np.ndarray) -> tuple[np.ndarray, int]:
@@ -186,7 +173,7 @@ class NarrowRows:
         """The rows of a matrix that is not empty."""
         parts = threads.parts_of(len(rows))
         found = threads.each(lambda part: ends_of(rows[part]), parts)
-        ends = np.stack((np.min([e[0] for e in found], 0), np.max([e[1] for e in found], 0)))
+        ends = around(*found)
         format, stride = format_for(ends)
         data = np.empty(len(rows) * stride + WORD, np.uint8)
         threads.each(lambda part: write_rows(rows[part], format, stride, data, part.start, _NO_ENDS), parts)
@@ -215,7 +202,7 @@ class NarrowRows:
             low, high, _ = places.indices(len(self))
             read = np.empty((max(0, high - low), len(columns)), np.int64)
             threads.each(
-                lambda part: read_stretch(self.table, low + part.start, columns, read[part]),
+                lambda part: read_stretch(self.table, 0, low + part.start, columns, read[part]),
                 threads.parts_of(len(read)),
             )
         else:
