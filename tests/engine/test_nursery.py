@@ -21,7 +21,7 @@ from engine.state import layer, nurseries
 from engine.state.layer_merge import QUANTUM
 from engine.state.trace import Trace
 from tests.engine.harness import apply, source
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 
 EDGES = source("edges", 2)
 KEYS = 400
@@ -38,7 +38,7 @@ def traces(engine: Engine) -> list[Trace]:
     return [each.trace for each in engine._dataflow.operators.values() if isinstance(each, History)]
 
 
-@each_seed(4)
+@each_seed(few(4))
 @pytest.mark.parametrize("words", [nurseries.WORDS, 1 << 12])
 def test_snapshots_stay_what_they_were(seed: int, words: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nurseries, "WORDS", words)

@@ -32,11 +32,11 @@ from engine.state.dictionary import Dictionary
 from engine.state.trace import Trace
 from tests.engine.histories import EPOCHS, check, random_history, run
 from tests.engine.plans import SOURCES, PlanMaker
-from tests.seeds import SEED, each_seed, seeds
+from tests.seeds import SEED, each_seed, few, seeds
 
 THREADS = (1, 2, 7)
 NO_ROUNDS = NO_MASKS = np.empty(0, np.int64)
-CASES = 60
+CASES = few(60)
 
 
 @contextmanager
@@ -68,7 +68,7 @@ def test_random_dataflows_in_parts(count: int) -> None:
     assert compared > 0.5 * CASES
 
 
-@each_seed(40)
+@each_seed(few(40))
 def test_any_number_of_threads_leaves_the_same_bytes(seed: int) -> None:
     """The traces of all operators, batch by batch, and the answers."""
     rng = random.Random(seed)
@@ -88,7 +88,7 @@ def bytes_of(engine: Engine) -> list[bytes]:
     return [*traces, *(engine.snapshot.changes("view", 0, EPOCHS)[line].tobytes() for line in range(2))]
 
 
-@each_seed(20)
+@each_seed(few(20))
 def test_merges_beside_end_at_the_same_insertion(seed: int) -> None:
     found = []
     for count in THREADS:
@@ -304,7 +304,7 @@ def test_an_item_is_made_while_its_predecessor_is_used() -> None:
                 barrier.wait(timeout=60)
 
 
-@each_seed(10)
+@each_seed(few(10))
 def test_columns_are_judged_alike_by_any_number_of_threads(seed: int) -> None:
     rng = random.Random(seed)
     types = [rng.choice([TEXT, INTEGER, DATE]) for _ in range(6)]

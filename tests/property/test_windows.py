@@ -16,9 +16,9 @@ from tests.property.cases import answers
 from tests.property.check import Make, check
 from tests.property.examples import SQL, hold
 from tests.property.windows import windows_case
-from tests.seeds import each_seed, seeds
+from tests.seeds import each_seed, few, seeds
 
-CASES = int(os.environ.get("FRESHET_WINDOWS", "30"))
+CASES = int(os.environ.get("FRESHET_WINDOWS", few(30)))
 
 
 @each_seed(CASES)

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.seeds import SEED
+from tests.seeds import SEED, few
 from tests.service.why_hunt import hunted
 from tests.service.why_pairs import faults_of, told
 
-PAIRS = int(os.environ.get("FRESHET_WHY", "12"))
+PAIRS = int(os.environ.get("FRESHET_WHY", few(12)))
 
 
 def test_explanations_make_their_rows(capsys: pytest.CaptureFixture[str]) -> None:
