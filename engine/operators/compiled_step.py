@@ -14,6 +14,7 @@ import numpy as np
 from engine.errors import OverBudget
 from engine.kernels.layers import ADDRESS, ROWS, WORD
 from engine.kernels.layers import WIDTH as COLUMNS
+from engine.kernels.narrow.narrow_rows import as_matrix
 from engine.kernels.stepping import arena, opcodes, tables
 from engine.kernels.stepping.arena import copied
 from engine.kernels.stepping.outermost_step import (
@@ -197,6 +198,8 @@ class CompiledStep:
             self._kept.append(np.ascontiguousarray(delta))
             tell(self._operators, place, self._kept[-1])
         if isinstance(operator, Arrangement):
+            if operator.batch is not None:
+                operator.show(as_matrix(operator.batch))
             self._operators[place, tables.CURRENT] = operator.batch is not None
         self._numbers[arena.ANSWER] = CHANGED if operator.has_changes else UNCHANGED
 

@@ -96,6 +96,15 @@ def test_a_word_that_all_rows_have_is_replaced_without_a_copy() -> None:
     assert np.array_equal(narrow[:], rows)
 
 
+def test_a_column_with_room_for_words_that_are_gone_takes_another_word() -> None:
+    wide = NarrowRows.of(np.array([[0, 5], [1, 900]]))
+    left = NarrowRows(wide.data, 1, wide.format, wide.stride, np.array([[0, 5], [0, 5]]))
+    assert left.with_word(1, 7)[:].tolist() == [[0, 7]]
+    assert NarrowRows(wide.data[wide.stride :], 1, wide.format, wide.stride, wide.ends).with_word(1, 7)[
+        :
+    ].tolist() == [[1, 7]]
+
+
 @each_seed(60)
 @pytest.mark.parametrize("spread", [False, True])
 def test_lookups_find_the_same_rows(seed: int, spread: bool) -> None:
