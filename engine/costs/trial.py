@@ -15,7 +15,7 @@ import numpy as np
 from engine.costs.text_meter import TextMeter
 from engine.errors import OverBudget
 from engine.kernels.index import FEWEST, SLOTS_A_KEY
-from engine.kernels.narrow.narrow_rows import NarrowRows, ends_of, format_for
+from engine.kernels.narrow.narrow_rows import around, ends_in, format_for
 from engine.operators.allowance import Spending
 from engine.operators.arrangement import Arrangement
 from engine.operators.operator import Operator
@@ -209,15 +209,11 @@ def _cut_figures(operator: Operator, observed: Observed) -> OperatorTrial:
 def _row_bytes(trace: Trace) -> tuple[float, float]:
     """The bytes of a row in a large batch and in a small one, with its part of the index."""
     layers = [layer for layer in trace.layers() if len(layer)]
-    ends = [
-        layer.rows.ends if isinstance(layer.rows, NarrowRows) else ends_of(np.ascontiguousarray(layer.rows))
-        for layer in layers
-    ]
-    lows, highs = (np.array([each[side] for each in ends]) for side in (0, 1))
-    _, stride = format_for(np.stack([lows.min(axis=0), highs.max(axis=0)]))
+    ends = around([ends_in(layer.rows) for layer in layers])
+    _, stride = format_for(ends)
     slots = sum(
         SLOTS_A_KEY * len(layer) if layer.index is None else len(layer.index.slots) for layer in layers
     )
     indexed = trace.key > 0 and trace.rows >= FEWEST
     index = _SLOT * slots / trace.rows if indexed else 0.0
-    return stride + index, _WORD * ends[0].shape[1] + index
+    return stride + index, _WORD * ends.shape[1] + index
