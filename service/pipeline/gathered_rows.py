@@ -21,7 +21,7 @@ class GatheredRows:
     """The rows of one load. The words of a batch are all that is kept of it.
 
     They are judged into a matrix for `expected` rows, and into others of a batch each once that is full. If
-    there are as many rows as were expected, none is copied.
+    there are no more rows than were expected, they stay in its memory.
     """
 
     def __init__(self, judge: RowJudge, dictionary: Dictionary, expected: int = 0) -> None:
@@ -59,7 +59,8 @@ class GatheredRows:
         scanned = Scanned(self._rows, self._skipped, tuple(self._examples))
         if self._skipped and not skip_bad:
             raise _bad_rows(scanned)
-        if self._used == self._rows == self._room.shape[1]:
+        if self._used == self._rows:
+            self._room = _moved_together(self._room, self._rows)
             return self._room, scanned
         parts = [self._room[:, : self._used], *reversed(self._full)]
         self._full, self._room = [], self._room_for(0)
@@ -73,6 +74,17 @@ class GatheredRows:
 
     def _room_for(self, rows: int) -> np.ndarray:
         return np.empty((self._width + ROOM, rows), np.int64)
+
+
+def _moved_together(room: np.ndarray, rows: int) -> np.ndarray:
+    """The words of so many rows at the beginning of a matrix, as a matrix in the same memory."""
+    width, most = room.shape
+    if rows == most:
+        return room
+    memory = room.reshape(-1)
+    for line in range(1, width - ROOM):
+        memory[line * rows : (line + 1) * rows] = room[line, :rows]
+    return memory[: width * rows].reshape(width, rows)
 
 
 def _bad_rows(scanned: Scanned) -> Invalid:

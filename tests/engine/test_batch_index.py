@@ -65,6 +65,21 @@ def test_every_key_is_found(spread: str, size: int, key: int) -> None:
     check(Layer(batch).indexed(key).narrowed, key, rng)
 
 
+def test_a_merge_of_short_batches_follows_the_first_batch() -> None:
+    """They have no indexes by which one could see how their words are spread."""
+    rng = np.random.default_rng(SEED)
+    trace = Trace(2)
+    trace.key = 1
+    trace.insert(made(rng.integers(0, 10**6, 200_000), rng))
+    for _ in range(40):
+        trace.insert(made(rng.integers(0, 10**6, 2_000), rng))
+    first, *others = [layer.index for layer in trace.layers() if layer.index is not None]
+    assert first.is_even and others
+    assert all(index.is_even for index in others)
+    for layer in trace.layers():
+        check(layer, 1, rng)
+
+
 @pytest.mark.parametrize(
     "words", [(LEAST, 0, 1), (LEAST, GREATEST), (-5, GREATEST), (-1, GREATEST, 0), (0, GREATEST)]
 )

@@ -17,12 +17,12 @@ from engine.judging.row_judge import RowJudge
 from engine.kernels.arrange import SLOT_HIGH, SLOT_LOW, SLOT_ROWS, arrange, arrange_sums
 from engine.kernels.join import MOST_PAIRS
 from engine.kernels.merge import merge
-from engine.kernels.narrow.narrow_rows import as_matrix, table_of
+from engine.kernels.narrow.narrow_rows import NarrowRows, as_matrix, ends_in, table_of
 from engine.kernels.parallel import divided_sort, threads
 from engine.kernels.parallel.divided_join import join_batch
 from engine.kernels.parallel.divided_merge import merge_batches
 from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums
-from engine.operators import arrangement
+from engine.operators import arrangement, outermost_loop
 from engine.operators.rebuild import Rebuild
 from engine.runtime.engine import Engine
 from engine.runtime.kept import kept_states
@@ -45,12 +45,12 @@ def in_parts(count: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "GRAIN", 1)
         patch.setattr(threads, "LARGE", 2)
-        patch.setattr(divided_sort, "VERY_LARGE", 1_000)
         patch.setattr(trace, "AT_ONCE", 2)
         for module in (trace, layer_merge):
             patch.setattr(module, "QUANTUM", 4)
-        for module in (layer, arrangement):
+        for module in (layer, arrangement, divided_sort):
             patch.setattr(module, "NARROW", 4)
+        patch.setattr(outermost_loop, "MOST_CHANGES", 3)
         for module in (layer_merge, arrangement):
             patch.setattr(module, "BESIDE", 4)
         threads.use(count)
@@ -150,13 +150,34 @@ def test_a_divided_sort_is_a_sort(first: str, second: str, size: int) -> None:
     )
     order = np.array([1, 0, 2])
     slots = np.array([[SLOT_ROWS, 0, 0], [SLOT_HIGH, 0, 0], [SLOT_LOW, 0, 0]])
-    rounds = np.array([5, 6])
-    expected = arrange(delta, order, rounds), arrange_sums(delta, order[1:], rounds, slots)
-    for count in THREADS:
-        with in_parts(count):
-            found = arrange_delta(delta, order, rounds), arrange_delta_sums(delta, order[1:], rounds, slots)
-        for one, other in zip(expected, found, strict=True):
-            assert np.array_equal(one, other)
+    for rounds in (NO_ROUNDS, np.array([5, 6])):
+        expected = arrange(delta, order, rounds), arrange_sums(delta, order[1:], rounds, slots)
+        for count in THREADS:
+            with in_parts(count):
+                found = (
+                    arrange_delta(delta, order, rounds),
+                    arrange_delta_sums(delta, order[1:], rounds, slots),
+                )
+            for one, other in zip(expected, found, strict=True):
+                assert np.array_equal(one, as_matrix(other))
+                if len(other):
+                    low, high = ends_in(other)
+                    assert (low <= one.min(axis=0)).all()
+                    assert (high >= one.max(axis=0)).all()
+
+
+def test_rows_that_go_leave_no_gap_and_counts_that_grow_have_room() -> None:
+    """Parts of a delta whose rows cancel, or are there many times, do not stay where they were."""
+    size = 40_000
+    delta = np.zeros((3, size), np.int64)
+    delta[0], delta[2] = np.arange(size) % 15_000, 1
+    gone = delta.copy()
+    gone[2, :15_000] = -1
+    for counts in (delta, gone):
+        found = arrange_delta(counts, np.arange(2), NO_ROUNDS)
+        assert isinstance(found, NarrowRows)
+        assert np.array_equal(as_matrix(found), arrange(counts, np.arange(2), NO_ROUNDS))
+        assert found.ends[:, -1].tolist() == [found[:, -1].min(), found[:, -1].max()]
 
 
 @pytest.mark.parametrize("words", WORDS)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -13,6 +15,7 @@ from engine.state.dictionary import Dictionary
 from service.changes.table_changes import ROOM, ChangeOp, TableChanges, differences
 from service.errors import Invalid
 from service.pipeline.gathered_rows import GatheredRows
+from service.pipeline.local_files import LocalFile, about_as_many
 
 COLUMNS = (Column("a", Type(Kind.INTEGER), False), Column("b", Type(Kind.TEXT), True))
 BATCHES = (["1", "2", "x"], [], ["3"], ["y", "4", "5", "6"], ["z"])
@@ -61,3 +64,20 @@ def test_differences_are_made_in_their_room_and_are_those_of_a_copy() -> None:
     assert within[-2:].tolist() == [[7, 7, 7], [1, 1, 1]]
     again = differences(changes.words, 8, ones, changes.room)
     assert again[-2].tolist() == [8, 8, 8] and changes.words[0].tolist() == [1, 2, 3]
+
+
+def test_no_memory_is_added_for_fewer_rows_than_were_expected() -> None:
+    rows = gathered(1000, BATCHES)
+    room = rows._room
+    taken = rows.taken(True)[0]
+    assert np.shares_memory(room, taken) and taken[0].tolist() == [1, 2, 3, 4, 5, 6]
+
+
+def test_how_many_rows_a_text_has_is_told_from_its_beginning(tmp_path: Path) -> None:
+    files = []
+    for name, content in (("a", b"1\n" * 3_000_000), ("b", b""), ("c", b"one line")):
+        (tmp_path / name).write_bytes(content)
+        files.append(LocalFile(tmp_path / name, {}, len(content)))
+    assert 3_000_000 < about_as_many(files) < 3_500_000
+    packed = LocalFile(tmp_path / "a.gz", {}, 10)
+    assert about_as_many(files[1:]) == about_as_many([*files, packed]) == 0
