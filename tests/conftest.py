@@ -14,6 +14,7 @@ import pytest
 from engine.processes import children
 from engine.spark.sessions import Sessions, SparkOptions
 from tests import balance, scratch
+from tests.share import SHARE
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,6 +24,7 @@ hypothesis.settings.register_profile(
     "freshet",
     deadline=None,  # no test asserts a time
     derandomize=False,
+    max_examples=-(-100 // SHARE),
     suppress_health_check=(hypothesis.HealthCheck.too_slow,),
 )
 hypothesis.settings.load_profile("freshet")
