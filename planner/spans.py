@@ -6,8 +6,9 @@ it to the last, and further until its parentheses are closed. A clause's keyword
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from types import MappingProxyType
 
 from sqlglot import exp
@@ -53,8 +54,7 @@ class _Finder:
     def spans(self, parts: Iterable[Part]) -> tuple[Span, ...]:
         """The spans of parts, without those that hold another one."""
         found = {span for part in parts if isinstance(part, exp.Expr) and (span := self._span(part))}
-        smallest = (one for one in found if not any(_holds(one, other) for other in found))
-        return tuple(sorted(smallest))
+        return tuple(reversed(list(_smallest(found))))
 
     def _span(self, part: exp.Expr) -> Span | None:
         if id(part) not in self._spans:
@@ -94,5 +94,11 @@ def _step(token: Token) -> int:
     return (token.token_type in _OPENING) - (token.token_type in _CLOSING)
 
 
-def _holds(outer: Span, inner: Span) -> bool:
-    return outer != inner and outer.start <= inner.start and inner.end <= outer.end
+def _smallest(spans: Collection[Span]) -> Iterator[Span]:
+    """The spans that hold no other one, the last first. A span meets those that it may hold before its own
+    turn."""
+    first_end = inf
+    for span in sorted(spans, key=lambda span: (-span.start, span.end)):
+        if span.end < first_end:
+            yield span
+            first_end = span.end

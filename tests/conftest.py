@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 
+from engine.processes import children
 from engine.spark.sessions import Sessions, SparkOptions
 from tests import balance, scratch
 
@@ -47,6 +48,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.hypothesis_seed is None:
         config.option.hypothesis_seed = str(seed)
     scratch.choose(config)
+    if hasattr(config, "workerinput"):
+        children.preload("tests.forked.loaded_kernels")  # for the jobs of all tests of this process
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

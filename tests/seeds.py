@@ -8,10 +8,26 @@ programs that its tests start, have the same. The names of tests do not depend o
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from typing import TypeVar
 
 import pytest
 
+T = TypeVar("T")
+
 SEED = int(os.environ.get("FRESHET_SEED", "0"))
+_SHARE = int(os.environ.get("FRESHET_SHARE", "4"))
+
+
+def few(count: int) -> int:
+    """How many of so many random cases this run takes: a quarter, and at least one. `make soak`, which sets
+    FRESHET_SHARE to 1, takes all."""
+    return -(-count // _SHARE)
+
+
+def some(grid: Iterable[T]) -> list[T]:
+    """The cases of a grid that this run takes: every fourth, the first among them; all in `make soak`."""
+    return list(grid)[::_SHARE]
 
 
 def seeds(count: int, first: int = 0) -> range:

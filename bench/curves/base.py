@@ -20,10 +20,10 @@ Points = list[tuple[float, float]]
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis in seconds or bytes, or without a `unit` for counts."""
+    """An axis in seconds, bytes or multiples, or without a `unit` for counts."""
 
     label: str
-    unit: Literal["s", "B", ""] = ""
+    unit: Literal["s", "B", "×", ""] = ""
     log: bool = True
 
 

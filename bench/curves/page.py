@@ -62,4 +62,6 @@ def _row(plot: Plot, x: float, lines: list[dict[float, float]]) -> Row:
 def _shown(value: float, axis: Axis) -> str:
     if axis.unit == "s":
         return duration(value)
+    if axis.unit == "×":
+        return f"{value:,.1f}×"
     return f"{value / 1e6:,.1f} MB" if axis.unit == "B" else f"{value:,.0f}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import ModuleType
 
-from bench.curves import change, compaction, depth, epochs, state, times
+from bench.curves import change, cluster, compaction, cores, depth, epochs, state, times
 from bench.curves.base import Curve
 
 CURVES: dict[str, ModuleType] = {
@@ -14,6 +14,8 @@ CURVES: dict[str, ModuleType] = {
     "depth": depth,
     "compaction": compaction,
     "times": times,
+    "cores": cores,
+    "cluster": cluster,
 }
 """Modules with a `measure` and its sizes `FULL` and `QUICK`."""
 

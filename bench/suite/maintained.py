@@ -16,6 +16,9 @@ from engine.runtime.engine import Engine
 from planner import plan_query
 from planner.relation import Relation
 
+ENCODED = 1 << 17
+"""Rows that are encoded at a time, as loads encode them."""
+
 
 class Maintained:
     """An engine with tables, which keep no history, and views, which exist before the first row."""
@@ -46,7 +49,10 @@ class Maintained:
         schema = self._relations[name].schema
         delta = np.empty((len(schema) + 2, gone.num_rows + new.num_rows), np.int64)
         for rows, part, diff in ((gone, slice(gone.num_rows), -1), (new, slice(gone.num_rows, None), 1)):
-            encode_arrow(rows, schema, self._engine.dictionary, delta[:-2, part])
+            end = part.start or 0
+            for piece in rows.to_batches(ENCODED):
+                first, end = end, end + piece.num_rows
+                encode_arrow(piece, schema, self._engine.dictionary, delta[:-2, first:end])
             delta[-1, part] = diff
         delta[-2] = self._engine.snapshot.upper
         return delta

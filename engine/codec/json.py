@@ -7,7 +7,7 @@ does not parse or write JSON itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 import numpy as np
@@ -32,18 +32,28 @@ _encoders = per_schema(lambda schema: tuple((column, encoder(column.type)) for c
 
 def encode_rows(rows: Sequence[Sequence[object]], schema: Schema, dictionary: Dictionary) -> np.ndarray:
     """The words int64[W, n] of rows of JSON or Python values; InvalidValue names column and value."""
-    columns = _encoders(schema)
+    width, count = len(schema), len(rows)
     for row in rows:
-        if len(row) != len(columns):
-            raise InvalidValue(f"a row has {len(row)} values for {len(columns)} columns")
-    words = np.empty((len(columns), len(rows)), np.int64)
-    for position, (column, encode) in enumerate(columns):
+        if len(row) != width:
+            raise InvalidValue(f"a row has {len(row)} values for {width} columns")
+    columns = _encode_columns(rows, schema, dictionary)
+    if count <= _FEW:  # one array of all numbers costs as much as one of a column's
+        return np.array(list(columns), np.int64).reshape(width, count)
+    words = np.empty((width, count), np.int64)
+    for position, column in enumerate(columns):
+        words[position] = column
+    return words
+
+
+def _encode_columns(
+    rows: Sequence[Sequence[object]], schema: Schema, dictionary: Dictionary
+) -> Iterator[np.ndarray | list[int]]:
+    for position, (column, encode) in enumerate(_encoders(schema)):
         values = [row[position] for row in rows]
         try:
-            words[position] = _encode_column(values, column, encode, dictionary)
+            yield _encode_column(values, column, encode, dictionary)
         except InvalidValue as error:
             raise InvalidValue(f"column {column.name}: {error.message}", error.hint) from None
-    return words
 
 
 def _encode_column(
@@ -78,6 +88,11 @@ def decode_rows(words: np.ndarray, schema: Schema, dictionary: Dictionary) -> li
     """The rows of `words` int64[W, n] as tuples of JSON-ready values; KeyError for an unknown text."""
     columns = [decode(words[i], dictionary) for i, decode in enumerate(_decoders(schema))]
     return list(zip(*columns, strict=True)) if columns else [()] * words.shape[1]
+
+
+def decode_values(words: np.ndarray, type: Type, dictionary: Dictionary) -> list:
+    """The same of one column int64[n]."""
+    return _decoder(type)(words, dictionary)
 
 
 def _decode_integers(words: np.ndarray, dictionary: Dictionary) -> list:

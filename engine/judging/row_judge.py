@@ -61,9 +61,11 @@ class RowJudge:
     sources: tuple[int | None, ...]
     corrupt: int | None = None
 
-    def judged(self, batch: pa.RecordBatch, dictionary: Dictionary) -> JudgedRows:
-        """The rows of a batch."""
-        words = np.empty((len(self.columns), batch.num_rows), np.int64)
+    def judged(
+        self, batch: pa.RecordBatch, dictionary: Dictionary, out: np.ndarray | None = None
+    ) -> JudgedRows:
+        """The rows of a batch; their words are written to `out`, if it is given."""
+        words = np.empty((len(self.columns), batch.num_rows), np.int64) if out is None else out
 
         def judge(place: int) -> list[_Fault]:
             return self._judged_column(place, batch, dictionary, words[place])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import njit
 
 from engine.kernels.compiled import kernel
-from engine.kernels.layers import compare
+from engine.kernels.layers import compare, uncounted
 from engine.kernels.magnitudes import bits, is_product_large, require_small
 from engine.kernels.memory import empty_matrix
 from engine.kernels.moments import PRODUCT_LIMBS, product_limb
@@ -50,59 +50,21 @@ def _contribution(kind, word, other):
 def pack(delta, order, rounds, columns):
     """The delta row by row: the words that `order` names, the rounds, the epoch, and room for diffs."""
     rows = empty_matrix(delta.shape[1], columns)
-    put_lead(delta, order, rounds, 0, delta.shape[1], None, None, rows)
+    put_lead(delta, order, rounds, rows)
     return rows
 
 
-@njit(inline="always")
-def _of(numbers, k):
-    """One of some numbers; if there are none, its place among them."""
-    return k if numbers is None else numbers[k]
-
-
 @njit
-def put_lead(delta, order, rounds, first, last, picks, places, rows):
-    """Write the leading columns of rows of the delta, without diffs: for first ≤ k < last, row `picks[k]` to
-    row `places[k]`, or row k to row k where there are no picks or places."""
+def put_lead(delta, order, rounds, rows):
+    """Write the leading columns of the delta's rows, without diffs."""
     width = order.shape[0] - 1
     depth = rounds.shape[0]
-    for k in range(first, last):
-        i, place = _of(picks, k), _of(places, k)
+    for k in range(delta.shape[1]):
         for w in range(width):
-            rows[place, w] = delta[order[w], i]
+            rows[k, w] = delta[order[w], k]
         for d in range(depth):
-            rows[place, width + d] = rounds[d]
-        rows[place, width + depth] = delta[order[width], i]
-
-
-@njit
-def put_counts(delta, order, rounds, first, last, picks, places, rows):
-    """As `put_lead`, with the delta's diffs."""
-    put_lead(delta, order, rounds, first, last, picks, places, rows)
-    diffs = delta[delta.shape[0] - 1]
-    for k in range(first, last):
-        rows[_of(places, k), rows.shape[1] - 1] = diffs[_of(picks, k)]
-
-
-@njit
-def put_sums(delta, order, rounds, slots, first, last, picks, places, rows):
-    """As `put_lead`, with what the rows add to the slots. Raises OverflowError if that is too much."""
-    put_lead(delta, order, rounds, first, last, picks, places, rows)
-    lead = order.shape[0] + rounds.shape[0]
-    diffs = delta[delta.shape[0] - 1]
-    is_large = False
-    for s in range(slots.shape[0]):
-        kind = slots[s, 0]
-        is_nowhere = slots[s, 1] == NOWHERE
-        words = delta[0 if is_nowhere else slots[s, 1]]
-        others = delta[0 if is_nowhere else slots[s, 2]]
-        for k in range(first, last):
-            i = _of(picks, k)
-            part = 0 if is_nowhere else _contribution(kind, words[i], others[i])
-            rows[_of(places, k), lead + s] = diffs[i] * part
-            is_large |= is_product_large(diffs[i], part)
-    if is_large:
-        raise OverflowError("a sum does not fit into 64 bits")
+            rows[k, width + d] = rounds[d]
+        rows[k, width + depth] = delta[order[width], k]
 
 
 @njit
@@ -115,15 +77,6 @@ def consolidate(rows, lead):
 @njit
 def add_equal(rows, lead):
     """As `consolidate`, for rows where equal ones in the first `lead` columns are adjacent already."""
-    m = add_in_place(rows, lead)
-    if 2 * m < rows.shape[0]:
-        return rows[:m].copy()
-    return rows[:m]
-
-
-@njit
-def add_in_place(rows, lead):
-    """As `add_equal`; the result is the first rows, and their number is returned."""
     n, columns = rows.shape
     seen = 0
     m = 0
@@ -143,7 +96,15 @@ def add_in_place(rows, lead):
                 m += 1
                 break
     require_small(seen)
-    return m
+    return _first(rows, m)
+
+
+@njit
+def _first(rows, m):
+    """The first m rows; a copy, if they are few of them."""
+    if 2 * m < rows.shape[0]:
+        return rows[:m].copy()
+    return rows[:m]
 
 
 @kernel("int64[:,::1](int64[:,::1], int64[::1], int64[::1])")
@@ -153,11 +114,31 @@ def arrange(delta, order, rounds):
     `order` (P + 1) names the P words to keep, key first, and then the epoch's row; `rounds` (d) is the step
     of the delta. Rows with equal words and epoch are added up, and rows whose diffs cancel are dropped.
     """
-    n = delta.shape[1]
     lead = order.shape[0] + rounds.shape[0]
-    rows = empty_matrix(n, lead + 1)
-    put_counts(delta, order, rounds, 0, n, None, None, rows)
+    rows = pack(delta, order, rounds, lead + 1)
+    rows[:, lead] = delta[delta.shape[0] - 1]
     return consolidate(rows, lead)
+
+
+@njit(inline="always")
+def _add_sums(delta, slots, keys, first, last, lead, rows, m):
+    """Write the sums of a group behind the `lead` columns of line m of `rows`: what the delta's rows that are
+    named behind the `lead` columns of `keys`, from `first` up to `last`, add to the slots. Returns the `bits`
+    of all sums on the way, whether a row adds too much, and whether a sum is not zero."""
+    diffs = delta.shape[0] - 1
+    seen, is_large, is_there = 0, False, False
+    for s in range(slots.shape[0]):
+        kind, one, other = slots[s, 0], slots[s, 1], slots[s, 2]
+        total = 0
+        for k in range(first, first if one == NOWHERE else last):
+            i = keys[k, lead]
+            diff, part = delta[diffs, i], _contribution(kind, delta[one, i], delta[other, i])
+            total += diff * part
+            is_large |= is_product_large(diff, part)
+            seen |= bits(total)
+        rows[m, lead + s] = total
+        is_there |= total != 0
+    return seen, is_large, is_there
 
 
 @kernel("int64[:,::1](int64[:,::1], int64[::1], int64[::1], int64[:,::1])")
@@ -169,9 +150,30 @@ def arrange_sums(delta, order, rounds, slots):
     """
     n = delta.shape[1]
     lead = order.shape[0] + rounds.shape[0]
+    keys = pack(delta, order, rounds, lead + 1)
+    for k in range(n):
+        keys[k, lead] = k
+    sort_rows(keys, lead)
     rows = empty_matrix(n, lead + slots.shape[0])
-    put_sums(delta, order, rounds, slots, 0, n, None, None, rows)
-    return consolidate(rows, lead)
+    given, sums = uncounted(delta), uncounted(rows)  # not the keys, which nothing else keeps alive
+    seen, is_large = 0, False
+    m = first = 0
+    while first < n:
+        last = first + 1
+        while last < n and compare(keys, last, keys, first, lead) == 0:
+            last += 1
+        more, too_much, is_there = _add_sums(given, slots, keys, first, last, lead, sums, m)
+        seen |= more
+        is_large |= too_much
+        if is_there:
+            for c in range(lead):
+                sums[m, c] = keys[first, c]
+            m += 1
+        first = last
+    if is_large:
+        raise OverflowError("a sum does not fit into 64 bits")
+    require_small(seen)
+    return _first(rows, m)
 
 
 @kernel("int64[:,::1](int64[:,::1], int64)")

@@ -67,6 +67,13 @@ def kernel(signature: Any, **options: Any) -> Callable[[Callable[..., Any]], Any
     return declare
 
 
+def load(*dispatchers: Any) -> None:
+    """Loads the code of kernels, so that their first calls need not wait for it. Any thread may call this."""
+    for kernel in KERNELS:
+        if kernel.dispatcher in dispatchers:
+            kernel.ready()
+
+
 class Kernel:
     """A kernel; Python and other kernels call its `dispatcher`."""
 

@@ -57,21 +57,23 @@ def index_buckets(table, start, stop, slots, shift, key):
     """
     batch = layer(table, 0)
     least = _least(slots)
-    bucket = np.int64(-1) if start == 0 else _bucket(batch[start - 1, 0], least, shift)
-    count = 0
-    crowd = 0
-    crowded = 0
+    if start == 0:
+        slots[HEAD] = 0
+    bucket = first = _bucket(batch[start - 1, 0], least, shift) if start > 0 else np.int64(0)
+    count = np.int64(0)
+    crowd = np.int64(0)
+    crowded = np.int64(0)
+    # Neither where keys begin nor where buckets do can be foretold, so no branch depends on them.
     for row in range(start, stop):
-        if row > 0 and compare(batch, row, batch, row - 1, key) == 0:
-            continue
+        is_first = np.int64(row == 0 or compare(batch, row, batch, row - 1, key) != 0)
         own = _bucket(batch[row, 0], least, shift)
-        if own != bucket:
-            slots[HEAD + bucket + 1 : HEAD + own + 1] = np.uint32(row)
-            bucket = own
-            crowd = 0
-        count += 1
-        crowd += 1
-        crowded += crowd
+        slots[HEAD + own + 1] = row + 1
+        crowd = crowd * np.int64(own == bucket) + is_first
+        count += is_first
+        crowded += crowd * is_first
+        bucket = own
+    for slot in range(HEAD + first + 1, HEAD + bucket + 1):
+        slots[slot] = slots[slot - 1] if slots[slot] == UNREACHED else slots[slot]
     return count, crowded
 
 

@@ -20,7 +20,7 @@ from engine.kernels.floatmoments import PAIR_DIFFS, arrange_pairs
 from engine.kernels.floatsums import DIFFS, arrange_floats
 from engine.kernels.lookup import WALK
 from engine.kernels.magnitudes import mass
-from engine.kernels.narrow.narrow_rows import Batch, as_matrix
+from engine.kernels.narrow.narrow_rows import NARROW, Batch, as_matrix
 from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums
 from engine.kernels.parallel.threads import Beside
 from engine.kernels.stepping import opcodes
@@ -29,7 +29,7 @@ from engine.operators.counts import LIGHT, MOST, require_small_counts
 from engine.operators.operator import Instruction, Operator, Step
 from engine.operators.slots import Slot, narrowed
 from engine.state.dictionary import Dictionary
-from engine.state.layer import NARROW, Layer
+from engine.state.layer import Layer
 from engine.state.layer_merge import BESIDE
 from engine.state.packed_times import Frontier
 from engine.state.trace import Trace
@@ -42,7 +42,7 @@ class ArrangementReader(Protocol):
     depth: int
 
     @property
-    def batch(self) -> np.ndarray | None:
+    def batch(self) -> Batch | None:
         """The rows that the current step adds."""
 
     @property
@@ -91,7 +91,7 @@ class Arrangement(Operator):
         self.staged = 0
         """Rows of differences that the advance has added so far."""
         self._publications = 0
-        self.batch: np.ndarray | None = None
+        self.batch: Batch | None = None
         """The current step's rows, None if it has none."""
         self._fresh: list[Layer] = []
         self._indexed: Beside[Layer] | None = None
@@ -172,35 +172,36 @@ class Arrangement(Operator):
             self.batch = batch
             self.end_step()
 
-    def take(self, batch: np.ndarray, step: Step, mass: float) -> None:
+    def take(self, batch: Batch, step: Step, mass: float) -> None:
         """Make `batch` the current step's batch; the magnitudes of its counts add up to at most `mass`.
 
         Raises OverflowError if a row would be there too often.
         """
-        if batch.shape[0]:
+        if len(batch):
             self.show(batch)
-            self.staged += batch.shape[0]
-            self.made += batch.shape[0]
+            self.staged += len(batch)
+            self.made += len(batch)
             step.touch(self)
             self._weigh(batch, mass, step)
             if len(batch) >= BESIDE and self.depth == 0 and self.trace.key > 0:
                 self._indexed = Beside(partial(Layer(batch).indexed, self.trace.key))
 
-    def _weigh(self, batch: np.ndarray, mass: float, step: Step) -> None:
+    def _weigh(self, batch: Batch, mass: float, step: Step) -> None:
         """Look at the rows of a batch if it is not light, or if the light ones may be too many by now."""
         if mass < LIGHT:
             self._light += mass
         if mass >= LIGHT or not self.stays_light(0):
-            require_small_counts(batch, self.after(), self.distinct, self.width + self.depth, step)
+            require_small_counts(as_matrix(batch), self.after(), self.distinct, self.width + self.depth, step)
 
-    def show(self, batch: np.ndarray | None) -> None:
+    def show(self, batch: Batch | None) -> None:
         """Let readers see `batch` as the current step's, without counting it."""
         self.batch = batch
         if batch is not None:
             self._register(self._before, Layer(batch))
 
-    def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
-        """The delta as a sorted batch of the arrangement's rows, at the step's rounds."""
+    def arrange(self, delta: np.ndarray, step: Step) -> Batch:
+        """The delta as a sorted batch of the arrangement's rows, at the step's rounds; a large one without
+        rounds is narrow."""
         return arrange_delta(delta, self.order, step.array)
 
     @property
@@ -232,7 +233,7 @@ class Arrangement(Operator):
         current = () if self.batch is None else (Layer(self.batch),)
         return (*self._fresh, *current, *self._received)
 
-    def export_rows(self, rows: np.ndarray) -> np.ndarray:
+    def export_rows(self, rows: Batch) -> np.ndarray:
         """A batch in the form of files, the same in every process."""
         return as_matrix(self.trace.export_rows(rows))
 
@@ -352,9 +353,9 @@ class Arrangement(Operator):
         self.batch = None
         if batch is None:
             return
-        size = batch.shape[0]
+        size = len(batch)
         fresh = self._fresh
-        while fresh and len(fresh[-1]) <= 2 * batch.shape[0]:
+        while fresh and len(fresh[-1]) <= 2 * len(batch):
             batch, ahead = self.trace.merge(fresh.pop().rows, batch, 0), None
         fresh.append(Layer(batch) if ahead is None else ahead.result())
         first = self.trace.count
@@ -409,7 +410,7 @@ class SumsArrangement(Arrangement):
     def reads(self) -> frozenset[int]:
         return super().reads.union(self.slots[:, 1:].ravel().tolist())
 
-    def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
+    def arrange(self, delta: np.ndarray, step: Step) -> Batch:
         slots = self.slots
         if self._may_be_wide:
             delta, slots = narrowed(delta, slots, self._dictionary)

@@ -16,6 +16,7 @@ import numpy as np
 
 from engine.kernels.stepping import arena, loop_rounds, opcodes, tables
 from engine.kernels.stepping.arena import address_of, copied
+from engine.kernels.stepping.stepping_type import ARENA, TAKEN, WAITING, lines_of
 from engine.operators.compiled_program import Program
 from engine.operators.entered import EnteredArrangement
 from engine.operators.failure_log import FailureLog
@@ -83,6 +84,12 @@ class CompiledRounds:
         self._bindings[:, loop_rounds.FED_BACK] = fed_back
         self._leaving = np.empty((MOST_ROUNDS * len(values), 3), np.int64)
         self._state = np.zeros(arena.STATE, np.int64)
+        nothing = self._state[:0]  # the room's arrays, which each call tells
+        self._arrays = lines_of(
+            *(self._program.code, self._operators, nothing, nothing, self._program.constants),
+            *(self._state[arena.CURRENT_ROUND : arena.CURRENT_ROUND + 1], nothing, self._state),
+            *(self._bindings, self._leaving),
+        )
         self._entered = [(place, it) for place, it in enumerate(body) if isinstance(it, EnteredArrangement)]
         self._logs: list[FailureLog] = [it.failures for it in body if hasattr(it, "failures")]
         self._deferring = {place: it.deferred for place, it in enumerate(body) if it.deferred is not None}
@@ -134,19 +141,10 @@ class CompiledRounds:
         """Run rounds, with the turns of operators of Python's; false if what was done has to be forgotten.
         `held` are matrices that must not go."""
         state = self._state
+        self._arrays[[WAITING, TAKEN, ARENA]] = lines_of(room.waiting, room.taken, room.arena)
         while True:
             try:
-                loop_rounds.run_rounds(
-                    self._program.code,
-                    self._program.constants,
-                    self._operators,
-                    self._bindings,
-                    self._leaving,
-                    room.waiting,
-                    room.taken,
-                    room.arena,
-                    state,
-                )
+                loop_rounds.run_rounds(self._arrays)
             except (OverflowError, MemoryError):
                 return False
             if state[arena.STATUS] != arena.ASKING:

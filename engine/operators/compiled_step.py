@@ -14,10 +14,10 @@ import numpy as np
 from engine.errors import OverBudget
 from engine.kernels.layers import ADDRESS, ROWS, WORD
 from engine.kernels.layers import WIDTH as COLUMNS
+from engine.kernels.narrow.narrow_rows import as_matrix
 from engine.kernels.stepping import arena, opcodes, tables
 from engine.kernels.stepping.arena import copied
 from engine.kernels.stepping.outermost_step import (
-    ARRAYS,
     CHANGE,
     CHANGED,
     NURSERY,
@@ -28,6 +28,7 @@ from engine.kernels.stepping.outermost_step import (
     run_reached,
     tell,
 )
+from engine.kernels.stepping.stepping_type import lines_of
 from engine.operators.arrangement import Arrangement
 from engine.operators.compiled_program import Program
 from engine.operators.linear import InputOperator
@@ -59,7 +60,7 @@ class CompiledStep:
         self._operators[:, tables.OWN] = 0
         for own in self._own.values():
             own.trace.settle()  # another dataflow may have begun it, with a nursery of its own
-        # The lines below hold addresses of these.
+        # Tables of compiled code have the addresses of these, and of the arrays below.
         self._spines = [own.trace.spine for own in self._own.values()]
         self._by_trace = {own.trace: own for own in self._own.values()}
         for place, spine in zip(self._own, self._spines, strict=True):
@@ -74,14 +75,11 @@ class CompiledStep:
         self._numbers = memoryview(self._state)  # type: ignore[arg-type]
         self._nurseries = Nurseries()
         self._changed = np.empty((len(body), CHANGE), np.int64)
-        self._arrays = np.empty((ARRAYS, 3), np.int64)
-        told = (
-            *(self._program.code, self._program.constants, self._operators, self._queue),
-            *(self._waiting, self._taken, self._arena, self._state),
-            *(self._nurseries.current, self._nurseries.cursor, self._changed),
+        self._arrays = lines_of(
+            *(self._program.code, self._operators, self._waiting, self._taken, self._program.constants),
+            *(self._state[:0], self._arena, self._state),
+            *(self._queue, self._nurseries.current, self._nurseries.cursor, self._changed),
         )
-        for place, array in enumerate(told):
-            self._tell(place, array)
         self._lent: list[Arrangement] = []
         self._kept: list[np.ndarray] = []
         self._shown: list[Operator] = []
@@ -96,11 +94,6 @@ class CompiledStep:
     def _owners(self, traces: Iterable[Trace]) -> list[Arrangement]:
         """The arrangements that have these traces."""
         return [own for trace in traces if (own := self._by_trace.get(trace)) is not None]
-
-    def _tell(self, line: int, array: np.ndarray) -> None:
-        """Tell compiled code where an array is, which nothing may replace but another call."""
-        matrix = np.atleast_2d(array)
-        self._arrays[line] = matrix.ctypes.data, *matrix.shape
 
     def run(self, fed: Sequence[InputOperator], step: Step, turn: Callable[[Operator, Step], None]) -> bool:
         """Run the operators that the pending deltas of `fed` reach; those of Python's have their `turn`.
@@ -144,7 +137,7 @@ class CompiledStep:
         nursery = self._nurseries.current
         changed += self._owners(self._nurseries.end_advance())
         if self._nurseries.current is not nursery:
-            self._tell(NURSERY, self._nurseries.current)
+            self._arrays[NURSERY] = lines_of(self._nurseries.current)
         if self._lent or self._kept:
             self._forget()
         return changed
@@ -205,6 +198,8 @@ class CompiledStep:
             self._kept.append(np.ascontiguousarray(delta))
             tell(self._operators, place, self._kept[-1])
         if isinstance(operator, Arrangement):
+            if operator.batch is not None:
+                operator.show(as_matrix(operator.batch))
             self._operators[place, tables.CURRENT] = operator.batch is not None
         self._numbers[arena.ANSWER] = CHANGED if operator.has_changes else UNCHANGED
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernels.layers import COLUMNS
-from engine.kernels.narrow.narrow_rows import Batch
+from engine.kernels.narrow.narrow_rows import Batch, as_matrix
 from engine.kernels.stepping import opcodes
 from engine.operators.arrangement import Arrangement, ArrangementReader
 from engine.operators.operator import Instruction, Operator, Step
@@ -52,7 +52,7 @@ class EnteredArrangement(Operator):
         self._entering = step.entering
 
     @property
-    def batch(self) -> np.ndarray | None:
+    def batch(self) -> Batch | None:
         if not self._entering:
             return None
         if self._whole is None:
@@ -90,7 +90,7 @@ class EnteredArrangement(Operator):
         return [self._whole.rows] if len(self._whole) else []
 
     @property
-    def change(self) -> np.ndarray | None:
+    def change(self) -> Batch | None:
         """What changes outside in the current step."""
         return self._source.batch
 
@@ -135,4 +135,4 @@ class ArrangementChanges(Operator):
     def step(self, step: Step) -> None:
         source: ArrangementReader = self.inputs[0]  # type: ignore[assignment]
         batch = source.batch
-        self.out = [] if batch is None else [np.ascontiguousarray(batch.T)]
+        self.out = [] if batch is None else [np.ascontiguousarray(as_matrix(batch).T)]

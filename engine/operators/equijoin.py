@@ -9,6 +9,7 @@ import numpy as np
 
 from engine.errors import JoinTooLarge
 from engine.kernels.join import MOST_PAIRS
+from engine.kernels.narrow.narrow_rows import Batch
 from engine.kernels.parallel.divided_join import join_batch
 from engine.kernels.rounds import split_deltas
 from engine.kernels.stepping import opcodes
@@ -52,7 +53,7 @@ class JoinOperator(Operator):
 
     def _pair(
         self,
-        batch: np.ndarray,
+        batch: Batch,
         side: ArrangementReader,
         table: np.ndarray,
         other: ArrangementReader,

@@ -20,11 +20,11 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from engine.kernels.arrange import distinct_keys
 from engine.kernels.intern import arrange_hashed, ask_again, sift
 from engine.kernels.layers import SPREAD
 from engine.kernels.lookup import find_ranges
 from engine.kernels.narrow.narrow_rows import Batch, table_of
+from engine.kernels.parallel.divided_sort import keys_of
 from engine.kernels.rounds import distinct_rows
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
@@ -120,12 +120,12 @@ class Contested(Operator):
     def clear(self) -> None:
         self.hashes = []
 
-    def _asked_for(self, batch: np.ndarray | None) -> np.ndarray:
+    def _asked_for(self, batch: Batch | None) -> np.ndarray:
         """The hashes of the batch that later rounds propose."""
         table = self.proposals.after()
         if batch is None or not len(table):
             return _NO_HASHES
-        hashes = distinct_keys(batch, 1)
+        hashes = keys_of(batch, 1)
         lows, highs = find_ranges(table, hashes)
         return hashes[(lows < highs).any(axis=0)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.kernels.narrow.narrow_rows import as_matrix
 from engine.kernels.parallel import threads
 from engine.kernels.parallel.divided_sort import arrange_delta
 from engine.kernels.stepping import opcodes
@@ -82,7 +83,7 @@ class ConsolidateOperator(Operator):
 def consolidated(delta: np.ndarray) -> np.ndarray:
     """The delta, sorted, with equal rows and times added up."""
     order = np.arange(len(delta) - 1)
-    return np.ascontiguousarray(arrange_delta(delta, order, _NO_ROUNDS).T)
+    return np.ascontiguousarray(as_matrix(arrange_delta(delta, order, _NO_ROUNDS)).T)
 
 
 class SelectOperator(Operator):

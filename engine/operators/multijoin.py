@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from engine.kernels.narrow.narrow_rows import as_matrix
 from engine.kernels.rounds import split_deltas
 from engine.operators.arrangement import ArrangementReader
 from engine.operators.lookups import Choosing
@@ -51,7 +52,7 @@ class MultiJoinOperator(Operator):
                 for source, input in route.tables
             ]
             if batch is not None and all(map(len, tables)):
-                lines = np.ascontiguousarray(batch.T[route.columns])
+                lines = np.ascontiguousarray(as_matrix(batch).T[route.columns])
                 self._follow(route.first, lines, tables, step.array, step)
             done.add(route.input)
 

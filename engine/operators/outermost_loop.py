@@ -31,7 +31,7 @@ from engine.operators.repetition import FIRST, Repetition
 from engine.plan.nodes import OnLimit
 
 _NO_ROUNDS = np.empty(0, np.int64)
-MOST_CHANGES = 1024
+MOST_CHANGES = 1024  # fewer than NARROW: compiled rounds read changes as matrices
 """Larger changes are not tried in compiled rounds: they have much to do in each round."""
 
 

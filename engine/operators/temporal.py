@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from engine.kernels.lookup import find_ranges
-from engine.kernels.narrow.narrow_rows import Batch, table_of
+from engine.kernels.narrow.narrow_rows import Batch, as_matrix, table_of
 from engine.kernels.rounds import split_deltas
 from engine.kernels.words import NULL
 from engine.operators.arrangement import Arrangement, ArrangementReader
@@ -144,16 +144,17 @@ class TemporalOperator(Operator):
         clock = self.clock.batch
         ticked = clock is not None
         if rows.batch is None and (
-            clock is None or (self._quiet.covers(clock) and self._quiet.versions == self._versions)
+            clock is None or (self._quiet.covers(as_matrix(clock)) and self._quiet.versions == self._versions)
         ):
             return
         shown = self.clock.batches()  # type: ignore[attr-defined]
         if ticked:
             self._tick(Steps.of(shown[:-1]).last, Steps.of(shown[-1:]), step)
         if rows.batch is not None:
-            come, go = self._moments[0].events(rows.batch, rows.batch[:, -2], Steps.of(shown))
-            self._change(rows.batch, come, 1, self._moments[0], step)
-            self._change(rows.batch, go, -1, self._moments[0], step)
+            batch = as_matrix(rows.batch)
+            come, go = self._moments[0].events(batch, batch[:, -2], Steps.of(shown))
+            self._change(batch, come, 1, self._moments[0], step)
+            self._change(batch, go, -1, self._moments[0], step)
 
     def _tick(self, before: int, steps: Steps, step: Step) -> None:
         """Let rows whose moments lie after `before` come and go, by the new steps of the clock.

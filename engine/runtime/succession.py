@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.kernels.narrow.narrow_rows import Batch
 from engine.kernels.parallel.divided_sort import arrange_delta
 from engine.kernels.words import NULL
 from engine.operators.history import History
@@ -82,7 +83,7 @@ def placed(words: np.ndarray, places: Sequence[int]) -> np.ndarray:
     return np.ascontiguousarray(np.array(rows, np.int64).reshape(len(places), words.shape[1]))
 
 
-def arranged(delta: np.ndarray) -> np.ndarray:
+def arranged(delta: np.ndarray) -> Batch:
     """A delta as a batch of a view's history."""
     return arrange_delta(np.ascontiguousarray(delta), np.arange(len(delta) - 1), _NO_ROUNDS)
 

@@ -72,8 +72,10 @@ class DuckExpression:
             self._bind(args[int(place)])
         names = [as_typed(f"{duck.ARGUMENTS}.a{i}", c.type) for i, c in enumerate(self.columns)]
         self._over_columns = self._cast(self._fill(self._places, names))
+        nothing = np.empty((len(self.columns), 0), np.int64)
+        schema = self._table(nothing).schema if self.columns else pa.schema([])
         try:
-            duck.column(self._over_columns, self._table(np.empty((len(self.columns), 0), np.int64)))
+            duck.check(self._over_columns, schema)
         except duck.DuckRefusal as refusal:
             raise PlanError(f"DuckDB refuses {template}: {refusal}") from None
 

@@ -73,6 +73,8 @@ def configuration(options: SparkOptions) -> dict[str, str]:
             "spark.local.dir": str(options.scratch / "blocks"),
             # For stages whose number of partitions is not set. Spark's default of 200 suits clusters.
             "spark.sql.shuffle.partitions": str(max(2, os.cpu_count() or 1)),
+            # Tasks hand their rows to the driver, which is in their process, without a detour over blocks.
+            "spark.task.maxDirectResultSize": "1g",
             # Executors of local-cluster import the engine from here.
             "spark.executorEnv.PYTHONPATH": str(PACKAGES),
         }

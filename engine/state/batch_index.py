@@ -47,8 +47,8 @@ class Index:
 
     @staticmethod
     def of_merge(batches: tuple[Batch, Batch], known: Index | None, keys: int, key: int) -> Index | None:
-        """An empty index for what two batches are merged into, which has at most so many keys. `known` is the
-        index of the first batch or, if it has none, of the second; None if an index does not pay."""
+        """An empty index for what two batches are merged into, which has at most so many keys. `known` is an
+        index of one of them, or of another batch of such words; None if an index does not pay."""
         rows = sum(map(len, batches))
         if not _pays(rows, key):
             return None

@@ -8,6 +8,7 @@ import numpy as np
 
 from engine.kernels.layers import KEY, SPREAD, register_index
 from engine.kernels.narrow.narrow_rows import (
+    NARROW,
     Batch,
     NarrowRows,
     as_matrix,
@@ -17,9 +18,6 @@ from engine.kernels.narrow.narrow_rows import (
 from engine.state.batch_index import Index
 from engine.state.epoch_index import EpochIndex
 from engine.state.store.files import BatchFile
-
-NARROW = 4096
-"""Batches of at least this many rows are narrow."""
 
 
 @dataclass(eq=False, slots=True)

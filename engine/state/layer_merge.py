@@ -35,6 +35,10 @@ class Merging(Protocol):
     key: int
     may_merge_beside: bool
 
+    @property
+    def first_index(self) -> Index | None:
+        """The index of the first batch, by which one sees how its words are spread; None if it has none."""
+
     def merge_step(
         self, table: np.ndarray, out: np.ndarray, state: np.ndarray, since: int, fuel: int
     ) -> bool:
@@ -60,7 +64,7 @@ class LayerMerge:
         self._made_table = table_of([self._made])
         self._state = np.zeros(FIELDS, np.int64)
         self._out = NarrowWriter(self._size, (left.rows, right.rows), trace.diffs, trace.since)
-        known = left.index or right.index
+        known = left.index or right.index or trace.first_index
         keys = left.most_keys + right.most_keys
         self._index = Index.of_merge((left.rows, right.rows), known, keys, trace.key)
         self._beside: Beside[Layer | None] | None = None
@@ -83,7 +87,7 @@ class LayerMerge:
     def payable(self) -> int:
         """How many rows more compiled code may let be owed: a few quanta, because it interrupts itself for
         them."""
-        return 0 if self.is_due else 4 * QUANTUM - 1 - self.owed
+        return 0 if self.is_due else 8 * QUANTUM - 1 - self.owed
 
     def go_on(self, trace: Merging) -> Layer | None:
         """Merge the rows that are owed, in the way of `trace`; returns the result when it is done.

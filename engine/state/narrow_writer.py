@@ -11,7 +11,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from engine.kernels.narrow.batch_type import WORD
-from engine.kernels.narrow.narrow_rows import Batch, NarrowRows, ends_of, format_for, write_rows
+from engine.kernels.narrow.narrow_rows import (
+    Batch,
+    NarrowRows,
+    around,
+    ends_in,
+    ends_of,
+    format_for,
+    write_rows,
+)
 
 STRETCH = 4096
 """Rows that are written again at a time."""
@@ -25,8 +33,7 @@ class NarrowWriter:
 
     def __init__(self, room: int, inputs: Sequence[Batch], diffs: int, since: int) -> None:
         """`inputs` are the batches that are merged, with epochs advanced to `since`."""
-        ends = [batch.ends if isinstance(batch, NarrowRows) else ends_of(batch) for batch in inputs]
-        fitting = _around(*ends)
+        fitting = around([ends_in(batch) for batch in inputs])
         np.maximum(fitting[:, -diffs - 1], since, out=fitting[:, -diffs - 1])
         self._room = room
         self._diffs = diffs
@@ -66,14 +73,9 @@ class NarrowWriter:
     def _widen(self, ends: np.ndarray) -> None:
         """Write everything again in a format in which words between these ends fit too, and their sums with
         those that are there."""
-        old, fitting = self.rows, _around(self._fitting, ends)
-        fitting[:, -self._diffs :] = _around(fitting, fitting + ends)[:, -self._diffs :]
+        old, fitting = self.rows, around((self._fitting, ends))
+        fitting[:, -self._diffs :] = around((fitting, fitting + ends))[:, -self._diffs :]
         self._use(fitting)
         for start in range(0, len(old), STRETCH):
             stretch = old[start : start + STRETCH]
             write_rows(stretch, self._format, self._stride, self._data, start, self._known)
-
-
-def _around(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """The least and greatest words of two batches together."""
-    return np.array((np.minimum(one[0], other[0]), np.maximum(one[1], other[1])))

@@ -1,7 +1,7 @@
 """Nurseries: the memory into which compiled code inserts small batches, and how traces leave it.
 
 A nursery is filled from its beginning, and nothing in it is overwritten. Once most of it is taken, another
-one follows, and traces leave the old one, a few with every advance, so that no advance waits for all of them.
+one follows, and traces leave the old one, some batches with every advance, so that none waits for all.
 A trace takes its batches along if they are few, and else gets arrays of its own for them. Whoever shows its
 batches has to show them anew then, or keeps the old nursery.
 
@@ -18,7 +18,9 @@ import numpy as np
 
 from engine.state.trace import Trace
 
-WORDS = 1 << 18
+WORDS = 1 << 19
+LEAVING = 1 << 12
+"""About so many words leave an old nursery with an advance, or more if it has taken many itself."""
 _MOST_SPARE = 4
 _ONLY_LISTED = 3
 """The references to an array that a list and a variable have, as `getrefcount` counts them."""
@@ -49,8 +51,7 @@ class Nurseries:
         the traces that have left."""
         taken, left = self._taken[0], []
         if self._leaving:
-            rest = max(self._most - taken, 1)
-            left = self._leave(1 + len(self._leaving) * (taken - self._before) // rest)
+            left = self._leave(max(LEAVING, 4 * (taken - self._before)))
             taken = self._taken[0]
         self._before = taken
         if taken > self._most:
@@ -67,13 +68,17 @@ class Nurseries:
         _spare.give(self.current, self._old)
         return left
 
-    def _leave(self, count: int) -> list[Trace]:
-        """Let so many traces leave the old nursery, if there are so many; returns them."""
-        left = self._leaving[-count:]
-        for trace in left:
-            if trace.move(self.current, self.cursor, len(self.current) // 2):
+    def _leave(self, fuel: int) -> list[Trace]:
+        """Let traces leave the old nursery, until about `fuel` words are moved; returns those that have."""
+        left = []
+        while self._leaving:
+            trace = self._leaving[-1]
+            fuel = trace.move(self.current, self.cursor, len(self.current) // 2, fuel)
+            if fuel == 0:
+                break
+            left.append(self._leaving.pop())
+            if trace.is_nursed:
                 self._traces.add(trace)
-        del self._leaving[-count:]
         return left
 
     def _begin_another(self) -> list[Trace]:

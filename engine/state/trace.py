@@ -157,7 +157,7 @@ class Trace:
         del layers[len(layers) - (len(held) - settled) :]
         del held[settled:]
         for line in range(settled, self.count):
-            layer = self._copied(line).indexed(self.key)
+            layer = self._indexed(self._copied(line), len(layers))
             layers.append(layer)
             held.append(layer)
             layer.register(self.table, line, self.key)
@@ -172,15 +172,22 @@ class Trace:
         end_merge(self.spine)
         self.settle()
 
-    def move(self, nursery: np.ndarray, cursor: np.ndarray, most: int) -> bool:
-        """Move between two steps what lies in a nursery to another one, which is then taken up to `most`
-        words; false if that is not enough, and the trace has left."""
-        is_moved: bool = move(self.spine, nursery, cursor, most)
-        if is_moved:
-            self._nursed = NursedLayers(nursery)
-        else:
+    def move(self, nursery: np.ndarray, cursor: np.ndarray, most: int, fuel: int) -> int:
+        """Move between two steps what lies in an older nursery to another one, until about `fuel` words are
+        moved; returns what is left of the fuel, 0 if there is more to move. If more than `most` words of the
+        nursery would be taken, the trace takes arrays of its own."""
+        rest: int = move(self.spine, nursery, cursor, most, fuel)
+        if rest == spine.NO_ROOM:
             self.leave_nursery()
-        return is_moved
+            return 1
+        if rest > 0:
+            self._nursed = NursedLayers(nursery)
+        return rest
+
+    @property
+    def is_nursed(self) -> bool:
+        """Whether batches may lie in a nursery."""
+        return self._nursed is not None
 
     def _copied(self, line: int) -> Layer:
         """A copy of a batch in the nursery."""
@@ -227,6 +234,11 @@ class Trace:
         """The same batches, each with its index and its file."""
         self.settle()
         return tuple(self._held)
+
+    @property
+    def first_index(self) -> Index | None:
+        """The index of the first batch, by which one sees how its words are spread; None if it has none."""
+        return self._held[0].index if self._held else None
 
     @property
     def memory(self) -> int:
@@ -476,8 +488,9 @@ class Trace:
 
     def _indexed(self, layer: Layer, place: int) -> Layer:
         """The layer with an index, if that pays: a search of so many keys as were inserted last walks through
-        a short layer. The first one has what was loaded, which later and smaller changes search."""
-        is_short = place > 0 and len(layer) <= WALK * self._inserted
+        a short layer, and another one takes long to index for the changes that it lasts. The first one has
+        what was loaded, which later and smaller changes search."""
+        is_short = place > 0 and len(layer) <= max(WALK * self._inserted, spine.MOST)
         return layer if is_short else layer.indexed(self.key)
 
     def _begin(self, left: Layer, right: Layer) -> Layer | LayerMerge:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.kernels.narrow.narrow_rows import as_matrix
 from engine.operators.arrangement import Arrangement
 from engine.operators.loop import Loop
 from engine.operators.multijoin import MultiJoinOperator
@@ -46,7 +47,7 @@ def entering(loop: Loop) -> Iterator[Offer]:
     for source in loop.inputs:
         yield from (Offer(source, False, delta) for delta in source.out)
         if isinstance(source, Arrangement) and source.batch is not None:
-            yield Offer(source, True, source.batch)
+            yield Offer(source, True, as_matrix(source.batch))
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from engine.kernels.narrow.narrow_rows import as_matrix
+from engine.kernels.narrow.narrow_rows import Batch, as_matrix
 from engine.operators.arrangement import Arrangement
 from engine.operators.failure_log import FailureLog
 from engine.operators.history import History
@@ -168,7 +168,7 @@ class Keeper:
                 arrangement.take(batch, step, 0.0)
 
 
-def is_final(operator: Arrangement, batch: np.ndarray) -> bool:
+def is_final(operator: Arrangement, batch: Batch) -> bool:
     """Whether a new batch stays as it is when the epoch is published: a history's, or changes of one
     epoch."""
     epochs = batch[:, operator.width + operator.depth]

@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator
-from pathlib import Path
+from typing import Protocol
 
 from engine.supersteps.messages import Message, MessageKind, decode_messages, encode_messages
-from engine.supersteps.worker import worker_of
 
 
-def run_here(spec: Path, shards: int, seed: int = 0) -> list[Message]:
-    """The reports of all shards of the epoch whose specification is in the file `spec`."""
-    worker = worker_of(spec)
+class Superstep(Protocol):
+    """What the shards do: a `Worker`, or one that watches it."""
+
+    def superstep(self, number: int, messages: Iterable[Message]) -> Iterator[Message]:
+        """The messages that shard `number` sends after it received `messages`."""
+
+
+def run_here(worker: Superstep, shards: int, seed: int = 0) -> list[Message]:
+    """The reports of all shards of the worker's epoch."""
     random_order = random.Random(seed)
     inboxes: list[list[Message]] = [[] for _ in range(shards)]
     while True:

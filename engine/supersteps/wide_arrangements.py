@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.kernels.layers import COLUMNS
+from engine.kernels.narrow.narrow_rows import Batch
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
 from engine.state.layer import Layer
@@ -39,7 +40,7 @@ class WideArrangement:
         self.depth = source.depth
 
     @property
-    def batch(self) -> np.ndarray | None:
+    def batch(self) -> Batch | None:
         return self._source.batch
 
     @property

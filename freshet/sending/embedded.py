@@ -12,6 +12,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import AsyncIterator, Coroutine, Iterator
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -29,6 +30,8 @@ from service.settings.settings import Settings
 T = TypeVar("T")
 _PIECES = 16
 """Pieces of a stream that may wait for its reader."""
+_GRACE = 1.0
+"""Seconds in which requests that the service's end has answered hand over their answers."""
 
 
 class EmbeddedService:
@@ -39,6 +42,8 @@ class EmbeddedService:
         self._app = create_app(Settings(data=Path(data or self._temporary or "")))
         self._lifespan = self._app.router.lifespan_context(self._app)
         self._loop = uvloop.new_event_loop()
+        self._submitting = threading.Lock()
+        self._has_ended = False
         self._thread = threading.Thread(target=self._loop.run_forever, name="freshet-embedded", daemon=True)
         self._thread.start()
         try:
@@ -54,11 +59,11 @@ class EmbeddedService:
 
     def begin(self, work: Coroutine[Any, Any, T]) -> asyncio.Future[T]:
         """Starts work on the service's loop; what is returned is awaited on another one."""
-        return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+        return asyncio.wrap_future(self._submit(work))
 
     def wait(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of work on the service's loop."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+        return self._submit(work).result()
 
     async def answer(self, call: ApiCall[Any]) -> ApiAnswer:
         stream = EmbeddedStream(self._app, call)
@@ -84,9 +89,28 @@ class EmbeddedService:
     def check(self) -> None:
         """Raises UnreachableError if the service has been closed."""
         if not self.is_open:
-            raise UnreachableError("the connection is closed", "connect again", began=False, code="closed")
+            raise _closed()
+
+    def _submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        with self._submitting:
+            if self._has_ended:
+                work.close()
+                raise _closed()
+            return asyncio.run_coroutine_threadsafe(self._until_the_end(work), self._loop)
+
+    async def _until_the_end(self, work: Coroutine[Any, Any, T]) -> T:
+        try:
+            return await work
+        except asyncio.CancelledError:
+            if self._has_ended:
+                raise _closed() from None
+            raise
 
     def _stop(self) -> None:
+        """Ends the loop. Nobody goes on waiting for work on it: what is still under way fails."""
+        with self._submitting:
+            self._has_ended = True
+        asyncio.run_coroutine_threadsafe(_finish_tasks(), self._loop).result()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -124,9 +148,7 @@ class EmbeddedStream:
         except Exception:
             # The app logs its own faults, and has answered with 500.
             self.status = self.status or 500
-        finally:
-            with suppress(asyncio.QueueFull):
-                self._pieces.put_nowait(None)
+        await self._pieces.put(None)
 
     async def _receive(self) -> dict[str, Any]:
         if self._is_sent:
@@ -158,6 +180,19 @@ def _scope(call: ApiCall[Any]) -> dict[str, Any]:
         "client": ("127.0.0.1", 0),
         "server": ("localhost", 80),
     }
+
+
+async def _finish_tasks() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    if others:
+        _, late = await asyncio.wait(others, timeout=_GRACE)
+        for task in late:
+            task.cancel()
+        await asyncio.gather(*late, return_exceptions=True)
+
+
+def _closed() -> UnreachableError:
+    return UnreachableError("the connection is closed", "connect again", began=False, code="closed")
 
 
 def _cannot_start(error: BaseException) -> Error:

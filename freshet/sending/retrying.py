@@ -24,6 +24,8 @@ _PASSING = frozenset({429, 503})
 """Statuses that pass by themselves."""
 _UNTOUCHED = frozenset({"not_ready", "too_many_connections", "not_leader"})
 """Codes of 503 that say that the service has done nothing."""
+_FINAL = frozenset({"timeout", "closed"})
+"""Codes of the client's own that another attempt would have again."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,7 @@ def conversation(call: ApiCall[T], retries: Retries) -> Generator[float, ApiOutc
 def may_repeat(call: ApiCall[T], outcome: ApiOutcome) -> bool:
     """Whether another attempt may succeed, and can do no harm."""
     if isinstance(outcome, UnreachableError):
-        return outcome.code != "timeout" and (call.repeatable or not outcome.began)
+        return outcome.code not in _FINAL and (call.repeatable or not outcome.began)
     if outcome.status not in _PASSING:
         return False
     if call.repeatable:

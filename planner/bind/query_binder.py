@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 
 from sqlglot import exp
 
 from engine.plan.expressions import Literal
+from engine.schema import Type
 from planner.bind.byname import by_name
 from planner.bind.coercion import coerce, typed
 from planner.bind.ctes import bind_with
@@ -213,15 +215,25 @@ def _values(session: Session, node: exp.Values, environment: Environment) -> Bou
         if len(row) != width:
             fail(InvalidQuery(f"VALUES has rows of {width} and of {len(row)} values"), source)
     types = []
-    for column in zip(*rows, strict=True):
+    for place, column in enumerate(zip(*rows, strict=True)):
+        written = [_row(row)[place] for row in node.expressions]
         try:
-            types.append(typed(Literal(None, reduce(union_type, (value.type for value in column)))).type)
+            types.append(_type_of_values(column, written))
         except PlannerError as error:
             fail(error, node)
     cast = [[folded(coerce(value, type)) for value, type in zip(row, types, strict=True)] for row in rows]
     nullable = [any(may_be_null(value, {}) for value in column) for column in zip(*cast, strict=True)]
     columns = tuple(map(session.attribute, _value_names(node, width), types, nullable))
     return Bound(_rows(session, columns, cast), columns)
+
+
+def _type_of_values(column: Sequence[Expression], written: Sequence[exp.Expression]) -> Type:
+    """The type of a column of VALUES. Texts without a type of their own take that of the others."""
+    types = [value.type for value in column]
+    own = [
+        type for type, node in zip(types, written, strict=True) if type is not UNTYPED and not node.is_string
+    ]
+    return typed(Literal(None, reduce(union_type, own or types))).type
 
 
 def _value_names(node: exp.Values, width: int) -> list[str]:

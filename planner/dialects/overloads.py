@@ -1,7 +1,7 @@
 """Functions whose result type depends on the type of their first argument: a day stays a day.
 
 A view takes the form for its argument's type. An ad-hoc query calls an overload as a DuckDB macro, which
-`macros` creates. `{0}` is the argument; there is one form per type.
+`macro` creates. `{0}` is the argument; there is one form per type.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from sqlglot import exp
 
@@ -57,6 +58,7 @@ _OF_DATES = ("DATE", "TIMESTAMP", "TIMESTAMPTZ", "TEXT", "TIME")
 ANY = "ANY"
 """The form for an argument of any other type."""
 PREFIX = "dialect_"
+_NAME = re.compile(rf"{PREFIX}\w+", re.IGNORECASE)
 _DEFAULT = "{DEFAULT}"
 """In the form of a macro that takes arrays: the default of their elements."""
 
@@ -143,11 +145,18 @@ def overload(name: str) -> Overload | None:
     return OVERLOADS.get(name.removeprefix(PREFIX)) if name.startswith(PREFIX) else None
 
 
-def macros() -> tuple[str, ...]:
-    """The statements that create the overloads as macros in DuckDB."""
-    return tuple(each.macro() for each in OVERLOADS.values())
+def macros_in(text: str) -> frozenset[str]:
+    """The names of the macros that an SQL text may call."""
+    return macro_names() & {name.lower() for name in _NAME.findall(text)}
 
 
+@cache
+def macro(name: str) -> str:
+    """The statement that creates the macro of this name in DuckDB."""
+    return OVERLOADS[name.removeprefix(PREFIX)].macro()
+
+
+@cache
 def macro_names() -> frozenset[str]:
     """The names of the macros."""
     return frozenset(f"{PREFIX}{name}" for name in OVERLOADS)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 
 import sqlalchemy as sa
 from alembic import command
@@ -70,7 +71,7 @@ class Connections:
         """Whether the schema is there, as this release makes it. Raises ServiceError for a newer one."""
         with self.reading() as connection:
             found = MigrationContext.configure(connection).get_current_revision()
-        script = ScriptDirectory.from_config(_config())
+        script = _scripts()
         try:
             script.get_revision(found or "base")
         except CommandError as error:
@@ -150,7 +151,9 @@ class Connections:
 def migrate(connection: sa.Connection) -> None:
     """Brings the schema up to date."""
     with connection.begin():
-        upgrade(connection)
+        found = MigrationContext.configure(connection).get_current_revision()
+        if found != _scripts().get_current_head():
+            upgrade(connection)
 
 
 def upgrade(connection: sa.Connection, revision: str = "head") -> None:
@@ -165,8 +168,13 @@ def upgrade(connection: sa.Connection, revision: str = "head") -> None:
 
 def revisions() -> frozenset[str]:
     """The revisions of the schema that this release knows."""
-    script = ScriptDirectory.from_config(_config())
-    return frozenset(found.revision for found in script.walk_revisions())
+    return frozenset(found.revision for found in _scripts().walk_revisions())
+
+
+@cache
+def _scripts() -> ScriptDirectory:
+    """The migrations, of which a process loads each once."""
+    return ScriptDirectory.from_config(_config())
 
 
 def _config() -> Config:

@@ -24,7 +24,7 @@ from engine.schema import Schema
 from engine.state.dictionary import Dictionary
 from engine.state.distinct import differs, grouped
 from service.changes.lateness import Lateness
-from service.changes.table_changes import ChangeOp, TableChanges
+from service.changes.table_changes import ChangeOp, TableChanges, differences
 from service.errors import Conflict
 
 Rows = tuple[np.ndarray, np.ndarray]
@@ -40,11 +40,19 @@ _INSERT, _DELETE = int(ChangeOp.INSERT), int(ChangeOp.DELETE)
 
 @dataclass(frozen=True, eq=False)
 class Net:
-    """The net effect of requests: rows `words` [W, m], the request [m] of each, and diffs [m], none 0."""
+    """The net effect of requests: rows `words` [W, m], the request [m] of each, and diffs [m], none 0.
+
+    `room` is that of `TableChanges`.
+    """
 
     words: np.ndarray
     request: np.ndarray
     diffs: np.ndarray
+    room: np.ndarray | None = None
+
+    def delta(self, epochs: np.ndarray | int) -> np.ndarray:
+        """The differences int64[W + 2, m] at epochs."""
+        return differences(self.words, epochs, self.diffs, self.room)
 
 
 class TableBatch:
@@ -178,9 +186,11 @@ class TableBatch:
     def _net_inserts(self, alive: np.ndarray) -> Net:
         """No row has the key of another, or there is no key: each one is new."""
         taken = self._taken(alive)
-        kept = slice(None) if taken is None else taken
-        request = self._request[kept]
-        return Net(self._changes.words[:, kept], request, np.ones(len(request), np.int64))
+        changes, request = self._changes, self._request
+        if taken is None:
+            return Net(changes.words, request, np.ones(len(request), np.int64), changes.room)
+        request = request[taken]
+        return Net(changes.words[:, taken], request, np.ones(len(request), np.int64))
 
     def _net_counts(self, alive: np.ndarray) -> Net:
         chain = self._chain(alive)

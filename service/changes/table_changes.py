@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -31,6 +31,8 @@ class ChangeOp(enum.IntEnum):
     DISCARD = 3
 
 
+ROOM = 2
+"""Rows of a matrix of differences behind the words: the epochs and the diffs."""
 _UPSERT = int(ChangeOp.UPSERT)  # numpy asks a member of an enumeration many things before it compares
 _FEW = 64
 """Up to so many numbers are looked at faster as Python's than as an array."""
@@ -47,6 +49,8 @@ class TableChanges:
     schema: Schema
     ops: np.ndarray
     words: np.ndarray
+    room: np.ndarray | None = field(default=None, init=False)
+    """int64[W + ROOM, n], if `words` are its first rows: their differences are then made without a copy."""
 
     def __len__(self) -> int:
         return len(self.ops)
@@ -66,6 +70,13 @@ class TableChanges:
     def of(cls, op: ChangeOp, schema: Schema, words: np.ndarray) -> TableChanges:
         """The same operation for every row of `words`, int64[W, n]."""
         return cls(schema, np.full(words.shape[1], op, dtype=np.int8), words)
+
+    @classmethod
+    def within(cls, op: ChangeOp, schema: Schema, room: np.ndarray) -> TableChanges:
+        """The same operation for every row of words in `room`, int64[W + ROOM, n], which nobody else uses."""
+        changes = cls.of(op, schema, room[:-ROOM])
+        object.__setattr__(changes, "room", room)
+        return changes
 
     @classmethod
     def concat(cls, parts: Sequence[TableChanges]) -> TableChanges:
@@ -105,6 +116,19 @@ class TableChanges:
                 null &= ~self.removes
             if np.count_nonzero(null):  # a third of the time of any() for a few rows
                 yield column.name, null
+
+
+def differences(
+    words: np.ndarray, epochs: np.ndarray | int, diffs: np.ndarray, room: np.ndarray | None = None
+) -> np.ndarray:
+    """The differences int64[W + ROOM, n] of rows at epochs; in their room, if they have one."""
+    delta = room
+    if delta is None:
+        delta = np.empty((len(words) + ROOM, len(diffs)), np.int64)
+        delta[:-ROOM] = words
+    delta[-2] = epochs
+    delta[-1] = diffs
+    return delta
 
 
 _OWNED = "\n"

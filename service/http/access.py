@@ -11,6 +11,7 @@ from service.errors import Unavailable
 from service.http.bodies import Turns
 from service.http.feeds import Feeds
 from service.names import fold_name
+from service.pipeline.jobs import Job
 from service.pipeline.pipeline import Pipeline
 from service.reading.lanes import Lanes
 from service.reading.queries import Queries
@@ -89,6 +90,12 @@ def backups_of(request: Request) -> Backups:
     """The backups of the runtime. Raises like `pipeline_of`."""
     _check_leads(request)
     return request.app.state.backups
+
+
+async def job_of(request: Request, of: Pipeline | Backups, kind: str, id: str) -> Job:
+    """A job of the pipeline or of the backups. Raises NotFound."""
+    job = of.runner.running(kind, id)
+    return await lanes_of(request).jobs.run(of.jobs.get, kind, id) if job is None else job
 
 
 def _check_leads(request: Request) -> None:

@@ -65,6 +65,11 @@ class Runner:
                 self._thread.start()
             self._queue.put(run)
 
+    def running(self, kind: str, id: str) -> Job | None:
+        """The job, if it runs or waits here: those who wait for its end need not ask the catalog."""
+        run = self._runs.get(id)
+        return None if run is None or run.job.kind != kind else run.job
+
     def progress(self, job: Job) -> float:
         """The progress of a job, from 0 to 1."""
         run = self._runs.get(job.id) if job.state == RUNNING else None

@@ -1,8 +1,9 @@
 """Loading rows into a table as one epoch, in this process or on Spark.
 
 Rows that Spark reads come to this process as columns where `service/placement.py` would choose the process.
-Otherwise they stay on Spark. They are counted first: Spark counts much faster than it sends rows, and to
-fetch only as many as the process would take needs a shuffle, which costs more than the count.
+Otherwise they stay on Spark. Where their files do not say that they are few, they are counted first: Spark
+counts much faster than it sends rows, and to fetch only as many as the process would take needs a shuffle,
+which costs more than the count.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 
 import numpy as np
 import pyarrow as pa
@@ -51,11 +53,13 @@ class Loader:
         scan: RowScan,
         left_out: tuple[int, ...] = (),
         is_large: bool = False,
+        most: float = inf,
     ) -> Job:
         """Loads the rows of a scan, which Spark reads. Returns the job as done.
 
         Columns at the places `left_out` get their defaults. If the table has more rules for a row than NOT
-        NULL, this process loads the rows; else Spark does if they are known to be many, or prove to be.
+        NULL, this process loads the rows; else Spark does if they are known to be many, or prove to be. There
+        are no more than `most`.
 
         Raises Invalid for a bad row unless bad rows are skipped, Conflict if a key exists; and Cancelled, as
         long as the epoch has not been made.
@@ -65,7 +69,7 @@ class Loader:
         where = Where(self.runtime.settings.spark)
         may_be_sparks = where is not Where.NEVER and not rules.judges and names.isdisjoint(rules.defaults)
         may_be_few = where is Where.AUTO and not is_large
-        if may_be_sparks and not (may_be_few and self._are_few(run, definition, scan)):
+        if may_be_sparks and not (may_be_few and self._are_few(run, definition, scan, most)):
             try:
                 with self._watched(run, definition, "an epoch", 0.2, 1.0):
                     load = Load(definition, scan, run.job.id, partial(_receipt, run.job))
@@ -74,8 +78,9 @@ class Loader:
             except Declined:
                 run.check()
         with self._watched(run, definition, "rows", 0.2, _READ):
-            batches = scan.frame.toArrow().to_batches(max_chunksize=_BATCH)
-        return self.take(run, definition, batches, scan.judge, scan.skip_bad, left_out)
+            table = scan.frame.toArrow()
+        batches = table.to_batches(max_chunksize=_BATCH)
+        return self.take(run, definition, batches, scan.judge, scan.skip_bad, left_out, table.num_rows)
 
     def take(
         self,
@@ -85,17 +90,20 @@ class Loader:
         judge: RowJudge,
         skip_bad: bool,
         left_out: tuple[int, ...] = (),
+        expected: int = 0,
     ) -> Job:
-        """Loads the rows of batches in this process, as `load` does."""
+        """Loads the rows of batches, probably as many as `expected`, in this process, as `load` does."""
         dictionary = self.runtime.dictionary
         with dictionary.holding():
-            gathered = GatheredRows(judge, dictionary)
+            gathered = GatheredRows(judge, dictionary, expected)
             for batch in batches:
                 run.check()
                 gathered.add(batch)
-            words, scanned = gathered.taken(skip_bad)
-            words[list(left_out)] = definition.defaults()[list(left_out), np.newaxis]
-            changes, scanned = _sound(definition, words, scanned, skip_bad)
+            rows, scanned = gathered.taken(skip_bad)
+            rows[list(left_out)] = definition.defaults()[list(left_out), np.newaxis]
+            changes = TableChanges.within(ChangeOp.INSERT, definition.schema, rows)
+            if skip_bad:
+                changes, scanned = _sound(definition, changes, scanned)
             run.advance(_READ)
             applied = self._commit(run, definition, changes, _receipt(run.job, scanned))
         return self._done(run, scanned, applied)
@@ -103,8 +111,10 @@ class Loader:
     def _watched(self, run: JobRun, definition: Definition, what: str, start: float, stop: float):
         return watched(self.sessions, run, f"load into {definition.name}: {what}", start, stop)
 
-    def _are_few(self, run: JobRun, definition: Definition, scan: RowScan) -> bool:
+    def _are_few(self, run: JobRun, definition: Definition, scan: RowScan, most: float) -> bool:
         """Whether the rows are so few that the process takes them."""
+        if most < self.runtime.settings.spark_rows:
+            return True
         with self._watched(run, definition, "count", 0.1, 0.2):
             return scan.frame.count() < self.runtime.settings.spark_rows
 
@@ -139,16 +149,15 @@ def _receipt(job: Job, scanned: Scanned) -> Receipt:
     return lambda connection, applied: write_job(connection, _done(job, scanned, applied))
 
 
-def _sound(
-    definition: Definition, words: np.ndarray, scanned: Scanned, skip_bad: bool
-) -> tuple[TableChanges, Scanned]:
-    """The inserts of rows; if bad rows are skipped, without those that the table's rules refuse."""
-    changes = TableChanges.of(ChangeOp.INSERT, definition.schema, words)
-    if not skip_bad or definition.filling is None:
+def _sound(definition: Definition, changes: TableChanges, scanned: Scanned) -> tuple[TableChanges, Scanned]:
+    """The changes without those that the table's rules refuse."""
+    if definition.filling is None:
         return changes, scanned
     changes = definition.filling.completed(changes)
     bad = np.zeros(len(changes), np.bool_)
     for _, faulty in definition.faults(changes):
         bad |= faulty
+    if not bad.any():
+        return changes, scanned
     sound = TableChanges.of(ChangeOp.INSERT, changes.schema, np.ascontiguousarray(changes.words[:, ~bad]))
     return sound, Scanned(len(sound), scanned.skipped + int(bad.sum()), scanned.examples)

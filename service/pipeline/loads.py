@@ -9,6 +9,7 @@ import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from functools import partial
+from math import inf
 
 import pyarrow as pa
 
@@ -26,6 +27,7 @@ from service.pipeline.local_files import ColumnsFound, LocalReader, SparkNeeded,
 from service.pipeline.local_readers import open_here
 from service.pipeline.locations import Location, allowed_address, to_read
 from service.pipeline.readers import read_frame
+from service.pipeline.row_bounds import most_rows
 from service.pipeline.spark_options import Value, reader_options, without_secrets
 from service.pipeline.watch import watched
 from service.placement import Where
@@ -108,7 +110,8 @@ class Loads:
             judge, names, left_out = _judge(task, source.columns, source.corrupt)
             scan = RowScan(source.select(names), judge, request.skip_bad)
         is_large = any_larger(task.place.paths, settings.local_load_bytes)
-        return self._loader.load(run, definition, scan, left_out, is_large)
+        most = inf if is_large else most_rows(request.format, task.place, task.options)
+        return self._loader.load(run, definition, scan, left_out, is_large, most)
 
     def _load_here(self, task: _Task, run: JobRun) -> Job:
         """The same, for files that this process reads. Raises SparkNeeded."""
@@ -124,7 +127,8 @@ class Loads:
     def _take(self, task: _Task, run: JobRun, reader: LocalReader) -> Job:
         judge, names, left_out = _judge(task, reader.columns, reader.corrupt)
         batches = _followed(reader, names, run)
-        return self._loader.take(run, task.definition, batches, judge, task.request.skip_bad, left_out)
+        skip_bad, expected = task.request.skip_bad, reader.expected
+        return self._loader.take(run, task.definition, batches, judge, skip_bad, left_out, expected)
 
 
 def _judge(task: _Task, found: Found, corrupt: str) -> tuple[RowJudge, list[str], tuple[int, ...]]:

@@ -15,7 +15,14 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from engine.kernels.scanning.csv_structure import LINE, ODD, QUOTED, csv_state
-from service.pipeline.local_files import LocalFile, SparkNeeded, numbered, value_column, with_values
+from service.pipeline.local_files import (
+    LocalFile,
+    SparkNeeded,
+    about_as_many,
+    numbered,
+    value_column,
+    with_values,
+)
 
 _BLOCK = 1 << 22
 """Bytes that are parsed at once, and so the longest row."""
@@ -38,6 +45,7 @@ class LocalCsv:
         first, *others = (self._form.first_row(file) for file in self._files)
         if any(other != first for other in others if self._form.has_header or len(other) != len(first)):
             raise SparkNeeded("the files have different columns")
+        self.expected = about_as_many(self._files)
         self._names = first if self._form.has_header else _named(names, len(first))
         self.columns = with_values(dict.fromkeys(self._names, pa.string()), self._files[0])
         if len(self.columns) < len(self._names) or "" in self.columns or len(first) > _MOST_COLUMNS:

@@ -23,6 +23,9 @@ _SCHEME = "file://"
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _UNPACKED = 8
 """The size of a compressed text file when it is unpacked, in sizes of the packed one."""
+_SAMPLE = 1 << 20
+"""The first bytes of a file, whose lines are counted."""
+_MORE = 1.05
 _PACKINGS = {".gz": "gzip", ".bz2": "bz2"}
 _SPARKS = frozenset({".deflate", ".lz4", ".snappy", ".zst", ".zstd", ".xz", ".lzo", ".br"})
 """Endings of the names of packed text files that only Spark unpacks."""
@@ -38,10 +41,12 @@ class ColumnsFound(Exception):
 
 class LocalReader(Protocol):
     """`columns` are those of the data, with their types; `corrupt` names the last column of a batch, which
-    has the texts of what is no record, or is empty. `progress` goes from 0 to 1."""
+    has the texts of what is no record, or is empty. `expected` is about how many rows there are, 0 if nothing
+    tells it. `progress` goes from 0 to 1."""
 
     columns: dict[str, pa.DataType]
     corrupt: str
+    expected: int
     progress: float
 
     def batches(self, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -131,6 +136,19 @@ def with_values(columns: Mapping[str, pa.DataType], file: LocalFile) -> dict[str
     if len({name.lower() for name in names}) < len(names):
         raise SparkNeeded("two columns have the same name, without regard to case")
     return {**columns, **dict.fromkeys(file.values, pa.string())}
+
+
+def about_as_many(files: Iterable[LocalFile]) -> int:
+    """A few more rows than files of text have, if all lines are about as long as the first ones; 0 if they
+    are packed."""
+    rows = 0.0
+    for file in files:
+        if file.is_packed:
+            return 0
+        with file.reading(), file.open() as opened:
+            begun: bytes = opened.read(_SAMPLE)
+        rows += begun.count(b"\n") * file.size / max(len(begun), 1)
+    return int(_MORE * rows)
 
 
 def numbered(columns: Sequence[pa.Array]) -> pa.RecordBatch:

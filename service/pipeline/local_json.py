@@ -20,6 +20,7 @@ from service.pipeline.local_files import (
     ColumnsFound,
     LocalFile,
     SparkNeeded,
+    about_as_many,
     numbered,
     value_column,
     with_values,
@@ -47,6 +48,7 @@ class LocalJson:
             raise SparkNeeded(f"the option {min(options)}")
         self.progress = 0.0
         self._files = [file for file in files if file.size]
+        self.expected = about_as_many(self._files)
         self._names: list[str] = []
         self._read = 0
         self.look(1)

@@ -30,7 +30,7 @@ class LocalParquet:
         self.progress = 0.0
         self.columns: dict[str, pa.DataType] = {}
         self._files = [file for file in files if file.size]
-        self._rows = 0
+        self.expected = 0
         for file in self._files:
             self._look(file)
         if not self._files:
@@ -49,7 +49,7 @@ class LocalParquet:
             if self.columns.setdefault(name, type) != type:
                 raise SparkNeeded(f"column {name} has different types")
         with_values(self.columns, LocalFile(file.path, {}, 0))
-        self._rows += found.metadata.num_rows
+        self.expected += found.metadata.num_rows
 
     def look(self) -> None:
         """All columns are known from the beginning."""
@@ -61,7 +61,7 @@ class LocalParquet:
             for batch in _read(file, names):
                 columns = [self._column(file, batch, name) for name in names]
                 done += batch.num_rows
-                self.progress = done / max(self._rows, 1)
+                self.progress = done / max(self.expected, 1)
                 yield numbered(columns)
 
     def _column(self, file: LocalFile, batch: pa.RecordBatch, name: str) -> pa.Array:

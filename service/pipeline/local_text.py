@@ -6,7 +6,14 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import pyarrow as pa
 
-from service.pipeline.local_files import LocalFile, SparkNeeded, numbered, value_column, with_values
+from service.pipeline.local_files import (
+    LocalFile,
+    SparkNeeded,
+    about_as_many,
+    numbered,
+    value_column,
+    with_values,
+)
 
 _BLOCK = 1 << 22
 """Bytes that are read at once."""
@@ -25,6 +32,7 @@ class LocalText:
             raise SparkNeeded(f"the option {min(options)}")
         self.progress = 0.0
         self._files = files
+        self.expected = about_as_many(files)
         self.columns = with_values({"value": pa.string()}, files[0])
 
     def look(self) -> None:

@@ -146,7 +146,9 @@ class OutsideStatements:
         pause = _PAUSE
         with caller.ending(partial(pipeline.runner.cancel, job)):
             while True:
-                found = await self._jobs.run(pipeline.jobs.get, job.kind, job.id)
+                found = pipeline.runner.running(job.kind, job.id)
+                if found is None:
+                    found = await self._jobs.run(pipeline.jobs.get, job.kind, job.id)
                 if as_visible(found, pipeline.upper).state != RUNNING:
                     break
                 await asyncio.sleep(pause)

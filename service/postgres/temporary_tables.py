@@ -1,7 +1,7 @@
 """A session's temporary tables: they are in a schema of their own, `pg_temp_` with the session's number.
 
 The schema is made for the first of them, and dropped with all that is in it when the session ends. What a
-crash has left is dropped when the service starts (`service/running/runtime.py`).
+crash has left is dropped when the service starts (`service/running/schema_objects.py`).
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ class TemporaryTables:
         name = f"{TEMPORARY}{self.number}"
         runtime.accounts.renewed(principal).require_defining(name)
         if self.schema is None:
-            await runtime.create_temporary_schema(name)
+            await runtime.objects.create_temporary_schema(name)
             self.schema = name
 
     async def drop(self, runtime: Runtime) -> None:
         """Drops all of them."""
         schema, self.schema = self.schema, None
         if schema is not None:
-            await runtime.drop_schemas(schema, missing_ok=True, cascade=True)
+            await runtime.objects.drop_schemas(schema, missing_ok=True, cascade=True)
 
 
 def makes_temporary_table(piece: Piece) -> bool:

@@ -1,6 +1,8 @@
-"""Compiling kernels in the background of a running service.
+"""Loading and compiling kernels in the background of a running service.
 
-Code that needs a kernel sooner compiles it itself; others find what this process has compiled.
+The kernels of a small epoch are loaded at once, so that the first change need not wait for them. Later, when
+the service has begun its work, those that no file has are compiled. Code that needs a kernel sooner loads or
+compiles it itself; others find what this process has compiled.
 """
 
 from __future__ import annotations
@@ -12,13 +14,22 @@ import sys
 import threading
 
 from engine.kernels.build import missing
+from engine.kernels.compiled import load
+from engine.kernels.hashing import hash_texts
+from engine.kernels.stepping.outermost_step import publish, run_reached
+from engine.kernels.texts import insert
+from engine.kernels.times import ends_of
+
+PATIENCE = 5.0
+"""Seconds until missing kernels are looked for, which takes all of Python's lock for a moment."""
 
 _log = logging.getLogger("freshet.kernels")
 _NICE = "10"
 
 
 class Compiling:
-    """A process that compiles missing kernels, if there are any. It ends with the service."""
+    """A thread that loads kernels, and a process that compiles those that are missing, if there are any. Both
+    end with the service."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
@@ -34,6 +45,9 @@ class Compiling:
             self._process.terminate()
 
     def _run(self) -> None:
+        load(run_reached, publish, ends_of, hash_texts, insert)
+        if self._ended.wait(PATIENCE):
+            return
         count = len(missing())
         if not count or self._ended.is_set():
             return

@@ -22,6 +22,7 @@ from types import FrameType
 import uvicorn
 from fastapi import FastAPI
 
+from engine.processes.without_pandas import leave_pandas_out
 from service.app import create_app, end_feeds
 from service.http.protocol import LimitedProtocol
 from service.privacy import keep_private
@@ -107,6 +108,7 @@ def serve() -> None:
     except ValueError as error:
         sys.exit(f"freshet: {error}")
     limit_arenas()
+    leave_pandas_out()
     sys.setswitchinterval(SWITCH_INTERVAL)
     gc.enable()
     gc.set_threshold(*GC_THRESHOLD)

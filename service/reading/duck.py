@@ -20,7 +20,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -29,16 +28,16 @@ from engine.errors import InvalidValue
 from engine.scalar.duck_faults import FAULTS, said
 from engine.scalar.duck_literals import carried_name
 from engine.scalar.interrupting import interrupted_after
-from engine.scalar.sealed import sealed
 from planner.adhoc.adhoc_query import AdhocQuery
 from planner.adhoc.clock_truncation import CLOCK_MACROS
 from planner.allowed.check import check
 from planner.allowed.open_functions import IN_QUERIES
 from planner.allowed.parse_tree import Closed
 from planner.catalog_queries import MACROS
-from planner.dialects.overloads import macro_names, macros
+from planner.dialects.overloads import macro_names
 from planner.errors import Unsupported
 from planner.native.duck_refusals import refusal
+from service.reading.duck_database import DuckDatabase
 from service.reading.given_tables import column_names, register
 from service.reading.query_errors import (
     engine_fault,
@@ -61,8 +60,6 @@ _SPECIAL = re.compile(
 )
 _DATABASES = 3
 """Databases that are kept open at a time."""
-_PIVOTED = 2_000
-"""Columns of a PIVOT."""
 _ERRORS = (*FAULTS, OSError)
 _FIRST_SECONDS = 600.0
 """Seconds that the first query of a process may take on the busiest machine."""
@@ -138,7 +135,7 @@ class Duck(QueryEvaluator):
         self._limits = limits
         self._spill = spill
         self._lock = threading.Lock()
-        self._databases: OrderedDict[tuple[bool, str], duckdb.DuckDBPyConnection] = OrderedDict()
+        self._databases: OrderedDict[tuple[bool, str], DuckDatabase] = OrderedDict()
 
     def close(self) -> None:
         for database in self._databases.values():
@@ -170,7 +167,7 @@ class Duck(QueryEvaluator):
         self, query: AdhocQuery, tables: Mapping[str, pa.Table], carried: Carried, seconds: float
     ) -> Iterator[AnswerReading]:
         _check(query, tables)
-        cursor = self._database(query.integer_division, query.zone).cursor()
+        cursor = self._cursor(query)
         try:
             with interrupted_after(cursor, seconds):
                 for alias, table in tables.items():
@@ -189,15 +186,16 @@ class Duck(QueryEvaluator):
         finally:
             cursor.close()
 
-    def _database(self, divides: bool, zone: str) -> duckdb.DuckDBPyConnection:
-        """The database of a time zone in which `/` of integers `divides` to integers, or does not."""
+    def _cursor(self, query: AdhocQuery) -> duckdb.DuckDBPyConnection:
+        """A cursor of the database of the query's settings."""
+        key = query.integer_division, query.zone
         with self._lock:
-            if (divides, zone) not in self._databases:
+            if key not in self._databases:
                 if len(self._databases) >= _DATABASES:
                     self._databases.popitem(last=False)[1].close()  # its cursors live on
-                self._databases[divides, zone] = _database(self._limits, self._spill, divides, zone)
-            self._databases.move_to_end((divides, zone))
-            return self._databases[divides, zone]
+                self._databases[key] = DuckDatabase(self._limits, self._spill, *key)
+            self._databases.move_to_end(key)
+            return self._databases[key].cursor((query.sql, *(values.sql for values in query.lists)))
 
     def _within_limits(self, reader: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
         """The batches of the reader. Raises Invalid once they are too many or too large."""
@@ -234,30 +232,6 @@ class Duck(QueryEvaluator):
             case "Conversion" | "Out of Range" | "Invalid Input" if not refused.is_reworded:
                 return _of_value(found.message)
         return found
-
-
-def _database(limits: QueryLimits, spill: Path | None, divides: bool, zone: str) -> duckdb.DuckDBPyConnection:
-    """A database of a time zone in which `/` of integers `divides` to integers, or does not."""
-    config: dict[str, Any] = {"memory_limit": f"{limits.memory}B", "errors_as_json": True}
-    disk: tuple[str, ...] = ()
-    if spill is not None and limits.disk:
-        config["temp_directory"] = str(spill)
-        # DuckDB 2.0 does not keep to this limit when it is an option of the connection.
-        disk = (f"SET GLOBAL max_temp_directory_size = '{limits.disk}B'",)
-    return sealed(
-        config,
-        (
-            *disk,
-            f"SET GLOBAL integer_division = {divides}",
-            f"SET GLOBAL TimeZone = '{zone}'",
-            f"SET GLOBAL pivot_limit = {_PIVOTED}",
-            # DuckDB 2.0 loses rows where this optimizer shares a subplan.
-            "SET GLOBAL disabled_optimizers = 'common_subplan'",
-            *macros(),
-            *MACROS.values(),
-            *CLOCK_MACROS.values(),
-        ),
-    )
 
 
 def _check(query: AdhocQuery, tables: Mapping[str, pa.Table]) -> None:

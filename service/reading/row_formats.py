@@ -1,8 +1,7 @@
 """Rows as bytes: JSON objects, NDJSON, CSV, Arrow streams and Parquet, a piece at a time.
 
 Each format turns a `Reading` into an iterator of pieces, so that no response is in memory as a whole. Text
-formats write values as the REST contract does. CSV writes JSON and arrays as JSON, a NULL as an empty field,
-and an empty text in quotes.
+formats write values as the REST contract does (`text_columns`).
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-import orjson
 import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
@@ -20,13 +18,14 @@ from engine.codec import arrow_type, decode_arrow, decode_rows
 from engine.codec.arrow import decode_named
 from engine.codec.numerals import are_special
 from engine.codec.parquet import decode_parquet, parquet_schema
-from engine.schema import NESTED, Kind, Schema, Type
+from engine.schema import Schema, Type
 from engine.state.dictionary import Dictionary
 from service.decoding.parsing import ARROW, CSV, JSON, NDJSON, PARQUET
 from service.reading.piece_sink import PieceSink
 from service.reading.row_readings import Reading
+from service.reading.text_columns import csv_header, csv_lines, json_lines
 
-TEXT_ROWS = 4096
+TEXT_ROWS = 1 << 14
 COLUMN_ROWS = 1 << 17
 _SQL_TYPE = b"freshet.type"
 """The metadata of an Arrow field that has the SQL type of its column."""
@@ -47,35 +46,13 @@ def changes_of(delta: np.ndarray, schema: Schema, dictionary: Dictionary) -> lis
 
 def ndjson(reading: Reading, dictionary: Dictionary, start: int, stop: int) -> Iterator[bytes]:
     for words in _parts(reading, start, stop, TEXT_ROWS):
-        rows = json_rows(words, reading.schema, dictionary)
-        yield b"".join(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in rows)
+        yield json_lines(words, reading.schema, dictionary)
 
 
 def csv(reading: Reading, dictionary: Dictionary, start: int, stop: int) -> Iterator[bytes]:
-    yield (",".join(map(_csv_field, reading.schema.names)) + "\r\n").encode()
-    documents = [type.kind is Kind.JSON or type.kind in NESTED for type in reading.schema.types]
+    yield csv_header(reading.schema)
     for words in _parts(reading, start, stop, TEXT_ROWS):
-        rows = decode_rows(words, reading.schema, dictionary)
-        if any(documents):
-            rows = [tuple(map(_written, row, documents)) for row in rows]
-        yield "".join([",".join(map(_csv_field, row)) + "\r\n" for row in rows]).encode()
-
-
-def _written(value: object, is_document: bool) -> object:
-    """A value, as JSON text if it is a document."""
-    return orjson.dumps(value).decode() if is_document and value is not None else value
-
-
-def _csv_field(value: object) -> str:
-    if value is None:
-        return ""
-    if value is True or value is False:
-        return "true" if value else "false"
-    if not isinstance(value, str):
-        return str(value)
-    if value == "" or any(mark in value for mark in ',"\r\n'):
-        return '"' + value.replace('"', '""') + '"'
-    return value
+        yield csv_lines(words, reading.schema, dictionary)
 
 
 def check_decimals(reading: Reading, dictionary: Dictionary) -> None:

@@ -121,35 +121,41 @@ async def _define(statement: Statement, runtime: Runtime) -> Notices:
                 must_assert(name, runtime.definitions(), statement.if_exists)
             await runtime.drop_view(*names, missing_ok=statement.if_exists)
         case CreateSchema(name=name):
-            await runtime.create_schema(name, exists_ok=statement.if_not_exists)
+            await runtime.objects.create_schema(name, exists_ok=statement.if_not_exists)
         case RenameSchema(name=name, to=to):
-            await runtime.rename_schema(name, to)
+            await runtime.objects.rename_schema(name, to)
         case DropSchema(names=names):
-            await runtime.drop_schemas(*names, missing_ok=statement.if_exists, cascade=statement.cascade)
+            await runtime.objects.drop_schemas(
+                *names, missing_ok=statement.if_exists, cascade=statement.cascade
+            )
         case CreateType(name=name, type=type):
-            await runtime.create_type(name, type, exists_ok=statement.if_not_exists)
+            await runtime.objects.create_type(name, type, exists_ok=statement.if_not_exists)
         case AddLabel(name=name, label=label, neighbour=neighbour, before=before):
             added = NewLabel(label, neighbour, before)
-            await runtime.add_label(name, added, exists_ok=statement.if_not_exists)
+            await runtime.objects.add_label(name, added, exists_ok=statement.if_not_exists)
         case DropType(names=names):
-            await runtime.drop_type(*names, missing_ok=statement.if_exists)
+            await runtime.objects.drop_type(*names, missing_ok=statement.if_exists)
         case CreateSequence(name=name, counting=counting):
-            await runtime.create_sequence(name, counting, exists_ok=statement.if_not_exists)
+            await runtime.objects.create_sequence(name, counting, exists_ok=statement.if_not_exists)
         case AlterSequence(name=name, restarts=restarts, number=number):
             if restarts:
-                await runtime.set_sequence(name, number, is_taken=False, missing_ok=statement.if_exists)
+                await runtime.objects.set_sequence(
+                    name, number, is_taken=False, missing_ok=statement.if_exists
+                )
         case DropSequence(names=names):
             for name in names:
-                await runtime.drop_sequence(name, missing_ok=statement.if_exists)
+                await runtime.objects.drop_sequence(name, missing_ok=statement.if_exists)
         case DropFunction(dropped=dropped):
             options = {"missing_ok": statement.if_exists, "all_overloads": statement.is_macro}
             for name, parameters in dropped:
-                await runtime.drop_function(name, parameters, **options)
+                await runtime.objects.drop_function(name, parameters, **options)
         case CreateIndex(name=name, relation=relation, columns=of, included=included):
             exists_ok = statement.if_not_exists
-            await runtime.create_index(NewIndex(name, relation, of, included, statement.unique, exists_ok))
+            await runtime.objects.create_index(
+                NewIndex(name, relation, of, included, statement.unique, exists_ok)
+            )
         case DropIndex(names=names):
-            await runtime.drop_index(*names, missing_ok=statement.if_exists)
+            await runtime.objects.drop_index(*names, missing_ok=statement.if_exists)
         case AlterTable(name=name, actions=(RenameTable(to=to),)) if _is_view(runtime, name):
             await runtime.rename_view(name, to)  # PostgreSQL's ALTER TABLE renames views too
         case AlterTable(name=name, actions=actions):
@@ -162,7 +168,7 @@ async def _define(statement: Statement, runtime: Runtime) -> Notices:
         case Comment(name=name, of_column=column, text=text, view=view):
             await runtime.comment(name, column, text, view)
         case CommentOnSchema(name=name, text=text):
-            await runtime.comment_on_schema(name, text)
+            await runtime.objects.comment_on_schema(name, text)
     return ()
 
 

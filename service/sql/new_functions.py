@@ -68,7 +68,7 @@ async def create_function(
                 raise _of_body(error, statement) from None
     options: dict[str, Any] = {"or_replace": statement.or_replace, "exists_ok": statement.if_not_exists}
     try:
-        await runtime.create_function(*statement.functions, **options)
+        await runtime.objects.create_function(*statement.functions, **options)
     except PlannerError as error:
         raise error.at(*statement.piece.place()) from None
 

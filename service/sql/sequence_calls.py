@@ -67,12 +67,12 @@ class SequenceCalls:
                 fail(Unsupported("lastval is not supported", _RETURNING), call)
             case "nextval", [_]:
                 name = _name(call, self.names)
-                number = await self.runtime.next_number(name)
+                number = await self.runtime.objects.next_number(name)
                 given[name] = number
                 return number
             case "currval", [_]:
                 name = _name(call, self.names)
-                if self.runtime.is_counted_by_rows(name):
+                if self.runtime.objects.is_counted_by_rows(name):
                     what = f"currval of sequence {name}, which rows take numbers of, is not supported"
                     fail(Unsupported(what, _RETURNING), call)
                 if name not in given:
@@ -83,7 +83,7 @@ class SequenceCalls:
             case "setval", [_, to, *rest] if len(rest) <= 1:
                 number, is_taken = _whole(to), not rest or _true(rest[0])
                 name = _name(call, self.names)
-                await self.runtime.set_sequence(name, number, is_taken=is_taken)
+                await self.runtime.objects.set_sequence(name, number, is_taken=is_taken)
                 if is_taken:
                     given[name] = number
                 return number

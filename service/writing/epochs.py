@@ -26,7 +26,7 @@ from engine.runtime.side_advance import Outdated, SideAdvance
 from engine.runtime.side_files import SideFiles
 from engine.state.watched_snapshot import WatchedSnapshot
 from service.catalog.catalog import CommittedEpochs, Receipt
-from service.changes.table_changes import Applied, Idempotency
+from service.changes.table_changes import Applied, Idempotency, differences
 from service.clock import Clock
 from service.definitions.definitions import Definitions
 from service.definitions.readable import Readable
@@ -131,9 +131,7 @@ class Epochs:
         if not accepted:
             return outcomes
         deltas = {
-            table: _delta(net.words, epochs[net.request], net.diffs)
-            for table, net in resolution.nets.items()
-            if len(net.diffs)
+            table: net.delta(epochs[net.request]) for table, net in resolution.nets.items() if len(net.diffs)
         }
         made = Made.of(
             (outcome, request.idempotency, request.receipt)
@@ -321,10 +319,7 @@ class Epochs:
         except ServiceError as error:
             self._refused(error)
             raise
-        return {
-            table: _delta(net.words, np.full(len(net.diffs), snapshot.upper), net.diffs)
-            for table, net in nets.items()
-        }
+        return {table: net.delta(snapshot.upper) for table, net in nets.items()}
 
     @property
     def next_alone(self) -> int:
@@ -356,14 +351,10 @@ class Epochs:
 def pending(transaction: Transaction, epoch: int) -> Deltas:
     """The changes of a transaction as differences of an epoch."""
     return {
-        table: _delta(words, np.full(len(counts), epoch, np.int64), counts)
+        table: differences(words, epoch, counts)
         for table, (words, counts) in transaction.pending.items()
         if len(counts)
     }
-
-
-def _delta(words: np.ndarray, epochs: np.ndarray, diffs: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(np.vstack((words, epochs, diffs)))
 
 
 def _applied(epoch: int, request: Request, late: int) -> Applied:

@@ -11,8 +11,11 @@ import pytest
 from bench.__main__ import DOCUMENT, main
 from bench.curves import page, times
 from bench.curves.base import Axis, Curve, Plot
+from bench.curves.cluster import NETWORK, Exchange
+from bench.curves.cores import Divided, dividing, makespan
 from bench.curves.epochs import history
 from bench.curves.run import CURVES, measure
+from engine.kernels.parallel import threads
 
 SOME = Curve(
     "Some",
@@ -80,3 +83,28 @@ def test_times_are_all_produced() -> None:
     produced = {name: points[0][0] for name, points in curve.plots[0].lines.items()}
     assert produced["chains"] == 8
     assert produced["grid"] == 4 * 5
+
+
+def test_parts_are_taken_by_whoever_is_free() -> None:
+    assert makespan([3, 1, 1, 1], 2) == 3
+    assert makespan([1, 1, 1, 3], 2) == 4
+    assert makespan([1, 2, 3], 1) == 6
+    assert makespan([1, 2, 3], 64) == 3
+    assert Divided(10, [[3, 1, 1, 1], [2, 2]]).on(2) == 10 - 3 - 2
+
+
+def test_only_the_outermost_division_is_noted() -> None:
+    def inner(number: int) -> int:
+        return sum(threads.each(lambda part: number * part, range(3)))
+
+    each = threads.each
+    with dividing() as divided:
+        assert threads.each(inner, [1, 2]) == [3, 6]
+    assert [len(parts) for parts in divided.pieces] == [2]
+    assert divided.on(1) == divided.whole >= sum(divided.pieces[0])
+    assert threads.each is each
+
+
+def test_only_what_leaves_a_machine_passes_the_network() -> None:
+    assert Exchange([1.0] * 16, [int(NETWORK)] * 16).passing == 0
+    assert Exchange([1.0] * 17, [int(NETWORK)] + [0] * 16).passing == 1

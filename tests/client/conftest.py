@@ -17,7 +17,7 @@ _NUMBERS = count()
 
 @pytest.fixture(scope="package")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
-    process = Process(tmp_path_factory.mktemp("service"), {}, fresh=True)
+    process = Process(tmp_path_factory.mktemp("service"), {})
     try:
         process.wait_ready()
         yield process

@@ -7,7 +7,7 @@ import random
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,8 @@ from hypothesis import strategies as st
 
 import freshet
 from freshet import Connection
+from freshet.contract import calls
+from freshet.sending.embedded import EmbeddedService, EmbeddedStream
 from tests.service.client import Process
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -99,6 +101,48 @@ def test_closing_ends_a_feed_that_waits() -> None:
     assert not reader.is_alive()
     assert found in ([], [2])
     assert failed
+
+
+def test_closing_ends_what_is_still_under_way() -> None:
+    service = EmbeddedService(None)
+    begun = threading.Event()
+    failed = list[BaseException]()
+
+    async def endless() -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    def read() -> None:
+        with pytest.raises(freshet.UnreachableError, match="closed") as raised:
+            service.wait(endless())
+        failed.append(raised.value)
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    assert begun.wait(600)
+    service.close()
+    reader.join(600)
+    assert failed
+    with pytest.raises(freshet.UnreachableError, match="closed"):
+        service.wait(endless())
+
+
+@pytest.mark.parametrize("count", [1, 15, 16, 17, 100])
+def test_an_answer_has_an_end_whatever_the_number_of_its_pieces(count: int) -> None:
+    async def app(scope: object, receive: object, send: Callable[..., Any]) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        for _ in range(count):
+            await send({"type": "http.response.body", "body": b"x", "more_body": True})
+
+    async def read() -> int:
+        stream = EmbeddedStream(app, calls.newest_epoch())
+        return len([piece async for piece in aiter_pieces(stream)])
+
+    async def aiter_pieces(stream: EmbeddedStream) -> AsyncIterator[bytes]:
+        while piece := await asyncio.wait_for(stream.next(), 60):
+            yield piece
+
+    assert asyncio.run(read()) == count
 
 
 def test_threads_share_a_connection(embedded: Connection, name: str) -> None:

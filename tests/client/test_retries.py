@@ -27,6 +27,7 @@ REBUILD: ApiCall[Any] = calls.rebuild("v")
 NOT_BEGUN = UnreachableError("refused", began=False)
 LOST = UnreachableError("lost", began=True)
 LATE = UnreachableError("late", began=True, code="timeout")
+CLOSED = UnreachableError("closed", began=False, code="closed")
 
 
 def problem(status: int, code: str = "overloaded", **members: object) -> ApiAnswer:
@@ -39,6 +40,7 @@ def problem(status: int, code: str = "overloaded", **members: object) -> ApiAnsw
         (NOT_BEGUN, True, True),
         (LOST, True, False),
         (LATE, False, False),
+        (CLOSED, False, False),
         (problem(429), True, True),
         (problem(429, index=0), True, True),
         (problem(429, index=1), True, False),

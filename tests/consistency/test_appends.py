@@ -15,7 +15,7 @@ from tests.consistency.serialisability import anomaly
 from tests.seeds import SEED
 from tests.service.client import Process
 
-TRANSACTIONS = int(os.environ.get("FRESHET_APPENDS", "400"))
+TRANSACTIONS = int(os.environ.get("FRESHET_APPENDS", "200"))
 SETTINGS = {"FRESHET_CHECKPOINT_BYTES": "50000", "FRESHET_LOG_LEVEL": "warning"}
 
 

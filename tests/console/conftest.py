@@ -22,7 +22,7 @@ SIZE = {"width": 1280, "height": 800}
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Process]:
     if MISSING:
         pytest.skip(MISSING)
-    process = Process(tmp_path_factory.mktemp("service"), {}, fresh=True)
+    process = Process(tmp_path_factory.mktemp("service"), {})
     try:
         process.wait_ready()
         yield process

@@ -3,7 +3,7 @@ spread."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ from engine.kernels.radix_index import KEYS_A_BUCKET
 from engine.state.batch_index import Index
 from engine.state.layer import NARROW, Layer
 from engine.state.trace import Trace
-from tests.seeds import SEED
+from tests.seeds import SEED, some
 
 LEAST, GREATEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 SPREADS: dict[str, Callable[[np.random.Generator, int], np.ndarray]] = {
@@ -65,6 +65,21 @@ def test_every_key_is_found(spread: str, size: int, key: int) -> None:
     check(Layer(batch).indexed(key).narrowed, key, rng)
 
 
+def test_a_merge_of_short_batches_follows_the_first_batch() -> None:
+    """They have no indexes by which one could see how their words are spread."""
+    rng = np.random.default_rng(SEED)
+    trace = Trace(2)
+    trace.key = 1
+    trace.insert(made(rng.integers(0, 10**6, 200_000), rng))
+    for _ in range(40):
+        trace.insert(made(rng.integers(0, 10**6, 2_000), rng))
+    first, *others = [layer.index for layer in trace.layers() if layer.index is not None]
+    assert first.is_even and others
+    assert all(index.is_even for index in others)
+    for layer in trace.layers():
+        check(layer, 1, rng)
+
+
 @pytest.mark.parametrize(
     "words", [(LEAST, 0, 1), (LEAST, GREATEST), (-5, GREATEST), (-1, GREATEST, 0), (0, GREATEST)]
 )
@@ -85,8 +100,13 @@ def test_two_or_three_keys_far_apart_are_found(words: tuple[int, ...]) -> None:
         check(merged.indexed(1), 1, rng)
 
 
-@pytest.mark.parametrize("left", SPREADS)
-@pytest.mark.parametrize("right", SPREADS)
+def _turned(spreads: Iterable[str]) -> list[tuple[str, str]]:
+    """All pairs; every fourth of them has each spread on each side."""
+    names = list(spreads)
+    return [(left, names[(i + j) % len(names)]) for i, left in enumerate(names) for j in range(len(names))]
+
+
+@pytest.mark.parametrize(("left", "right"), some(_turned(SPREADS)))
 def test_keys_are_found_after_merges(left: str, right: str) -> None:
     """Large merges enter the rows as they proceed, in an index whose kind is chosen at the beginning."""
     rng = np.random.default_rng(SEED)

@@ -24,7 +24,7 @@ from engine.state.store.directory import StateDirectory
 from engine.state.store.manifest import Manifest
 from planner import Relation, plan_query
 from tests.engine.test_dictionary import HASHES, constant_hash
-from tests.seeds import SEED, each_seed
+from tests.seeds import SEED, each_seed, few
 
 
 @pytest.fixture(autouse=True)
@@ -131,7 +131,7 @@ def test_constants_stay_as_long_as_their_program():
 
 
 @pytest.mark.parametrize("hash", HASHES)
-@each_seed(40)
+@each_seed(few(40))
 def test_a_word_keeps_its_meaning_as_long_as_somebody_holds_it(hash, seed: int):
     """Holders come and go, among collections that start and end at any time; texts collide."""
     rng = random.Random(seed)
@@ -282,7 +282,7 @@ def shown(snapshot: Snapshot, dictionary: Dictionary, name: str, epoch: int) -> 
     return Counter(dict(zip(rows, counts.tolist(), strict=True))), snapshot.errors(name, epoch)
 
 
-@each_seed(6)
+@each_seed(few(6))
 def test_an_engine_that_collects_answers_as_one_that_does_not(tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     directory = StateDirectory(tmp_path / "state")

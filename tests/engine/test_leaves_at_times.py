@@ -22,7 +22,7 @@ from engine.plan.nodes import AggregateSpec, Function, Ordering, Reduce
 from engine.plan.window_functions import Window, Windowed, WindowFunction
 from engine.schema import BIGINT, DOUBLE, TEXT, numeric
 from tests.engine.test_times import SIDE, Change, random_frontiers, state
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 
 TEXTS = ("", "a", "ab", "abcdefgh", "abcdefghi", "abcdefghj", "b", "ä", None)
 FLOATS = (0.1, 0.2, -0.3, 1e16, -1e16, 1e-300, 2.5, None)
@@ -255,7 +255,7 @@ def history(
 
 
 @pytest.mark.parametrize(("make", "expected"), LEAVES, ids=[make.__name__ for make, _ in LEAVES])
-@each_seed(15)
+@each_seed(few(15))
 def test_leaves_at_any_times(seed: int, make: Make, expected: Callable[[Bag, Bag], Bag]) -> None:
     rng = random.Random(seed)
     names = ("version", "epoch", "third")[: rng.choice((2, 2, 3))]

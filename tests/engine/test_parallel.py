@@ -17,12 +17,12 @@ from engine.judging.row_judge import RowJudge
 from engine.kernels.arrange import SLOT_HIGH, SLOT_LOW, SLOT_ROWS, arrange, arrange_sums
 from engine.kernels.join import MOST_PAIRS
 from engine.kernels.merge import merge
-from engine.kernels.narrow.narrow_rows import as_matrix, table_of
+from engine.kernels.narrow.narrow_rows import NarrowRows, as_matrix, ends_in, table_of
 from engine.kernels.parallel import divided_sort, threads
 from engine.kernels.parallel.divided_join import join_batch
 from engine.kernels.parallel.divided_merge import merge_batches
 from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums
-from engine.operators import arrangement
+from engine.operators import arrangement, outermost_loop
 from engine.operators.rebuild import Rebuild
 from engine.runtime.engine import Engine
 from engine.runtime.kept import kept_states
@@ -32,11 +32,11 @@ from engine.state.dictionary import Dictionary
 from engine.state.trace import Trace
 from tests.engine.histories import EPOCHS, check, random_history, run
 from tests.engine.plans import SOURCES, PlanMaker
-from tests.seeds import SEED, each_seed, seeds
+from tests.seeds import SEED, each_seed, few, seeds
 
 THREADS = (1, 2, 7)
 NO_ROUNDS = NO_MASKS = np.empty(0, np.int64)
-CASES = 60
+CASES = few(60)
 
 
 @contextmanager
@@ -45,12 +45,12 @@ def in_parts(count: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "GRAIN", 1)
         patch.setattr(threads, "LARGE", 2)
-        patch.setattr(divided_sort, "VERY_LARGE", 1_000)
         patch.setattr(trace, "AT_ONCE", 2)
         for module in (trace, layer_merge):
             patch.setattr(module, "QUANTUM", 4)
-        for module in (layer, arrangement):
+        for module in (layer, arrangement, divided_sort):
             patch.setattr(module, "NARROW", 4)
+        patch.setattr(outermost_loop, "MOST_CHANGES", 3)
         for module in (layer_merge, arrangement):
             patch.setattr(module, "BESIDE", 4)
         threads.use(count)
@@ -68,7 +68,7 @@ def test_random_dataflows_in_parts(count: int) -> None:
     assert compared > 0.5 * CASES
 
 
-@each_seed(40)
+@each_seed(few(40))
 def test_any_number_of_threads_leaves_the_same_bytes(seed: int) -> None:
     """The traces of all operators, batch by batch, and the answers."""
     rng = random.Random(seed)
@@ -88,7 +88,7 @@ def bytes_of(engine: Engine) -> list[bytes]:
     return [*traces, *(engine.snapshot.changes("view", 0, EPOCHS)[line].tobytes() for line in range(2))]
 
 
-@each_seed(20)
+@each_seed(few(20))
 def test_merges_beside_end_at_the_same_insertion(seed: int) -> None:
     found = []
     for count in THREADS:
@@ -150,13 +150,34 @@ def test_a_divided_sort_is_a_sort(first: str, second: str, size: int) -> None:
     )
     order = np.array([1, 0, 2])
     slots = np.array([[SLOT_ROWS, 0, 0], [SLOT_HIGH, 0, 0], [SLOT_LOW, 0, 0]])
-    rounds = np.array([5, 6])
-    expected = arrange(delta, order, rounds), arrange_sums(delta, order[1:], rounds, slots)
-    for count in THREADS:
-        with in_parts(count):
-            found = arrange_delta(delta, order, rounds), arrange_delta_sums(delta, order[1:], rounds, slots)
-        for one, other in zip(expected, found, strict=True):
-            assert np.array_equal(one, other)
+    for rounds in (NO_ROUNDS, np.array([5, 6])):
+        expected = arrange(delta, order, rounds), arrange_sums(delta, order[1:], rounds, slots)
+        for count in THREADS:
+            with in_parts(count):
+                found = (
+                    arrange_delta(delta, order, rounds),
+                    arrange_delta_sums(delta, order[1:], rounds, slots),
+                )
+            for one, other in zip(expected, found, strict=True):
+                assert np.array_equal(one, as_matrix(other))
+                if len(other):
+                    low, high = ends_in(other)
+                    assert (low <= one.min(axis=0)).all()
+                    assert (high >= one.max(axis=0)).all()
+
+
+def test_rows_that_go_leave_no_gap_and_counts_that_grow_have_room() -> None:
+    """Parts of a delta whose rows cancel, or are there many times, do not stay where they were."""
+    size = 40_000
+    delta = np.zeros((3, size), np.int64)
+    delta[0], delta[2] = np.arange(size) % 15_000, 1
+    gone = delta.copy()
+    gone[2, :15_000] = -1
+    for counts in (delta, gone):
+        found = arrange_delta(counts, np.arange(2), NO_ROUNDS)
+        assert isinstance(found, NarrowRows)
+        assert np.array_equal(as_matrix(found), arrange(counts, np.arange(2), NO_ROUNDS))
+        assert found.ends[:, -1].tolist() == [found[:, -1].min(), found[:, -1].max()]
 
 
 @pytest.mark.parametrize("words", WORDS)
@@ -283,7 +304,7 @@ def test_an_item_is_made_while_its_predecessor_is_used() -> None:
                 barrier.wait(timeout=60)
 
 
-@each_seed(10)
+@each_seed(few(10))
 def test_columns_are_judged_alike_by_any_number_of_threads(seed: int) -> None:
     rng = random.Random(seed)
     types = [rng.choice([TEXT, INTEGER, DATE]) for _ in range(6)]

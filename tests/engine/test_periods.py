@@ -21,7 +21,7 @@ from tests.engine.plans import SOURCES, PlanMaker
 from tests.oracle.interpreter import Oracle, OracleError
 from tests.seeds import seeds
 
-CASES = int(os.environ.get("FRESHET_PERIODS", "100"))
+CASES = int(os.environ.get("FRESHET_PERIODS", "50"))
 GROUP = 50
 MOMENTS = 6
 SINCE_EVER = -1

@@ -15,9 +15,9 @@ from tests.property import sequence_cases
 from tests.property.cases import Answers, Case, random_case
 from tests.property.check import check
 from tests.property.report import report
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 
-CASES = int(os.environ.get("FRESHET_FORKS", "4"))
+CASES = int(os.environ.get("FRESHET_FORKS", few(4)))
 CANDIDATES = 8
 """For the views of a case."""
 

@@ -32,7 +32,7 @@ from tests.engine.harness import bag, delta, insert, rows, source
 from tests.engine.histories import EPOCHS, Changes, random_history, run
 from tests.engine.plans import SOURCES, PlanMaker
 from tests.planner import samples
-from tests.seeds import SEED, each_seed
+from tests.seeds import SEED, each_seed, few
 
 PAIRS = source("pairs", 2)
 NAMES = Source("names", Schema((Column("id", BIGINT, False), Column("name", TEXT))))
@@ -86,7 +86,7 @@ def settled(rng: random.Random) -> tuple[Node, list[Changes], Engine]:
 
 
 @pytest.mark.parametrize("rebuild", [Rebuild.NEVER, Rebuild.ALWAYS])
-@each_seed(20)
+@each_seed(few(20))
 def test_any_plan_goes_on_from_its_files(
     directory: StateDirectory, monkeypatch: pytest.MonkeyPatch, seed: int, rebuild: Rebuild
 ) -> None:
@@ -128,7 +128,7 @@ def test_any_plan_goes_on_from_its_files(
     assert engine.differences() >= len(engine.snapshot.differences("view").T)
 
 
-@each_seed(10)
+@each_seed(few(10))
 def test_a_manifest_is_of_the_moment_of_its_capture(directory: StateDirectory, seed: int) -> None:
     """Whatever happens between capture, writing and installation."""
     rng = random.Random(1_000 + seed)

@@ -23,7 +23,7 @@ from engine.state.store.directory import StateDirectory
 from planner import plan_query
 from tests.engine.harness import apply, bag, insert
 from tests.engine.test_forks import OTHERS, PAIRS, TABLES, change
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 
 QUERIES = {
     "joined": "SELECT p.c0 AS a, o.c1 AS b FROM pairs p JOIN others o ON p.c1 = o.c0",
@@ -132,7 +132,7 @@ class Played:
         return engine
 
 
-@each_seed(10)
+@each_seed(few(10))
 def test_every_epoch_has_the_rows_of_its_plan(seed: int) -> None:
     """In the engine that goes on, in one that builds the view again, and after both have forgotten."""
     rng = random.Random(seed)
@@ -155,7 +155,7 @@ def test_every_epoch_has_the_rows_of_its_plan(seed: int) -> None:
     played.check(again)
 
 
-@each_seed(4)
+@each_seed(few(4))
 def test_it_is_saved_as_what_it_is(seed: int, tmp_path: Path) -> None:
     """Files have the whole history; those of a view that always had the plan are not its own."""
     rng = random.Random(seed)
@@ -180,7 +180,7 @@ def test_it_is_saved_as_what_it_is(seed: int, tmp_path: Path) -> None:
         assert resumed(PLANS[played.query]) is None
 
 
-@each_seed(4)
+@each_seed(few(4))
 def test_a_fork_has_the_newest_plan_at_any_epoch(seed: int) -> None:
     rng = random.Random(seed)
     played = Played(rng)

@@ -26,7 +26,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 
-from engine.kernels.build import found
 from tests.forked import child_server
 
 LOADED = (
@@ -35,6 +34,7 @@ LOADED = (
     "alembic.command",
     "sqlite3",
     "uvloop",
+    "tests.forked.loaded_kernels",
 )
 """What every start loads."""
 FILES = 4
@@ -138,8 +138,6 @@ def main() -> None:
     gc.disable()
     for name in LOADED:
         import_module(name)
-    for kernel in found():
-        kernel.ready()
     gc.freeze()
     requests = socket.socket(fileno=os.dup(0))
     with open(os.devnull, "rb") as nothing:

@@ -110,7 +110,7 @@ def test_what_it_cannot_be(connection: psycopg.Connection, sql: str, sqlstate: s
 def test_what_a_crash_has_left_is_gone_after_the_start(tmp_path: Path) -> None:
     settings = Settings(data=tmp_path / "data", query_workers=1)
     with PostgresDoor(settings) as door:
-        door.run(door.runtime.create_temporary_schema("pg_temp_7"))
+        door.run(door.runtime.objects.create_temporary_schema("pg_temp_7"))
         door.post("/v1/sql", {"sql": "CREATE TABLE pg_temp_7.left_over (id INT)"})
         assert schemas(door) == ["pg_temp_7"]
     with PostgresDoor(settings) as door:

@@ -150,3 +150,21 @@ def test_refusals(sql: str, message: str, place: tuple[int, int]) -> None:
         plan_query(sql, catalog)
     assert re.search(message, f"{caught.value.message}; {caught.value.hint}")
     assert (caught.value.line, caught.value.column) == place
+
+
+@pytest.mark.parametrize(
+    ("values", "rows"),
+    [
+        ("(1), ('2'), (NULL)", [(1,), (2,), (None,)]),
+        ("('2020-01-2'), (DATE '2020-01-01')", [("2020-01-01",), ("2020-01-02",)]),
+        ("('a'), (NULL)", [("a",), (None,)]),
+        ("(1), ('2'::text)", [("1",), ("2",)]),
+    ],
+)
+def test_texts_in_values_take_the_type_of_the_others(values: str, rows: Rows) -> None:
+    assert answer(f"SELECT v FROM (VALUES {values}) AS q(v)")[1] == rows
+
+
+def test_a_text_in_values_that_has_no_value_of_the_type() -> None:
+    with pytest.raises(PlannerError, match="'x' is not a value of type INTEGER"):
+        answer("SELECT v FROM (VALUES (1), ('x')) AS q(v)")

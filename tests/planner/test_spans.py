@@ -11,7 +11,8 @@ from engine.plan.nodes import Source
 from engine.schema import BIGINT, TEXT, Column, Schema
 from planner import Relation, plan_query
 from planner.explain import explain
-from tests.seeds import each_seed
+from planner.spans import Span, _smallest
+from tests.seeds import SEED, each_seed, few
 
 
 def _table(name: str, *columns: str) -> Relation:
@@ -126,7 +127,7 @@ def test_spans_make_no_plan_another() -> None:
     assert one.plan == two.plan and one.spans.keys() == two.spans.keys() and one.spans != two.spans
 
 
-@each_seed(30)
+@each_seed(few(30))
 def test_every_span_is_a_part_of_the_text(seed: int) -> None:
     """Of random queries: spans lie within the text and close their parentheses, and each literal of a filter
     is in the text of its spans."""
@@ -161,3 +162,16 @@ def test_every_span_is_a_part_of_the_text(seed: int) -> None:
             for mark in marks:
                 if any(str(mark) in detail for detail in node["details"]):
                     assert any(str(mark) in text for text in texts), (sql, node)
+
+
+def test_spans_that_hold_others_are_left_out() -> None:
+    rng = random.Random(SEED)
+    for _ in range(500):
+        starts = [rng.randrange(8) for _ in range(rng.randrange(9))]
+        spans = {Span(start, start + rng.randrange(1, 6), 1, start + 1) for start in starts}
+        smallest = {
+            one
+            for one in spans
+            if not any(one != other and one.start <= other.start and other.end <= one.end for other in spans)
+        }
+        assert list(_smallest(spans)) == sorted(smallest, reverse=True)

@@ -21,7 +21,7 @@ from tests.property.histories import random_history, states
 from tests.property.report import described
 from tests.property.terms import Term
 from tests.property.views import View
-from tests.seeds import seeds
+from tests.seeds import few, seeds
 
 TABLES = ("e(s INTEGER, d INTEGER)", "w(t TEXT, b BOOLEAN)")
 _PATHS = (
@@ -60,7 +60,7 @@ VIEWS = [
 ]
 
 
-@pytest.mark.parametrize("seed", seeds(4))
+@pytest.mark.parametrize("seed", seeds(few(4)))
 def test_columns_of_search_and_cycle(postgres: Server, seed: int) -> None:
     tables = tuple(map(table, TABLES))
     history = random_history(random.Random(f"search and cycle {seed}"), tables, 4)

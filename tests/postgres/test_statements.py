@@ -14,7 +14,7 @@ import psycopg
 
 from service.settings.settings import Settings
 from tests.postgres.server import Server
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 from tests.service.client import Client
 
 TABLES = """
@@ -51,7 +51,7 @@ STATEMENTS = (
 )
 
 
-@each_seed(2)
+@each_seed(few(2))
 def test_statements_do_what_postgresql_does(postgres: Server, tmp_path: Path, seed: int) -> None:
     rng = random.Random(seed)
     with postgres.connect() as connection, Client(Settings(data=tmp_path)) as service:

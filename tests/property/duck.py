@@ -7,7 +7,6 @@ of their answers, so that views over them can be asked without asking them again
 from __future__ import annotations
 
 import math
-import threading
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ import duckdb
 
 from engine.codec.zoned_times import timetz_text, timetz_word
 from engine.scalar.duck_literals import type_name
+from engine.scalar.interrupting import interrupted_after
 from engine.schema import Kind, Type
 from engine.state.dictionary import Dictionary
 from tests.property.schemas import INTERVALS, Row, Table
@@ -102,12 +102,8 @@ class Referee:
 
     def _execute(self, sql: str) -> duckdb.DuckDBPyConnection:
         """Run the statement, for so long as is bearable."""
-        timer = threading.Timer(MOST_SECONDS, self.connection.interrupt)
-        timer.start()
-        try:
+        with interrupted_after(self.connection, MOST_SECONDS):
             return self.connection.execute(sql)
-        finally:
-            timer.cancel()
 
     def keep(self, name: str, sql: str) -> Answer:
         """The answer, left behind as the table `name`; raises Invalid."""

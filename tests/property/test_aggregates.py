@@ -25,7 +25,7 @@ from tests.property.report import report
 from tests.property.schemas import Table
 from tests.property.terms import Term
 from tests.property.views import View
-from tests.seeds import SEED, each_seed
+from tests.seeds import SEED, each_seed, few
 
 TABLES = (
     Table(
@@ -197,7 +197,7 @@ def check_views(seed: int, epochs: int, make: Make = Engine, most: int | None = 
         pytest.fail(report(case, mismatch, case, mismatch), pytrace=False)
 
 
-@each_seed(4)
+@each_seed(few(4))
 def test_every_function_follows_its_rows(seed: int) -> None:
     check_views(seed, 6)
 

@@ -17,7 +17,7 @@ from tests.property.recursion import WIDEST, Binding, Recursion
 from tests.property.schemas import Table, random_tables
 from tests.property.terms import Term
 from tests.property.views import relation_of
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 
 
 def _recursion(limit: int | None, on_limit: str, *bodies: str) -> Recursion:
@@ -71,7 +71,7 @@ def _linear(rng: random.Random, tables: tuple[Table, ...], referee: Referee) -> 
             return term
 
 
-@each_seed(25)
+@each_seed(few(25))
 def test_linear_recursion_is_duckdbs(seed: int) -> None:
     rng = random.Random(seed)
     tables = random_tables(rng)

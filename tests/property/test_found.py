@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import date
+from decimal import Decimal
 
 from tests.property.cases import Case, answers
 from tests.property.check import check
@@ -41,6 +42,25 @@ def found(
 
 def _query(sql: str | tuple[str, str]) -> Term:
     return Term("query", sql) if isinstance(sql, str) else Term("query", sql[0], (), sql[1])
+
+
+def test_numbers_compare_with_all_their_digits() -> None:
+    """The common type of CASE has no room for fractions, and rounds 1.5 to 2."""
+    comparisons = (
+        "a = b",
+        "a < b",
+        "a IN (b, 7)",
+        "a BETWEEN b AND 3",
+        "a IS DISTINCT FROM b",
+        "nullif(a, b)",
+    )
+    row = (Decimal("1.50000"), Decimal(2))
+    found(
+        tables=["t(a NUMERIC(30, 5), b NUMERIC(38, 0))"],
+        views={f"v{i}": f"SELECT {each} AS c0 FROM t" for i, each in enumerate(comparisons)}
+        | {"joined": "SELECT t.a AS c0 FROM t JOIN t AS u ON t.a = u.b"},
+        history=[[("t", row, 1)], [("t", (Decimal("2.00000"), Decimal(2)), 1)], [("t", row, -1)]],
+    )
 
 
 def test_an_aggregate_of_a_not_null_value_over_no_rows() -> None:

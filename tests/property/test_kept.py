@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from tests.property.examples import SQL, hold
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 
 TABLES = ("t(id INTEGER, k TEXT, x INTEGER, y INTEGER)", "u(id INTEGER, s TEXT)")
 _CALLS = ("sum(x)", "count(*)", "avg(x)", "min(y)", "max(k)", "count(DISTINCT x)", "max(x + y)")
@@ -62,7 +62,7 @@ def _view(rng: random.Random) -> SQL:
     )
 
 
-@each_seed(3)
+@each_seed(few(3))
 def test_random_aggregates_with_keep(seed: int) -> None:
     rng = random.Random(f"kept {seed}")
     hold(TABLES, [_view(rng) for _ in range(8)], seeds=[seed], length=6, dialect="oracle")

@@ -23,7 +23,7 @@ from tests.property.schemas import random_row, random_tables
 from tests.property.terms import Term
 from tests.property.variants import Writer
 from tests.property.views import View
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 
 
 def bare(view: View, catalog: Catalog) -> Node:
@@ -60,7 +60,7 @@ def _fails(engine: Engine, view: View) -> bool:
     return engine.snapshot.failure(view.name) is not None or bool(engine.snapshot.errors(view.name))
 
 
-@each_seed(10)
+@each_seed(few(10))
 def test_variants_agree(seed: int) -> None:
     rng = random.Random(f"variants {seed}")
     tables = random_tables(rng)
@@ -78,7 +78,7 @@ def test_variants_agree(seed: int) -> None:
     agree(Case(seed, tables, views, random_history(rng, tables, 4)), plans, groups)
 
 
-@each_seed(3)
+@each_seed(few(3))
 def test_plans_with_and_without_optional_passes_agree(seed: int) -> None:
     case, _ = random_case(20_000 + seed, candidates=10)
     plans, catalog, groups = dict(plan(case, Catalog(case.tables))), Catalog(case.tables), list[list[View]]()
@@ -91,7 +91,7 @@ def test_plans_with_and_without_optional_passes_agree(seed: int) -> None:
     agree(Case(seed, case.tables, views, case.history), plans, groups)
 
 
-@each_seed(3)
+@each_seed(few(3))
 def test_what_comes_and_goes_leaves_nothing_behind(seed: int) -> None:
     """Rows that were inserted and are deleted again: views, and all that operators hold, are as before."""
     case, _ = random_case(30_000 + seed, candidates=10)

@@ -13,7 +13,7 @@ from engine.plan.nodes import Source
 from engine.runtime.engine import Engine
 from engine.schema import INTEGER, Column, Schema
 from planner import Relation, plan_query
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 
 EPOCHS = 10
 NODES = 12
@@ -80,7 +80,7 @@ def rows(engine: Engine, view: str, epoch: int) -> Counter:
     return Counter(dict(zip(decode_rows(words, schema, engine.dictionary), counts.tolist(), strict=True)))
 
 
-@each_seed(3)
+@each_seed(few(3))
 @pytest.mark.parametrize(
     "sql", [LABELS, SHORTEST, REACHED, WALKS], ids=["labels", "shortest", "reached", "walks"]
 )

@@ -22,7 +22,7 @@ from engine.runtime.engine import Engine
 from engine.schema import BIGINT, TEXT, TIMESTAMPTZ, Column, Schema
 from planner import Relation, plan_query
 from tests.engine.supersteps.mixed import Here, Mixed, executor_for
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 
 EPOCHS = 6
 DAYS = 8
@@ -197,7 +197,7 @@ def connection() -> duckdb.DuckDBPyConnection:
     return found
 
 
-@each_seed(2)
+@each_seed(few(2))
 def test_every_valid_time_has_duckdbs_answer(connection: duckdb.DuckDBPyConnection, seed: int) -> None:
     _check(connection, Engine(), random.Random(seed), set(VIEWS))
 

@@ -16,10 +16,10 @@ from tests.property.histories import is_valid as is_valid_history
 from tests.property.report import report
 from tests.property.shrink import shrink
 from tests.property.tally import Tally
-from tests.seeds import SEED
+from tests.seeds import SEED, few
 
 CASES = int(os.environ.get("FRESHET_CASES", "100"))
-BLOCKS = 20
+BLOCKS = few(40)
 
 
 @pytest.mark.parametrize("block", range(BLOCKS))

@@ -14,7 +14,7 @@ from tests.property.histories import Change, Epoch, History
 from tests.property.schemas import Table
 from tests.property.terms import Term
 from tests.property.views import View
-from tests.seeds import SEED, each_seed
+from tests.seeds import SEED, each_seed, few
 
 WIDE, NARROW = numeric(38, 2), numeric(15, 2)
 TABLE = Table("t", Schema((Column("k", INTEGER), Column("x", WIDE), Column("y", NARROW))))
@@ -72,7 +72,7 @@ def _history(rng: random.Random) -> History:
     return tuple(epochs)
 
 
-@each_seed(6)
+@each_seed(few(6))
 def test_wide_numbers_at_every_epoch(seed: int) -> None:
     case = Case(seed, (TABLE,), VIEWS, _history(random.Random(seed)))
     found = answers(case)

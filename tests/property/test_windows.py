@@ -16,9 +16,9 @@ from tests.property.cases import answers
 from tests.property.check import Make, check
 from tests.property.examples import SQL, hold
 from tests.property.windows import windows_case
-from tests.seeds import each_seed, seeds
+from tests.seeds import each_seed, few, seeds
 
-CASES = int(os.environ.get("FRESHET_WINDOWS", "30"))
+CASES = int(os.environ.get("FRESHET_WINDOWS", few(30)))
 
 
 @each_seed(CASES)
@@ -26,7 +26,7 @@ def test_random_windows(seed: int) -> None:
     _equal(seed, Engine)
 
 
-@each_seed(3)
+@each_seed(few(3))
 def test_in_supersteps(seed: int, tmp_path: Path) -> None:
     executor, rng = executor_for(seed, tmp_path, Here(seed))
     _equal(seed, lambda: Mixed(executor, rng, 0.7))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from service.settings.settings import Settings
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 from tests.service.client import Client, code
 
 MOODS = """
@@ -61,8 +61,10 @@ def service(settings: Settings) -> Iterator[Client]:
         yield client
 
 
-@pytest.mark.parametrize("place", ["", "BEFORE 'sad'", "AFTER 'sad'", "BEFORE 'happy'"])
-@pytest.mark.parametrize("is_killed", [False, True])
+@pytest.mark.parametrize(
+    ("place", "is_killed"),
+    [("", False), ("BEFORE 'sad'", True), ("AFTER 'sad'", False), ("BEFORE 'happy'", True)],
+)
 def test_a_label_is_added_to_all_that_has_the_others(tmp_path: Path, place: str, is_killed: bool) -> None:
     settings = Settings(data=tmp_path / "data")
     labels = ["sad", "ok", "happy"]
@@ -117,7 +119,7 @@ def test_what_cannot_be_added_is_refused(service: Client) -> None:
     assert _rows(service) == READ
 
 
-@each_seed(2)
+@each_seed(few(2))
 def test_labels_at_random_places_keep_their_order(settings: Settings, seed: int) -> None:
     chance = random.Random(seed)
     labels, epochs = ["m"], []

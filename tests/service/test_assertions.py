@@ -10,7 +10,7 @@ import pytest
 
 from service.settings.settings import Settings
 from tests.pgwire.door import PostgresDoor
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 from tests.service.client import Client, Process, code
 
 EDGES = """
@@ -240,7 +240,7 @@ def test_large_changes_are_checked(settings: Settings) -> None:
         assert client.deltas("moves", *bad[8:]).status_code == 200
 
 
-@each_seed(3)
+@each_seed(few(3))
 def test_random_changes_that_come_together(settings: Settings, seed: int) -> None:
     """Requests that are committed as one group are taken in their order, each by itself."""
     rng = random.Random(f"assertions {seed}")

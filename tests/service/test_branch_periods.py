@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from service.settings.settings import Settings
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 from tests.service.client import Client, code
 from tests.service.waiting import wait_until
 
@@ -95,7 +95,7 @@ def test_all_rows_of_a_key_are_merged_from_one_side(started: Client, kind: str) 
     assert run(started, "SELECT n FROM counts FOR VALID_TIME ALL") == [[1], [1]]
 
 
-@each_seed(2)
+@each_seed(few(2))
 def test_random_portions_of_both(settings: Settings, seed: int) -> None:
     """A live branch has its own rows of the keys that it has changed, and of the others its parent's."""
     chance = random.Random(f"portions {seed}")

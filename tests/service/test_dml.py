@@ -12,7 +12,7 @@ from collections import Counter
 import duckdb
 
 from service.settings.settings import Settings
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 from tests.service.client import Client
 
 TABLES = {"keyed": "id INTEGER, v INTEGER, s TEXT", "bag": "id INTEGER, v INTEGER, s TEXT"}
@@ -121,7 +121,7 @@ class Referee:
         return Counter(self._connection.execute(f"SELECT * FROM {name}").fetchall())
 
 
-@each_seed(3)
+@each_seed(few(3))
 def test_statements_do_what_duckdb_does(settings: Settings, seed: int):
     author, referee = Author(seed), Referee()
     with Client(settings) as client:

@@ -14,7 +14,7 @@ from service.definitions.definitions import Definitions
 from service.settings.settings import Settings
 from service.sql import script_run
 from service.writing.transaction import Transaction
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 from tests.service.client import Client, code
 from tests.service.waiting import wait_until
 
@@ -39,7 +39,7 @@ def posted(client: Client, table: str, change: dict):
     return client.http.post(f"/v1/tables/{table}/deltas", json=[change], timeout=None)
 
 
-@each_seed(3)
+@each_seed(few(3))
 def test_no_update_is_lost(client: Client, seed: int) -> None:
     """Many read, add and write at once, by one statement, by blocks, and beside posts of other rows."""
     rng = random.Random(seed)

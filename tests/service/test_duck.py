@@ -15,11 +15,13 @@ from engine.scalar.sealed import sealed
 from engine.schema import BIGINT, TEXT, Column, Schema
 from engine.state.dictionary import Dictionary
 from planner.adhoc.adhoc_query import AdhocQuery
+from planner.dialects.overloads import macro_names
 from planner.errors import PlannerError, Unsupported
 from service.errors import Invalid
 from service.reading.duck import Answer, Duck
+from service.reading.duck_database import DuckDatabase
 from service.reading.given_tables import arrow_table, column_names
-from service.settings.query_limits import QueryLimits
+from service.settings.query_limits import DEFAULTS, QueryLimits
 
 ENDLESS = "WITH RECURSIVE r (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n > 0) SELECT max(n) FROM r"
 
@@ -200,3 +202,17 @@ def test_a_recursion_may_stop_reading_counted_rows_in_each_round(duck: Duck):
     )
     answer = duck.run(AdhocQuery(sql, (), is_recursive=True), {"t": table})
     assert answer.table["n"].to_pylist() == [0, 1, 2, 3, 4, 5]
+
+
+def test_macros_are_there_for_the_texts_that_call_them():
+    database = DuckDatabase(DEFAULTS, None, False, "UTC")
+
+    def there(*texts: str) -> set[str]:
+        found = database.cursor(texts).execute("SELECT function_name FROM duckdb_functions()").fetchall()
+        return macro_names() & {name for (name,) in found}
+
+    first, second, *_ = sorted(macro_names())
+    assert there("SELECT 1") == set()
+    assert there(f"SELECT {first}(1)") == {first}
+    assert there("SELECT dialect_of_nothing(1)", f'SELECT "{second.upper()}"(1)') == {first, second}
+    assert there(*(f"SELECT {name}(1)" for name in macro_names())) == macro_names()

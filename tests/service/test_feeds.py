@@ -34,7 +34,7 @@ from service.reading.lanes import Lane
 from service.running.pulse import Pulse
 from service.running.runtime import Runtime
 from service.running.timeline import Timeline
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 from tests.service.client import Process, code
 from tests.service.test_changes import Events
 from tests.service.waiting import wait_until
@@ -88,7 +88,7 @@ def events_of(text: bytes) -> list[tuple[int, list]]:
     return events
 
 
-@each_seed(4)
+@each_seed(few(4))
 def test_pieces_are_small_and_make_one_event_an_epoch(seed: int) -> None:
     rng, house = random.Random(seed), House()
     longest = rng.choice((5, 300, 20_000))
@@ -105,7 +105,7 @@ def test_pieces_are_small_and_make_one_event_an_epoch(seed: int) -> None:
     assert list(event_pieces(house.engine.snapshot.changes("v", 7, 7), SCHEMA, house.dictionary)) == []
 
 
-@each_seed(4)
+@each_seed(few(4))
 def test_a_stretch_ends_where_the_next_epoch_would_be_too_much(seed: int) -> None:
     rng, house = random.Random(seed), House()
     for _ in range(40):

@@ -343,9 +343,10 @@ def test_deep_calls_and_chains_are_limited(client: Client) -> None:
 def test_a_long_query_calls_functions_too(client: Client) -> None:
     """It is planned in a process of its own."""
     told(client, "CREATE FUNCTION next_one(a BIGINT) RETURNS BIGINT LANGUAGE SQL RETURN a + 1")
-    (row,) = rows(client, f"SELECT {', '.join(f'next_one({i})' for i in range(1_000))}")
-    assert row == list(range(1, 1_001))
-    assert rows(client, f"SELECT 1 AS a /* {'long ' * 8_000} */") == [[1]]
+    long = f"/* {'long ' * 8_000} */"
+    (row,) = rows(client, f"SELECT {', '.join(f'next_one({i})' for i in range(100))} {long}")
+    assert row == list(range(1, 101))
+    assert rows(client, f"SELECT 1 AS a {long}") == [[1]]
     deep = f"SELECT {'next_one(' * 5_000}1{')' * 5_000}"
     assert refused(client, deep)["code"] == "sql_too_deep"
 

@@ -14,7 +14,7 @@ from service.definitions.definitions import Definitions
 from service.errors import NotFound
 from service.running.relation_following import Position
 from service.settings.settings import Settings
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 from tests.service.client import Client
 from tests.service.waiting import wait_until
 
@@ -211,7 +211,7 @@ def test_nothing_is_lost_if_the_alteration_fails(client: Client, monkeypatch: py
     check(client, *VIEWS)
 
 
-@each_seed(3)
+@each_seed(few(3))
 def test_random_alterations(settings: Settings, seed: int) -> None:
     """Of tables with rows that come and go, large and small; also after a restart."""
     chance = random.Random(seed)

@@ -7,13 +7,18 @@ from collections.abc import Iterator
 from concurrent.futures import Future
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 import httpx
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from engine.runtime.engine import Engine
+from engine.runtime.side_advance import ViewLost
 from service.settings.settings import Settings
 from service.writing.large_changes import LargeRequest
+from tests.service import jobs
 from tests.service.client import Client, code
 from tests.service.hands import Hands
 
@@ -160,6 +165,45 @@ def test_a_view_that_is_created_meanwhile(client: Client, pause: Pause) -> None:
     assert pause.times == 2
     assert sum(n for _, n in client.rows("w")) == LARGE + 2
     check(client)
+
+
+def load(client: Client, path: Path) -> str:
+    """Begins to load the large rows from a file; returns the load's address."""
+    pq.write_table(pa.Table.from_pylist([change["insert"] for change in ROWS]), path)
+    return jobs.begin(client, "loads", table="t", format="parquet", path=str(path))
+
+
+def test_a_load_that_is_made_again(settings: Settings, pause: Pause, tmp_path: Path) -> None:
+    """Its differences are made where its rows are, for one epoch and then for another."""
+    with Client(replace(settings, load_roots=str(tmp_path))) as client:
+        fill(client)
+        job = load(client, tmp_path / "rows.parquet")
+        assert pause.reached.wait(240)
+        client.insert("t", {"id": 3, "g": 2, "name": "zz"})
+        client.view("w", "SELECT name, count(*) AS n FROM t GROUP BY name")
+        pause.go_on.set()
+        assert jobs.ended(client, job)["state"] == "done"
+        assert pause.times == 2
+        assert len(client.rows("t")) == sum(n for _, n in client.rows("w")) == LARGE + 3
+        check(client)
+        client.change("t", *({"delete": {"id": change["insert"]["id"]}} for change in ROWS))
+        assert len(client.rows("t")) == 3
+        check(client)
+
+
+def test_a_load_in_the_writers_turn(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def compute(change: LargeRequest, *arguments) -> None:
+        _compute(change, *arguments)
+        raise ViewLost("made again in the writer's turn")
+
+    with Client(replace(settings, load_roots=str(tmp_path))) as client:
+        fill(client)
+        monkeypatch.setattr(LargeRequest, "compute", compute)
+        assert jobs.ended(client, load(client, tmp_path / "rows.parquet"))["state"] == "done"
+        assert len(client.rows("t")) == LARGE + 2
+        check(client)
 
 
 def test_a_table_that_is_dropped_meanwhile(client: Client, pause: Pause) -> None:

@@ -14,7 +14,7 @@ from service.reading import row_queries
 from service.reading.literal_shapes import LiteralShape, probe, shape_of
 from service.reading.row_queries import RowQueries
 from service.settings.settings import Settings
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 from tests.service.client import Client
 from tests.service.test_point_reads import VALUES, Story
 
@@ -112,7 +112,7 @@ def question(rng: random.Random, story: Story) -> tuple[str, dict]:
     return relation, params
 
 
-@each_seed(3)
+@each_seed(few(3))
 def test_answers_are_those_of_each_by_itself(settings: Settings, seed: int) -> None:
     rng = random.Random(seed)
     with Client(replace(settings, spark="never")) as client:

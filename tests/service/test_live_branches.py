@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from service.settings.settings import Settings
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 from tests.service.client import Client, Process, code
 from tests.service.test_what_if import (
     TABLES,
@@ -225,7 +225,7 @@ class _Model:
         return sorted(self.people.values()), sorted(self.visits.elements())
 
 
-@each_seed(5)
+@each_seed(few(5))
 def test_random_changes_of_both(settings: Settings, seed: int) -> None:
     """Branches have what the model says, after restarts too, and views what DuckDB says."""
     chance = random.Random(f"live {seed}")

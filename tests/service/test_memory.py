@@ -1,6 +1,6 @@
 """Memory follows what is live: nothing that the service holds grows with the number of changes.
 
-`make soak` sends ten times as many changes.
+`make soak` sends twenty times as many changes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from service.settings.budget import Budget
 from service.settings.settings import Settings
 from tests.service.client import Client
 
-CHANGES = int(os.environ.get("FRESHET_CHURN", "100000"))
+CHANGES = int(os.environ.get("FRESHET_CHURN", "50000"))
 POSTS = 50
 """Posts between two looks."""
 LOOKS = 4

@@ -22,7 +22,7 @@ from service.reading.duck import Answer, Carried, Duck, anything
 from service.reading.query_errors import NeedsQuery
 from service.reading.reads import Query, Reader
 from service.reading.row_readings import Reading
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 
 SCHEMA = Schema((Column("a", BIGINT), Column("t", TEXT), Column("k", BIGINT, nullable=False)))
 TEXTS = ("x", "y", "", "a longer one")
@@ -108,7 +108,7 @@ class Subject:
         return (row[0], self.engine.dictionary.word(row[1]), row[2])
 
 
-@each_seed(4)
+@each_seed(few(4))
 def test_readings_have_the_rows_that_the_predicate_accepts(seed: int) -> None:
     subject = Subject(seed, 300)
     for _ in range(25):
@@ -125,7 +125,7 @@ def test_readings_have_the_rows_that_the_predicate_accepts(seed: int) -> None:
             assert list(map(tuple, ordered.words.T.tolist())) == [subject.words(row) for row in expected]
 
 
-@each_seed(4)
+@each_seed(few(4))
 def test_a_bag_is_read_as_from_scratch(seed: int) -> None:
     subject = Subject(seed, 200)
     for _ in range(25):
@@ -139,7 +139,7 @@ def test_a_bag_is_read_as_from_scratch(seed: int) -> None:
         assert int(named.counts.sum()) == sum(t == "x" for _, t, _ in subject.states[epoch])
 
 
-@each_seed(4)
+@each_seed(few(4))
 def test_pages_continue_where_the_last_one_ended(seed: int) -> None:
     subject = Subject(seed, 400)
     for _ in range(8):

@@ -19,7 +19,7 @@ from service.reading.callers import Caller
 from service.reading.query_errors import CallerGone
 from service.running.relay import Relay
 from service.running.runtime import Runtime
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 from tests.service.test_feeds import House
 
 _MOST = 3
@@ -262,7 +262,7 @@ def test_silence_is_told_once_to_all_who_want_it() -> None:
     asyncio.run(scenario())
 
 
-@each_seed(20)
+@each_seed(few(20))
 def test_everybody_gets_every_change_once(seed: int) -> None:
     """Followers come, are let go, come back, leave, and end at their last epoch, while rows come and go."""
     rng = random.Random(seed)
@@ -309,7 +309,7 @@ def test_everybody_gets_every_change_once(seed: int) -> None:
     asyncio.run(scenario())
 
 
-@each_seed(4)
+@each_seed(few(4))
 def test_the_last_epoch_ends_each_follower(seed: int) -> None:
     async def scenario() -> None:
         house = RelayHouse()

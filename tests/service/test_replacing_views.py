@@ -11,7 +11,7 @@ import pytest
 
 from service.running.checkpoints import Checkpoints
 from service.settings.settings import Settings
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 from tests.service.client import code
 from tests.service.test_altering import Shop
 from tests.service.test_changes import changes
@@ -124,7 +124,7 @@ def _nothing(checkpoints: Checkpoints) -> None:
     """A crash leaves no checkpoint."""
 
 
-@each_seed(3)
+@each_seed(few(3))
 @pytest.mark.parametrize("ends", ["clean", "crash"])
 def test_every_epoch_has_the_rows_of_its_query(
     settings: Settings, monkeypatch: pytest.MonkeyPatch, seed: int, ends: str

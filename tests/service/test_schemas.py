@@ -178,54 +178,57 @@ def test_all_of_it_outlives_a_restart_and_a_restore(settings: Settings) -> None:
 # Names
 
 
-@pytest.mark.parametrize(
-    ("dialect", "name"),
-    [
-        ("postgres", "analytics.orders"),
-        ("postgres", '"analytics"."orders"'),
-        ("postgres", "ANALYTICS.Orders"),
-        ("postgres", '"freshet"."analytics"."orders"'),
-        ("postgres", "freshet.analytics.orders"),
-        ("mysql", "`analytics`.`orders`"),
-        ("bigquery", "`freshet.analytics.orders`"),
-        ("tsql", "[analytics].[orders]"),
-        ("duckdb", "analytics.orders"),
-        ("snowflake", "freshet.analytics.orders"),
-        ("spark", "`analytics`.orders"),
-    ],
-)
-def test_a_name_with_a_schema_in_each_dialect(shop: Client, dialect: str, name: str) -> None:
-    assert rows(shop, f"SELECT id, price FROM {name} ORDER BY id", dialect=dialect) == [[1, 100], [2, 200]]
+WITH_SCHEMA = [
+    ("postgres", "analytics.orders"),
+    ("postgres", '"analytics"."orders"'),
+    ("postgres", "ANALYTICS.Orders"),
+    ("postgres", '"freshet"."analytics"."orders"'),
+    ("postgres", "freshet.analytics.orders"),
+    ("mysql", "`analytics`.`orders`"),
+    ("bigquery", "`freshet.analytics.orders`"),
+    ("tsql", "[analytics].[orders]"),
+    ("duckdb", "analytics.orders"),
+    ("snowflake", "freshet.analytics.orders"),
+    ("spark", "`analytics`.orders"),
+]
 
 
-@pytest.mark.parametrize(
-    ("dialect", "name"),
-    [
-        ("snowflake", "LAKE.SALES.ORDERS"),
-        ("bigquery", "`lake`.`sales`.`orders`"),
-        ("bigquery", "`lake.sales.orders`"),
-        ("bigquery", "lake.sales.orders"),
-        ("databricks", "`lake`.`sales`.`orders`"),
-        ("spark", "lake.sales.orders"),
-        ("redshift", '"lake"."sales"."orders"'),
-        ("trino", "lake.sales.orders"),
-        ("tsql", "[lake].[sales].[orders]"),
-        ("clickhouse", '"lake.sales".orders'),
-        ("duckdb", "lake.sales.orders"),
-        ("postgres", '"lake.sales".orders'),
-    ],
-)
-def test_a_name_with_a_database_in_each_dialect(shop: Client, dialect: str, name: str) -> None:
+def test_a_name_with_a_schema_in_each_dialect(shop: Client) -> None:
+    for dialect, name in WITH_SCHEMA:
+        found = rows(shop, f"SELECT id, price FROM {name} ORDER BY id", dialect=dialect)
+        assert found == [[1, 100], [2, 200]], (dialect, name)
+
+
+WITH_DATABASE = [
+    ("snowflake", "LAKE.SALES.ORDERS"),
+    ("bigquery", "`lake`.`sales`.`orders`"),
+    ("bigquery", "`lake.sales.orders`"),
+    ("bigquery", "lake.sales.orders"),
+    ("databricks", "`lake`.`sales`.`orders`"),
+    ("spark", "lake.sales.orders"),
+    ("redshift", '"lake"."sales"."orders"'),
+    ("trino", "lake.sales.orders"),
+    ("tsql", "[lake].[sales].[orders]"),
+    ("clickhouse", '"lake.sales".orders'),
+    ("duckdb", "lake.sales.orders"),
+    ("postgres", '"lake.sales".orders'),
+]
+
+
+def test_a_name_with_a_database_in_each_dialect(shop: Client) -> None:
     run(
         shop,
         """CREATE SCHEMA lake.sales; CREATE TABLE lake.sales.orders (id INT, price INT); CREATE SCHEMA sales;
         CREATE TABLE sales.orders (id INT, price INT); INSERT INTO sales.orders VALUES (7, 70);
         INSERT INTO lake.sales.orders VALUES (8, 80), (9, 90)""",
     )
-    assert rows(shop, f"SELECT id, price FROM {name} ORDER BY id", dialect=dialect) == [[8, 80], [9, 90]]
-    run(shop, f"CREATE VIEW v AS SELECT sum(price) AS s FROM {name}", dialect=dialect)
+    for number, (dialect, name) in enumerate(WITH_DATABASE):
+        found = rows(shop, f"SELECT id, price FROM {name} ORDER BY id", dialect=dialect)
+        assert found == [[8, 80], [9, 90]], (dialect, name)
+        run(shop, f"CREATE VIEW v{number} AS SELECT sum(price) AS s FROM {name}", dialect=dialect)
     run(shop, "INSERT INTO lake.sales.orders VALUES (8, 1); DELETE FROM sales.orders")
-    assert rows(shop, "SELECT s FROM v") == [[171]]
+    for number, named in enumerate(WITH_DATABASE):
+        assert rows(shop, f"SELECT s FROM v{number}") == [[171]], named
 
 
 def test_a_schema_of_another_database_is_a_schema(shop: Client) -> None:

@@ -115,29 +115,29 @@ def test_insert_with_a_cte(door: Door):
     assert door.select("TABLE bag") == [[5, None]]
 
 
-@pytest.mark.parametrize(
-    ("sql", "status", "code", "detail"),
-    [
-        ("INSERT INTO t VALUES (1, 'x', 2, 3)", 422, "invalid_query", "4 values for 3 columns"),
-        ("INSERT INTO t (a) VALUES (1, 2)", 422, "invalid_query", "2 values for 1 column"),
-        ("INSERT INTO bag SELECT 1, 2, 3", 422, "invalid_query", "3 values for 2 columns"),
-        ("INSERT INTO t (a, z) VALUES (1, 2)", 422, "unknown_column", 'table "t" has no column "z"'),
-        ("INSERT INTO tt VALUES (1)", 422, "unknown_table", 'no table or view "tt"'),
-        ("INSERT INTO t VALUES (1), (2, 'x')", 422, "invalid_query", "1 value for 3 columns"),
-        ("INSERT INTO bag (x) VALUES (3000000000)", 422, "invalid_value", "column x: 3000000000 is no"),
-        ("INSERT INTO bag (x) VALUES (1), ('x')", 422, "invalid_value", "column x: could not convert"),
-        ("INSERT INTO bag SELECT 1, 'never'", 422, "invalid_value", "column y: "),
-        ("INSERT INTO t (b) VALUES ('x')", 422, "null_not_allowed", "column a of table t"),
-        ("INSERT INTO t (a) SELECT NULL", 422, "null_not_allowed", "column a of table t"),
-        ("INSERT INTO t (a, c) VALUES (1, 123456789)", 422, "invalid_value", "column c: 123456789 is"),
-        ("INSERT INTO t (a) VALUES (1), (1)", 409, "key_exists", "table t has already"),
-    ],
-)  # fmt: skip
-def test_rows_that_cannot_be_inserted(door: Door, sql: str, status: int, code: str, detail: str):
-    problem = door.problem(sql)
-    assert (problem["status"], problem["code"], problem["index"]) == (status, code, 0)
-    assert detail in problem["detail"]
-    assert door.select("SELECT (SELECT count(*) FROM t) + (SELECT count(*) FROM bag)") == [[0]]
+NO_ROWS = [
+    ("INSERT INTO t VALUES (1, 'x', 2, 3)", 422, "invalid_query", "4 values for 3 columns"),
+    ("INSERT INTO t (a) VALUES (1, 2)", 422, "invalid_query", "2 values for 1 column"),
+    ("INSERT INTO bag SELECT 1, 2, 3", 422, "invalid_query", "3 values for 2 columns"),
+    ("INSERT INTO t (a, z) VALUES (1, 2)", 422, "unknown_column", 'table "t" has no column "z"'),
+    ("INSERT INTO tt VALUES (1)", 422, "unknown_table", 'no table or view "tt"'),
+    ("INSERT INTO t VALUES (1), (2, 'x')", 422, "invalid_query", "1 value for 3 columns"),
+    ("INSERT INTO bag (x) VALUES (3000000000)", 422, "invalid_value", "column x: 3000000000 is no"),
+    ("INSERT INTO bag (x) VALUES (1), ('x')", 422, "invalid_value", "column x: could not convert"),
+    ("INSERT INTO bag SELECT 1, 'never'", 422, "invalid_value", "column y: "),
+    ("INSERT INTO t (b) VALUES ('x')", 422, "null_not_allowed", "column a of table t"),
+    ("INSERT INTO t (a) SELECT NULL", 422, "null_not_allowed", "column a of table t"),
+    ("INSERT INTO t (a, c) VALUES (1, 123456789)", 422, "invalid_value", "column c: 123456789 is"),
+    ("INSERT INTO t (a) VALUES (1), (1)", 409, "key_exists", "table t has already"),
+]  # fmt: skip
+
+
+def test_rows_that_cannot_be_inserted(door: Door) -> None:
+    for sql, *expected, detail in NO_ROWS:
+        problem = door.problem(sql)
+        assert [problem["status"], problem["code"], problem["index"]] == [*expected, 0], sql
+        assert detail in problem["detail"], sql
+        assert door.select("SELECT (SELECT count(*) FROM t) + (SELECT count(*) FROM bag)") == [[0]], sql
 
 
 # UPDATE and DELETE

@@ -12,7 +12,7 @@ import pytest
 
 from service.settings.settings import Settings
 from tests.pgwire.door import PostgresDoor
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 from tests.service.client import Client, Process
 
 TABLES = """
@@ -158,7 +158,7 @@ def closed(name: str, tables: dict[str, list[tuple[str, int]]]) -> Counter:
     return Counter({(at(60 * h), n): 1 for h, n in found.items() if n and 60 * h <= mark})
 
 
-@each_seed(3)
+@each_seed(few(3))
 def test_windows_come_out_once_at_every_epoch(settings: Settings, seed: int) -> None:
     """Against rows that Python accepts and counts; many requests at a time, and a view that is made later."""
     rng = random.Random(seed)

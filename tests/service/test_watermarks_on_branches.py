@@ -6,7 +6,7 @@ import random
 from collections import Counter
 
 from service.settings.settings import Settings
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 from tests.service.client import Client, code
 from tests.service.test_live_branches import described
 from tests.service.test_watermarks import TABLES, VIEWS, ask, at, click, closed
@@ -106,7 +106,7 @@ def test_the_key_of_a_row_that_was_left_out_is_a_conflict(client: Client) -> Non
     assert sorted(client.rows("clicks")) == [(1, at(0)), (2, at(20)), (3, at(10))]
 
 
-@each_seed(3)
+@each_seed(few(3))
 def test_no_window_of_a_live_branch_changes(settings: Settings, seed: int) -> None:
     """Whatever main and the branch do; and both have what Python counts of the rows that they have."""
     rng = random.Random(seed)

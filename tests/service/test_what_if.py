@@ -11,7 +11,7 @@ import duckdb
 import pytest
 
 from service.settings.settings import Settings
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 from tests.service.client import Client, Process, code
 
 TABLES = {
@@ -143,7 +143,7 @@ def test_it_is_changed_and_read_by_itself(filled: Client) -> None:
     assert everything(filled, "b", as_of=made["begins"]) == before
 
 
-@each_seed(6)
+@each_seed(few(6))
 def test_all_answers_are_those_of_the_referee(settings: Settings, seed: int) -> None:
     """Of branches, and of their branches, made of any epoch; and all differences, after a restart too."""
     chance = random.Random(seed)

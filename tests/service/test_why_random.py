@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.seeds import SEED
+from tests.seeds import SEED, few
 from tests.service.why_hunt import hunted
 from tests.service.why_pairs import faults_of, told
 
-PAIRS = int(os.environ.get("FRESHET_WHY", "12"))
+PAIRS = int(os.environ.get("FRESHET_WHY", few(12)))
 
 
 def test_explanations_make_their_rows(capsys: pytest.CaptureFixture[str]) -> None:
@@ -31,7 +31,7 @@ def test_explanations_make_their_rows(capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_a_hunt_for_wrong_explanations_goes_on_where_it_stopped(tmp_path: Path) -> None:
-    files = ["--state", str(tmp_path / "state.json"), "--found", str(tmp_path / "found.txt")]
+    files = ["--state", str(tmp_path / "state.json"), "--found", str(tmp_path / "found.txt"), "--rows", "1"]
     pairs = []
     for last in ("0", "1"):
         assert hunted(["--last", last, *files]) == 0

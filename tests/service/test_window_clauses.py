@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 from tests.service.client import Client
 
 PAIRS = {
@@ -32,7 +32,7 @@ PAIRS = {
 }
 
 
-@each_seed(2)
+@each_seed(few(2))
 def test_windows_are_those_of_the_calls(client: Client, seed: int) -> None:
     client.table("taps", {"id": "BIGINT", "page": "TEXT", "at": "TIMESTAMP", "n": "INTEGER"}, ["id"])
     for name, (sql, _) in PAIRS.items():

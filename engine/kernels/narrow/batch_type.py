@@ -12,7 +12,7 @@ import operator
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import njit, types
 from numba.core import cgutils
 from numba.extending import (
     intrinsic,
@@ -85,6 +85,13 @@ def store(typing_context, address, word):
         return context.get_dummy_value()
 
     return types.void(types.int64, types.int64), codegen
+
+
+@njit(inline="always")
+def copy_words(source, target, count):
+    """Copy some words between addresses. Of arrays, each copy of a row would ask whether they overlap."""
+    for w in range(count):
+        store(target + w * WORD, load(source + w * WORD))  # type: ignore[call-arg]
 
 
 @overload(operator.getitem, jit_options={"forceinline": True})

@@ -33,6 +33,8 @@ from engine.kernels.parallel import threads
 
 Places = slice | np.ndarray
 
+NARROW = 4096
+"""Batches of at least this many rows are narrow."""
 _NO_ENDS = np.empty((2, 0), np.int64)
 _BLOCK = 512
 """Rows that are looked at together."""
@@ -61,7 +63,7 @@ def ends_of(batch):
 
 
 @njit
-def _store_bytes(out, at, word, mask):
+def store_bytes(out, at, word, mask):
     """Write the bytes of a word that a mask leaves; the least significant comes first, as in `store`."""
     while mask != 0:
         out[at] = word & 255
@@ -79,19 +81,20 @@ def write_rows(batch, format, stride, out, first, ends):
     rows are written byte by byte: behind them may be rows that another thread has written.
     """
     rows, columns = batch.shape
-    address = out.ctypes.data + first * stride
+    whole = max(rows - WORD, 0)
     lost = np.int64(0)
-    for i in range(rows):
+    address = out.ctypes.data + first * stride
+    for i in range(whole):
         for c in range(columns):
             word = batch[i, c] - format[c, BASE]
             lost |= word & ~format[c, MASK]
-            if format[c, MASK] == 0:
-                continue
-            if i + WORD < rows:
-                store(address + format[c, OFFSET], word)  # type: ignore[call-arg]
-            else:
-                _store_bytes(out, (first + i) * stride + format[c, OFFSET], word, format[c, MASK])
+            store(address + format[c, OFFSET], word)  # type: ignore[call-arg]
         address += stride
+    for i in range(whole, rows):
+        for c in range(columns):
+            word = batch[i, c] - format[c, BASE]
+            lost |= word & ~format[c, MASK]
+            store_bytes(out, (first + i) * stride + format[c, OFFSET], word, format[c, MASK])
     for d in range(ends.shape[1]):
         least, greatest = ends[0, d], ends[1, d]
         c = columns - ends.shape[1] + d
@@ -102,41 +105,35 @@ def write_rows(batch, format, stride, out, first, ends):
     return lost == 0
 
 
-@njit
-def stretch_of(table, index, low, high):
-    """The rows low ≤ i < high of a batch, as a matrix; in place if the batch is one."""
-    columns = table[index, WIDTH]
-    address = table[index, ADDRESS] + low * table[index, STRIDE]
-    if table[index, FORMAT] == 0:
-        return rows_at(address, high - low, columns)
-    out = np.empty((high - low, columns), np.int64)
-    lines = rows_at(table[index, FORMAT], columns, LINE)
-    stride = table[index, STRIDE]
-    for c in range(columns):
-        mask, base = lines[c, MASK], lines[c, BASE]
-        at = address + lines[c, OFFSET]
-        for i in range(high - low):
-            out[i, c] = (load(at) & mask) + base  # type: ignore[call-arg]
-            at += stride
-    return out
-
-
-@kernel("void(int64[:,::1], int64, int64[::1], int64[:,::1])")
-def read_stretch(table, low, columns, out):
-    """The words of some columns of a table's first batch, which is narrow, in the rows from `low` on.
+@kernel("void(int64[:,::1], int64, int64, int64[::1], int64[:,::1])")
+def read_stretch(table, index, low, columns, out):
+    """The words of some columns of a batch, which is narrow, in the rows from `low` on.
 
     They fill `out` [rows, columns]; a block of rows stays in the cache from column to column.
     """
-    stride = table[0, STRIDE]
-    lines = rows_at(table[0, FORMAT], table[0, WIDTH], LINE)
+    stride = table[index, STRIDE]
+    lines = rows_at(table[index, FORMAT], table[index, WIDTH], LINE)
     for start in range(0, out.shape[0], _BLOCK):
-        stop = min(start + _BLOCK, out.shape[0])
+        block = out[start : start + _BLOCK]
         for k in range(columns.shape[0]):
             mask, base = lines[columns[k], MASK], lines[columns[k], BASE]
-            at = table[0, ADDRESS] + (low + start) * stride + lines[columns[k], OFFSET]
-            for i in range(start, stop):
-                out[i, k] = (load(at) & mask) + base  # type: ignore[call-arg]
+            at = table[index, ADDRESS] + (low + start) * stride + lines[columns[k], OFFSET]
+            for i in range(block.shape[0]):
+                block[i, k] = (load(at) & mask) + base  # type: ignore[call-arg]
                 at += stride
+
+
+@kernel("void(int64[:,::1], int64, int64[:,::1])")
+def read_columns(table, low, out):
+    """As `read_stretch`, for all columns, each of which fills a row of `out` [columns, rows]."""
+    stride = table[0, STRIDE]
+    lines = rows_at(table[0, FORMAT], table[0, WIDTH], LINE)
+    for c in range(out.shape[0]):
+        mask, base = lines[c, MASK], lines[c, BASE]
+        at = table[0, ADDRESS] + low * stride + lines[c, OFFSET]
+        for i in range(out.shape[1]):
+            out[c, i] = (load(at) & mask) + base  # type: ignore[call-arg]
+            at += stride
 
 
 @kernel("int64[:,::1](int64[:,::1], int64[::1], int64[::1])")
@@ -163,6 +160,11 @@ def format_for(ends: np.ndarray) -> tuple[np.ndarray, int]:
     return format, stride
 
 
+def around(ends: Sequence[np.ndarray]) -> np.ndarray:
+    """The least and greatest words of several batches together."""
+    return np.stack((np.min([e[0] for e in ends], 0), np.max([e[1] for e in ends], 0)))
+
+
 class NarrowRows:
     """The rows of a narrow batch. What is read from them is a new array; they never change."""
 
@@ -184,18 +186,28 @@ class NarrowRows:
     @staticmethod
     def of(rows: np.ndarray) -> NarrowRows:
         """The rows of a matrix that is not empty."""
-        parts = threads.parts_of(len(rows))
-        found = threads.each(lambda part: ends_of(rows[part]), parts)
-        ends = np.stack((np.min([e[0] for e in found], 0), np.max([e[1] for e in found], 0)))
+        return NarrowRows.joined([rows[part] for part in threads.parts_of(len(rows))])
+
+    @staticmethod
+    def joined(batches: Sequence[Batch]) -> NarrowRows:
+        """The rows of batches that are not empty, one after the other."""
+        ends = around(threads.each(ends_in, batches))
         format, stride = format_for(ends)
-        data = np.empty(len(rows) * stride + WORD, np.uint8)
-        threads.each(lambda part: write_rows(rows[part], format, stride, data, part.start, _NO_ENDS), parts)
-        return NarrowRows(data, len(rows), format, stride, ends)
+        stops = np.cumsum(list(map(len, batches))).tolist()
+        data = np.empty(stops[-1] * stride + WORD, np.uint8)
+
+        def write(place: int) -> None:
+            first = stops[place] - len(batches[place])
+            write_rows(as_matrix(batches[place]), format, stride, data, first, _NO_ENDS)
+
+        threads.each(write, range(len(batches)))
+        return NarrowRows(data, stops[-1], format, stride, ends)
 
     def with_word(self, column: int, word: int) -> NarrowRows:
         """The same rows with another word in a column of one word. The bytes are shared."""
         format, ends = self.format.copy(), self.ends.copy()
         format[column, BASE] = ends[:, column] = word
+        format[column, MASK] = 0  # rows that are gone may have had other words
         return NarrowRows(self.data, len(self), format, self.stride, ends)
 
     def __len__(self) -> int:
@@ -215,7 +227,7 @@ class NarrowRows:
             low, high, _ = places.indices(len(self))
             read = np.empty((max(0, high - low), len(columns)), np.int64)
             threads.each(
-                lambda part: read_stretch(self.table, low + part.start, columns, read[part]),
+                lambda part: read_stretch(self.table, 0, low + part.start, columns, read[part]),
                 threads.parts_of(len(read)),
             )
         else:
@@ -266,6 +278,11 @@ class NarrowColumn:
 
 Batch = np.ndarray | NarrowRows
 """A batch at rest: a matrix int64[n, columns], or narrow."""
+
+
+def ends_in(batch: Batch) -> np.ndarray:
+    """The least and greatest words of a batch that is not empty."""
+    return batch.ends if isinstance(batch, NarrowRows) else ends_of(batch)
 
 
 def as_matrix(batch: Batch) -> np.ndarray:

@@ -6,33 +6,10 @@ listed in `waiting`, as it came; its first `state[WAITS]` lines count.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-import numpy as np
 from numba import njit
 
 from engine.kernels.compiled import kernel
 from engine.kernels.layers import WORD, rows_at
-
-
-class Stepping(NamedTuple):
-    """The arrays of a call, without counts of references.
-
-    `code` [n, LINE] has a line an operator (`opcodes`), in the order in which they run, and `constants` their
-    ranges. `operators` [n, NUMBERS] has what changes of each of them (`tables`). `rounds` [1] has the round;
-    it is empty in the outermost scope. `waiting` and `taken` [w, WAITING] list matrices, `arena` holds them,
-    and `state` [STATE] is the call's.
-    """
-
-    code: np.ndarray
-    constants: np.ndarray
-    operators: np.ndarray
-    rounds: np.ndarray
-    waiting: np.ndarray
-    taken: np.ndarray
-    arena: np.ndarray
-    state: np.ndarray
-
 
 STATUS, CURSOR, WAITS, ENTERS, LIMIT, MOST_ROUNDS, MOST_STAGED, PLACE, ROUNDS, LEAVING, WORDS = range(11)
 CURRENT_ROUND, HEAD, TAIL, ANSWER, ELAPSED = range(11, 16)

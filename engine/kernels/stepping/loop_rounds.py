@@ -9,7 +9,6 @@ from __future__ import annotations
 from numba import njit
 
 from engine.kernels.compiled import kernel
-from engine.kernels.layers import uncounted
 from engine.kernels.stepping.arena import (
     ADDRESS,
     COLUMNS,
@@ -28,12 +27,12 @@ from engine.kernels.stepping.arena import (
     STATUS,
     STOPPED,
     WAITS,
-    Stepping,
     least_round,
     side_by_side,
 )
 from engine.kernels.stepping.linear_steps import put_out
 from engine.kernels.stepping.opcodes import NOTHING
+from engine.kernels.stepping.stepping_type import NAMED, matrix_of, stepping_at
 from engine.kernels.stepping.tables import (
     MADE,
     OUT,
@@ -49,6 +48,9 @@ from engine.kernels.stepping.turn import take_turn
 VALUE, FED_BACK, LEFT_AT, LEFT_LINES, LEFT_COLUMNS = range(5)
 """Columns of a line of `bindings`: the places of the value and of the variable; and what leaves, a delta."""
 BINDING = 5
+BINDINGS, PARTS = range(NAMED, NAMED + 2)
+"""Lines of a call's table of arrays behind those that have names (`stepping_type`): `bindings` [b, BINDING]
+says what is fed back, and gets what leaves the loop, whose parts are listed in [MOST_ROUNDS * b, 3]."""
 
 
 @njit
@@ -132,28 +134,14 @@ def begin(state, enters, limit, most_rounds, most_staged, waits):
     state[PLACE] = NOTHING
 
 
-@kernel(
-    "void(int64[:,::1], int64[::1], int64[:,::1], int64[:,::1], int64[:,::1], int64[:,::1], int64[:,::1], "
-    "int64[::1], int64[::1])"
-)
-def run_rounds(code, constants, operators, bindings, left, waiting, taken, arena, state):
+@kernel("void(int64[:,::1])")
+def run_rounds(arrays):
     """Run rounds of a loop until nothing waits, the call has to stop, or an operator is Python's. The next
-    call begins behind that operator, and expects its delta in its line.
-
-    `bindings` [b, BINDING] says what is fed back, and gets what leaves the loop, whose parts are listed in
-    `left` [MOST_ROUNDS * b, 3]. The other arrays are those of `Stepping`.
-    """
-    bindings, left, state = uncounted(bindings), uncounted(left), uncounted(state)
-    run = Stepping(
-        uncounted(code),
-        uncounted(constants),
-        uncounted(operators),
-        state[CURRENT_ROUND : CURRENT_ROUND + 1],
-        uncounted(waiting),
-        uncounted(taken),
-        uncounted(arena),
-        state,
-    )
+    call begins behind that operator, and expects its delta in its line. `arrays` is the table of the call's
+    arrays."""
+    run = stepping_at(arrays.ctypes.data)  # type: ignore[call-arg, var-annotated]
+    code, state = run.code, run.state
+    bindings, left = matrix_of(run, BINDINGS), matrix_of(run, PARTS)
     if state[ROUNDS] == 0:
         for place in range(code.shape[0]):
             run.operators[place, MADE] = 0

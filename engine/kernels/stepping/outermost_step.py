@@ -2,9 +2,8 @@
 some of them are Python's.
 
 As in `loop_rounds`, a call changes nothing but its own arrays. `queue` lists the places that changes have
-reached, in ascending order; the first `state[HEAD]` of them have had their turns. All arrays that stay the
-same from call to call are told as lines of one, `arrays`: each array that is passed costs its share of a
-small step.
+reached, in ascending order; the first `state[HEAD]` of them have had their turns. `arrays` is the table of
+all arrays (`stepping_type`), which stay the same from call to call.
 """
 
 from __future__ import annotations
@@ -16,14 +15,12 @@ from engine.kernels.layers import COLUMNS, matrix, rows_at
 from engine.kernels.stepping import spine
 from engine.kernels.stepping.arena import (
     ANSWER,
-    CURRENT_ROUND,
     DONE,
     ELAPSED,
     HEAD,
     RUNNING,
     STATUS,
     TAIL,
-    Stepping,
 )
 from engine.kernels.stepping.opcodes import (
     ARRANGE,
@@ -36,6 +33,7 @@ from engine.kernels.stepping.opcodes import (
     READERS_SIZE,
     RIGHT,
 )
+from engine.kernels.stepping.stepping_type import NAMED, matrix_of, stepping_at, vector_of
 from engine.kernels.stepping.tables import (
     BEFORE,
     CURRENT,
@@ -62,25 +60,15 @@ NO_ANSWER, UNCHANGED, CHANGED = range(3)
 CHANGE = 3
 """The columns of a line of what was published."""
 
-CODE, CONSTANTS, OPERATORS, QUEUE, WAITING, TAKEN, ARENA, CALL, NURSERY, CURSOR, CHANGES = range(11)
-"""Lines of `arrays` [ARRAYS, 3], each with an address, lines and columns. CALL is the state; NURSERY and
-CURSOR are those of `spine`, and CHANGES [n, CHANGE] gets what `publish` tells."""
-ARRAYS = 11
-
-
-@njit(inline="always")
-def _matrix(arrays, line):
-    return rows_at(arrays[line, 0], arrays[line, 1], arrays[line, 2])
-
-
-@njit(inline="always")
-def _vector(arrays, line):
-    return rows_at(arrays[line, 0], 1, arrays[line, 2])[0]
+QUEUE, NURSERY, CURSOR, CHANGES = range(NAMED, NAMED + 4)
+"""Lines of `arrays` behind those that have names. NURSERY and CURSOR are those of `spine`, and CHANGES [n,
+CHANGE] gets what `publish` tells."""
 
 
 @njit
-def reach(queue, state, place):
+def reach(run, place):
     """Add a place behind those that have had their turns, unless it is there."""
+    queue, state = vector_of(run, QUEUE), run.state
     at = state[TAIL]
     while at > state[HEAD] and queue[at - 1] >= place:
         if queue[at - 1] == place:
@@ -125,17 +113,17 @@ def tell(operators, place, delta):
 
 
 @njit
-def _feed(arrays, place, delta):
+def _feed(run, place, delta):
     """Let the step begin with a delta of the input at a place."""
     if delta.shape[1] > 0:
-        tell(_matrix(arrays, OPERATORS), place, delta)
-        reach(_vector(arrays, QUEUE), _vector(arrays, CALL), place)
+        tell(run.operators, place, delta)
+        reach(run, place)
 
 
 @kernel("void(int64[:,::1], int64, int64[:,::1])")
 def feed(arrays, place, delta):
     """Let the step begin with a delta of the input at a place."""
-    _feed(arrays, place, delta)
+    _feed(stepping_at(arrays.ctypes.data), place, delta)  # type: ignore[call-arg]
 
 
 @kernel("int64(int64[:,::1], int64, int64[:,::1])")
@@ -147,19 +135,10 @@ def run_reached(arrays, place, delta):
     If `place` is NOTHING, the step goes on behind the operator that was Python's, for which `state[ANSWER]`
     is told, with its delta in its line.
     """
+    run = stepping_at(arrays.ctypes.data)  # type: ignore[call-arg, var-annotated]
+    queue, state = vector_of(run, QUEUE), run.state
     if place != NOTHING:
-        _feed(arrays, place, delta)
-    queue, state = _vector(arrays, QUEUE), _vector(arrays, CALL)
-    run = Stepping(
-        _matrix(arrays, CODE),
-        _vector(arrays, CONSTANTS),
-        _matrix(arrays, OPERATORS),
-        state[CURRENT_ROUND:CURRENT_ROUND],
-        _matrix(arrays, WAITING),
-        _matrix(arrays, TAKEN),
-        _vector(arrays, ARENA),
-        state,
-    )
+        _feed(run, place, delta)
     state[STATUS] = RUNNING
     while state[HEAD] < state[TAIL]:
         place = queue[state[HEAD]]
@@ -173,15 +152,16 @@ def run_reached(arrays, place, delta):
         if has_changes:
             first = run.code[place, READERS]
             for reader in run.constants[first : first + run.code[place, READERS_SIZE]]:
-                reach(queue, state, reader)
+                reach(run, reader)
         state[HEAD] += 1
     state[STATUS] = DONE
     return DONE
 
 
 @njit
-def _share(operators, queue, state):
+def _share(run):
     """Divide the time that a step took among its operators, by what they have made."""
+    operators, queue, state = run.operators, vector_of(run, QUEUE), run.state
     parts = state[TAIL]
     for i in range(state[TAIL]):
         parts += operators[queue[i], MADE]
@@ -191,11 +171,12 @@ def _share(operators, queue, state):
 
 
 @njit
-def _end(operators, queue, state, counts):
+def _end(run, counts):
+    queue, state = vector_of(run, QUEUE), run.state
     if counts and state[ELAPSED] > 0 and state[TAIL] > 0:
-        _share(operators, queue, state)
+        _share(run)
     for i in range(state[TAIL]):
-        line = operators[queue[i]]
+        line = run.operators[queue[i]]
         if counts:
             line[TOTAL] += line[MADE]
             line[TOTAL_MASS] += line[MASS]
@@ -206,7 +187,7 @@ def _end(operators, queue, state, counts):
 @kernel("void(int64[:,::1])")
 def give_up(arrays):
     """Forget the step."""
-    _end(_matrix(arrays, OPERATORS), _vector(arrays, QUEUE), _vector(arrays, CALL), False)
+    _end(stepping_at(arrays.ctypes.data), False)  # type: ignore[call-arg]
 
 
 @kernel("int64(int64[:,::1], int64)")
@@ -218,11 +199,11 @@ def publish(arrays, since):
     those of histories, takes note of a nursery that is new to a trace, and has ordered arrangements tidied.
     Returns how many there are.
     """
-    code, operators, changed = _matrix(arrays, CODE), _matrix(arrays, OPERATORS), _matrix(arrays, CHANGES)
-    queue, state = _vector(arrays, QUEUE), _vector(arrays, CALL)
-    nursery, cursor = _vector(arrays, NURSERY), _vector(arrays, CURSOR)
+    run = stepping_at(arrays.ctypes.data)  # type: ignore[call-arg, var-annotated]
+    code, operators, changed = run.code, run.operators, matrix_of(run, CHANGES)
+    queue, nursery, cursor = vector_of(run, QUEUE), vector_of(run, NURSERY), vector_of(run, CURSOR)
     found = 0
-    for i in range(state[TAIL]):
+    for i in range(run.state[TAIL]):
         place = queue[i]
         line = operators[place]
         if line[OWN] == 0 or (line[CURRENT] == 0 and line[PASSED] == 0):
@@ -243,5 +224,5 @@ def publish(arrays, since):
             changed[found, 1] = is_inserted
             changed[found, 2] = line[PASSED]
             found += 1
-    _end(operators, queue, state, True)
+    _end(run, True)
     return found

@@ -30,10 +30,10 @@ are being merged here, NOWHERE if none are; INTO is the address of the result, a
 far it is (`engine.kernels.merge`)."""
 SPINE = PROGRESS + FIELDS
 PINNED = NOTHING_OWED = np.iinfo(np.int64).max
-NOWHERE = -1
+NOWHERE = NO_ROOM = -1
 AT_ONCE = 64
 """Merges of up to this many rows are done at once."""
-MOST = 4096
+MOST = 8192
 """Neighbours of similar size are merged by compiled code if they have up to this many rows together."""
 EFFORT = 32
 """For each inserted row, a merge in progress goes on by this many rows."""
@@ -168,26 +168,39 @@ def _moved(address, words, nursery, cursor):
     return to
 
 
-@kernel("boolean(int64[::1], int64[::1], int64[::1], int64)")
-def move(numbers, nursery, cursor, most):
-    """Move the batches of a trace that are in a nursery, and those being merged, to another one; false if
-    nothing was done, because more than `most` of its words would be taken then."""
+@njit
+def _is_in(address, nursery):
+    return 0 <= address - nursery.ctypes.data < WORD * nursery.shape[0]
+
+
+@kernel("int64(int64[::1], int64[::1], int64[::1], int64, int64)")
+def move(numbers, nursery, cursor, most, fuel):
+    """Move batches of a trace, and what is being merged, from an older nursery to another one, until about
+    `fuel` words are moved. Returns what is left of the fuel, 0 if there is more to move, or NO_ROOM if more
+    than `most` words of the nursery would be taken."""
     if numbers[SETTLED] == NOWHERE:
-        return True
-    table = _table(numbers)
-    words = 0
+        return fuel
+    table, merging = _table(numbers), numbers[MERGING]
+    words = room = 0
     for line in range(numbers[SETTLED], numbers[COUNT]):
-        words += table[line, ROWS] * table[line, ROW_WIDTH]
-    merging, room = numbers[MERGING], 0
-    if merging != NOWHERE:
+        if not _is_in(table[line, ADDRESS], nursery):
+            words += table[line, ROWS] * table[line, ROW_WIDTH]
+    if merging != NOWHERE and not _is_in(numbers[INTO], nursery):
         room = (table[merging, ROWS] + table[merging + 1, ROWS]) * table[merging, ROW_WIDTH]
     if cursor[0] + words + room > most:
-        return False
+        return NO_ROOM
     for line in range(numbers[SETTLED], numbers[COUNT]):
-        size = table[line, ROWS] * table[line, ROW_WIDTH]
-        table[line, ADDRESS] = _moved(table[line, ADDRESS], size, nursery, cursor)
-    if merging != NOWHERE:
+        if fuel > 0 and not _is_in(table[line, ADDRESS], nursery):
+            size = table[line, ROWS] * table[line, ROW_WIDTH]
+            table[line, ADDRESS] = _moved(table[line, ADDRESS], size, nursery, cursor)
+            words -= size
+            fuel -= size
+    if fuel > 0 and room > 0:
         written = numbers[PROGRESS + WRITTEN] * table[merging, ROW_WIDTH]
         numbers[INTO] = _moved(numbers[INTO], written, nursery, cursor)
         cursor[0] += room - written
-    return True
+        fuel -= written
+        room = 0
+    if words + room > 0:
+        return 0
+    return max(fuel, 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from engine.plan.expressions import Call, Foreign, Literal, Op
-from engine.schema import BOOLEAN, DOUBLE, INTEGER, INTERVAL, JSON, TEXT, Kind, Type
+from engine.schema import BOOLEAN, DOUBLE, INTEGER, INTERVAL, JSON, TEXT, Kind, Type, numeric
 from planner.bind.coercion import argument, cast_of_variant, coerce, number_literal, typed
 from planner.bind.expressions.special_numbers import special_beside
 from planner.dialects.number_beginnings import NUMBER_OF_TEXT, beginning
@@ -13,7 +13,7 @@ from planner.dialects.traits import Trait, has
 from planner.errors import TypeMismatch
 from planner.ir import Expression
 from planner.native.reference import Argument, common_type, literal_text
-from planner.sql_types import UNTYPED, storable
+from planner.sql_types import MAX_PRECISION, UNTYPED, storable
 
 _TEXTUAL = frozenset({Kind.ENUM, Kind.JSON})  # kinds whose values compare with texts as texts
 _FRACTION = re.compile(r"\d[.eE]|\.\d")
@@ -44,10 +44,14 @@ def _comparison_type(left: Expression, right: Expression) -> Type:
 
 def _common(left: Expression, right: Expression, a: Argument, b: Argument) -> Type:
     try:
-        return common_type(a, b)
+        type = common_type(a, b)
     except TypeMismatch:
         hint = "cast one of them to the other's type"
         raise TypeMismatch(f"{left.type} and {right.type} cannot be compared", hint) from None
+    digits = max(side.type.scale or 0 for side in (left, right))
+    if type.kind is Kind.NUMERIC and not type.whole and digits > (type.scale or 0):
+        return numeric(MAX_PRECISION, digits)  # no digit is rounded; CASE and COALESCE round, as DuckDB does
+    return type
 
 
 def bind_comparison(op: Op, left: Expression, right: Expression, dialect: str = "") -> Expression:

@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from engine.schema import Kind
 from planner.dialects.byte_strings import BYTES
+from planner.dialects.moment_digits import check_uncut, digits_of, rounded_around_2000
 from planner.dialects.numbered_matches import in_any_case, replaced_match
 from planner.dialects.overloads import PREFIX
 from planner.dialects.systems.postgres_degrees import DEGREES
@@ -210,6 +211,8 @@ POSTGRES_ALONE: Meanings = {
 
 
 def postgres_node(node: exp.Expression) -> exp.Expression:
+    if isinstance(node, exp.Cast):
+        check_uncut(node)
     match node:
         case exp.Collate(expression=order) if order.name.lower() in _BYTE_ORDER:
             return exp.paren(node.this.copy(), copy=False)
@@ -221,6 +224,8 @@ def postgres_node(node: exp.Expression) -> exp.Expression:
             return call_of(f"{PREFIX}rounded", [node.this], "round")
         case exp.Extract(this=exp.Var(this="EPOCH"), expression=value) if not _mentions_clock(value):
             return call_of(f"{PREFIX}seconds_since", [value], "extract")
+        case exp.Cast() if (digits := digits_of(node)) is not None:
+            return rounded_around_2000(node, digits)
         case exp.Cast(this=exp.Literal(is_string=True) as text) if not is_native(node):
             return cast_of_text(node, text.name)
         case exp.Concat() | exp.ConcatWs() if not is_native(node) and not all(

@@ -12,6 +12,7 @@ from planner.dialects.clickhouse.clickhouse_maps import of_entries
 from planner.dialects.extreme_rows import of_nulls_too
 from planner.dialects.java_patterns import replaced
 from planner.dialects.made_documents import made_document
+from planner.dialects.moment_digits import digits_of, rounded_up
 from planner.dialects.printf import printed
 from planner.dialects.systems.trino_texts import TEXTS
 from planner.native.templates import Args, Made, Meanings, sql
@@ -36,7 +37,6 @@ _MATCHES = (
 """The places of all matches from a start on. Where a match begins before it and ends behind it, another one
 may begin at it: that is an error."""
 _NO_MATCH = "CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL AND {2} IS NOT NULL THEN -1 END"
-_MOST_DIGITS = 6
 _DOUBLES = "CAST({0} AS DOUBLE[]), CAST({1} AS DOUBLE[])"
 _TYPE_NAMES = {"FLOAT": "real", "BLOB": "varbinary", "TIMESTAMP WITH TIME ZONE": "timestamp with time zone"}
 _NAMED = " ".join(f"WHEN '{name}' THEN '{there}'" for name, there in _TYPE_NAMES.items())
@@ -70,13 +70,6 @@ def _zipped(args: Args) -> exp.Expression:
     places = sql("range(1, greatest(len({0}), len({1})) + 1)", arrays)
     found = exp.Transform(this=places, expression=at_places(function, names, arrays))
     return sql("CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN {2} END", [*arrays, found])
-
-
-def _rounded_moment(node: exp.Cast, digits: int) -> exp.Expression:
-    """CAST(moment AS TIMESTAMP(1)): so many digits of a second, rounded."""
-    step = 10 ** (_MOST_DIGITS - digits)
-    moment = exp.cast(node.this.copy(), "timestamp")
-    return sql(f"make_timestamp((epoch_us({{0}}) + {step // 2}) // {step} * {step})", [moment])
 
 
 TRINO: Meanings = {
@@ -206,10 +199,8 @@ def trino_node(node: exp.Expression) -> exp.Expression:
             return of_nulls_too(node)
         case exp.JSONObject() if str(node.args.get("null_handling") or "").upper() == "ABSENT ON NULL":
             return made_document(node)
-        case exp.Cast(to=exp.DataType(this=exp.DType.TIMESTAMP, expressions=[digits])) if (
-            digits.name.isdigit() and int(digits.name) < _MOST_DIGITS
-        ):
-            return _rounded_moment(node, int(digits.name))
+        case exp.Cast() if (digits := digits_of(node)) is not None:
+            return rounded_up(node, digits)
         case exp.Reduce(args={"finish": exp.Lambda() as finish}):
             found = node.copy()
             found.set("finish", None)

@@ -6,7 +6,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict
 
 from service.backup.backups import Backups
-from service.http.access import backups_of, lanes_of
+from service.http.access import backups_of, job_of, lanes_of
 from service.http.models import JobModel, job_members
 from service.http.routes.strict import StrictRoute
 from service.pipeline.jobs import BACKUP, Job
@@ -53,14 +53,14 @@ async def list_backups(request: Request) -> BackupList:
 async def describe_backup(request: Request, backup: str) -> BackupModel:
     """Describe a backup: its progress and its outcome."""
     backups = backups_of(request)
-    return _model(backups, await lanes_of(request).jobs.run(backups.jobs.get, BACKUP, backup))
+    return _model(backups, await job_of(request, backups, BACKUP, backup))
 
 
 @router.delete("/{backup}", status_code=202)
 async def cancel_backup(request: Request, backup: str) -> BackupModel:
     """Cancel a backup. It ends soon and leaves nothing, unless it has already ended."""
     backups = backups_of(request)
-    job = await lanes_of(request).jobs.run(backups.jobs.get, BACKUP, backup)
+    job = await job_of(request, backups, BACKUP, backup)
     backups.runner.cancel(job)
     return _model(backups, job)
 

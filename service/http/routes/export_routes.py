@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from planner.relation_names import schema_of
-from service.http.access import lanes_of, pipeline_of, principal_of, runtime_of
+from service.http.access import job_of, lanes_of, pipeline_of, principal_of, runtime_of
 from service.http.models import JobModel, job_members
 from service.http.routes.row_routes import epoch_of
 from service.http.routes.strict import StrictRoute
@@ -83,7 +83,7 @@ async def list_exports(request: Request) -> ExportList:
 async def describe_export(request: Request, export: str) -> ExportModel:
     """Describe an export: its progress and its outcome."""
     pipeline = pipeline_of(request)
-    job = await lanes_of(request).jobs.run(pipeline.jobs.get, KIND, export)
+    job = await job_of(request, pipeline, KIND, export)
     if not principal_of(request).sees(_relation(job)):
         raise unknown_job(KIND, export)
     return _model(pipeline, job)
@@ -93,7 +93,7 @@ async def describe_export(request: Request, export: str) -> ExportModel:
 async def cancel_export(request: Request, export: str) -> ExportModel:
     """Cancel an export. It ends soon and leaves nothing, unless it has already ended."""
     pipeline = pipeline_of(request)
-    job = await lanes_of(request).jobs.run(pipeline.jobs.get, KIND, export)
+    job = await job_of(request, pipeline, KIND, export)
     principal_of(request).require_defining(schema_of(_relation(job)))
     pipeline.runner.cancel(job)
     return _model(pipeline, job)

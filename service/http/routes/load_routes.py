@@ -8,7 +8,7 @@ from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel, ConfigDict, Field
 
 from service.accounts.privileges import Privilege
-from service.http.access import lanes_of, pipeline_of, principal_of, runtime_of
+from service.http.access import job_of, lanes_of, pipeline_of, principal_of, runtime_of
 from service.http.models import JobModel, job_members
 from service.http.routes.strict import StrictRoute
 from service.names import fold_relation
@@ -94,7 +94,7 @@ async def cancel_load(request: Request, load: str) -> LoadModel:
 
 async def _job(request: Request, load: str) -> Job:
     """The load. Raises NotFound, also for a table that the principal does not see."""
-    job = await lanes_of(request).jobs.run(pipeline_of(request).jobs.get, KIND, load)
+    job = await job_of(request, pipeline_of(request), KIND, load)
     if not principal_of(request).sees(_table(job)):
         raise unknown_job(KIND, load)
     return job

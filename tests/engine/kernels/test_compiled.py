@@ -112,3 +112,21 @@ def split_by(directory: Path) -> str:
 def test_threads_that_need_a_kernel_at_once_all_have_it() -> None:
     done = subprocess.run([sys.executable, "-c", AT_ONCE], capture_output=True, text=True)
     assert done.stdout.strip() == "8", done.stderr
+
+
+AHEAD = """
+from engine.kernels.compiled import KERNELS, load
+from engine.kernels.shards import split
+(kernel,) = [kernel for kernel in KERNELS if kernel.dispatcher is split]
+assert not split.signatures
+load(split)
+assert [str(one) for one in split.nopython_signatures] and kernel.dispatcher.overloads
+load(split)
+others = [one for one in KERNELS if one.dispatcher is not split and one.dispatcher.overloads]
+print(len(others) < len(KERNELS) - 1)
+"""
+
+
+def test_a_kernel_that_is_loaded_ahead_is_there_and_the_others_are_not() -> None:
+    done = subprocess.run([sys.executable, "-c", AHEAD], capture_output=True, text=True)
+    assert done.stdout.strip() == "True", done.stderr

@@ -96,6 +96,15 @@ def test_a_word_that_all_rows_have_is_replaced_without_a_copy() -> None:
     assert np.array_equal(narrow[:], rows)
 
 
+def test_a_column_with_room_for_words_that_are_gone_takes_another_word() -> None:
+    wide = NarrowRows.of(np.array([[0, 5], [1, 900]]))
+    left = NarrowRows(wide.data, 1, wide.format, wide.stride, np.array([[0, 5], [0, 5]]))
+    assert left.with_word(1, 7)[:].tolist() == [[0, 7]]
+    assert NarrowRows(wide.data[wide.stride :], 1, wide.format, wide.stride, wide.ends).with_word(1, 7)[
+        :
+    ].tolist() == [[1, 7]]
+
+
 @each_seed(60)
 @pytest.mark.parametrize("spread", [False, True])
 def test_lookups_find_the_same_rows(seed: int, spread: bool) -> None:
@@ -127,7 +136,7 @@ def test_merges_read_and_write_narrow_batches(seed: int) -> None:
     """A step at a time; sums of diffs may need more bytes than those of the inputs."""
     rng = np.random.default_rng(seed)
     bound, since = int(rng.choice([2, 50, 2**50])), int(rng.integers(0, 5))
-    matrices = [sorted_batch(rng, int(rng.integers(1, 400)), 1, bound, 5) for _ in range(2)]
+    matrices = [sorted_batch(rng, int(rng.integers(1, 900)), 1, bound, 5) for _ in range(2)]
     if rng.random() < 0.5:
         for matrix in matrices:
             matrix[:, -1] = 1
@@ -135,7 +144,7 @@ def test_merges_read_and_write_narrow_batches(seed: int) -> None:
     batches = [NarrowRows.of(m) if rng.random() < 0.7 else m for m in matrices]
     table, state = table_of(batches), np.zeros(FIELDS, np.int64)
     writer = NarrowWriter(sum(map(len, batches)), batches, 1, since)
-    fuel = int(rng.integers(1, 60))
+    fuel = int(rng.integers(1, rng.choice([60, 1_500])))
     stretch = np.empty((fuel + 1, 4), np.int64)
     is_done = False
     while not is_done:

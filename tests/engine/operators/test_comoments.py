@@ -18,7 +18,7 @@ from engine.plan.nodes import AggregateSpec, Function, Reduce, Source
 from engine.runtime.engine import Engine
 from engine.schema import BIGINT, DOUBLE, Column, Schema, Type
 from engine.state.packed_times import Frontier, Order
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 
 SIZES = (0.1, 1.0, 5e-324, 1e-30, 1e16, 1e150, -0.1, -1e16, 1e-160, 0.0)
 WHOLE = (0, 1, -3, 2**40, 2**63 - 1, -(2**63) + 1, 10**9)
@@ -49,7 +49,7 @@ def _expected(pairs: list[tuple[object, object]]) -> float | None:
 
 @pytest.mark.parametrize("kind", [BIGINT, DOUBLE], ids=str)
 @pytest.mark.parametrize("order", [Order(), Order(("version", "epoch"))], ids=["epochs", "times"])
-@each_seed(6)
+@each_seed(few(6))
 def test_comoments_are_exact(seed: int, kind: Type, order: Order) -> None:
     rng = random.Random(f"comoments {seed}")
     schema = Schema((Column("g", BIGINT, False), Column("x", kind), Column("y", kind)))

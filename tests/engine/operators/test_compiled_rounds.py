@@ -38,7 +38,7 @@ from engine.plan.nodes import (
 from engine.runtime.engine import Engine, Options
 from engine.schema import BIGINT, BOOLEAN
 from tests.engine.harness import Change, apply, bag, delta, insert, rows, source
-from tests.seeds import SEED, each_seed
+from tests.seeds import SEED, each_seed, few
 
 EDGES = source("edges", 2)
 ROOTS = source("roots", 1)
@@ -207,7 +207,7 @@ def test_each_of_the_loops_is_compiled(name: str, calls: Counter[str]) -> None:
     assert not calls["refused"]
 
 
-@each_seed(4)
+@each_seed(few(4))
 @pytest.mark.parametrize("most", [1, 2, 3, DEFAULT_ROUNDS])
 def test_the_differences_do_not_depend_on_who_runs_rounds(
     seed: int, most: int, monkeypatch: pytest.MonkeyPatch, calls: Counter[str]
@@ -218,7 +218,7 @@ def test_the_differences_do_not_depend_on_who_runs_rounds(
     assert most > 3 or calls["stopped"] > 10
 
 
-@each_seed(3)
+@each_seed(few(3))
 @pytest.mark.parametrize("words", [1 << 11, 1 << 12, 1 << 13])
 def test_a_call_without_room_stops_or_is_forgotten(
     seed: int, words: int, monkeypatch: pytest.MonkeyPatch, calls: Counter[str]
@@ -228,7 +228,7 @@ def test_a_call_without_room_stops_or_is_forgotten(
     assert calls["refused"] + calls["stopped"] > 0
 
 
-@each_seed(3)
+@each_seed(few(3))
 def test_a_call_stops_when_much_waits(
     seed: int, monkeypatch: pytest.MonkeyPatch, calls: Counter[str]
 ) -> None:

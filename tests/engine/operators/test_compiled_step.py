@@ -40,7 +40,7 @@ from engine.runtime.engine import Engine, Options
 from engine.schema import BIGINT, BOOLEAN
 from engine.state import nurseries
 from tests.engine.harness import Change, apply, bag, delta, insert, source
-from tests.seeds import SEED, each_seed
+from tests.seeds import SEED, each_seed, few
 
 S, T = source("s", 2), source("t", 2)
 EPOCHS = 120
@@ -183,7 +183,7 @@ def test_small_steps_are_compiled(name: str, calls: Counter[bool]) -> None:
     assert not calls[False]
 
 
-@each_seed(4)
+@each_seed(few(4))
 def test_the_differences_do_not_depend_on_who_runs_steps(
     seed: int, monkeypatch: pytest.MonkeyPatch, calls: Counter[bool]
 ) -> None:
@@ -191,7 +191,7 @@ def test_the_differences_do_not_depend_on_who_runs_steps(
     assert calls[True] > EPOCHS / 2
 
 
-@each_seed(3)
+@each_seed(few(3))
 @pytest.mark.parametrize(
     "module, name, words",
     [
@@ -214,7 +214,7 @@ def test_steps_without_room_are_pythons(
     assert module is nurseries or calls[False] > 5
 
 
-@each_seed(2)
+@each_seed(few(2))
 def test_steps_of_some_hundred_rows(seed: int, monkeypatch: pytest.MonkeyPatch, calls: Counter[bool]) -> None:
     """The most that is tried: both tables change by so many rows at once."""
     check(random.Random(seed), monkeypatch, 250)

@@ -32,7 +32,7 @@ from engine.runtime.options import DEFAULTS
 from engine.schema import BIGINT
 from tests.engine.harness import Bag, apply, bag, insert, schema
 from tests.engine.histories import EPOCHS, VALUES, Changes, check_history
-from tests.seeds import each_seed
+from tests.seeds import each_seed, few
 
 GROWN = Source("grown", schema(3), append_only=True)
 OTHER = Source("other", schema(2), append_only=True)
@@ -76,7 +76,7 @@ def grown(rng: random.Random) -> tuple[list[Changes], list[dict[str, Bag]]]:
 
 
 @pytest.mark.parametrize("name", PLANS)
-@each_seed(6)
+@each_seed(few(6))
 def test_answers_do_not_change(name: str, seed: int) -> None:
     rng = random.Random(seed)
     with patch.object(topk, "AT_ONCE", 0):
@@ -116,7 +116,7 @@ def test_inputs_that_lose_rows_keep_all() -> None:
     assert [node.kept for node in PLANS.values()] == [1, 1, 2, 4, 1, 1, 1, None]
 
 
-@each_seed(5)
+@each_seed(few(5))
 def test_forks_of_earlier_epochs_know_what_was_first_then(seed: int) -> None:
     rng = random.Random(seed)
     engine = Engine()

@@ -25,7 +25,7 @@ from engine.plan.nodes import (
 from engine.runtime.engine import Engine, Options
 from engine.schema import BIGINT
 from tests.engine.harness import Change, Row, apply, bag, delta, insert, rows, source
-from tests.seeds import SEED, each_seed
+from tests.seeds import SEED, each_seed, few
 
 EDGES = source("edges", 2)
 ROOTS = source("roots", 1)
@@ -90,7 +90,7 @@ def changes(rng: random.Random, acyclic: bool) -> Iterator[dict[str, list[Change
     yield {"edges": [(edge, 1) for edge in edges[:20]], "roots": [((0,), 1)]}
 
 
-@each_seed(6)
+@each_seed(few(6))
 def test_the_differences_do_not_depend_on_rebuilds(seed: int) -> None:
     acyclic = seed % 2 == 0
     reached = reach()

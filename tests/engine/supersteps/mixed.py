@@ -16,6 +16,7 @@ from engine.supersteps.executor import SuperstepExecutor, SuperstepTask, Transpo
 from engine.supersteps.local import run_here
 from engine.supersteps.messages import Message
 from engine.supersteps.spec import SuperstepLimits
+from engine.supersteps.worker import worker_of
 
 SHARDS = (1, 2, 4, 7)
 
@@ -57,7 +58,7 @@ class Here:
         self._seed = seed
 
     def run(self, task: SuperstepTask) -> list[Message]:
-        return run_here(task.spec, task.shards, self._seed)
+        return run_here(worker_of(task.spec), task.shards, self._seed)
 
 
 def executor_for(seed: int, path: Path, transport: Transport) -> tuple[Counting, random.Random]:

@@ -26,7 +26,7 @@ from tests.property.terms import Term
 from tests.property.views import View
 from tests.seeds import each_seed
 
-CASES = int(os.environ.get("FRESHET_SUPERSTEPS", "2"))
+CASES = int(os.environ.get("FRESHET_SUPERSTEPS", "1"))
 CANDIDATES = 5
 """For the views of a case."""
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from engine import Collection, Dataflow
 from tests.examples.programs.history import Changes, Maker, Row, chopped, random_history, states
 
-HISTORIES = int(os.environ.get("FRESHET_PROGRAMS", "3"))
+HISTORIES = int(os.environ.get("FRESHET_PROGRAMS", "1"))
 EPOCHS = 200
 
 
