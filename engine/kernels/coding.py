@@ -24,7 +24,9 @@ from __future__ import annotations
 
 from numba import njit
 
+from engine.kernels.layers import layer
 from engine.kernels.texts import order_of
+from engine.kernels.words import NULL
 
 # Columns of a code. A code is of a word as it is, of a text's first bytes, of a number that is cut off, or of
 # the entry of a text or of such a number. Entries are compared by their bytes.
@@ -61,3 +63,37 @@ def compare_coded(codes, ends, arena, a, i, b, j, width):
                 return codes[w, SIGN] * order_of(ends, arena, x, y)
             return -1 if x < y else 1
     return 0
+
+
+@njit(inline="always")
+def decoded(batch, row, codes, w, entry_words):
+    """The word that was coded as word w, and as the word before it if its code has two."""
+    coded = batch[row, w]
+    kind = codes[w, KIND]
+    if kind >= ENTRY and coded >= 0:
+        return entry_words[coded]
+    if kind == ENTRY:
+        return NULL
+    if kind == NUMERAL:
+        w -= 1
+    return codes[w, SIGN] * (batch[row, w] - codes[w, SHIFT])
+
+
+@njit
+def write_words(table, lines, place, codes, entry_words, out, first):
+    """Write the uncoded words of rows to `out`, a line a word from line `first` on; returns the line behind
+    them.
+
+    Each of `lines` has a row's batch and its number there, from column `place` on; without a batch, which is
+    -1, its words are NULL.
+    """
+    for w in range(codes.shape[0]):
+        if codes[w, KIND] == PREFIX or codes[w, KIND] == CUT:
+            continue
+        for k in range(lines.shape[0]):
+            index = lines[k, place]
+            out[first, k] = NULL
+            if index >= 0:
+                out[first, k] = decoded(layer(table, index), lines[k, place + 1], codes, w, entry_words)
+        first += 1
+    return first

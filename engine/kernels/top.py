@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from engine.kernels.coding import CUT, ENTRY, KIND, NUMERAL, PREFIX, SHIFT, SIGN
+from engine.kernels.coding import write_words
 from engine.kernels.compiled import kernel
 from engine.kernels.cursors import (
     BATCH,
@@ -40,7 +40,6 @@ from engine.kernels.reduce import (
     parity,
     strictness,
 )
-from engine.kernels.words import NULL
 
 # A row's new change.
 VERSION, MASK, DIFF = 0, 1, 2
@@ -186,32 +185,13 @@ def _write_gains(gains, epochs, n, first, row, lines, written):
     return written
 
 
-@njit(inline="always")
-def decoded(batch, row, codes, w, entry_words):
-    """The word that was coded as word w, and as the word before it if its code has two."""
-    coded = batch[row, w]
-    kind = codes[w, KIND]
-    if kind >= ENTRY and coded >= 0:
-        return entry_words[coded]
-    if kind == ENTRY:
-        return NULL
-    if kind == NUMERAL:
-        w -= 1
-    return codes[w, SIGN] * (batch[row, w] - codes[w, SHIFT])
-
-
 @njit
-def _delta(table, lines, written, codes, entry_words):
+def _delta(table, lines, codes, entry_words):
     """Lines of batch, row, epoch and diff as a delta of uncoded words."""
-    out = np.empty((codes.shape[0] + 2, written), np.int64)
-    width = 0
-    for w in range(codes.shape[0]):
-        if codes[w, KIND] != PREFIX and codes[w, KIND] != CUT:
-            for k in range(written):
-                out[width, k] = decoded(layer(table, lines[k, 0]), lines[k, 1], codes, w, entry_words)
-            width += 1
-    out[width] = lines[:written, 2]
-    out[width + 1] = lines[:written, 3]
+    out = np.empty((codes.shape[0] + 2, lines.shape[0]), np.int64)
+    width = write_words(table, lines, 0, codes, entry_words, out, 0)
+    out[width] = lines[:, 2]
+    out[width + 1] = lines[:, 3]
     return out[: width + 2]
 
 
@@ -337,4 +317,4 @@ def reduce_top(keys, table, old, depth, rounds, offset, limit, codes, entry_word
     count = 0
     if depth > 0:
         later, count = later_visits(later, count, table, keys, 0, size, lows, highs, width, depth, rounds)
-    return _delta(table, lines, written, codes, entry_words), later[:count], passed
+    return _delta(table, lines[:written], codes, entry_words), later[:count], passed

@@ -93,21 +93,25 @@ class OrderedArrangement(Arrangement):
         width: int,
         depth: int,
         dictionary: Dictionary,
+        *,
         most: int | None = None,
+        entries: tuple[tuple[int, Codes], ...] = (),
     ) -> None:
-        """The words `key`, those of `order` with their codes, then `rest`, of an input of `width` words.
+        """The words `key`, those of `order` with their codes, then `rest` and `entries` with their codes, of
+        an input of `width` words.
 
         Given `most`, readers want no more than so many first rows of a key, and the input only grows.
         """
-        coded = [(word, code) for word, codes in order for code in codes]
-        super().__init__(source, (*key, *(word for word, _ in coded), *rest), width, depth)
-        codes = [AS_IS] * len(key) + [code for _, code in coded] + [AS_IS] * len(rest)
-        self.codes = np.array(codes, np.int64).reshape(-1, 3)
+        as_they_are = [(word, (AS_IS,)) for word in (*key, *rest)]
+        columns = (*as_they_are[: len(key)], *order, *as_they_are[len(key) :], *entries)
+        coded = [(word, code) for word, codes in columns for code in codes]
+        super().__init__(source, tuple(word for word, _ in coded), width, depth)
+        self.codes = np.array([code for _, code in coded], np.int64).reshape(-1, 3)
         """int64[W, 3]: the codes of the words (`engine.kernels.coding`)."""
         self.distinct = len(key)
         self.dictionary = dictionary
-        self._texts = [word for word, codes in order if any(code[KIND] == ENTRY for code in codes)]
-        self._numbers = [word for word, codes in order if any(code[KIND] == NUMERAL for code in codes)]
+        self._texts = [word for word, code in coded if code[KIND] == ENTRY]
+        self._numbers = [word for word, code in coded if code[KIND] == NUMERAL]
         if (self.codes[:, KIND] >= ENTRY).any():
             self.trace = TextTrace(self.trace.width, self.codes, dictionary)
         self.passed = 0

@@ -2,77 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property, reduce
-from typing import Protocol
+from collections.abc import Sequence
+from functools import reduce
+from math import inf, nan
 
 import numpy as np
 
 from engine.codec.numerals import is_wide, word_of
-from engine.kernels import bests as best_words
-from engine.kernels.bests import best_rows
+from engine.codec.values import float_word
 from engine.kernels.chains import PUBLISHED, existing_rows
 from engine.kernels.narrow.narrow_rows import Batch, as_matrix, table_of
+from engine.kernels.neighbours.bests import best_rows
+from engine.kernels.neighbours.copy_frames import DIVISOR, FURTHER_WORDS
+from engine.kernels.neighbours.prefixes import block_totals, prefix_sums
+from engine.kernels.neighbours.totals import FINITE, FURTHER
+from engine.kernels.neighbours.windows import reduce_windows
 from engine.kernels.ordered import merge_ordered
-from engine.kernels.prefixes import prefix_sums
-from engine.kernels.regions import PEERS
-from engine.kernels.windows import HIGH, WORD, reduce_windows
 from engine.kernels.words import NULL
 from engine.operators.failure_log import FailureLog
 from engine.operators.group_operators import GroupOperator
 from engine.operators.interesting_times import Groups
 from engine.operators.operator import Step
 from engine.operators.topk import OrderedArrangement
+from engine.operators.windowing import Functions
+from engine.plan.window_functions import WindowFunction
 
-
-class PreparedFunctions(Protocol):
-    """A window's functions, as a kernel takes them."""
-
-    @property
-    def lines(self) -> np.ndarray:
-        """A line a function, with the place of a sum's high half at HIGH."""
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """What messages call them."""
-
-    @property
-    def numbered(self) -> PreparedFunctions:
-        """The same functions of rows that a number leads."""
-
-
-@dataclass(frozen=True, eq=False)
-class Functions:
-    """A window's functions, as the kernels take them: see `engine.kernels.windows` and `regions`."""
-
-    lines: np.ndarray
-    shape: np.ndarray
-    summed: np.ndarray
-    counted: np.ndarray
-    extremes: np.ndarray
-    labels: tuple[str, ...]
-
-    @cached_property
-    def numbered(self) -> Functions:
-        """The same functions of rows that a number leads."""
-        lines, shape, extremes = self.lines.copy(), self.shape.copy(), self.extremes.copy()
-        lines[:, WORD] += 1
-        shape[PEERS] += shape[PEERS] >= 0
-        extremes[:, best_words.WORD] += 1
-        return replace(self, lines=lines, shape=shape, summed=self.summed + 1, extremes=extremes)
-
-
-Reduced = tuple[np.ndarray, np.ndarray, int, int]
-"""What a kernel of windows returns: a delta, failures, and how many rows were read and lines skipped."""
+_SPECIALS = (0.0, nan, inf, -inf)
+"""The special values of totals (`engine.kernels.neighbours.totals`)."""
 
 
 class PlaceFigures:
     """What the kernel needs to know of published batches: figures of each row's place, computed when a batch
     is first read, so that they cost about as much as merges. Those of batches that no longer exist go."""
-
-    kinds = 2
-    """How many matrices of figures a batch has."""
 
     def __init__(self, functions: Functions, codes: np.ndarray, key: int) -> None:
         """The batches' rows have such `codes`, and groups have `key` words."""
@@ -81,37 +42,25 @@ class PlaceFigures:
         self._key = key
         self._known: dict[int, tuple[Batch, tuple[np.ndarray, ...]]] = {}
 
-    def tables(self, batches: Sequence[Batch], words: np.ndarray) -> list[np.ndarray]:
-        """A table of each kind of figures of the batches, valid until the next call; `words` are the
-        dictionary's by entry number."""
+    def tables(self, batches: Sequence[Batch], texts: Sequence[np.ndarray]) -> list[np.ndarray]:
+        """A table of each kind of figures of the batches, valid until the next call; `texts` are the
+        dictionary's arrays."""
         known = self._known
         self._known = known = {
-            id(batch): known.get(id(batch)) or (batch, self.of_batch(as_matrix(batch), words))
+            id(batch): known.get(id(batch)) or (batch, self._of_batch(as_matrix(batch), texts))
             for batch in batches
         }
-        return [table_of([figures[kind] for _, figures in known.values()]) for kind in range(self.kinds)]
+        figures = [figures for _, figures in known.values()]
+        return (
+            [table_of(list(kind)) for kind in zip(*figures, strict=True)] if figures else [table_of([])] * 3
+        )
 
-    def of_batch(self, batch: np.ndarray, words: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The prefix sums and the best rows of a batch."""
-        functions = self.functions
-        sums = prefix_sums(batch, functions.summed, self.codes, words)
-        return sums, best_rows(batch, self._key, functions.extremes, self.codes, words)
-
-    def reduce(self, groups: Groups, texts: Sequence[np.ndarray]) -> Reduced:
-        """The changes of groups; `texts` are the dictionary's arrays."""
-        functions = self.functions
-        return reduce_windows(  # type: ignore[no-any-return]
-            groups.keys,
-            groups.table,
-            groups.published,
-            *self.tables(groups.batches[: groups.published], texts[0]),
-            functions.lines,
-            functions.shape,
-            functions.summed,
-            functions.counted,
-            functions.extremes,
-            self.codes,
-            *texts,
+    def _of_batch(self, batch: np.ndarray, texts: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
+        functions, codes = self.functions, self.codes
+        return (
+            prefix_sums(batch, functions.summed, codes, *texts),
+            block_totals(batch, functions.exact, codes, *texts),
+            best_rows(batch, self._key, functions.extremes, codes, *texts),
         )
 
 
@@ -120,14 +69,13 @@ class WindowOperator(GroupOperator):
 
     knows_rounds = False
     pairs_changes = True
-    figures_of: Callable[..., PlaceFigures] = PlaceFigures
 
     def __init__(
-        self, source: OrderedArrangement, key: int, functions: PreparedFunctions, failures: FailureLog
+        self, source: OrderedArrangement, key: int, functions: Functions, failures: FailureLog
     ) -> None:
         super().__init__(source, key)
         self._functions = functions
-        self._figures = self.figures_of(functions, source.codes, key)
+        self._figures = PlaceFigures(functions, source.codes, key)
         self.failures = failures
         self.read = 0
         """Rows that the last step read."""
@@ -143,40 +91,76 @@ class WindowOperator(GroupOperator):
         source, figures = self._ordered, self._figures
         lead = groups.keys.shape[1] - self.key
         if lead:
-            figures = self.figures_of(self._functions.numbered, source.codes_behind(lead), self.key + lead)
+            figures = PlaceFigures(self._functions.numbered, source.codes_behind(lead), self.key + lead)
         functions = figures.functions
         _, *texts = source.dictionary.store
         if lead and len(step.masks):
             groups = _existing(groups, figures.codes, *texts[1:])
-        delta, failed, self.read, passed = figures.reduce(groups, texts)
-        delta[-1] *= groups.sign
-        failed[-1] *= groups.sign
-        delta = self._with_numbers(delta)
+        delta, failed, self.read, passed = reduce_windows(
+            groups.keys,
+            groups.table,
+            groups.published,
+            *figures.tables(groups.batches[: groups.published], texts),
+            functions.lines,
+            functions.shape,
+            functions.summed,
+            functions.counted,
+            functions.exact,
+            functions.extremes,
+            figures.codes,
+            *texts,
+        )
         if not lead:
             source.passed += passed
+        delta, too_wide = self._finished(delta)
+        failed = np.hstack((failed, too_wide))
+        delta[-1] *= groups.sign
+        failed[-1] *= groups.sign
         if failed.shape[1]:
-            messages = [f"overflow in {functions.labels[f]}" for f in failed[0].tolist()]
+            messages = [f"overflow in {functions.label(f)}" for f in failed[0].tolist()]
             self.failures.add(messages, failed[1:], step)
         return delta, groups.no_visits
 
-    def _with_numbers(self, delta: np.ndarray) -> np.ndarray:
-        """The delta with sums that came in halves as single words, as `engine.codec.numerals` encodes
-        them."""
-        places = self._functions.lines[:, HIGH]
-        halves = int((places >= 0).sum())
-        if not halves:
-            return delta
-        first = len(delta) - 2 - halves - len(places)
-        for f in np.flatnonzero(places >= 0).tolist():
-            low, high = delta[first + f], delta[first + places[f]]
-            known = low != NULL
-            word = (high << 32) | low
-            large = known & ((np.abs(high) >= 2**29) | is_wide(word))
-            word[~known] = NULL
-            for line in np.flatnonzero(large).tolist():
-                word[line] = word_of((int(high[line]) << 32) + int(low[line]), self.failures.dictionary)
-            delta[first + f] = word
-        return np.ascontiguousarray(np.delete(delta, slice(len(delta) - 2 - halves, len(delta) - 2), axis=0))
+    def _finished(self, delta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The delta without further words, and what overflows as [3, f] of function, epoch and diff."""
+        lines = self._functions.lines
+        apart = np.flatnonzero(lines[:, FURTHER_WORDS] >= 0).tolist()
+        if not apart:
+            return delta, np.empty((3, 0), np.int64)
+        values = len(delta) - 2 - FURTHER * len(apart) - len(lines)
+        overflowing = np.full(delta.shape[1], -1)
+        for f in apart:
+            first = values + lines[f, FURTHER_WORDS]
+            is_fine = self._finish(f, delta[values + f], delta[first : first + FURTHER])
+            overflowing[~is_fine & (overflowing < 0)] = f
+        is_fine = overflowing < 0
+        failed = np.vstack((overflowing, delta[-2:]))[:, ~is_fine]
+        kept = [*range(values + len(lines)), len(delta) - 2, len(delta) - 1]
+        return np.ascontiguousarray(delta[kept][:, is_fine]), failed
+
+    def _finish(self, f: int, counts: np.ndarray, further: np.ndarray) -> np.ndarray:
+        """Put the words of a function in the place of its `counts`, from its `further` words; returns where
+        it does not overflow."""
+        is_mean = self._functions.named[f].function is WindowFunction.AVG
+        special, low, middle, high = further
+        is_small = (low != NULL) & ~is_wide(low)  # NULL, which has no magnitude, may be the sum's low bits
+        is_one_word = (special == FINITE) & (middle == low >> 63) & (high == middle) & is_small
+        known = counts != NULL
+        is_fine = np.ones(len(counts), np.bool_)
+        rest = known if is_mean else known & ~is_one_word
+        words = np.where(known, low, NULL)
+        scale = int(self._functions.lines[f, DIVISOR])
+        for line in np.flatnonzero(rest).tolist():
+            total = (int(high[line]) << 128) + (int(middle[line]) % 2**64 << 64) + int(low[line]) % 2**64
+            number = _SPECIALS[special[line]] if special[line] != FINITE else total
+            if is_mean:
+                words[line] = float_word(number / (int(counts[line]) * scale))
+            elif isinstance(number, float) or abs(number) < 10**38:
+                words[line] = word_of(number, self.failures.dictionary)
+            else:
+                is_fine[line] = False
+        counts[:] = words
+        return is_fine
 
 
 def _existing(groups: Groups, codes: np.ndarray, ends: np.ndarray, arena: np.ndarray) -> Groups:

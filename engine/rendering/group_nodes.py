@@ -12,7 +12,7 @@ from engine.operators.arrangement import (
 from engine.operators.failure_log import FailureLog
 from engine.operators.group_operators import FloatComoment, FloatSum, Sums, ThresholdOperator
 from engine.operators.groupquery import GroupQueryOperator
-from engine.operators.groupwise import GeneralOperator, Reducer
+from engine.operators.groupwise import GeneralOperator
 from engine.operators.interner import put_interning
 from engine.operators.operator import Operator
 from engine.operators.slots import Finish, SlotLayout, of_single_words
@@ -49,26 +49,23 @@ class GroupNodes(TopKNodes):
 
     def _group_by(self, node: GroupBy, scope: RenderScope) -> Rendered:
         reducer = functions.reducer(node, self.dictionary)
-        return self._general(node, node.input, node.keys, reducer, len(node.results), scope)
+        key, words = len(node.keys), len(node.results)
+        source = self._by_key(node, scope)
+        operator = scope.put(node, lambda: GeneralOperator(source, key, reducer, words))
+        return plain(operator, key + words)
 
     def _group_query(self, node: GroupQuery, scope: RenderScope) -> Rendered:
         question = Question(node, self.dictionary)
         key, words = len(node.keys), len(node.results)
-        source = self.arrangement(
-            node.input, key_first(tuple(range(len(node.input.schema))), node.keys), scope
-        )
+        source = self._by_key(node, scope)
         failures = FailureLog(self.dictionary)
         operator = scope.put(node, lambda: GroupQueryOperator(source, key, words, question, failures))
         return plain(operator, key + words)
 
-    def _general(
-        self, node: Node, input: Node, keys: tuple[int, ...], reducer: Reducer, words: int, scope: RenderScope
-    ) -> Rendered:
-        """The groups of `input`, reduced to rows of the key and `words` more words."""
-        order = key_first(tuple(range(len(input.schema))), keys)
-        source = self.arrangement(input, order, scope)
-        operator = scope.put(node, lambda: GeneralOperator(source, len(keys), reducer, words))
-        return plain(operator, len(keys) + words)
+    def _by_key(self, node: GroupBy | GroupQuery, scope: RenderScope) -> Arrangement:
+        """The input's rows by key."""
+        order = key_first(tuple(range(len(node.input.schema))), node.keys)
+        return self.arrangement(node.input, order, scope)
 
     def _single(self, node: Reduce, aggregate: AggregateSpec, scope: RenderScope) -> Operator:
         """A reduce with one aggregate that is not accumulated in words."""

@@ -37,14 +37,17 @@ class TopKNodes(Rendering):
         rest: tuple[int, ...],
         scope: RenderScope,
         most: int | None = None,
+        entries: tuple[tuple[int, Codes], ...] = (),
     ) -> OrderedArrangement:
         """The node's columns `keys`, then those of `order` coded to sort in the wanted order, then `rest`;
-        sorted. Given `most`, the node only grows, and more rows of a key are not wanted."""
-        counted = () if most is None or scope.depth else (most,)
+        sorted. Those of `entries` come again behind them, coded. Given `most`, the node only grows, and more
+        rows of a key are not wanted."""
+        most = None if scope.depth else most
+        counted = () if most is None else (most,)
         collection = self.collection(node, scope)
         words = collection.columns
         return scope.put(
-            ("ordered", node, keys, order, rest, *counted),
+            ("ordered", node, keys, order, rest, *entries, *counted),
             lambda: OrderedArrangement(
                 collection.operator,
                 tuple(words[k] for k in keys),
@@ -53,7 +56,8 @@ class TopKNodes(Rendering):
                 collection.width,
                 scope.depth,
                 self.dictionary,
-                *counted,
+                most=most,
+                entries=tuple((words[c], codes) for c, codes in entries),
             ),
         )
 

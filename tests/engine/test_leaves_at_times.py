@@ -199,7 +199,7 @@ def windowed(
 
 
 def running(rows: Collection, edges: Collection) -> Collection:
-    """Functions that kernels compute and functions in Python, in the order of texts and of numbers."""
+    """Functions of every sort of argument, in the order of texts and of numbers."""
     previous = (replace(f, start=-1, end=-1) if f.name == "text" else f for f in ENDS)
     return windowed(rows, (1, 4, 2, 3), tuple(previous)).select("k", "place", "text", "last", "total", "sum")
 

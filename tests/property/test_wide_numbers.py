@@ -36,6 +36,12 @@ QUERIES = (
     "SELECT k AS c0, x AS c1, sum(x) OVER (PARTITION BY k ORDER BY x, y) AS c2, avg(x) OVER () AS c3 FROM t",
     "SELECT rank() OVER (ORDER BY x) AS c0, lag(x) OVER (ORDER BY x, y, k) AS c1 FROM t",
     "SELECT k AS c0, max(x) OVER (PARTITION BY k ORDER BY y) AS c1 FROM t",
+    "SELECT y AS c0, min(x) OVER (PARTITION BY k ORDER BY y, x ROWS 2 PRECEDING) AS c1, "
+    "max(x) OVER (PARTITION BY k ORDER BY y, x ROWS BETWEEN CURRENT ROW AND 3 FOLLOWING) AS c2, "
+    "sum(x) OVER (PARTITION BY k ORDER BY y, x ROWS BETWEEN 3 PRECEDING AND 1 PRECEDING) AS c3, "
+    "count(x) OVER (PARTITION BY k ORDER BY y, x) AS c4, "
+    "row_number() OVER (PARTITION BY k ORDER BY y, x) AS c5 FROM t",
+    "SELECT x AS c0, sum(x) OVER (PARTITION BY x) AS c1, max(x) OVER (PARTITION BY x) AS c2 FROM t",
     "SELECT x AS c0, k AS c1, y AS c2 FROM t ORDER BY x DESC NULLS LAST, k, y LIMIT 4",
 )
 VIEWS = tuple(View(f"v{i}", Term("query", sql), ()) for i, sql in enumerate(QUERIES))

@@ -17,25 +17,26 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from engine.kernels.coding import CUT, ENTRY, KIND, PREFIX, SHIFT, SIGN, compare_coded
+from engine.kernels.coding import ENTRY, KIND, SHIFT, SIGN, decoded, write_words
 from engine.kernels.compiled import kernel
 from engine.kernels.layers import compare, layer
-from engine.kernels.lookup import find_ranges
-from engine.kernels.reduce import grow
-from engine.kernels.regions import changes_at, epochs_of
-from engine.kernels.runs import (
+from engine.kernels.neighbours.arguments import texts_of
+from engine.kernels.neighbours.runs import (
     AFTER,
     BATCH,
     BEFORE,
-    CURSOR,
     NEXT,
     ROW,
-    RUN,
-    next_cursor,
+    changes_at,
+    compare_rows,
+    epochs_of,
+    groups_of,
+    keep_alive,
+    next_run,
     put_forward,
     read_run,
 )
-from engine.kernels.top import decoded
+from engine.kernels.reduce import grow
 from engine.kernels.words import NULL
 
 # A line of changes: where the left row is and the right one (in batch -1 if there is none), epoch and diff.
@@ -43,64 +44,45 @@ _LEFT, _RIGHT, _EPOCH, _DIFF, _LINE = 0, 2, 4, 5, 6
 _NOWHERE = -1
 
 
-class Texts(NamedTuple):
-    """The dictionary's arrays (see `texts`)."""
-
-    entry_words: Any
-    ends: Any
-    arena: Any
-
-
 class Side(NamedTuple):
-    """A side of the join: its table, `old` published batches of it, the groups' rows in each batch, the codes
-    of its words, and room to read it."""
+    """A side of the join: its groups; where the rows begin, in each batch, that were read already (left) or
+    passed already (right); and a row of a key and a place, in this side's code."""
 
-    table: Any
-    old: int
-    lows: Any
-    highs: Any
-    codes: Any
-    cursors: Any
-    run: Any
+    group: Any
     places: Any
-    """Where the rows begin, in each batch, that were read already (left) or passed already (right)."""
     probe: Any
-    """A row of a key and a place, in this side's code."""
 
 
 @njit
-def _side(table, old, keys, codes, words):
-    lows, highs = find_ranges(table, keys)
-    cursors = np.empty((table.shape[0], CURSOR), np.int64)
-    run, places = np.zeros(RUN, np.int64), np.zeros(table.shape[0], np.int64)
-    return Side(table, old, lows, highs, codes, cursors, run, places, np.zeros((1, words), np.int64))
+def _side(group, words):
+    return Side(group, np.zeros(group.table.shape[0], np.int64), np.zeros((1, words), np.int64))
 
 
 @njit
-def _put_probe(source, batch, row, key, target):
+def _put_probe(source, batch, row, target):
     """Make `target`'s probe the key and the place of a row of `source`."""
-    probe = target.probe
+    probe, codes, others = target.probe, source.group.codes, target.group.codes
     for w in range(probe.shape[1]):
         word = batch[row, w]
-        if w >= key and source.codes[w, KIND] < ENTRY:
-            word = source.codes[w, SIGN] * (word - source.codes[w, SHIFT])
-            word = target.codes[w, SIGN] * word + target.codes[w, SHIFT]
+        if w >= source.group.key and codes[w, KIND] < ENTRY:
+            word = codes[w, SIGN] * (word - codes[w, SHIFT])
+            word = others[w, SIGN] * word + others[w, SHIFT]
         probe[0, w] = word
 
 
 @njit
-def _is_below(side, batch, row, other, line, width, is_past, texts):
+def _is_below(side, batch, row, other, line, width, is_past):
     """Whether a row is below another in its first `width` words, or `is_past` and the two are equal."""
-    order = compare_coded(side.codes, texts.ends, texts.arena, batch, row, other, line, width)
+    order = compare_rows(side.group, batch, row, other, line, width)
     return order < 0 or (is_past and order == 0)
 
 
 @njit
-def _halve(side, batch, low, high, other, line, width, is_past, texts):
+def _halve(side, batch, low, high, other, line, width, is_past):
     """The first row in [low, high) that is not below (see `_is_below`) the other; `high` if all are."""
     while low < high:
         middle = (low + high) >> 1
-        if _is_below(side, batch, middle, other, line, width, is_past, texts):
+        if _is_below(side, batch, middle, other, line, width, is_past):
             low = middle + 1
         else:
             high = middle
@@ -108,58 +90,56 @@ def _halve(side, batch, low, high, other, line, width, is_past, texts):
 
 
 @njit
-def _seek(side, batch, low, high, other, line, width, is_past, texts):
+def _seek(side, batch, low, high, other, line, width, is_past):
     """As `_halve`; it gallops from `low`."""
     step = 1
     while low < high:
         row = min(low + step, high) - 1
-        if not _is_below(side, batch, row, other, line, width, is_past, texts):
+        if not _is_below(side, batch, row, other, line, width, is_past):
             high = row
             break
         low = row + 1
         step <<= 1
-    return _halve(side, batch, low, high, other, line, width, is_past, texts)
+    return _halve(side, batch, low, high, other, line, width, is_past)
 
 
 @njit
-def _seek_back(side, batch, low, high, is_past, texts):
+def _seek_back(side, batch, low, high, is_past):
     """As `_halve`, for the side's probe; it gallops from `high`."""
     width = side.probe.shape[1]
     step = 1
     while low < high:
         row = max(high - step, low)
-        if _is_below(side, batch, row, side.probe, 0, width, is_past, texts):
+        if _is_below(side, batch, row, side.probe, 0, width, is_past):
             low = row + 1
             break
         high = row
         step <<= 1
-    return _halve(side, batch, low, high, side.probe, 0, width, is_past, texts)
+    return _halve(side, batch, low, high, side.probe, 0, width, is_past)
 
 
 @njit
-def _find(right, m, key, is_strict, epoch, texts, stops, match):
+def _find(right, m, is_strict, epoch, stops, match):
     """Fill `match` with the batch and row of the right rows nearest to the probe before ([0]) and after ([1])
     an epoch; it has those of the place before. Returns how many lines were read, and how many were of rows
     that do not exist."""
-    width = right.codes.shape[0]
-    for index in range(right.table.shape[0]):
-        low, high = right.lows[index, m], right.places[index]
+    group = right.group
+    for index in range(group.table.shape[0]):
+        low, high = group.lows[index, m], right.places[index]
         stops[index, 0] = high
         if low < high:
-            right.places[index] = _seek_back(right, layer(right.table, index), low, high, is_strict, texts)
-    count = put_forward(right.table, 0, stops, right.places, right.cursors)
+            right.places[index] = _seek_back(right, layer(group.table, index), low, high, is_strict)
+    count = put_forward(group, 0, right.places, stops)
     is_found_before = is_found_after = False
     read = 0
     wasted = 0
     while not (is_found_before and is_found_after):
-        best = next_cursor(
-            right.table, right.cursors, count, 1, key, width, right.codes, texts.ends, texts.arena
-        )
+        best = next_run(group, count, 1)
         if best < 0:
             break
-        passed = read_run(right.table, right.old, right.cursors, count, best, 1, key, width, epoch, right.run)
+        passed = read_run(group, count, best, 1, epoch)
         read += 1
-        run = right.run
+        run = group.run
         if run[BEFORE] == 0 and run[AFTER] == 0:
             wasted += passed
         if run[BEFORE] > 0 and not is_found_before:
@@ -172,53 +152,55 @@ def _find(right, m, key, is_strict, epoch, texts, stops, match):
 
 
 @njit
-def _has_no_place(side, batch, row, texts):
-    return decoded(batch, row, side.codes, side.probe.shape[1] - 1, texts.entry_words) == NULL
+def _has_no_place(side, batch, row):
+    group = side.group
+    return decoded(batch, row, group.codes, side.probe.shape[1] - 1, group.texts.entry_words) == NULL
 
 
 @njit
-def _stay_same(right, match, key):
+def _stay_same(right, match):
     """Whether the matches before and after the epoch are the same row, or both none."""
     if match[0, 0] == _NOWHERE or match[1, 0] == _NOWHERE:
         return match[0, 0] == match[1, 0]
-    before, after = layer(right.table, match[0, 0]), layer(right.table, match[1, 0])
-    return compare(before, match[0, 1], after, match[1, 1], right.codes.shape[0]) == 0
+    group = right.group
+    before, after = layer(group.table, match[0, 0]), layer(group.table, match[1, 0])
+    return compare(before, match[0, 1], after, match[1, 1], group.codes.shape[0]) == 0
 
 
 @njit
-def _begin(left, right, lefts, rights, i, j, key, is_strict, texts):
+def _begin(left, right, lefts, rights, i, j, is_strict):
     """Whether the next place where matches can change is that of left change i, and not that of right change
     j, whose place becomes the left side's probe."""
     if j < 0:
         return True
-    _put_probe(right, layer(right.table, rights[j, 0]), rights[j, 1], key, left)
+    _put_probe(right, layer(right.group.table, rights[j, 0]), rights[j, 1], left)
     if i >= lefts.shape[0]:
         return False
-    batch = layer(left.table, lefts[i, 0])
-    return _is_below(left, batch, lefts[i, 1], left.probe, 0, left.probe.shape[1], is_strict, texts)
+    batch = layer(left.group.table, lefts[i, 0])
+    return _is_below(left, batch, lefts[i, 1], left.probe, 0, left.probe.shape[1], is_strict)
 
 
 @njit
-def _skip(left, m, other, line, width, is_past, texts):
+def _skip(left, m, other, line, width, is_past):
     """Move the left side forward to a row; returns whether rows from there on were read already."""
     is_read = False
-    for index in range(left.table.shape[0]):
-        batch = layer(left.table, index)
-        low, high = left.places[index], left.highs[index, m]
-        first = left.lows[index, m]
+    for index in range(left.group.table.shape[0]):
+        batch = layer(left.group.table, index)
+        low, high = left.places[index], left.group.highs[index, m]
+        first = left.group.lows[index, m]
         is_read = is_read or (
-            low > first and not _is_below(left, batch, low - 1, other, line, width, is_past, texts)
+            low > first and not _is_below(left, batch, low - 1, other, line, width, is_past)
         )
         if low < high:
-            left.places[index] = _seek(left, batch, low, high, other, line, width, is_past, texts)
+            left.places[index] = _seek(left, batch, low, high, other, line, width, is_past)
     return is_read
 
 
 @njit
-def _write(lines, written, left, match, epoch, diff):
+def _write(lines, written, run, match, epoch, diff):
     """Add a line; the caller has made room."""
-    lines[written, _LEFT] = left[BATCH]
-    lines[written, _LEFT + 1] = left[ROW]
+    lines[written, _LEFT] = run[BATCH]
+    lines[written, _LEFT + 1] = run[ROW]
     lines[written, _RIGHT] = match[0]
     lines[written, _RIGHT + 1] = match[1]
     lines[written, _EPOCH] = epoch
@@ -226,32 +208,29 @@ def _write(lines, written, left, match, epoch, diff):
 
 
 @njit
-def _walk(left, right, m, key, is_strict, pads, epoch, texts, stops, match, lines, written, counts):
+def _walk(left, right, m, is_strict, pads, epoch, stops, match, lines, written, counts):
     """Read the left side from its places on, as far as matches change, and add lines for what changes."""
-    width = left.codes.shape[0]
-    count = put_forward(left.table, m, left.highs, left.places, left.cursors)
+    group, run = left.group, left.group.run
+    count = put_forward(group, m, left.places, group.highs)
     nothing = np.full(2, _NOWHERE)
     while True:
-        best = next_cursor(
-            left.table, left.cursors, count, 1, key, width, left.codes, texts.ends, texts.arena
-        )
+        best = next_run(group, count, 1)
         if best < 0:
             break
-        passed = read_run(left.table, left.old, left.cursors, count, best, 1, key, width, epoch, left.run)
-        run = left.run
+        passed = read_run(group, count, best, 1, epoch)
         counts[0] += 1
         before, after = run[BEFORE], run[AFTER]
         if before == 0 and after == 0:
             counts[1] += passed
             continue
-        batch = layer(left.table, run[BATCH])
-        has_place = not _has_no_place(left, batch, run[ROW], texts)
+        batch = layer(group.table, run[BATCH])
+        has_place = not _has_no_place(left, batch, run[ROW])
         if has_place:
-            _put_probe(left, batch, run[ROW], key, right)
-            read, wasted = _find(right, m, key, is_strict, epoch, texts, stops, match)
+            _put_probe(left, batch, run[ROW], right)
+            read, wasted = _find(right, m, is_strict, epoch, stops, match)
             counts[0] += read
             counts[2] += wasted
-        is_same = not has_place or _stay_same(right, match, key)
+        is_same = not has_place or _stay_same(right, match)
         while written + 2 > lines.shape[0]:
             lines = grow(lines)
         for side in range(2):
@@ -263,31 +242,17 @@ def _walk(left, right, m, key, is_strict, pads, epoch, texts, stops, match, line
         if is_same:
             break
     for c in range(count):
-        left.places[left.cursors[c, BATCH]] = left.cursors[c, NEXT]
+        left.places[group.cursors[c, BATCH]] = group.cursors[c, NEXT]
     return lines, written
 
 
 @njit
-def _write_words(side, lines, place, line, out, texts):
-    """Write the uncoded words of a side into lines of `out`, from `line` on; returns the line behind them."""
-    for w in range(side.codes.shape[0]):
-        if side.codes[w, KIND] == PREFIX or side.codes[w, KIND] == CUT:
-            continue
-        for k in range(lines.shape[0]):
-            out[line, k] = NULL
-            if lines[k, place] != _NOWHERE:
-                batch = layer(side.table, lines[k, place])
-                out[line, k] = decoded(batch, lines[k, place + 1], side.codes, w, texts.entry_words)
-        line += 1
-    return line
-
-
-@njit
-def _delta(left, right, lines, texts):
+def _delta(left, right, lines):
     """The lines as a delta of uncoded words."""
     out = np.empty((left.codes.shape[0] + right.codes.shape[0] + 2, lines.shape[0]), np.int64)
-    line = _write_words(left, lines, _LEFT, 0, out, texts)
-    line = _write_words(right, lines, _RIGHT, line, out, texts)
+    words = left.texts.entry_words
+    line = write_words(left.table, lines, _LEFT, left.codes, words, out, 0)
+    line = write_words(right.table, lines, _RIGHT, right.codes, words, out, line)
     for k in range(lines.shape[0]):
         out[line, k] = lines[k, _EPOCH]
         out[line + 1, k] = lines[k, _DIFF]
@@ -323,35 +288,36 @@ def join_nearest(
     words; and how many rows were read, and how many published lines of rows that do not exist were passed
     on the left, and on the right.
     """
-    size, key = keys.shape
-    texts = Texts(entry_words, ends, arena)
-    left = _side(lefts, left_old, keys, left_codes, words)
-    right = _side(rights, right_old, keys, right_codes, words)
+    texts = texts_of(entry_words, ends, arena)
+    left_group, left_rows = groups_of(keys, lefts, left_old, left_codes, texts)
+    right_group, right_rows = groups_of(keys, rights, right_old, right_codes, texts)
+    left, right = _side(left_group, words), _side(right_group, words)
     stops = np.empty((rights.shape[0], 1), np.int64)
     match = np.empty((2, 2), np.int64)
-    lines = np.empty((2 * size + 16, _LINE), np.int64)
+    lines = np.empty((2 * keys.shape[0] + 16, _LINE), np.int64)
     written = 0
     counts = np.zeros(3, np.int64)
-    for m in range(size):
+    for m in range(keys.shape[0]):
         for index in range(rights.shape[0]):
-            right.highs[index, m] = _end_of_places(right, m, index, texts)
-        left_epochs = epochs_of(lefts, left_old, m, left.lows, left.highs, left_codes.shape[0])
-        right_epochs = epochs_of(rights, right_old, m, right.lows, right.highs, right_codes.shape[0])
-        for epoch in np.unique(np.concatenate((left_epochs, right_epochs))):
+            right.group.highs[index, m] = _end_of_places(right, m, index)
+        epochs = np.concatenate((epochs_of(left.group, m), epochs_of(right.group, m)))
+        for epoch in np.unique(epochs):
             lines, written = _join_epoch(
-                left, right, m, key, is_strict, pads, epoch, texts, stops, match, lines, written, counts
+                left, right, m, is_strict, pads, epoch, stops, match, lines, written, counts
             )
-    return _delta(left, right, lines[:written], texts), counts
+    delta = _delta(left.group, right.group, lines[:written])
+    keep_alive((left_rows, right_rows))
+    return delta, counts
 
 
 @njit
-def _end_of_places(right, m, index, texts):
+def _end_of_places(right, m, index):
     """The end of the group's rows in a batch that have a place; those without one are the last."""
-    low, high = right.lows[index, m], right.highs[index, m]
-    batch = layer(right.table, index)
+    low, high = right.group.lows[index, m], right.group.highs[index, m]
+    batch = layer(right.group.table, index)
     while low < high:
         middle = (low + high) >> 1
-        if _has_no_place(right, batch, middle, texts):
+        if _has_no_place(right, batch, middle):
             high = middle
         else:
             low = middle + 1
@@ -359,47 +325,24 @@ def _end_of_places(right, m, index, texts):
 
 
 @njit
-def _join_epoch(left, right, m, key, is_strict, pads, epoch, texts, stops, match, lines, written, counts):
+def _join_epoch(left, right, m, is_strict, pads, epoch, stops, match, lines, written, counts):
     """Add the lines by which a group's pairs change at an epoch."""
-    lefts = changes_at(
-        left.table,
-        left.old,
-        m,
-        left.lows,
-        left.highs,
-        left.codes.shape[0],
-        epoch,
-        left.codes,
-        texts.ends,
-        texts.arena,
-    )
-    rights = changes_at(
-        right.table,
-        right.old,
-        m,
-        right.lows,
-        right.highs,
-        right.codes.shape[0],
-        epoch,
-        right.codes,
-        texts.ends,
-        texts.arena,
-    )
-    left.places[:] = left.lows[:, m]
-    right.places[:] = right.highs[:, m]
+    lefts, rights = changes_at(left.group, m, epoch), changes_at(right.group, m, epoch)
+    left.places[:] = left.group.lows[:, m]
+    right.places[:] = right.group.highs[:, m]
     match[:] = _NOWHERE
     i = 0
     j = rights.shape[0] - 1
     while i < lefts.shape[0] or j >= 0:
-        if _begin(left, right, lefts, rights, i, j, key, is_strict, texts):
-            batch, row, width = layer(left.table, lefts[i, 0]), lefts[i, 1], left.codes.shape[0]
-            is_read = _skip(left, m, batch, row, width, False, texts)
+        if _begin(left, right, lefts, rights, i, j, is_strict):
+            batch, row, width = layer(left.group.table, lefts[i, 0]), lefts[i, 1], left.group.codes.shape[0]
+            is_read = _skip(left, m, batch, row, width, False)
             i += 1
         else:
-            is_read = _skip(left, m, left.probe, 0, left.probe.shape[1], is_strict, texts)
+            is_read = _skip(left, m, left.probe, 0, left.probe.shape[1], is_strict)
             j -= 1
         if not is_read:
             lines, written = _walk(
-                left, right, m, key, is_strict, pads, epoch, texts, stops, match, lines, written, counts
+                left, right, m, is_strict, pads, epoch, stops, match, lines, written, counts
             )
     return lines, written

@@ -58,7 +58,7 @@ class Running:
         self.dictionary = Dictionary()
         self.feed = Feed()
         self.source = OrderedArrangement(self.feed, (0,), tuple(order.items()), (), 3, 0, self.dictionary)
-        prepared = window_functions(node, (0,), order, (), [NULL] * len(functions))
+        prepared = window_functions(node, (0,), order, (), {}, [NULL] * len(functions))
         self.window = WindowOperator(self.source, 1, prepared, FailureLog(self.dictionary))
         self.epoch = 0
 
