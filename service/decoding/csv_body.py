@@ -24,6 +24,8 @@ _BLOCK = 1 << 22
 _HEADER = 1 << 20
 """The longest header, in bytes."""
 _PARSING = pyarrow.csv.ParseOptions(newlines_in_values=True)
+_PARSING_ONE = pyarrow.csv.ParseOptions(newlines_in_values=True, ignore_empty_lines=False)
+"""For one column: there a blank line is a NULL."""
 _READING = pyarrow.csv.ReadOptions(use_threads=False, block_size=_BLOCK)
 
 
@@ -47,10 +49,12 @@ def _batches(body: bytes) -> Iterator[pa.RecordBatch]:
         header = reader.schema.names
     if len(set(header)) != len(header):
         raise Invalid("the header names a column twice", code="duplicate_column")
-    converting = _as_texts(header, "")
+    parsing, converting = _PARSING, _as_texts(header, "")
+    if len(header) == 1:
+        parsing, body = _PARSING_ONE, body[len(body) - len(body.lstrip(b"\r\n")) :]
     mark = secrets.token_hex(16)
-    marked = pa.PythonFile(_Followed(body, f"\n{mark}{',' * (len(header) - 1)}\n".encode()), "r")
-    with pyarrow.csv.open_csv(marked, _READING, _PARSING, converting) as reader:
+    marked = pa.PythonFile(_Followed(body, _last_row(body, mark, len(header), ",")), "r")
+    with pyarrow.csv.open_csv(marked, _READING, parsing, converting) as reader:
         try:
             yield from _until_mark(reader, mark)
         except _NoMark:
@@ -94,9 +98,8 @@ def read_formed(body: bytes, form: CsvForm) -> Iterator[pa.RecordBatch]:
     )
     converting = _as_texts(form.columns, form.null)
     mark = secrets.token_hex(16)
-    begin = "" if not body or body.endswith((b"\n", b"\r")) else "\n"
-    last_row = f"{begin}{mark}{form.delimiter * (len(form.columns) - 1)}\n".encode()
     try:
+        last_row = _last_row(body, mark, len(form.columns), form.delimiter)
         marked = pa.PythonFile(_Followed(body, last_row), "r")
         with pyarrow.csv.open_csv(marked, reading, parsing, converting) as reader:
             yield from _until_mark(reader, mark)
@@ -120,6 +123,12 @@ def _broken_form(body: bytes, form: CsvForm, error: pa.ArrowInvalid) -> BadReque
 
 class _NoMark(Exception):
     """The last row is not the mark."""
+
+
+def _last_row(body: bytes, mark: str, width: int, delimiter: str) -> bytes:
+    """The row of the mark, on a line of its own behind the body."""
+    begin = "" if not body or body.endswith((b"\n", b"\r")) else "\n"
+    return f"{begin}{mark}{delimiter * (width - 1)}\n".encode()
 
 
 def _until_mark(reader: pa.RecordBatchReader, mark: str) -> Iterator[pa.RecordBatch]:

@@ -80,13 +80,14 @@ def rows_of(body: bytes, delimiter: str, quote: str | None, escape: str | None) 
 
 
 def _rows(body: bytes) -> Iterator[tuple[int, int]]:
-    """The line and the number of fields of each row. Blank lines are not rows."""
+    """The line and the number of fields of each row. Blank lines are rows only where there is one column."""
     reader = csv.reader(_text(body))
-    begins = 1
+    begins, width = 1, 0
     try:
         for fields in reader:
-            if fields:
-                yield begins, len(fields)
+            width = width or len(fields)
+            if fields or width == 1:
+                yield begins, max(len(fields), 1)
             begins = reader.line_num + 1
     except csv.Error:
         return

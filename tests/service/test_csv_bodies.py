@@ -9,8 +9,12 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
+from engine.codec import encode_rows
+from engine.schema import TEXT, Column, Schema
+from engine.state.dictionary import Dictionary
 from service.decoding.csv_body import read_csv
 from service.errors import BadRequest
+from service.reading.text_columns import csv_header, csv_lines
 from service.settings.budget import Budget
 
 BUDGET = Budget(10**6, 1 << 30)
@@ -68,6 +72,31 @@ def test_a_quote_that_is_open_at_the_end_is_refused_with_its_line(body: bytes, l
 )
 def test_a_body_whose_quotes_are_closed_is_whole(body: bytes, found: list) -> None:
     assert rows(body) == found
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_blank_line_is_a_null_where_there_is_one_column(end: str) -> None:
+    lines = ["", "a", "", '""', "x", "", "", '" "', ""]
+    for body in (end.join(lines), end.join([*lines, ""])):
+        read = [value for batch in read_csv(body.encode(), 10**6, BUDGET) for value in batch[0].to_pylist()]
+        last = [None] if body.endswith(2 * end) else []
+        assert read == [None, "", "x", None, None, " ", *last]
+    assert rows(end.join(["a,b", "", "1,2", ""]).encode()) == [("1", "2")]
+
+
+def test_the_rows_of_one_column_are_read_as_they_were_written() -> None:
+    schema = Schema((Column("a", TEXT),))
+    values = [None, "", "x", None, "\n", " ", None]
+    dictionary = Dictionary()
+    words = encode_rows([(value,) for value in values], schema, dictionary)
+    body = csv_header(schema) + csv_lines(words, schema, dictionary)
+    read = [value for batch in read_csv(body, 10**6, BUDGET) for value in batch[0].to_pylist()]
+    assert read == values
+
+
+def test_a_fault_behind_a_blank_line_has_its_line() -> None:
+    with pytest.raises(BadRequest, match="line 5 has 2 fields, and the header has 1"):
+        rows(b"a\n\n1\n\n2,3\n")
 
 
 def written(table: Iterable[Sequence[str]]) -> bytes:
