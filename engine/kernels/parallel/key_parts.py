@@ -77,7 +77,9 @@ class KeyParts:
 
         def made(part: slice) -> Batch:
             rows = function(self._read(part))
-            return (self._put(rows, part.start) if in_place and len(rows) else None) or rows
+            if not len(rows):
+                return rows
+            return (self._put(rows, part.start) if in_place else None) or NarrowRows.of(rows)
 
         found = threads.each(made, self._parts)
         pieces = [piece for piece in found if len(piece)]
