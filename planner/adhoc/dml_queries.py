@@ -22,7 +22,10 @@ from engine.schema import Schema, Type
 from planner.adhoc.adhoc_query import AdhocQuery, ChangeTarget, adhoc_query
 from planner.adhoc.from_clauses import Relations
 from planner.adhoc.portions import Portion, check_set, take_portion
-from planner.errors import InvalidQuery, InvalidSyntax, UnknownColumn
+from planner.dialects.as_written import dialect_of
+from planner.dialects.traits import Trait, has
+from planner.dialects.whole_numbers import has_fraction
+from planner.errors import InvalidQuery, InvalidSyntax, TypeMismatch, UnknownColumn
 from planner.identifiers import column_name
 from planner.positions import fail, refuse
 from planner.sql_types import duckdb_type
@@ -246,8 +249,15 @@ def _cast(value: exp.Expression, type: Type) -> exp.Expression:
 
 
 def _readable(value: exp.Expression, type: Type) -> exp.Expression:
-    """The value; a text in the form that DuckDB reads for the type."""
+    """The value; a text in the form that DuckDB reads for the type. Raises TypeMismatch for a text with a
+    fraction as a whole number, in a dialect where it is none."""
     if isinstance(value, exp.Literal) and value.is_string:
+        if (
+            type.is_integer
+            and has(dialect_of(value) or "", Trait.ROUNDS_NO_TEXTS)
+            and has_fraction(value.name)
+        ):
+            fail(TypeMismatch(f"{value.sql()} is not a value of type {type}"), value)
         return exp.Literal.string(readable(value.name, type))
     return value
 

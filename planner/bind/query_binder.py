@@ -13,6 +13,7 @@ from planner.bind.byname import by_name
 from planner.bind.coercion import coerce, typed
 from planner.bind.ctes import bind_with
 from planner.bind.expression_binder import ExpressionBinder
+from planner.bind.expressions.comparable_sides import check_whole
 from planner.bind.from_binder import FromBinder, is_join_tree
 from planner.bind.name_scope import FromTable, NameScope
 from planner.bind.order import order_terms
@@ -22,6 +23,7 @@ from planner.bind.row_limits import limits_of, placed
 from planner.bind.select_binder import bind_select
 from planner.bind.session import Bound, Environment, Session
 from planner.bind.unions import are_alike, chain_of, union_all, union_of
+from planner.dialects.traits import Trait, has
 from planner.errors import InvalidQuery, PlannerError
 from planner.identifiers import fold
 from planner.ir import UNIT, Attribute, Distinct, Expression, Project, Relational, SetKind, SetOp, Top, Values
@@ -219,6 +221,9 @@ def _values(session: Session, node: exp.Values, environment: Environment) -> Bou
         written = [_row(row)[place] for row in node.expressions]
         try:
             types.append(_type_of_values(column, written))
+            if has(session.dialect, Trait.ROUNDS_NO_TEXTS):
+                for value in column:
+                    check_whole(value, types[-1])
         except PlannerError as error:
             fail(error, node)
     cast = [[folded(coerce(value, type)) for value, type in zip(row, types, strict=True)] for row in rows]

@@ -7,6 +7,8 @@ CAST('4.5' AS INT)  →  an error
 
 from __future__ import annotations
 
+import re
+
 from sqlglot import exp
 
 from planner.dialects.traits import Trait, has
@@ -14,6 +16,7 @@ from planner.native.templates import is_native, sql
 
 WHOLE_TEXT = "CASE WHEN contains({0}, '.') THEN {0} || ' is not whole' ELSE {0} END"
 """A text that spells no whole number if it has a fraction."""
+_FRACTION = re.compile(r"\d[.eE]|\.\d")
 _WHOLE = "is_whole"
 """A mark of what such a cast has become: it is a number, whose own cast needs no look at a text."""
 _FRACTIONS = "typeof({0}) IN ('DOUBLE', 'FLOAT') OR typeof({0}) LIKE 'DECIMAL%'"
@@ -21,6 +24,11 @@ _QUOTIENT = (
     f"CASE WHEN {_FRACTIONS.replace('{0}', '{0} // {1}')} THEN CAST(trunc({{0}} / {{1}}) AS BIGINT)"
     " ELSE CAST({0} // {1} AS BIGINT) END"
 )
+
+
+def has_fraction(text: str) -> bool:
+    """Whether a text spells a number with a point or an exponent, which DuckDB would round to a whole one."""
+    return _FRACTION.search(text) is not None
 
 
 def whole_in_query(node: exp.Expression, dialect: str | None) -> exp.Expression:

@@ -67,3 +67,15 @@ def test_what_postgresql_refuses_is_refused(postgres: Server, expression: str) -
     with pytest.raises(PlannerError) as refused:
         plan_query(sql, {})
     assert refused.value.code == "type_mismatch"
+
+
+def test_a_text_with_a_fraction_is_no_whole_number_of_values(postgres: Server) -> None:
+    sql = "SELECT a FROM (VALUES (1), ('{}')) AS t (a) WHERE a > 1"
+    with postgres.connect() as connection:
+        for text in ("1.5", "2e1"):
+            with pytest.raises(psycopg.Error):
+                connection.execute(sql.format(text))
+            with pytest.raises(PlannerError) as refused:
+                plan_query(sql.format(text), {})
+            assert refused.value.code == "type_mismatch"
+        assert connection.execute(sql.format(" 2 ")).fetchall() == [(ours(sql.format(" 2 ")),)]

@@ -10,10 +10,11 @@ import random
 from collections import Counter
 
 import duckdb
+import pytest
 
 from service.settings.settings import Settings
 from tests.seeds import each_seed, few
-from tests.service.client import Client
+from tests.service.client import Client, code
 
 TABLES = {"keyed": "id INTEGER, v INTEGER, s TEXT", "bag": "id INTEGER, v INTEGER, s TEXT"}
 STATEMENTS = 60
@@ -140,3 +141,21 @@ def test_statements_do_what_duckdb_does(settings: Settings, seed: int):
         sums = client.post("/v1/sql", {"sql": "SELECT id, count(*), sum(v) FROM bag GROUP BY id"}).json()
         assert Counter(map(tuple, sums["results"][0]["rows"])) == Counter(client.rows("sums"))
         assert 0 < refused < STATEMENTS
+
+
+@pytest.mark.parametrize("dialect", ["postgres", "trino", "spark", "tsql"])
+def test_a_text_with_a_fraction_is_not_rounded_into_a_whole_column(settings: Settings, dialect: str) -> None:
+    with Client(settings) as client:
+        client.table("t", {"a": "INTEGER", "b": "NUMERIC(6, 2)"})
+        client.insert("t", {"a": 1, "b": "0.50"})
+        for sql in (
+            "INSERT INTO t (a) VALUES ('1.5')",
+            "INSERT INTO t (a) VALUES (1), ('2e1')",
+            "UPDATE t SET a = '4.5'",
+        ):
+            answer = client.post("/v1/sql", {"sql": sql, "dialect": dialect})
+            assert code(answer) == (422, "type_mismatch"), answer.text
+        assert client.rows("t") == [(1, "0.50")]
+        answer = client.post("/v1/sql", {"sql": "UPDATE t SET a = '2', b = '1.25'", "dialect": dialect})
+        assert answer.status_code == 200, answer.text
+        assert client.rows("t") == [(2, "1.25")]

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
 from engine.plan.expressions import Call, Foreign, Literal, Op
 from engine.schema import BOOLEAN, DOUBLE, INTEGER, INTERVAL, JSON, TEXT, Kind, Type, numeric
 from planner.bind.coercion import argument, cast_of_variant, coerce, number_literal, typed
 from planner.bind.expressions.special_numbers import special_beside
 from planner.dialects.number_beginnings import NUMBER_OF_TEXT, beginning
 from planner.dialects.traits import Trait, has
+from planner.dialects.whole_numbers import has_fraction
 from planner.errors import TypeMismatch
 from planner.ir import Expression
 from planner.native.reference import Argument, common_type, literal_text
 from planner.sql_types import MAX_PRECISION, UNTYPED, storable
 
 _TEXTUAL = frozenset({Kind.ENUM, Kind.JSON})  # kinds whose values compare with texts as texts
-_FRACTION = re.compile(r"\d[.eE]|\.\d")
 
 
 def comparable(left: Expression, right: Expression) -> tuple[Expression, Expression]:
@@ -98,12 +96,7 @@ def _check_booleans(left: Expression, right: Expression) -> None:
 
 def check_whole(text: Expression, type: Type) -> None:
     """Raise TypeMismatch for a literal with a fraction as a whole number, which DuckDB would round."""
-    if (
-        isinstance(text, Literal)
-        and text.type == TEXT
-        and type.is_integer
-        and _FRACTION.search(str(text.value))
-    ):
+    if isinstance(text, Literal) and text.type == TEXT and type.is_integer and has_fraction(str(text.value)):
         raise TypeMismatch(f"{literal_text(text)} is not a value of type {type}")
 
 
