@@ -13,6 +13,7 @@ import multiprocessing
 import os
 import pickle
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from io import RawIOBase
 from multiprocessing.connection import Connection
@@ -70,13 +71,15 @@ def work(connection: Connection, rules: WorkerRules) -> None:
     duck = Duck(rules.limits, rules.spill)
     duck.warm()
     limit_memory(rules.limits.memory + _ROOM)
+    with suppress(EOFError, ConnectionError):  # the service has left, perhaps before it read all
+        _serve(connection, duck, rules)
+
+
+def _serve(connection: Connection, duck: Duck, rules: WorkerRules) -> None:
     connection.send_bytes(b"")
     while True:
-        try:
-            asked = connection.recv()
-            tables = read_tables(recv_handle(connection), asked.places) if asked.places.names else {}
-        except EOFError:
-            return
+        asked = connection.recv()
+        tables = read_tables(recv_handle(connection), asked.places) if asked.places.names else {}
         outcome = _answer(duck, asked, tables, connection, rules.limits)
         tables.clear()
         connection.send_bytes(LAST + pickle.dumps(outcome))

@@ -16,6 +16,7 @@ import pytest
 
 from engine.codec.json import encode_rows
 from engine.errors import InvalidValue
+from engine.processes import children
 from engine.schema import BIGINT, TEXT, Column, Schema
 from engine.state.dictionary import Dictionary
 from planner.adhoc.adhoc_query import AdhocQuery
@@ -23,11 +24,12 @@ from planner.errors import InvalidSyntax, PlannerError
 from service.errors import ServiceError
 from service.reading import worker_process
 from service.reading.callers import Caller
-from service.reading.duck import Answer, Duck, QueryEvaluator
+from service.reading.duck import Answer, Duck, QueryEvaluator, anything
 from service.reading.given_tables import arrow_table
 from service.reading.query_errors import CallerGone
-from service.reading.query_worker import WorkerRules
+from service.reading.query_worker import AskedQuery, WorkerRules, work
 from service.reading.results import is_written
+from service.reading.table_memory import TablePlaces
 from service.reading.worker_pool import WorkerPool
 from service.settings.query_limits import QueryLimits
 from tests.service.client import PATIENCE
@@ -312,6 +314,23 @@ def test_a_worker_that_ends_while_it_waits_harms_no_query(make: Callable[..., Wo
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not is_alive(pid))
     assert run(pool, "SELECT 2 AS a").table.to_pylist() == [{"a": 2}]
+
+
+@pytest.mark.parametrize("is_asked", [False, True])
+def test_a_worker_ends_in_peace_when_the_service_leaves_its_words_unread(
+    tmp_path: Path, is_asked: bool
+) -> None:
+    ours, theirs = children.pipe()
+    process = children.start("freshet-query", work, theirs, WorkerRules(SMALL, tmp_path, 5))
+    theirs.close()
+    assert ours.poll(PATIENCE)
+    if is_asked:
+        ours.recv_bytes()
+        ours.send(AskedQuery(query("SELECT 1 AS a"), TablePlaces(), anything))
+        assert ours.poll(PATIENCE)
+    ours.close()
+    children.join(process)
+    assert process.exitcode == 0
 
 
 def fails_inside(type: str) -> bool:
