@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 import duckdb
 import pyarrow as pa
 
-from engine.scalar.duck_faults import FAULTS, said
+from engine.scalar.duck_faults import FAULTS, about_value, said
 from engine.scalar.sealed import sealed
 
 ARGUMENTS = "arguments"  # the name by which an expression refers to the table that it is evaluated over
@@ -106,4 +106,4 @@ def rows(query: str, table: pa.Table) -> pa.Table:
 
 
 def _refusal(error: Exception) -> DuckRefusal:
-    return DuckRefusal(_CLASS.sub("", said(error).partition("\n")[0]).rstrip("!."))
+    return DuckRefusal(about_value(_CLASS.sub("", said(error).partition("\n")[0]).rstrip("!.")))

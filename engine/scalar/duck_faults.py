@@ -6,9 +6,12 @@ raises UnicodeDecodeError in place of DuckDB's error.
 
 from __future__ import annotations
 
+import re
+
 import duckdb
 
 FAULTS = (duckdb.Error, UnicodeDecodeError)
+_SOURCE = re.compile(r" when casting from source column \w+")
 
 
 def said(error: Exception) -> str:
@@ -16,3 +19,8 @@ def said(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
         return bytes(error.object).decode(errors="replace")
     return str(error)
+
+
+def about_value(message: str) -> str:
+    """A message about a value, without the name of a column that nobody has written."""
+    return _SOURCE.sub("", message)

@@ -25,7 +25,7 @@ import duckdb
 import pyarrow as pa
 
 from engine.errors import InvalidValue
-from engine.scalar.duck_faults import FAULTS, said
+from engine.scalar.duck_faults import FAULTS, about_value, said
 from engine.scalar.duck_literals import carried_name
 from engine.scalar.interrupting import interrupted_after
 from planner.adhoc.adhoc_query import AdhocQuery
@@ -262,7 +262,7 @@ def _of_value(message: str) -> InvalidValue:
             "NaN and infinities of a NUMERIC are posted as rows, or written by INSERT ... VALUES with "
             "constants alone, which have no more decimals than their columns",
         )
-    return InvalidValue(re.sub(r" when casting from source column \w+", "", message))
+    return InvalidValue(about_value(message))
 
 
 def _names(types: Sequence[str]) -> list[str]:

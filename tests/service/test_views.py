@@ -197,3 +197,13 @@ def test_what_runs_is_measured(edges: Client) -> None:
     answer = edges.post("/v1/sql", {"sql": "EXPLAIN ANALYZE SELECT a FROM edges"})
     assert code(answer) == (404, "unknown_name")
     assert "CREATE VIEW" in answer.json()["hint"]
+
+
+def test_an_overflow_of_a_frame_names_no_column_that_nobody_has_written(client: Client) -> None:
+    client.table("t", {"k": "INTEGER", "x": "BIGINT"})
+    client.view("v", "SELECT k, sum(x) OVER (ORDER BY k GROUPS 1 PRECEDING) AS s FROM t")
+    client.insert("t", {"k": 1, "x": 2**62}, {"k": 2, "x": 2**62})
+    answer = client.get("/v1/views/v/rows")
+    assert code(answer) == (409, "view_has_errors")
+    detail = answer.json()["detail"]
+    assert str(2**63) in detail and "column" not in detail
