@@ -27,6 +27,7 @@ from service.decoding.csv_body import no_rows, read_csv
 from service.decoding.csv_texts import plain_texts
 from service.decoding.gathering import gather
 from service.decoding.objects import FORM, column_of
+from service.decoding.parquet_chunks import column_chunks
 from service.definitions.definition import Definition
 from service.errors import Invalid
 from service.names import OPERATION
@@ -178,8 +179,7 @@ def read_parquet(body: bytes, most: int, budget: Budget) -> Iterator[pa.RecordBa
     about, schema = file.metadata, file.schema
     if about.num_rows > most:
         raise too_many_rows(most)
-    groups = [about.row_group(i) for i in range(about.num_row_groups)]
-    chunks = [group.column(i) for group in groups for i in range(group.num_columns)]
+    chunks = [chunk for group in column_chunks(file) for chunk in group]
     size = sum(max(chunk.total_uncompressed_size, chunk.num_values) for chunk in chunks)
     if size > budget.bytes:
         raise too_many_bytes(budget.bytes)

@@ -82,7 +82,7 @@ class LocalFile:
         """Within this context, what Arrow or the disk refuses is left to Spark: SparkNeeded."""
         try:
             yield
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             raise SparkNeeded(f"{self.path.name} cannot be read here: {error}") from None
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.parquet
 
+from service.decoding.parquet_chunks import column_chunks
 from service.pipeline.local_files import LocalFile, SparkNeeded, numbered, value_column, with_values
 
 _BATCH = 1 << 17
@@ -49,7 +50,7 @@ class LocalParquet:
             if self.columns.setdefault(name, type) != type:
                 raise SparkNeeded(f"column {name} has different types")
         with_values(self.columns, LocalFile(file.path, {}, 0))
-        self.expected += found.metadata.num_rows
+        self.expected += max(found.metadata.num_rows, 0)  # whatever a broken footer says
 
     def look(self) -> None:
         """All columns are known from the beginning."""
@@ -61,7 +62,7 @@ class LocalParquet:
             for batch in _read(file, names):
                 columns = [self._column(file, batch, name) for name in names]
                 done += batch.num_rows
-                self.progress = done / max(self.expected, 1)
+                self.progress = min(1.0, done / max(self.expected, 1))
                 yield numbered(columns)
 
     def _column(self, file: LocalFile, batch: pa.RecordBatch, name: str) -> pa.Array:
@@ -74,15 +75,18 @@ class LocalParquet:
 def _read(file: LocalFile, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
     found = _opened(file, ())
     there = [name for name in names if name in found.schema_arrow.names]
-    shared = [name for name in there if _is_shared(found, name)]
+    with file.reading():
+        first = [chunk for group in column_chunks(found)[:1] for chunk in group]
+    shared = [name for name in there if _is_shared(found, first, name)]
     if not there:
         for start in range(0, found.metadata.num_rows, _BATCH):
             nothing = pa.nulls(min(_BATCH, found.metadata.num_rows - start))
             yield pa.RecordBatch.from_arrays([nothing], names=["nothing"])
         return
-    for batch in _opened(file, shared).iter_batches(_BATCH, columns=there, use_threads=True):
-        batch.validate(full=False)
-        yield batch
+    with file.reading():
+        for batch in _opened(file, shared).iter_batches(_BATCH, columns=there, use_threads=True):
+            batch.validate(full=bool(shared))  # PyArrow does not look whether a place in a dictionary exists
+            yield batch
 
 
 def _opened(file: LocalFile, shared: Sequence[str]) -> pyarrow.parquet.ParquetFile:
@@ -92,12 +96,16 @@ def _opened(file: LocalFile, shared: Sequence[str]) -> pyarrow.parquet.ParquetFi
         )
 
 
-def _is_shared(file: pyarrow.parquet.ParquetFile, name: str) -> bool:
-    """Whether the texts of a column have dictionaries that are worth it: each then needs a word only once."""
-    if not pa.types.is_string(file.schema_arrow.field(name).type) or not file.metadata.num_row_groups:
+def _is_shared(
+    file: pyarrow.parquet.ParquetFile, first: Sequence[pyarrow.parquet.ColumnChunkMetaData], name: str
+) -> bool:
+    """Whether the texts of a column have dictionaries that are worth it, by its chunk among the `first`: each
+    then needs a word only once."""
+    if not pa.types.is_string(file.schema_arrow.field(name).type):
         return False
-    group = file.metadata.row_group(0)
-    chunk = next(c for c in map(group.column, range(group.num_columns)) if c.path_in_schema == name)
+    chunk = next((chunk for chunk in first if chunk.path_in_schema == name), None)
+    if chunk is None:
+        return False
     size = chunk.total_uncompressed_size
     return chunk.has_dictionary_page and size < _SHARED_BYTES * chunk.num_values + _SMALL
 
