@@ -7,6 +7,9 @@ from collections.abc import Callable, Hashable
 
 from service.derivations.reason import Reason
 
+MOST_CAUSES = 10_000
+"""The most causes that an explanation shows within its facts."""
+
 
 class Facts:
     """The facts of one explanation, in the order in which they were met."""
@@ -16,6 +19,7 @@ class Facts:
         self.is_cut = False
         """Whether something was left out, here or by whoever cites facts."""
         self._most = most
+        self._room = MOST_CAUSES
         self._numbers: dict[Hashable, int] = {}
         self._waiting: deque[tuple[int, Callable[[], Reason]]] = deque()
 
@@ -29,6 +33,13 @@ class Facts:
         number = self._numbers[fact] = len(self._numbers) + 1
         self._waiting.append((number, explain))
         return number
+
+    def causes(self, wanted: int) -> int:
+        """How many of so many causes to show: all, or one once too many are shown. A cause has causes of its
+        own, so where windows stand on windows there would be a power of them."""
+        shown = max(1, min(wanted, self._room))
+        self._room -= shown
+        return shown
 
     def explain_all(self) -> None:
         """Explains the facts that were cited, and those that these cite."""

@@ -145,7 +145,8 @@ class Search:
         self, found: Witness, ways: Ways, row: ExplainedRow, scope: Scope
     ) -> tuple[tuple[Reason, ...], int]:
         """The reasons of the first rows of a witness, and how many are left out."""
-        shown = ways.words.T[: self.limits.causes]
+        wanted = min(len(ways.counts), self.limits.causes)
+        shown = ways.words.T[: self.facts.causes(wanted)]
         more = len(ways.counts) - len(shown)
         self.facts.is_cut |= more > 0
         made = [goal_of(ways.columns, each) for each in shown]

@@ -7,6 +7,7 @@ import json
 import httpx
 import pytest
 
+from service.derivations.facts import MOST_CAUSES
 from service.settings.settings import Settings
 from tests.service.client import Client, code
 from tests.service.test_authorization import bearer, make_key
@@ -67,6 +68,21 @@ def test_a_group_over_a_view_over_a_recursion(client: Client) -> None:
     assert len(found["tables"]["edges"]) == 4
     text = why(client, "counts", {"a": 1}, format="text").text
     assert text.startswith("group (a = 1, count = 4)\n  row of view paths (a = 1, b = 1), see [1]\n")
+
+
+def test_windows_over_windows_show_no_power_of_causes(client: Client) -> None:
+    """Each row of a window has all rows of its partition as causes, and so has each of these."""
+    query = "SELECT id FROM t"
+    for number in range(4):
+        query = f"SELECT id, count(*) OVER () + {number} AS c{number} FROM ({query}) AS q{number}"
+    values = ", ".join(f"({id})" for id in range(40))
+    sql(
+        client,
+        f"CREATE TABLE t (id BIGINT PRIMARY KEY); CREATE VIEW v AS {query}; INSERT INTO t VALUES {values}",
+    )
+    found = why(client, "v", {"id": 7}, causes=1000)
+    assert found.json()["cut"]
+    assert found.text.count('"rule"') < 3 * MOST_CAUSES
 
 
 def test_a_group_of_extremes_follows_from_the_rows_that_have_them(client: Client) -> None:
