@@ -407,7 +407,8 @@ class Engine:
             self._show(name, relation)
             views = self._registry.views
             if name in views:
-                self._snapshot = self._renewed(forget_errors(views[name].failures, views, at_once))
+                changed = forget_errors(views[name].failures, views, at_once)
+                self._snapshot = self._snapshot.replaced(self._renewed(changed))
 
     # Advances
 
@@ -582,8 +583,7 @@ class Engine:
         self._unstage(stage)
         changed = self._dataflow.publish(stage.frontier)
         lost = self._lost(stage) if stage.failed else {}
-        snapshot = self._renewed(changed, stage.frontier)
-        self._snapshot = snapshot.replaced(lost) if lost else snapshot
+        self._snapshot = self._snapshot.replaced({**lost, **self._renewed(changed)}, stage.frontier)
 
     def _lost(self, stage: Stage) -> dict[str, RelationSnapshot]:
         """The views that have failed in a stage, which are maintained no more."""
@@ -650,7 +650,7 @@ class Engine:
         collection = spill.capture.collection
         if self._texts is spill.capture.texts if collection is None else self._switch(collection):
             self._texts = spill.texts
-        self._snapshot = self._renewed(changed)
+        self._snapshot = self._snapshot.replaced(self._renewed(changed))
 
     def release(self, capture: Capture) -> None:
         """Give up a capture: it will not be installed."""
@@ -703,14 +703,9 @@ class Engine:
         """Drop the operators that are needed by no source and by no view except those of `without`."""
         self._dataflow.keep(self._registry.outputs(without))
 
-    def _renewed(self, changed: Iterable[object], frontier: Frontier | None = None) -> Snapshot:
-        """The snapshot with what the changed states hold now, at another frontier if one is given."""
-        shown, failing = self._registry.renewed(changed)
-        snapshot = self._snapshot.showing(shown, frontier)
-        if not failing:
-            return snapshot
-        known = snapshot.relations
-        return snapshot.replaced({name: self._registry.refreshed(name, known[name]) for name in failing})
+    def _renewed(self, changed: Iterable[object]) -> dict[str, RelationSnapshot]:
+        """Those relations anew whose history or failure log is among the changed states."""
+        return self._registry.renewed(changed, self._snapshot.relations)
 
     def _show(self, name: str, relation: RelationSnapshot) -> None:
         """Put a relation, with its current history, into the snapshot."""

@@ -25,7 +25,7 @@ from engine.runtime.execution import JobTable
 from engine.schema import Type
 from engine.state.dictionary import Dictionary
 from engine.state.packed_times import Frontier
-from engine.state.snapshot import RelationSnapshot, ShownRelation
+from engine.state.snapshot import RelationSnapshot
 
 _WORDS = np.dtype(np.int64)
 
@@ -165,18 +165,21 @@ class Registry:
             return self.views[name].history
         return self.sources[name].history if name in self.sources else None
 
-    def renewed(self, states: Iterable[object]) -> tuple[dict[str, ShownRelation], set[str]]:
-        """What the histories among some states show, by the relations to which they belong; and the views
-        whose failure logs are among them."""
-        shown: dict[str, ShownRelation] = {}
-        failing: set[str] = set()
+    def renewed(
+        self, states: Iterable[object], relations: Mapping[str, RelationSnapshot]
+    ) -> dict[str, RelationSnapshot]:
+        """Those of the relations anew to which one of the changed states belongs, as history or as failure
+        log."""
+        found: dict[str, RelationSnapshot] = {}
         for state in states:
             if isinstance(state, History):
-                if self.history(state.name) is state:
-                    shown[state.name] = ShownRelation(state.trace.shown(), state.trace.since)
+                name, trace = state.name, state.trace
+                if name not in found and self.history(name) is state:
+                    found[name] = relations[name].with_rows(trace.shown(), trace.since)
             elif isinstance(state, FailureLog):
-                failing |= state.readers & self.views.keys()
-        return shown, failing
+                for name in state.readers & self.views.keys():
+                    found[name] = self.refreshed(name, relations[name])
+        return found
 
     def refreshed(self, name: str, relation: RelationSnapshot) -> RelationSnapshot:
         """The relation with the current batches of its history and its failure logs."""

@@ -9,7 +9,6 @@ from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from types import MappingProxyType
 
 import numpy as np
 
@@ -32,8 +31,6 @@ from engine.state.shown_layers import ShownLayers
 _NO_ROUNDS = np.empty(0, np.int64)
 _NO_MASKS = np.empty(0, np.int64)
 _CACHED_EPOCHS = 2
-_UNREAD = 16
-"""The most relations that are left to be made when somebody reads."""
 _INSERTED = 256
 """The most differences that are sorted by insertion."""
 
@@ -224,60 +221,25 @@ class RelationSnapshot:
         )
 
 
-class ShownRelation:
-    """What a history shows, from epoch `since` on. The relation that has it is made when somebody reads that,
-    and is the same one in all snapshots."""
-
-    __slots__ = ("_layers", "_made", "_since")
-
-    def __init__(self, layers: ShownLayers, since: int) -> None:
-        self._layers = layers
-        self._since = since
-        self._made: RelationSnapshot | None = None
-
-    def of(self, known: RelationSnapshot) -> RelationSnapshot:
-        """The relation, as it was before, with these layers."""
-        if self._made is None:
-            self._made = known.with_rows(self._layers, self._since)
-        return self._made
-
-
 class Snapshot:
     """The relations, readable at every time that is complete by `frontier`."""
 
     def __init__(
-        self,
-        frontier: Frontier,
-        relations: Mapping[str, RelationSnapshot],
-        dictionary: Dictionary,
-        shown: Mapping[str, ShownRelation] = MappingProxyType({}),
+        self, frontier: Frontier, relations: Mapping[str, RelationSnapshot], dictionary: Dictionary
     ) -> None:
-        """Some of the relations may have other rows than `relations` says: what is `shown`."""
         self.frontier = frontier
-        self._known = relations if isinstance(relations, PatchedMap) else PatchedMap(relations)
-        self._shown = shown
+        self.relations = relations if isinstance(relations, PatchedMap) else PatchedMap(relations)
         self._dictionary = dictionary
         self.texts = dictionary.hold()
         """As long as somebody has this object, the texts of all rows can be read."""
 
-    @cached_property
-    def relations(self) -> PatchedMap[RelationSnapshot]:
-        """All relations, made when somebody reads: most epochs are followed by another one first."""
-        known, shown = self._known, self._shown
-        if not shown:
-            return known
-        return known.patched({name: shown[name].of(known[name]) for name in shown})
-
-    def showing(self, shown: Mapping[str, ShownRelation], frontier: Frontier | None = None) -> Snapshot:
-        """The snapshot with what histories of some relations show; at another frontier if one is given."""
-        is_made = "relations" in vars(self) or len(self._shown) > _UNREAD
-        known, before = (self.relations, {}) if is_made else (self._known, self._shown)
-        at = self.frontier if frontier is None else frontier
-        return Snapshot(at, known, self._dictionary, {**before, **shown})
-
-    def replaced(self, relations: Mapping[str, RelationSnapshot | None]) -> Snapshot:
-        """The snapshot with the given relations replaced, and removed where they are None."""
-        return Snapshot(self.frontier, self.relations.patched(relations), self._dictionary)
+    def replaced(
+        self, relations: Mapping[str, RelationSnapshot | None], frontier: Frontier | None = None
+    ) -> Snapshot:
+        """The snapshot with the given relations replaced, and removed where they are None; at another
+        frontier if one is given."""
+        patched = self.relations.patched(relations) if relations else self.relations
+        return Snapshot(self.frontier if frontier is None else frontier, patched, self._dictionary)
 
     @cached_property
     def upper(self) -> int:

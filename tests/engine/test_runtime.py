@@ -35,20 +35,6 @@ def test_nothing_is_seen_before_publish(engine: Engine) -> None:
     assert rows(engine, "degrees") == [(1, 2)]
 
 
-def test_a_snapshot_that_is_read_late_shows_its_own_epoch(engine: Engine) -> None:
-    """Relations are made when somebody reads; one that has not changed is the same in all snapshots."""
-    snapshots = []
-    for row in range(3):
-        insert(engine, "edges", (row, 0))
-        snapshots.append(engine.snapshot)
-    engine.create_source("other", EDGES.schema)
-    later = engine.snapshot
-    assert later.relations["edges"] is snapshots[-1].relations["edges"]
-    assert snapshots[0].relations["edges"] is not snapshots[1].relations["edges"]
-    for count, snapshot in enumerate(snapshots, 1):
-        assert snapshot.rows("edges")[0].T.tolist() == [[row, 0] for row in range(count)]
-
-
 def test_an_aborted_stage_leaves_nothing(engine: Engine) -> None:
     engine.create_view("degrees", degrees())
     engine.create_view("pairs", Join(EDGES, EDGES, (1,), (0,)))
