@@ -11,26 +11,28 @@ V = TypeVar("V")
 class PatchedMap(Mapping[str, V]):
     """A dictionary, and a few entries that replace some of its own.
 
-    Maps made from each other share the dictionary until the other entries are as many as the root of its
-    size. So `patched` copies about that many entries, on average.
+    Maps made from each other share the dictionary until the other entries, or the patches, are as many as
+    the root of its size. So `patched` copies about that many entries, on average, and what an entry has
+    replaced is not kept alive for longer.
     """
 
-    __slots__ = ("_base", "_patch")
+    __slots__ = ("_base", "_patch", "_patches")
 
     def __init__(self, entries: Mapping[str, V]) -> None:
         self._base: Mapping[str, V] = entries
         self._patch: dict[str, V | None] = {}
+        self._patches = 0
 
     def patched(self, changes: Mapping[str, V | None]) -> PatchedMap[V]:
         """The map with the given entries replaced, and removed where they are None."""
         patch = {**self._patch, **changes}
-        if len(patch) ** 2 > len(self._base):
+        if max(len(patch), self._patches) ** 2 > len(self._base):
             whole = {**self._base, **patch}
             if None in patch.values():
                 whole = {name: value for name, value in whole.items() if value is not None}
             return PatchedMap(whole)  # type: ignore[arg-type]
         patched = PatchedMap(self._base)
-        patched._patch = patch
+        patched._patch, patched._patches = patch, self._patches + 1
         return patched
 
     def __getitem__(self, name: str) -> V:

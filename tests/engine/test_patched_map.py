@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import weakref
 
 import pytest
 
@@ -40,3 +41,15 @@ def test_a_change_shares_what_it_does_not_touch() -> None:
     for i in range(90, 120):
         found = found.patched({str(i): -i})
     assert len(found._patch) < 90
+
+
+def test_what_an_entry_has_replaced_is_not_kept_for_long() -> None:
+    class Value:
+        pass
+
+    map = PatchedMap({str(number): Value() for number in range(1000)})
+    replaced = weakref.ref(map["7"])
+    for _ in range(40):
+        map = map.patched({"7": Value()})
+    assert replaced() is None
+    assert len(map) == 1000
