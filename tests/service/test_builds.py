@@ -111,7 +111,7 @@ def test_a_view_that_is_dropped_while_it_is_built_is_not_listed(
 
 
 @pytest.mark.parametrize(
-    "limits", [{"build_seconds": 2}, {"build_memory": 400 << 20}], ids=["seconds", "memory"]
+    "limits", [{"build_seconds": 2}, {"build_memory": 1 << 30}], ids=["seconds", "memory"]
 )
 def test_a_runaway_that_takes_too_much(elsewhere: Settings, limits: dict[str, int]) -> None:
     step = (

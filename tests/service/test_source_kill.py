@@ -149,6 +149,6 @@ def test_kills(start: Callable[..., Process], tmp_path: Path) -> None:
         wait_until(lambda: check_whole(http, author.rows) == len(author.rows))
         expected = Counter((file, n, sum(range(n))) for file, n in author.rows.items())
         assert rows(http, "/v1/views/groups/rows") == expected
-        assert progress(http)["rows"] == sum(author.rows.values())
+        wait_until(lambda: progress(http)["rows"] == sum(author.rows.values()))
         print(f"{len(author.rows)} files in {progress(http)['batches']} batches; kills came upon {moments}")
     assert service.terminate() == 0
