@@ -20,8 +20,6 @@ from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
 
-from engine.processes.without_pandas import leave_pandas_out
-
 _CONTEXT = multiprocessing.get_context("forkserver")
 _LOCK = threading.Lock()
 """Guards what multiprocessing knows of its children, which is not made for threads."""
@@ -77,5 +75,4 @@ def _live(target: Callable[..., None], *arguments: object) -> None:
     """The life of a child, which the server of children ends with: that watches this process."""
     with suppress(AttributeError, OSError):  # other systems than Linux
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    leave_pandas_out()
     target(*arguments)

@@ -26,7 +26,8 @@ class _Nowhere(MetaPathFinder):
 
 def leave_pandas_out() -> None:
     """Lets pyarrow ask for pandas now, in vain, unless something has loaded it. Call it at the start of a
-    process, before there are threads."""
+    process, before there are threads; but not in one of little memory, for pyarrow's first value takes a
+    gigabyte of addresses, which count as memory there."""
     if _PANDAS in sys.modules:
         return
     nowhere = _Nowhere()

@@ -24,6 +24,7 @@ import pyarrow as pa
 import pyarrow.ipc
 
 from engine.processes.apart import limit_memory
+from engine.processes.without_pandas import leave_pandas_out
 from planner.adhoc.adhoc_query import AdhocQuery
 from service.reading.duck import Carried, Duck
 from service.reading.query_errors import out_of_memory
@@ -66,6 +67,7 @@ class WorkerRules:
 
 def work(connection: Connection, rules: WorkerRules) -> None:
     """Answers queries until the connection ends."""
+    leave_pandas_out()
     threading.Thread(target=_end_with_service, daemon=True).start()
     os.nice(rules.niceness)
     duck = Duck(rules.limits, rules.spill)

@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 from engine.processes import children
+from engine.processes.without_pandas import leave_pandas_out
 
 
 def _tell_mask(sending: Connection) -> None:
@@ -18,6 +19,7 @@ def _tell_mask(sending: Connection) -> None:
 
 
 def _tell_pandas(sending: Connection) -> None:
+    leave_pandas_out()
     sending.send(
         (pa.array([1, None]).is_valid().to_numpy(zero_copy_only=False).tolist(), "pandas" in sys.modules)
     )
