@@ -11,6 +11,7 @@ from bench.workloads.base import Deltas, Workload
 from engine.operators.rebuild import Rebuild
 from engine.plan.nodes import Source
 from engine.runtime.engine import Engine, Options
+from engine.runtime.execution import Executor
 from planner import plan_query
 from planner.relation import Relation
 
@@ -38,10 +39,11 @@ class Subject:
             self._engine.create_view(view.name, plan)
             catalog[view.name] = Relation(view.name, planned.schema, plan, is_view=True)
 
-    def advance(self, deltas: Deltas) -> int:
-        """Apply the deltas as one epoch, visible on return; returns the nanoseconds. Raises Failed."""
+    def advance(self, deltas: Deltas, executor: Executor | None = None) -> int:
+        """Apply the deltas as one epoch, visible on return; returns the nanoseconds. An executor computes it,
+        or this process. Raises Failed."""
         start = time.perf_counter_ns()
-        stage = self._engine.stage(deltas, self.epoch + 1)
+        stage = self._engine.stage(deltas, self.epoch + 1, executor)
         stage.publish()
         took = time.perf_counter_ns() - start
         if stage.failed:

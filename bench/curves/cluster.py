@@ -16,12 +16,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.curves.base import Axis, Curve, Plot, Points
-from bench.data import insertion
-from bench.measure import clock
+from bench.subject import Subject
 from bench.workloads import build
-from bench.workloads.base import Workload
-from engine.plan.nodes import Source
-from engine.runtime.engine import Engine
+from bench.workloads.base import Workload, load
 from engine.spark.sessions import Sessions, SparkOptions
 from engine.spark.transport import SparkTransport
 from engine.state.store.directory import StateDirectory
@@ -30,8 +27,6 @@ from engine.supersteps.local import run_here
 from engine.supersteps.messages import Message
 from engine.supersteps.spec import SuperstepLimits
 from engine.supersteps.worker import Worker, worker_of
-from planner import plan_query
-from planner.relation import Relation
 
 CORES = 16
 """Of a machine."""
@@ -151,17 +146,8 @@ def _load(workload: Workload, transport: Transport, shards: int, path: Path) -> 
     """Load the workload's tables under its views, in supersteps; returns the nanoseconds."""
     directory = StateDirectory(path / "state")
     executor = SuperstepExecutor(directory, path / "scratch", transport, shards, SuperstepLimits())
-    engine, catalog = Engine(), {}
-    for name, schema in workload.schemas.items():
-        engine.create_source(name, schema, keep=False)
-        catalog[name] = Relation(name, schema, Source(name, schema))
-    for view in workload.views:
-        planned = plan_query(view.sql, catalog)
-        engine.create_view(view.name, planned.plan)
-        catalog[view.name] = Relation(view.name, planned.schema, planned.plan, is_view=True)
-    epoch = engine.snapshot.upper
-    deltas = {name: insertion(words, epoch) for name, words in workload.tables.items()}
-    return clock(lambda: engine.stage(deltas, epoch + 1, executor).publish())
+    subject = Subject(workload)
+    return subject.advance(load(workload, subject.epoch), executor)
 
 
 def _exchange(warm: int, path: Path) -> float:

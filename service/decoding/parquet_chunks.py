@@ -6,15 +6,17 @@ through. A reader of batches without rows looks at the same chunks, and raises.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pyarrow.parquet
 
 
-def column_chunks(file: pyarrow.parquet.ParquetFile) -> list[list[pyarrow.parquet.ColumnChunkMetaData]]:
+def column_chunks(
+    file: pyarrow.parquet.ParquetFile,
+) -> Iterator[list[pyarrow.parquet.ColumnChunkMetaData]]:
     """The chunks of each group of rows. Raises pyarrow's errors or OSError."""
-    groups = []
     for number in range(file.metadata.num_row_groups):
         for _ in file.reader.iter_batches(0, [number], column_indices=None, use_threads=False):
             pass
         group = file.metadata.row_group(number)
-        groups.append([group.column(place) for place in range(group.num_columns)])
-    return groups
+        yield [group.column(place) for place in range(group.num_columns)]

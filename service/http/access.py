@@ -94,8 +94,7 @@ def backups_of(request: Request) -> Backups:
 
 async def job_of(request: Request, of: Pipeline | Backups, kind: str, id: str) -> Job:
     """A job of the pipeline or of the backups. Raises NotFound."""
-    job = of.runner.running(kind, id)
-    return await lanes_of(request).jobs.run(of.jobs.get, kind, id) if job is None else job
+    return await of.runner.job(kind, id, lanes_of(request).jobs)
 
 
 def _check_leads(request: Request) -> None:

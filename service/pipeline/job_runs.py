@@ -16,6 +16,7 @@ from queue import SimpleQueue
 from service import problems
 from service.errors import ServiceError, problem_of
 from service.pipeline.jobs import CANCELLED, DONE, FAILED, RUNNING, Job, JobStore, now
+from service.reading.lanes import Lane
 
 _log = logging.getLogger("freshet.pipeline")
 
@@ -64,6 +65,12 @@ class Runner:
                 self._thread = threading.Thread(target=self._work, name="freshet-pipeline")
                 self._thread.start()
             self._queue.put(run)
+
+    async def job(self, kind: str, id: str, lane: Lane) -> Job:
+        """A job. One that runs or waits here is known without the catalog, which is asked on the lane. Raises
+        NotFound."""
+        job = self.running(kind, id)
+        return await lane.run(self._store.get, kind, id) if job is None else job
 
     def running(self, kind: str, id: str) -> Job | None:
         """The job, if it runs or waits here: those who wait for its end need not ask the catalog."""

@@ -76,7 +76,7 @@ def _read(file: LocalFile, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
     found = _opened(file, ())
     there = [name for name in names if name in found.schema_arrow.names]
     with file.reading():
-        first = [chunk for group in column_chunks(found)[:1] for chunk in group]
+        first = next(column_chunks(found), [])
     shared = [name for name in there if _is_shared(found, first, name)]
     if not there:
         for start in range(0, found.metadata.num_rows, _BATCH):

@@ -146,9 +146,7 @@ class OutsideStatements:
         pause = _PAUSE
         with caller.ending(partial(pipeline.runner.cancel, job)):
             while True:
-                found = pipeline.runner.running(job.kind, job.id)
-                if found is None:
-                    found = await self._jobs.run(pipeline.jobs.get, job.kind, job.id)
+                found = await pipeline.runner.job(job.kind, job.id, self._jobs)
                 if as_visible(found, pipeline.upper).state != RUNNING:
                     break
                 await asyncio.sleep(pause)
