@@ -38,13 +38,14 @@ class Nurseries:
         """The words after which another nursery begins. The rest is for an advance with many changes."""
         self._before = 0
         self._old: np.ndarray | None = None
-        self._traces: set[Trace] = set()
+        self._traces: dict[Trace, None] = {}
+        """Those with batches in the current nursery, in the order in which they came."""
         self._leaving: list[Trace] = []
 
     def take_in(self, trace: Trace) -> None:
         """Note that the trace has a batch in the current nursery."""
         trace.nurse(self.current)
-        self._traces.add(trace)
+        self._traces[trace] = None
 
     def end_advance(self) -> list[Trace]:
         """Let traces leave an old nursery, and begin another one if most of the current one is taken; returns
@@ -78,7 +79,7 @@ class Nurseries:
                 break
             left.append(self._leaving.pop())
             if trace.is_nursed:
-                self._traces.add(trace)
+                self._traces[trace] = None
         return left
 
     def _begin_another(self) -> list[Trace]:
@@ -90,7 +91,7 @@ class Nurseries:
         self._old = self.current
         self.current = _spare.take(len(self.current))
         self._taken[0] = self._before = 0
-        self._leaving, self._traces = list(self._traces), set()
+        self._leaving, self._traces = list(self._traces), {}
         for trace in self._leaving:
             trace.nurse(self.current)
         return left

@@ -138,13 +138,14 @@ def test_batches_leave_a_nursery_one_after_the_other(monkeypatch: pytest.MonkeyP
     for number in range(views):
         counted = AggregateSpec(Function.COUNT, None, BIGINT)
         engine.create_view(f"degrees {number}", Reduce(EDGES, (0,), (counted,) * (1 + number)))
-    words = has_left = 0
+    words = allowed = has_left = 0
     parts: Counter[Trace] = Counter()
     move = Trace.move
 
     def noted(trace: Trace, nursery: np.ndarray, cursor: np.ndarray, most: int, fuel: int) -> int:
-        nonlocal words, has_left
+        nonlocal words, allowed, has_left
         before = int(cursor[0])
+        allowed = allowed or fuel
         rest = move(trace, nursery, cursor, most, fuel)
         words += int(cursor[0]) - before
         has_left += rest > 0
@@ -154,17 +155,20 @@ def test_batches_leave_a_nursery_one_after_the_other(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(Trace, "move", noted)
     edges: Counter = Counter()
     each: list[int] = []
+    over: list[int] = []
     merged = 0
     for number in range(1_500):
-        before = words
+        before, allowed = words, 0
         row = (number % KEYS, number)
         edges[row] += 1
         merged += any(trace.spine[spine.MERGING] != spine.NOWHERE for trace in traces(engine))
         apply(engine, {"edges": [(row, 1)]})
         each.append(words - before)
+        over.append(each[-1] - allowed)
     assert has_left > 50
     assert max(parts.values()) > 5
-    assert 0 < max(each) <= 4 * nurseries.LEAVING + spine.MOST * (views + 3)
+    assert 0 < max(each) < nurseries.WORDS // 2
+    assert max(over) <= spine.MOST * (views + 3)
     assert sum(count > nurseries.LEAVING for count in each) < sum(count > 0 for count in each)
     assert merged > 100
     degrees = Counter(node for node, _ in edges.elements())
