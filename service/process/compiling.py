@@ -57,7 +57,7 @@ class Compiling:
             return
         workers = max(1, (os.cpu_count() or 1) - 1)
         _log.info("%d kernels are not compiled on this machine yet; compiling them in the background", count)
-        command = [sys.executable, "-m", "engine.kernels.build", "--workers", str(workers)]
+        command = [sys.executable, "-m", "engine.kernels.build", "--with-parent", "--workers", str(workers)]
         self._process = subprocess.Popen(["nice", "-n", _NICE, *command], stderr=subprocess.DEVNULL)
         if self._process.wait() == 0:
             _log.info("all kernels are compiled")
