@@ -11,8 +11,7 @@ from engine.operators.arrangement import (
 )
 from engine.operators.failure_log import FailureLog
 from engine.operators.group_operators import FloatComoment, FloatSum, Sums, ThresholdOperator
-from engine.operators.groupquery import GroupQueryOperator
-from engine.operators.groupwise import GeneralOperator
+from engine.operators.groupwise import GeneralOperator, GroupQueryOperator
 from engine.operators.interner import put_interning
 from engine.operators.operator import Operator
 from engine.operators.slots import Finish, SlotLayout, of_single_words
