@@ -246,9 +246,8 @@ def _encode_dates(array: pa.Array) -> np.ndarray:
         # Arrow drops the time of day silently.
         same = pc.equal(days.cast(array.type), array)
         if not pc.all(same).as_py():
-            raise InvalidValue(
-                f"{array.filter(pc.invert(same))[0]} is not a valid DATE: it has a time of day"
-            )
+            other = array.filter(pc.invert(same))[:1].cast(pa.string())[0]
+            raise InvalidValue(f"{other} is not a valid DATE: it has a time of day")
     return days.view(pa.int32()).fill_null(0).to_numpy().astype(np.int64)
 
 

@@ -201,4 +201,6 @@ def _shown(array: pa.Array, row: int) -> str:
     try:
         return shown(one.to_pylist(maps_as_pydicts="strict")[0])[:_SHOWN]
     except (ValueError, OverflowError, pa.ArrowException):
-        return str(one[0])[:_SHOWN]  # Python has no value for it
+        if pa.types.is_timestamp(one.type):  # PyArrow shows it although Python has no such year
+            one = one.cast(pa.string())
+        return str(one[0])[:_SHOWN]

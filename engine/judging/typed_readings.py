@@ -21,7 +21,7 @@ from engine.kernels.words import NULL
 from engine.schema import NESTED, Column, Kind, Type
 from engine.state.dictionary import Dictionary
 
-REFUSED = (InvalidValue, pa.ArrowInvalid, pa.ArrowNotImplementedError)
+REFUSED = (InvalidValue, pa.ArrowInvalid, pa.ArrowNotImplementedError, OverflowError)
 """What an encoder raises for a value that does not fit."""
 
 

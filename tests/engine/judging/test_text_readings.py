@@ -8,6 +8,7 @@ import random
 import pyarrow as pa
 import pytest
 
+from engine.codec.arrow import encode_arrow
 from engine.codec.plain_texts import words_of_plain
 from engine.codec.values import encoder
 from engine.errors import InvalidValue
@@ -30,6 +31,7 @@ from engine.schema import (
     UUID,
     Column,
     Kind,
+    Schema,
     Type,
 )
 from engine.state.dictionary import Dictionary
@@ -161,3 +163,16 @@ def test_rows_without_columns_or_rows() -> None:
     for types in itertools.product((pa.string(), pa.int64(), pa.null(), pa.float32()), repeat=2):
         batch = pa.record_batch([pa.array([], type) for type in types], ["a", "b"])
         assert judge.judged(batch, Dictionary()).good.shape == (2, 0)
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us"])
+def test_moments_for_which_python_has_no_year(unit: str) -> None:
+    """They are faults of their rows, and not of the load."""
+    array = pa.array([0, 2**62], pa.int64()).cast(pa.timestamp(unit))
+    for type in (TEXT, DATE):
+        judge = RowJudge((Column("c", type),), (0,))
+        found = judge.judged(pa.record_batch([array], ["c"]), Dictionary())
+        assert found.bad.tolist() == [False, True]
+        assert found.messages(2) == [f"column c: <value out of range: {2**62}> is not a valid {type}"]
+    with pytest.raises(InvalidValue, match=f"column c: .*{2**62}"):
+        encode_arrow(pa.table({"c": array}), Schema((Column("c", DATE),)), Dictionary())
