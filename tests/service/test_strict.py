@@ -201,3 +201,29 @@ def test_parameters_that_are_right_need_no_framework(client: Client, monkeypatch
     monkeypatch.setattr(routing, "solve_dependencies", solved)
     for wish in ({}, {"limit": "1"}, {"format": "json", "where": "a = 1"}, {"as_of": "1", "limit": "0"}):
         assert client.get("/v1/tables/t/rows", **wish).status_code == 200, wish
+
+
+def test_a_script_needs_no_framework_and_one_that_is_wrong_is_told_why(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = [
+        ({"sql": "SELECT $1 AS a", "parameters": [1]}, {}),
+        ({"sql": "SELECT 1 AS a"}, {"format": "csv"}),
+        ({"sql": "SELECT $1 AS a", "parameters": [{"type": "DATE", "value": "2026-01-01"}]}, {}),
+        ({"sql": "SELECT $1 AS a", "parameters": [{"type": "NOTHING", "value": 1}]}, {}),
+        ({"sql": "SELECT $1 AS a", "parameters": [{"value": 1}]}, {}),
+        ({"sql": "SELECT :a AS a, $1", "parameters": {"a": None}}, {}),
+        ({"sql": "SELECT 1", "parameters": list(range(1000))}, {}),
+        ({"sql": 1}, {}),
+        ({"nonsense": 1}, {}),
+        ({"sql": "SELECT 1"}, {"format": "xml"}),
+    ]
+
+    def answers() -> list[tuple[int, bytes]]:
+        asked = (client.http.post("/v1/sql", json=body, params=params) for body, params in sent)
+        return [(it.status_code, it.content) for it in map(client.run, asked)]
+
+    ours = answers()
+    assert [status for status, _ in ours[:3]] == [200] * 3 and all(status >= 400 for status, _ in ours[7:])
+    monkeypatch.setattr(strict, "_converted", lambda given, converters: None)
+    assert answers() == ours

@@ -71,7 +71,7 @@ class StrictRoute(APIRoute):
                 if has_body(request):
                     check_json(request)
                 request = with_body_limit(request, request.app.state.settings.sql_limit)
-            elif plain is not None and (given := _converted(request.query_params, plain)) is not None:
+            if plain is not None and (given := _converted(request.query_params, plain)) is not None:
                 return await self.endpoint(request=request, **request.path_params, **given)  # type: ignore[no-any-return]
             return await handle(request)
 
