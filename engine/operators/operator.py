@@ -20,6 +20,9 @@ from engine.state.packed_times import Frontier
 NO_ROUNDS = np.empty(0, np.int64)
 """The rounds of the outermost scope, as kernels take them."""
 
+PIECE = 1 << 15
+"""Rows of a piece of a large delta."""
+
 
 class Stateful(Protocol):
     """State that outlives an advance, and takes its changes as a whole or not at all."""
@@ -126,6 +129,8 @@ class Operator:
     known once the operators have an order (`engine.operators.turns`)."""
     taken = 0
     """Nanoseconds of its steps that Python has measured."""
+    waits = False
+    """Whether the step's deltas are made when they are asked for, by `pieces`."""
 
     def __init__(self, inputs: Iterable[Operator]) -> None:
         self.inputs = list(inputs)
@@ -185,6 +190,17 @@ class Operator:
         if len(out) > 1:
             self.out = out = [np.ascontiguousarray(np.concatenate(out, axis=1))]
         return out[0]
+
+    @property
+    def is_large(self) -> bool:
+        """Whether a delta of the step has more rows than a piece."""
+        return any(delta.shape[1] > PIECE for delta in self.out)
+
+    def pieces(self, step: Step) -> Iterator[np.ndarray]:
+        """The deltas of the step, large ones some rows at a time."""
+        for delta in self.out:
+            for first in range(0, delta.shape[1], PIECE):
+                yield delta[:, first : first + PIECE]
 
     def parts(self) -> Iterator[Operator]:
         """The operator itself and those inside it."""

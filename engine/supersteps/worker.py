@@ -22,6 +22,7 @@ from engine.runtime.executor_jobs import read_stored
 from engine.runtime.kept import Kept, kept_states
 from engine.state.store.directory import StateDirectory
 from engine.state.store.files import BatchFile, TextFile
+from engine.state.task_dictionary import KnownTexts, TaskDictionary
 from engine.supersteps.alone import Offer
 from engine.supersteps.flags import Flags, agreement
 from engine.supersteps.fresh_keys import check_new_keys
@@ -31,7 +32,6 @@ from engine.supersteps.messages import Message, MessageKind, Scratch
 from engine.supersteps.rendered import RenderedTask
 from engine.supersteps.shard import Shard
 from engine.supersteps.spec import Spec
-from engine.supersteps.task_dictionary import KnownTexts, TaskDictionary
 
 _KNOWN: dict[Path, KnownTexts] = {}
 
