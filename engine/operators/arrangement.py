@@ -21,7 +21,8 @@ from engine.kernels.floatsums import DIFFS, arrange_floats
 from engine.kernels.lookup import WALK
 from engine.kernels.magnitudes import mass
 from engine.kernels.narrow.narrow_rows import NARROW, Batch, as_matrix
-from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums
+from engine.kernels.parallel import threads
+from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums, consolidated_rows
 from engine.kernels.parallel.threads import Beside
 from engine.kernels.stepping import opcodes
 from engine.kernels.stepping.tables import TOTAL_MASS
@@ -409,6 +410,21 @@ class SumsArrangement(Arrangement):
     @property
     def reads(self) -> frozenset[int]:
         return super().reads.union(self.slots[:, 1:].ravel().tolist())
+
+    def step(self, step: Step) -> None:
+        source = self.inputs[0]
+        if not source.waits:
+            super().step(step)
+            return
+        if self.batch is not None:
+            self.end_step()
+        parts, total = [], 0.0
+        for piece in source.pieces(step):
+            parts.append(as_matrix(self.arrange(np.ascontiguousarray(piece), step)))
+            total += mass(piece[-1])
+        if parts:
+            batch = consolidated_rows(threads.joined(parts), self.width + self.depth + 1)
+            self.take(batch, step, total)
 
     def arrange(self, delta: np.ndarray, step: Step) -> Batch:
         slots = self.slots

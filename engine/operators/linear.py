@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from engine.kernels.narrow.narrow_rows import as_matrix
@@ -10,7 +12,7 @@ from engine.kernels.parallel.divided_sort import arrange_delta
 from engine.kernels.stepping import opcodes
 from engine.operators.failure_log import FailureLog
 from engine.operators.operator import Instruction, Operator, Step
-from engine.scalar import ScalarProgram
+from engine.scalar import Failures, ScalarProgram
 
 _NO_ROUNDS = np.empty(0, np.int64)
 
@@ -50,24 +52,6 @@ class ConcatOperator(Operator):
         self.out = [delta for operator in self.inputs for delta in operator.out]
 
 
-class NegateOperator(Operator):
-    """The collection with the sign of every diff inverted."""
-
-    @property
-    def instruction(self) -> Instruction:
-        return Instruction(opcodes.NEGATE, (self.inputs[0],))
-
-    def step(self, step: Step) -> None:
-        self.out = [negated(delta) for delta in self.inputs[0].out]
-
-
-def negated(delta: np.ndarray) -> np.ndarray:
-    """The delta with the sign of every diff inverted."""
-    result = delta.copy()
-    np.negative(result[-1], out=result[-1])
-    return result
-
-
 class ConsolidateOperator(Operator):
     """The collection with equal rows and times of a step added up."""
 
@@ -86,7 +70,69 @@ def consolidated(delta: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(as_matrix(arrange_delta(delta, order, _NO_ROUNDS)).T)
 
 
-class SelectOperator(Operator):
+class LinearOperator(Operator):
+    """An operator that treats every row on its own, as `of` says.
+
+    If it is `pulled`, because sums are the only reader of its rows, large deltas wait until these ask for
+    them, some rows at a time; so they never lie in memory as a whole.
+    """
+
+    is_pulled = False
+    """Whether its only reader asks for `pieces`; known once the operators have an order."""
+
+    def step(self, step: Step) -> None:
+        self.out = []
+        is_seen = step.meter is not None and step.meter.sees_steps
+        self.waits = self.is_pulled and not is_seen and self.inputs[0].is_large
+        if not self.waits:
+            self.out = [made for delta in self.inputs[0].out if (made := self.of(delta, step)).shape[1]]
+
+    def of(self, delta: np.ndarray, step: Step) -> np.ndarray:
+        """What follows from a delta, of which each word's line has its words side by side."""
+        raise TypeError(f"{type(self).__name__} does not define of")
+
+    def pieces(self, step: Step) -> Iterator[np.ndarray]:
+        if not self.waits:
+            yield from super().pieces(step)
+            return
+        for piece in self.inputs[0].pieces(step):
+            made = self.of(piece, step)
+            self.made += made.shape[1]
+            if made.shape[1]:
+                yield made
+
+    @property
+    def is_large(self) -> bool:
+        return self.waits or super().is_large
+
+    @property
+    def has_changes(self) -> bool:
+        return self.waits or super().has_changes
+
+    def clear(self) -> None:
+        super().clear()
+        self.waits = False
+
+
+class NegateOperator(LinearOperator):
+    """The collection with the sign of every diff inverted."""
+
+    @property
+    def instruction(self) -> Instruction:
+        return Instruction(opcodes.NEGATE, (self.inputs[0],))
+
+    def of(self, delta: np.ndarray, step: Step) -> np.ndarray:
+        return negated(delta)
+
+
+def negated(delta: np.ndarray) -> np.ndarray:
+    """The delta with the sign of every diff inverted."""
+    result = delta.copy()
+    np.negative(result[-1], out=result[-1])
+    return result
+
+
+class SelectOperator(LinearOperator):
     """Some columns of the input, in a given order."""
 
     def __init__(self, source: Operator, columns: tuple[int, ...], width: int) -> None:
@@ -101,16 +147,15 @@ class SelectOperator(Operator):
     def reads(self) -> frozenset[int]:
         return frozenset(self._rows[:-2].tolist())
 
-    def step(self, step: Step) -> None:
-        self.out = [self.of(delta) for delta in self.inputs[0].out]
-
-    def of(self, delta: np.ndarray) -> np.ndarray:
-        """The delta with the selected columns."""
+    def of(self, delta: np.ndarray, step: Step | None = None) -> np.ndarray:
         return delta[self._rows]
 
 
-class MapOperator(Operator):
-    """Each row becomes the row of a program's results; a row that fails becomes an error."""
+class ProgramOperator(LinearOperator):
+    """An operator that computes expressions of each row; a row that fails becomes an error."""
+
+    operation: int
+    """How compiled code runs it, unless only Python has the program."""
 
     def __init__(self, source: Operator, program: ScalarProgram, failures: FailureLog) -> None:
         super().__init__([source])
@@ -119,70 +164,60 @@ class MapOperator(Operator):
 
     @property
     def instruction(self) -> Instruction:
-        return _instruction(opcodes.MAP, self.inputs[0], self._program)
+        code = self._program.registers
+        if code is None:
+            return Instruction(opcodes.PYTHON, (self.inputs[0],))
+        return Instruction(self.operation, (self.inputs[0],), first=code.lines, second=code.results)
+
+    def _report(self, failed: Failures, delta: np.ndarray, step: Step) -> None:
+        self.failures.add(failed.messages, delta[-2:, failed.rows], step)
+
+
+class MapOperator(ProgramOperator):
+    """Each row becomes the row of a program's results."""
+
+    operation = opcodes.MAP
 
     @property
     def reads(self) -> frozenset[int]:
         return self._program.reads
 
-    def step(self, step: Step) -> None:
-        self.out = []
-        for delta in self.inputs[0].out:
-            result = np.empty((len(self._program) + 2, delta.shape[1]), np.int64)
-            failed = self._program.fill(np.ascontiguousarray(delta[:-2]), result[:-2])
-            result[-2:] = delta[-2:]
-            if failed is not None:
-                self.failures.add(failed.messages, delta[-2:, failed.rows], step)
-                result = np.ascontiguousarray(np.delete(result, failed.rows, axis=1))
-            self.out.append(result)
+    def of(self, delta: np.ndarray, step: Step) -> np.ndarray:
+        result = np.empty((len(self._program) + 2, delta.shape[1]), np.int64)
+        failed = self._program.fill(delta[:-2], result[:-2])
+        result[-2:] = delta[-2:]
+        if failed is None:
+            return result
+        self._report(failed, delta, step)
+        return np.ascontiguousarray(np.delete(result, failed.rows, axis=1))
 
 
-class FilterOperator(Operator):
-    """The rows for which a program's one result is true; a row that fails becomes an error."""
+class FilterOperator(ProgramOperator):
+    """The rows for which a program's one result is true."""
 
-    def __init__(self, source: Operator, program: ScalarProgram, failures: FailureLog) -> None:
-        super().__init__([source])
-        self._program = program
-        self.failures = failures
-
-    @property
-    def instruction(self) -> Instruction:
-        return _instruction(opcodes.FILTER, self.inputs[0], self._program)
+    operation = opcodes.FILTER
 
     @property
     def reads(self) -> frozenset[int] | None:
         return None if self.wanted is None else self.wanted | self._program.reads
 
-    def step(self, step: Step) -> None:
-        self.out = []
+    def of(self, delta: np.ndarray, step: Step) -> np.ndarray:
         wanted = None if step.meter is not None and step.meter.sees_steps else self.wanted
-        for delta in self.inputs[0].out:
-            words, failed = self._program(np.ascontiguousarray(delta[:-2]))
-            keep = words[0] == 1
-            if failed is not None:
-                self.failures.add(failed.messages, delta[-2:, failed.rows], step)
-                keep[failed.rows] = False
-            if keep.all():
-                self.out.append(delta)
-            elif keep.any():
-                self.out.append(_chosen(delta, keep, wanted))
-
-
-def _instruction(operation: int, source: Operator, program: ScalarProgram) -> Instruction:
-    """How compiled code runs an operator of a program: by `operation`, unless only Python has the program."""
-    code = program.registers
-    if code is None:
-        return Instruction(opcodes.PYTHON, (source,))
-    return Instruction(operation, (source,), first=code.lines, second=code.results)
+        words, failed = self._program(delta[:-2])
+        keep = words[0] == 1
+        if failed is not None:
+            self._report(failed, delta, step)
+            keep[failed.rows] = False
+        return delta if keep.all() else _chosen(delta, keep, wanted)
 
 
 def _chosen(delta: np.ndarray, keep: np.ndarray, wanted: frozenset[int] | None) -> np.ndarray:
     """The rows of a delta for which `keep` is true. Of a large one, each `wanted` word is copied on its
-    own; the others are 0, which takes no memory."""
+    own; the others have any value."""
     places = np.flatnonzero(keep)
     if len(keep) < threads.LARGE:
         return delta.take(places, axis=1)
-    chosen = np.zeros((len(delta), len(places)), np.int64)
+    chosen = np.empty((len(delta), len(places)), np.int64)
 
     def copy(line: int) -> None:
         np.take(delta[line], places, out=chosen[line], mode="clip")  # which needs no buffer

@@ -13,8 +13,15 @@ from typing import Protocol
 
 import numpy as np
 
+from engine.kernels.rounds import split_deltas
 from engine.kernels.stepping.tables import NANOSECONDS, TOTAL
 from engine.state.packed_times import Frontier
+
+NO_ROUNDS = np.empty(0, np.int64)
+"""The rounds of the outermost scope, as kernels take them."""
+
+PIECE = 1 << 15
+"""Rows of a piece of a large delta."""
 
 
 class Stateful(Protocol):
@@ -122,6 +129,8 @@ class Operator:
     known once the operators have an order (`engine.operators.turns`)."""
     taken = 0
     """Nanoseconds of its steps that Python has measured."""
+    waits = False
+    """Whether the step's deltas are made when they are asked for, by `pieces`."""
 
     def __init__(self, inputs: Iterable[Operator]) -> None:
         self.inputs = list(inputs)
@@ -182,6 +191,17 @@ class Operator:
             self.out = out = [np.ascontiguousarray(np.concatenate(out, axis=1))]
         return out[0]
 
+    @property
+    def is_large(self) -> bool:
+        """Whether a delta of the step has more rows than a piece."""
+        return any(delta.shape[1] > PIECE for delta in self.out)
+
+    def pieces(self, step: Step) -> Iterator[np.ndarray]:
+        """The deltas of the step, large ones some rows at a time."""
+        for delta in self.out:
+            for first in range(0, delta.shape[1], PIECE):
+                yield delta[:, first : first + PIECE]
+
     def parts(self) -> Iterator[Operator]:
         """The operator itself and those inside it."""
         yield self
@@ -192,6 +212,8 @@ class Operator:
 
     def abandon(self) -> None:
         """Drop work for later rounds, after an advance was aborted."""
+        if self.deferred is not None:
+            self.deferred.clear()
 
     def rewire(self, mapping: dict[Operator, Operator]) -> None:
         """Replace inputs by other operators for the same collections."""
@@ -226,6 +248,12 @@ class Deferred:
             scope.schedule(rounds)
         else:
             waiting.append(item)
+
+    def put_all(self, lines: np.ndarray, depth: int, scope: StepScope) -> None:
+        """Keep lines [W + d + 2, n], which have `depth` rounds before their epochs, each for its rounds."""
+        if lines.shape[1]:
+            for rounds, delta in split_deltas(lines, depth):
+                self.put(rounds, delta, scope)
 
     def take(self, rounds: tuple[int, ...]) -> list[np.ndarray]:
         """Remove and return all that waits for these rounds."""

@@ -1,7 +1,9 @@
 """Turns: the order in which operators run, and which of them a change reaches.
 
 Operators run inputs first. An operator takes a turn only if it has changes of its own or reads an operator
-that has: work follows the change, however many other operators there are.
+that has: work follows the change, however many other operators there are. An arrangement of what another
+operator makes runs right after it, so that a large delta soon has its last reader; what a source emits stays
+with the advance anyway.
 """
 
 from __future__ import annotations
@@ -10,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
+from engine.operators.arrangement import Arrangement, SumsArrangement
+from engine.operators.linear import InputOperator, LinearOperator
 from engine.operators.operator import Operator
 from engine.operators.temporal import TemporalOperator, TodayOperator
 
@@ -31,7 +35,7 @@ class OperatorTurns:
     """The turns of operators that are given in an order in which they run."""
 
     def __init__(self, operators: Iterable[Operator]) -> None:
-        operators = list(operators)
+        operators = _arranged_early(operators)
         self.operators = tuple(operators)
         """The operators by place."""
         parts = [part for operator in operators for part in operator.parts()]
@@ -46,11 +50,17 @@ class OperatorTurns:
                 readers[source].append(place)
         self.readers = tuple(tuple(places) for places in readers.values())
         """The places of the operators that read each of them."""
-        for operator in reversed(operators):
-            operator.wanted = _wanted([operators[place].reads for place in readers[operator]])
+        read_at: dict[Operator, int] = {}
         done: dict[int, list[Operator]] = {}
-        for operator, place in self._places.items():
-            done.setdefault(max(readers[operator], default=place), []).append(operator)
+        for operator in reversed(operators):
+            its = [operators[place] for place in readers[operator]]
+            operator.wanted = _wanted([reader.reads for reader in its])
+            last = max((read_at[reader] for reader in its), default=self._places[operator])
+            done.setdefault(last, []).append(operator)
+            read_at[operator] = self._places[operator]
+            if isinstance(operator, LinearOperator):
+                operator.is_pulled = len(its) == 1 and _pulls(its[0])
+                read_at[operator] = last if operator.is_pulled else read_at[operator]
         self._turns = tuple(
             Turn(operator, tuple(readers[operator]), tuple(done.get(place, ())))
             for operator, place in self._places.items()
@@ -68,6 +78,28 @@ class OperatorTurns:
                 if reader not in known:
                     known.add(reader)
                     heappush(waiting, reader)
+
+
+def _arranged_early(operators: Iterable[Operator]) -> list[Operator]:
+    """The operators, inputs first, with arrangements right after what they arrange."""
+    early: dict[Operator, list[Operator]] = {}
+    others = []
+    for operator in operators:
+        if isinstance(operator, Arrangement) and _is_passing(operator.inputs[0]):
+            early.setdefault(operator.inputs[0], []).append(operator)
+        else:
+            others.append(operator)
+    return [it for operator in others for it in (operator, *early.get(operator, ()))]
+
+
+def _is_passing(operator: Operator) -> bool:
+    """Whether an operator's deltas are there only until all have read them."""
+    return not isinstance(operator, InputOperator | Arrangement)
+
+
+def _pulls(reader: Operator) -> bool:
+    """Whether a reader asks for pieces of what is large."""
+    return isinstance(reader, SumsArrangement) or (isinstance(reader, LinearOperator) and reader.is_pulled)
 
 
 def _wanted(by_reader: list[frozenset[int] | None]) -> frozenset[int] | None:

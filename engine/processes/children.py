@@ -14,7 +14,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from multiprocessing import resource_tracker
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
@@ -31,6 +31,13 @@ def preload(module: str) -> None:
     """Load a module in the server too. Has an effect only before the first child."""
     _LOADED.append(module)
     _CONTEXT.set_forkserver_preload(_LOADED)
+
+
+def begin() -> None:
+    """Start the server, if it does not run yet, so that the first child need not wait until it has loaded its
+    modules. Returns at once."""
+    with _LOCK, _interrupts_blocked():
+        forkserver.ensure_running()
 
 
 def pipe(*, duplex: bool = True) -> tuple[Connection, Connection]:

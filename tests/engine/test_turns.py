@@ -5,13 +5,17 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from engine.errors import EngineError
 from engine.kernels.parallel import threads
+from engine.operators import linear
 from engine.operators.allowance import Allowance, Spending
+from engine.operators.arrangement import Arrangement
+from engine.operators.linear import FilterOperator
 from engine.operators.operator import Operator, Step
 from engine.plan.expressions import Call, Cast, ColumnRef, Literal, Op
 from engine.plan.nodes import (
@@ -90,6 +94,17 @@ def test_nothing_is_stepped_if_changes_end_on_their_way(engine: Engine) -> None:
     assert rows(engine, "nodes") == [(1, 1)]
 
 
+def test_a_delta_that_views_arrange_in_different_ways_has_its_last_reader_at_once(engine: Engine) -> None:
+    large = Filter(EDGES, Call(Op.GT, (ColumnRef(0, BIGINT), Literal(0, BIGINT)), BOOLEAN))
+    engine.create_view("one", Join(large, OTHERS, (0,), (0,)))
+    engine.create_view("other", Join(large, OTHERS, (1,), (1,)))
+    operators = engine._dataflow.turns.operators
+    (place,) = (i for i, operator in enumerate(operators) if isinstance(operator, FilterOperator))
+    for arrangement in operators[place + 1 : place + 3]:
+        assert type(arrangement) is Arrangement
+        assert arrangement.inputs == [operators[place]]
+
+
 def test_no_delta_is_held_between_advances(engine: Engine) -> None:
     engine.create_view("paths", paths(EDGES))
     engine.create_view("ids", Intern(EDGES))
@@ -145,6 +160,8 @@ def test_of_a_large_delta_only_words_that_somebody_reads_pass_a_filter(
 ) -> None:
     monkeypatch.setattr(threads, "GRAIN", 1)
     monkeypatch.setattr(threads, "LARGE", 2)
+    # Words that nobody writes are 0.
+    monkeypatch.setattr(linear, "np", SimpleNamespace(**{**vars(np), "empty": np.zeros}))
     wide = source("wide", 4)
     engine.create_source("wide", wide.schema, keep=False)
     kept = Filter(
