@@ -37,7 +37,7 @@ from tests.seeds import SEED, each_seed, few, seeds
 
 THREADS = (1, 2, 7)
 NO_ROUNDS = NO_MASKS = np.empty(0, np.int64)
-CASES = few(60)
+CASES = few(120)
 
 
 @contextmanager

@@ -44,7 +44,7 @@ def test_contents_are_kept_through_merges(compacts: bool) -> None:
     rng = np.random.default_rng(SEED)
     trace = Trace(1)
     inserted: Counter[tuple[int, ...]] = Counter()
-    for epoch in range(600):
+    for epoch in range(300):
         size = 3 * QUANTUM if epoch % 100 == 7 else int(rng.integers(1, 2 * AT_ONCE))
         rows = batch(rng, size, epoch, 500 if epoch % 3 else 10**6)
         if compacts:
@@ -89,7 +89,7 @@ def test_a_saved_state_comes_back() -> None:
     """Whatever was merged since, also by merges that were under way, and to later epochs."""
     rng = np.random.default_rng(SEED + 2)
     trace = Trace(1)
-    for epoch in range(60):
+    for epoch in range(40):
         trace.insert(batch(rng, int(rng.integers(1, QUANTUM)), epoch, 10**6))
         if epoch % 10 == 9:
             before, rows = contents(trace, True), trace.rows
