@@ -16,7 +16,7 @@ from engine.operators import stretches
 from engine.operators.arrangement import Arrangement
 from engine.operators.compiled_step import CompiledStep
 from engine.operators.linear import InputOperator
-from engine.operators.operator import Meter, Operator, Stateful, Step, Timer
+from engine.operators.operator import NO_ROUNDS, Meter, Operator, Stateful, Step, Timer
 from engine.operators.stopwatch import LARGE, Sampling
 from engine.operators.turns import OperatorTurns
 from engine.state.layer import Layer
@@ -24,7 +24,6 @@ from engine.state.packed_times import TOTAL, Frontier, Order
 
 FEW = 2048
 """The most rows of a step that is tried in compiled code."""
-_NO_ROUNDS = np.empty(0, np.int64)
 
 
 class OperatorFailed(Exception):
@@ -105,7 +104,7 @@ class RunningDataflow:
     def step(self, clock: Timer | None = None, meter: Meter | None = None) -> Step:
         """The outermost scope's step of an advance that is not computed here. It may replace traces."""
         self._rewired()
-        return Step((), _NO_ROUNDS, self, self._changed, self.order.masks, clock, meter)
+        return Step((), NO_ROUNDS, self, self._changed, self.order.masks, clock, meter)
 
     def run(self, rows: int = LARGE, meter: Meter | None = None) -> None:
         """Run the operators that the inputs' changes reach, for `rows` rows of changes, as far as the meter
@@ -131,7 +130,7 @@ class RunningDataflow:
 
     def _step(self, rows: int, meter: Meter | None, *, is_whole: bool) -> None:
         """Run one step of an advance of `rows` rows; `is_whole` if it is the only one."""
-        step = Step((), _NO_ROUNDS, self, self._changed, self.order.masks, self._sampling.clock(rows), meter)
+        step = Step((), NO_ROUNDS, self, self._changed, self.order.masks, self._sampling.clock(rows), meter)
         if is_whole and self._runs_compiled(rows, step):
             return
         for turn in self.turns.reached(input for input in self._fed if input.pending is not None):
