@@ -261,13 +261,11 @@ def _encode_times(array: pa.Array) -> np.ndarray:
 
 def _encode_integers(array: pa.Array, type: Type) -> np.ndarray:
     words = array.fill_null(0).to_numpy().astype(np.int64)
-    if array.type == pa.int64() and (words == NULL).any():
-        raise invalid(int(NULL), type, "out of range")
-    if type.whole:
-        low, high = type.bounds
+    least, most = words.min(initial=0), words.max(initial=0)
+    low, high = type.bounds if type.whole else (NULL + 1, most)
+    if least < low or most > high:
         outside = (words < low) | (words > high)
-        if outside.any():
-            raise invalid(int(words[outside.argmax()]), type, "out of range")
+        raise invalid(int(words[outside.argmax()]), type, "out of range")
     return words
 
 

@@ -70,7 +70,8 @@ def _specials(array: pa.Array) -> list[float | None]:
 def _encode(array: pa.Array, type: Type, dictionary: Dictionary) -> np.ndarray:
     if is_text(array.type):
         array = _readable(array, type)
-    decimals = array.cast(pa.decimal128(_WIDEST, type.scale))
+    is_held = pa.types.is_decimal128(array.type) and array.type.scale == type.scale
+    decimals = array if is_held else array.cast(pa.decimal128(_WIDEST, type.scale))
     if pa.types.is_floating(array.type):
         # Arrow rounds floats to decimals; a float that does not come back had more decimals.
         same = pc.equal(decimals.cast(pa.float64()), array.cast(pa.float64()))
@@ -115,10 +116,13 @@ def decimal_words(decimals: pa.Array, type: Type, dictionary: Dictionary) -> tup
     words = halves[:, 0].copy()
     low, high = type.bounds
     least, most = max(low, 1 - FIRST_NUMERAL), min(high, FIRST_NUMERAL - 1)
-    lost = (halves[:, 1] != words >> 63) | (words < least) | (words > most)
-    valid = decimals.is_valid().to_numpy(zero_copy_only=False)
-    words[~valid] = NULL
-    lost &= valid
+    lost = halves[:, 1] != words >> 63
+    lost |= words < least
+    lost |= words > most
+    if decimals.null_count:
+        null = decimals.is_null().to_numpy(zero_copy_only=False)
+        words[null] = NULL
+        lost[null] = False
     if type.may_be_wide:
         for row in np.flatnonzero(lost).tolist():
             number = int.from_bytes(halves[row].tobytes(), "little", signed=True)

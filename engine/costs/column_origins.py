@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from engine.plan.expressions import ColumnRef
 from engine.plan.group_queries import GroupQuery
-from engine.plan.multijoins import MultiJoin
+from engine.plan.multijoins import MultiJoin, merged
 from engine.plan.nearest_joins import NearestJoin
 from engine.plan.node import SameSchema
 from engine.plan.nodes import Concat, GroupBy, Join, Map, Node, Reduce, Source
@@ -51,15 +51,9 @@ class ColumnOrigins:
                     for equal in equalities:
                         yield frozenset().union(*(self.all[parts[part]][column] for part, column in equal))
 
-    def classes(self) -> list[frozenset[Origin]]:
+    def classes(self) -> list[set[Origin]]:
         """The classes of columns that joins equate, directly or through others; in order."""
-        found: list[frozenset[Origin]] = []
-        for equal in self.equated():
-            meeting = [other for other in found if other & equal]
-            found = [other for other in found if not other & equal]
-            if equal:
-                found.append(equal.union(*meeting))
-        return sorted(found, key=sorted)
+        return sorted(merged(self.equated()), key=sorted)
 
     def _of(self, node: Node) -> Columns:
         match node:
@@ -77,10 +71,8 @@ class ColumnOrigins:
                     frozenset().union(*columns)
                     for columns in zip(*(self.all[part] for part in parts), strict=True)
                 )
-            case Reduce(input=input, keys=keys) | GroupBy(input=input, keys=keys):
-                return tuple(self.all[input][key] for key in keys)
-            case GroupQuery(input=input, keys=keys):
-                return tuple(self.all[input][key] for key in keys)
+            case Reduce() | GroupBy() | GroupQuery():
+                return tuple(self.all[node.input][key] for key in node.keys)
             case SameSchema(input=input) | Window(input=input):
                 return self.all[input]
             case _:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from engine.costs.column_origins import ColumnOrigins, Origin, columns_by_source
+from engine.costs.column_origins import ColumnOrigins, columns_by_source
 from engine.kernels.narrow.narrow_rows import Batch
 from engine.plan.nodes import Node, sources_of
 from engine.state.snapshot import RelationSnapshot, Snapshot
@@ -152,7 +152,7 @@ def _of_group(group: Mapping[str, tuple[RelationSnapshot, int]]) -> dict[str, Dr
 
 def _heavy(relation: RelationSnapshot, column: int) -> np.ndarray:
     """The values of a column that many of a source's rows have."""
-    seen = sampled_words(relation, (Origin("", column).column,), _LOOKED_AT)[0]
+    seen = sampled_words(relation, (column,), _LOOKED_AT)[0]
     values, counts = np.unique(seen, return_counts=True)
     return values[counts >= max(_HEAVY * len(seen), 2)]
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from engine.codec import decode_rows
 from engine.costs.machine_constants import job_seconds, machine_constants
-from engine.costs.rebuilding import rebuilt
 from engine.errors import EngineError
 from engine.plan.nodes import Constant, Node, Source
+from engine.plan.rebuilding import over
 from engine.state.dictionary import Dictionary
 
 _OLD, _MOST = 300.0, 1_000
@@ -56,7 +56,7 @@ def _over_constants(plan: Node, rows: Mapping[str, np.ndarray], dictionary: Dict
             if isinstance(node, Source):
                 known = _constant(node, rows.get(node.name), dictionary)
             else:
-                known = rebuilt(node, change)
+                known = over(node, change)
             made[node] = known
         return known
 

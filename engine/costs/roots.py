@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 from dataclasses import dataclass
 
-from engine.costs.rebuilding import rebuilt
 from engine.plan.expressions import Call, ColumnRef, Literal, Op
 from engine.plan.node import Node
-from engine.plan.nodes import Concat, Consolidate, Filter, Map, Recursive, Threshold
+from engine.plan.nodes import Concat, Consolidate, Filter, Map, Recursive, Threshold, nodes_of
+from engine.plan.rebuilding import over
 from engine.schema import BOOLEAN, Kind
 
 _PARTS = 1_021
@@ -36,7 +36,7 @@ class ThinnedPlan:
 
 def has_recursion(plan: Node) -> bool:
     """Whether a plan has a loop that reads itself."""
-    return isinstance(plan, Recursive) or any(map(has_recursion, plan.inputs))
+    return any(isinstance(node, Recursive) for node in nodes_of(plan))
 
 
 def thinned(plan: Node, share: float) -> ThinnedPlan:
@@ -63,8 +63,7 @@ class _Thinning:
         if is_root:
             return self._sampled(self.of(node))
         roots = set(_roots(node)) if isinstance(node, Recursive) else set[Node]()
-        made: Node = rebuilt(node, lambda inner: self._inside(inner, roots))
-        return made
+        return over(node, lambda inner: self._inside(inner, roots))
 
     def _inside(self, node: Node, roots: set[Node]) -> Node:
         """A node inside a loop with these roots, or inside another node without any."""
@@ -73,7 +72,7 @@ class _Thinning:
         if not roots or not node.free:
             return self.of(node)
         own = roots | set(_roots(node) if isinstance(node, Recursive) else ())
-        made: Node = rebuilt(node, lambda inner: self._inside(inner, own))
+        made = over(node, lambda inner: self._inside(inner, own))
         if made != node:
             self.originals[made] = node
         return made

@@ -128,16 +128,15 @@ class Trial:
 
     def figures(self) -> list[OperatorTrial]:
         """What each operator did and holds, in the order of `operators`."""
-        figures = zip(self._ordered(), self._figures(dict(self._inside())), strict=True)
-        return [replace(figure, texts=self._meter.texts_of(operator)) for operator, figure in figures]
-
-    def _figures(self, inside: Mapping[Operator, Sequence[Arrangement]]) -> list[OperatorTrial]:
-        return [
-            _cut_figures(operator, observed)
-            if self.is_cut
-            else _figures(operator, observed, inside.get(operator, ()))
-            for operator, observed in zip(self._ordered(), self.operators, strict=True)
-        ]
+        found: list[OperatorTrial] = []
+        inside = dict(self._inside())
+        for operator, observed in zip(self._ordered(), self.operators, strict=True):
+            within = inside.get(operator, ())
+            figures = (
+                _cut_figures(operator, observed) if self.is_cut else _figures(operator, observed, within)
+            )
+            found.append(replace(figures, texts=self._meter.texts_of(operator)))
+        return found
 
     @property
     def outermost(self) -> list[Hashable]:

@@ -27,6 +27,8 @@ from engine.state.dictionary import Dictionary
 
 _SHOWN = 80
 """The most characters of a value that a message shows."""
+_SAMPLE, _FEW = 1024, 64
+"""If so many texts have no more distinct ones, the others of their batch will hardly have many."""
 _Fault = tuple[np.ndarray, Callable[[int], str]]
 
 
@@ -117,6 +119,8 @@ def _values(array: pa.Array, type: Type, dictionary: Dictionary) -> tuple[np.nda
         return typed, misfits if misfits.any() else None
     if pa.types.is_string_view(array.type):
         array = array.cast(pa.large_string())
+    if len(array) > _SAMPLE and len(array[:_SAMPLE].unique()) <= _FEW:
+        return _shared(array.dictionary_encode(), type, dictionary)
     undecodable = _undecodable(array)
     if undecodable is None:
         words = words_of_plain(array, type, dictionary)

@@ -21,6 +21,7 @@ from numba.core.registry import cpu_target
 from engine import kernels
 from engine.kernels.compiled import KERNELS, SHIPPED, Kernel, cache_directory
 from engine.kernels.processor import BASELINE
+from engine.orphans import end_with_parent
 
 
 def load_modules() -> None:
@@ -63,7 +64,8 @@ def compile_one(place: int) -> str:
 def compile_all(places: Iterable[int], workers: int) -> None:
     """Compile the kernels in separate processes, and report progress."""
     waiting = list(places)
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as processes:
+    spawn = get_context("spawn")
+    with ProcessPoolExecutor(workers, mp_context=spawn, initializer=end_with_parent) as processes:
         running = [processes.submit(compile_one, place) for place in waiting]
         for count, done in enumerate(as_completed(running), 1):
             print(f"compiled {count} of {len(waiting)} kernels: {done.result()}", file=sys.stderr, flush=True)
@@ -73,7 +75,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m engine.kernels.build", description=__doc__)
     parser.add_argument("--ship", action="store_true", help="into the package, for the baseline processor")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
+    parser.add_argument("--with-parent", action="store_true", help="end with the process that began this")
     options = parser.parse_args()
+    if options.with_parent:
+        end_with_parent()
     if options.ship:
         if os.environ.get("NUMBA_CPU_NAME") != BASELINE:
             sys.exit(f"the kernels that are shipped are compiled for {BASELINE}, which this machine is not")

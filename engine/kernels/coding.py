@@ -22,9 +22,12 @@ large, the least such number with its sign, coded; and the number of its entry, 
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
+import numpy as np
 from numba import njit
 
-from engine.kernels.layers import layer
+from engine.kernels.layers import layer, uncounted
 from engine.kernels.texts import order_of
 from engine.kernels.words import NULL
 
@@ -47,6 +50,20 @@ def codes_of(is_text: bool, descending: bool, nulls_first: bool, is_wide: bool =
     if is_wide:
         return ((sign, shift, CUT), (sign, 0, NUMERAL))
     return ((sign, shift, PREFIX), (sign, 0, ENTRY)) if is_text else ((sign, shift, WORD),)
+
+
+class Texts(NamedTuple):
+    """The dictionary's arrays (see `engine.kernels.texts`)."""
+
+    entry_words: Any
+    ends: Any
+    arena: Any
+
+
+@njit
+def texts_of(entry_words, ends, arena):
+    """The texts of arrays that the caller keeps alive."""
+    return Texts(uncounted(entry_words), uncounted(ends), arena)
 
 
 @njit(inline="always")
@@ -97,3 +114,17 @@ def write_words(table, lines, place, codes, entry_words, out, first):
                 out[first, k] = decoded(layer(table, index), lines[k, place + 1], codes, w, entry_words)
         first += 1
     return first
+
+
+@njit
+def delta_of_rows(table, lines, codes, entry_words, first, values):
+    """Lines of a row's batch and number there, epoch and diff, as a delta [W + V + 2, n] of uncoded words,
+    with the `values` from column `first` on."""
+    out = np.empty((codes.shape[0] + values + 2, lines.shape[0]), np.int64)
+    width = write_words(table, lines, 0, codes, entry_words, out, 0)
+    for k in range(lines.shape[0]):
+        for v in range(values):
+            out[width + v, k] = lines[k, first + v]
+        out[width + values, k] = lines[k, 2]
+        out[width + values + 1, k] = lines[k, 3]
+    return out[: width + values + 2]

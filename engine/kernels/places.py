@@ -19,7 +19,7 @@ LEAST, MOST, TAKEN, FIELDS = 0, 1, 2, 3
 
 # Gains, a line a version: how much more it gains than the version before, and the next version in the list of
 # noted versions, which begins at line 0 and ends with LAST.
-MORE, NEXT = 0, 1
+MORE, FOLLOWING = 0, 1
 LAST = -1
 
 STACK = 256
@@ -91,9 +91,9 @@ def _counted(copies, free, limit):
 def _note(gains, version, more):
     """Note that the versions from `version` on gain `more`, measured against version 0."""
     if version > 0 and more != 0:
-        if gains[version, NEXT] == 0:
-            gains[version, NEXT] = gains[0, NEXT]
-            gains[0, NEXT] = version
+        if gains[version, FOLLOWING] == 0:
+            gains[version, FOLLOWING] = gains[0, FOLLOWING]
+            gains[0, FOLLOWING] = version
         gains[version, MORE] += more
 
 

@@ -192,15 +192,6 @@ def _equal_from(lines, first, i, j):
     return True
 
 
-@njit(inline="always")
-def equal_until(lines, last, i, j):
-    """Whether two lines are equal before column `last`."""
-    for c in range(last):
-        if lines[i, c] != lines[j, c]:
-            return False
-    return True
-
-
 @njit(forceinline=True)
 def _read_group(add, table, old, keys, m, place, lows, highs, width, rounds, base, fresh, later, count):
     """Accumulate a group's published rows by corner in `base`; list its new ones in `fresh`, by epoch.

@@ -11,7 +11,6 @@ from engine.errors import JoinTooLarge
 from engine.kernels.join import MOST_PAIRS
 from engine.kernels.narrow.narrow_rows import Batch
 from engine.kernels.parallel.divided_join import join_batch
-from engine.kernels.rounds import split_deltas
 from engine.kernels.stepping import opcodes
 from engine.operators.arrangement import ArrangementReader
 from engine.operators.operator import Deferred, Instruction, Operator, Step
@@ -75,9 +74,4 @@ class JoinOperator(Operator):
             raise JoinTooLarge.of(excess, MOST_PAIRS)
         if now.shape[1]:
             self.out.append(now)
-        if later.shape[1]:
-            for rounds, delta in split_deltas(later, len(step.rounds)):
-                self.deferred.put(rounds, delta, step.scope)
-
-    def abandon(self) -> None:
-        self.deferred.clear()
+        self.deferred.put_all(later, len(step.rounds), step.scope)

@@ -10,14 +10,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from engine.kernels.arrange import arrange
-from engine.operators.operator import Step
+from engine.operators.operator import NO_ROUNDS, Step
 from engine.state.dictionary import Dictionary
 from engine.state.layer import Layer
 from engine.state.packed_times import Frontier
 from engine.state.trace import Trace
 
 _ORDER = np.array([0, 1], np.int64)
-_NO_ROUNDS = np.empty(0, np.int64)
 
 
 class FailureLog:
@@ -65,7 +64,7 @@ class FailureLog:
 
     def batch(self) -> np.ndarray:
         """All that the advance has added, as one batch."""
-        return arrange(np.ascontiguousarray(np.concatenate(self._fresh, axis=1)), _ORDER, _NO_ROUNDS)
+        return arrange(np.ascontiguousarray(np.concatenate(self._fresh, axis=1)), _ORDER, NO_ROUNDS)
 
     @property
     def staged_layers(self) -> tuple[Layer, ...]:

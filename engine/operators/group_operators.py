@@ -10,7 +10,6 @@ group of its own for them (`engine.operators.interesting_times`).
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from typing import TypeVar
 
 import numpy as np
@@ -27,12 +26,10 @@ from engine.operators.failure_log import FailureLog
 from engine.operators.finishing import Finishing
 from engine.operators.interesting_times import Groups, at_chains
 from engine.operators.linear import consolidated
-from engine.operators.operator import Deferred, Instruction, Operator, Step, StepScope
+from engine.operators.operator import NO_ROUNDS, Deferred, Instruction, Operator, Step, StepScope
 from engine.operators.slots import Finish
 from engine.plan.nodes import Clamp
 from engine.state.packed_times import TOTAL
-
-_NO_ROUNDS = np.empty(0, np.int64)
 
 Result = TypeVar("Result")
 
@@ -87,11 +84,9 @@ class GroupOperator(Operator):
     def of_all(self, source: Arrangement, scope: StepScope) -> np.ndarray:
         """The delta of all groups of `source`, which has one new batch; neither it nor the step has
         rounds."""
-        reduce = copy(self)
-        reduce.inputs = [source]
-        step = Step((), _NO_ROUNDS, scope, [], TOTAL.masks)
+        step = Step((), NO_ROUNDS, scope, [], TOTAL.masks)
         keys = keys_of(source.batch, self.key)  # type: ignore[arg-type]
-        delta, _ = reduce._changes(reduce._groups(keys, step), step)
+        delta, _ = self._changes(Groups(keys, source.after(), source.published, NO_ROUNDS), step)
         return delta
 
     def _touched(self, step: Step) -> np.ndarray | None:
@@ -109,9 +104,6 @@ class GroupOperator(Operator):
         for low, high in zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True):
             rounds = tuple(lines[low, :depth].tolist())
             self.deferred.put(rounds, np.ascontiguousarray(lines[low:high, depth:]), step.scope)
-
-    def abandon(self) -> None:
-        self.deferred.clear()
 
 
 def _by_part(kernel: Callable[..., Result], groups: Groups, *arguments: object) -> list[Result]:

@@ -6,10 +6,8 @@ import numpy as np
 
 from engine.kernels.parallel.divided_sort import arrange_delta
 from engine.operators.arrangement import Arrangement
-from engine.operators.operator import Operator
+from engine.operators.operator import NO_ROUNDS, Operator
 from engine.state.packed_times import Frontier
-
-_NO_ROUNDS = np.empty(0, np.int64)
 
 
 class History(Arrangement):
@@ -25,7 +23,7 @@ class History(Arrangement):
     def begin_with(self, delta: np.ndarray, since: int) -> None:
         """Start with the differences of a delta at complete epochs, readable from `since` on."""
         self.trace.since = since
-        batch = arrange_delta(delta, self.order, _NO_ROUNDS)
+        batch = arrange_delta(delta, self.order, NO_ROUNDS)
         if len(batch):
             self.trace.insert(batch)
         self.reset()

@@ -16,10 +16,10 @@ from engine.errors import JoinTooLarge
 from engine.kernels.arrange import arrange
 from engine.kernels.candidates import count_rows, propose, take_fewer
 from engine.kernels.join import MOST_PAIRS, join
+from engine.operators.operator import NO_ROUNDS
 
 Layout = tuple[int, ...]
 
-_NO_ROUNDS = np.empty(0, np.int64)
 _MANY = np.iinfo(np.int64).max
 
 
@@ -63,7 +63,7 @@ class Meeting:
     ) -> tuple[np.ndarray, np.ndarray | None]:
         """The lines at the step's `rounds`, and those that belong to later rounds: [W + d + 2, n]."""
         lookup = self._lookup
-        batch = arrange(lines, self._order, _NO_ROUNDS)
+        batch = arrange(lines, self._order, NO_ROUNDS)
         table = tables[lookup.table]
         now, later, excess = join(
             batch, self._words, table, lookup.key, self._width, lookup.depth, rounds, self._columns, masks
@@ -105,8 +105,10 @@ class Proposing:
 class Selecting:
     """Rearranges lines into another layout."""
 
-    def __init__(self, before: Layout, after: Layout, then: Step | None) -> None:
-        self.then = then
+    then: Step | None = None
+    """It is the last step."""
+
+    def __init__(self, before: Layout, after: Layout) -> None:
         words = len(before)
         self._rows = np.array([*(before.index(a) for a in after), words, words + 1], np.int64)
 

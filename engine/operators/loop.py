@@ -22,11 +22,9 @@ from engine.kernels.rounds import split_deltas
 from engine.kernels.stepping import opcodes
 from engine.operators.failure_log import FailureLog
 from engine.operators.linear import negated
-from engine.operators.operator import Deferred, Instruction, Operator, Step, StepScope
+from engine.operators.operator import NO_ROUNDS, Deferred, Instruction, Operator, Step, StepScope
 from engine.plan.nodes import OnLimit
 from engine.scalar import ScalarProgram
-
-_NO_ROUNDS = np.empty(0, np.int64)
 
 
 class VariableOperator(Operator):
@@ -50,9 +48,6 @@ class VariableOperator(Operator):
                 self.out.append(initial)
                 if self._limit > 1:
                     self.deferred.put((*step.rounds[:-1], 1), negated(initial), step.scope)
-
-    def abandon(self) -> None:
-        self.deferred.clear()
 
 
 class EnterAt(Operator):
@@ -88,9 +83,6 @@ class EnterAt(Operator):
                 self.out.append(entered)
             elif self._loop.allows(current, entered):
                 self.deferred.put((*step.rounds[:-1], current), entered, step.scope)
-
-    def abandon(self) -> None:
-        self.deferred.clear()
 
 
 class WithRoundOperator(Operator):
@@ -302,4 +294,4 @@ class Loop(Operator):
 
 def _is_change(delta: np.ndarray) -> bool:
     """Whether some rows of the delta do not cancel."""
-    return len(arrange(delta, np.arange(len(delta) - 1), _NO_ROUNDS)) > 0
+    return len(arrange(delta, np.arange(len(delta) - 1), NO_ROUNDS)) > 0

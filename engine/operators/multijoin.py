@@ -88,6 +88,3 @@ class MultiJoinOperator(Operator):
             self.out.append(lines)
         else:
             self.deferred.put(tuple(rounds.tolist()), lines, step.scope)
-
-    def abandon(self) -> None:
-        self.deferred.clear()

@@ -13,8 +13,12 @@ from typing import Protocol
 
 import numpy as np
 
+from engine.kernels.rounds import split_deltas
 from engine.kernels.stepping.tables import NANOSECONDS, TOTAL
 from engine.state.packed_times import Frontier
+
+NO_ROUNDS = np.empty(0, np.int64)
+"""The rounds of the outermost scope, as kernels take them."""
 
 PIECE = 1 << 15
 """Rows of a piece of a large delta."""
@@ -208,6 +212,8 @@ class Operator:
 
     def abandon(self) -> None:
         """Drop work for later rounds, after an advance was aborted."""
+        if self.deferred is not None:
+            self.deferred.clear()
 
     def rewire(self, mapping: dict[Operator, Operator]) -> None:
         """Replace inputs by other operators for the same collections."""
@@ -242,6 +248,12 @@ class Deferred:
             scope.schedule(rounds)
         else:
             waiting.append(item)
+
+    def put_all(self, lines: np.ndarray, depth: int, scope: StepScope) -> None:
+        """Keep lines [W + d + 2, n], which have `depth` rounds before their epochs, each for its rounds."""
+        if lines.shape[1]:
+            for rounds, delta in split_deltas(lines, depth):
+                self.put(rounds, delta, scope)
 
     def take(self, rounds: tuple[int, ...]) -> list[np.ndarray]:
         """Remove and return all that waits for these rounds."""

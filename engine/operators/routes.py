@@ -87,7 +87,7 @@ class _Routing:
     def _linked(self, steps: Sequence[PathStep], layout: Layout, bound: frozenset[int]) -> Step | None:
         """The steps from lines of `layout` to lines of the wanted attributes."""
         if not steps:
-            return None if layout == self._wanted else Selecting(layout, self._wanted, None)
+            return None if layout == self._wanted else Selecting(layout, self._wanted)
         rest = steps[1:]
         match steps[0]:
             case Meet(access):

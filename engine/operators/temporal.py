@@ -20,7 +20,6 @@ import numpy as np
 
 from engine.kernels.lookup import find_ranges
 from engine.kernels.narrow.narrow_rows import Batch, as_matrix, table_of
-from engine.kernels.rounds import split_deltas
 from engine.kernels.words import NULL
 from engine.operators.arrangement import Arrangement, ArrangementReader
 from engine.operators.linear import consolidated
@@ -185,9 +184,7 @@ class TemporalOperator(Operator):
         if not is_later.all():
             self.out.append(np.ascontiguousarray(lines[kept][:, ~is_later]))
         if is_later.any():
-            later = np.ascontiguousarray(lines[:, is_later])
-            for at, delta in split_deltas(later, depth):
-                self.deferred.put(at, delta, step.scope)
+            self.deferred.put_all(np.ascontiguousarray(lines[:, is_later]), depth, step.scope)
 
     def due(self, now: int) -> int | None:
         """The least moment after `now` at which a row comes or goes; None if none does.
@@ -202,9 +199,6 @@ class TemporalOperator(Operator):
             high = min((moment for moment in found if moment is not None), default=NEVER)
             quiet = self._quiet = Quiet(now, high, versions)
         return None if quiet.high == NEVER else quiet.high
-
-    def abandon(self) -> None:
-        self.deferred.clear()
 
 
 class TodayOperator(Operator):

@@ -18,18 +18,8 @@ from engine.kernels.neighbours.totals import FURTHER, HIGH, OF_OTHERS, VALUES
 from engine.plan.window_functions import EXTREMES, PLACES, SUMS, Window, Windowed, WindowFunction
 from engine.schema import Type
 
-KINDS = {
-    WindowFunction.ROW_NUMBER: sliding.ROW_NUMBER,
-    WindowFunction.RANK: sliding.RANK,
-    WindowFunction.VALUE: sliding.VALUE,
-    WindowFunction.FIRST: sliding.FIRST,
-    WindowFunction.LAST: sliding.LAST,
-    WindowFunction.COUNT: sliding.COUNT,
-    WindowFunction.SUM: sliding.SUM,
-    WindowFunction.AVG: sliding.AVG,
-    WindowFunction.MIN: sliding.MIN,
-    WindowFunction.MAX: sliding.MAX,
-}
+_KINDS = {function: getattr(sliding, function.name) for function in WindowFunction}
+"""What the kernel calls each function: it has the same names."""
 
 Item = TypeVar("Item")
 
@@ -107,7 +97,7 @@ def window_functions(
             type = types[f.argument]
             word, sort, scale = words[f.argument], _sort(f, type), type.scale or 0
         base = -1 if f.is_bounded else running.base(f, word, sort)
-        line[:-1] = (KINDS[f.function], word, sort, *_frame(f, by), default, 10**scale, base)
+        line[:-1] = (_KINDS[f.function], word, sort, *_frame(f, by), default, 10**scale, base)
         line[-1] = further if _is_finished_here(f, sort) else -1
         further += FURTHER * _is_finished_here(f, sort)
     return Functions(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from engine.errors import PlanError
 from engine.plan.expressions import Call, ColumnRef, Op
@@ -19,6 +19,7 @@ from engine.schema import BOOLEAN, Schema
 
 Place = tuple[int, int]
 """An input and a column of it."""
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +112,7 @@ def multi_join(parts: Iterable[Node], equalities: Iterable[Iterable[Place]]) -> 
     """
     inputs = list(parts)
     classes: list[tuple[Place, ...]] = []
-    for equal in _merged(equalities):
+    for equal in merged(equalities):
         firsts: dict[int, int] = {}
         for part, column in sorted(equal):
             if not 0 <= part < len(inputs):
@@ -125,15 +126,15 @@ def multi_join(parts: Iterable[Node], equalities: Iterable[Iterable[Place]]) -> 
     return inputs[0] if len(inputs) == 1 else MultiJoin(tuple(inputs), tuple(sorted(classes)))
 
 
-def _merged(equalities: Iterable[Iterable[Place]]) -> list[set[Place]]:
-    """The equalities, with those merged that have a column in common."""
-    merged: list[set[Place]] = []
-    for equality in equalities:
-        equal = set(equality)
-        touching = [other for other in merged if other & equal]
-        merged = [other for other in merged if not other & equal]
-        merged.append(equal.union(*touching))
-    return merged
+def merged(equalities: Iterable[Iterable[Item]]) -> list[set[Item]]:
+    """The equalities that are not empty, with those merged that have an item in common."""
+    found: list[set[Item]] = []
+    for equal in map(set, equalities):
+        touching = [other for other in found if other & equal]
+        found = [other for other in found if not other & equal]
+        if equal:
+            found.append(equal.union(*touching))
+    return found
 
 
 def _same(node: Node, first: int, second: int) -> Node:

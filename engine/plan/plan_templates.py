@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property
 from typing import Any
 
 from engine.plan.expressions import Expression, Literal, Parameter
 from engine.plan.nodes import Node
+from engine.plan.rebuilding import rebuilt
 
 Values = Mapping[int, object]
 """Values of parameters by number, as `Literal` takes them."""
@@ -52,15 +53,10 @@ class _Binding:
     def __call__(self, part: Any) -> Any:
         if isinstance(part, Parameter):
             return Literal(self._values[part.number], part.type)
-        if isinstance(part, tuple):
-            new = [self(each) for each in part]
-            same = all(a is b for a, b in zip(new, part, strict=True))
-            return part if same else type(part)(*new) if hasattr(part, "_fields") else tuple(new)
         if id(part) not in self._holders:
             return part
         if id(part) not in self._found:
-            changed = {field.name: self(getattr(part, field.name)) for field in fields(part)}
-            self._found[id(part)] = replace(part, **changed)
+            self._found[id(part)] = rebuilt(part, self)
         return self._found[id(part)]
 
 

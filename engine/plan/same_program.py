@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from itertools import repeat
 
 from engine.errors import EngineError
 from engine.plan.expressions import (
@@ -22,6 +23,7 @@ from engine.plan.expressions import (
     Literal,
     OneOf,
     Op,
+    children,
 )
 from engine.plan.loops import Entry, LoopBinding
 from engine.plan.node import Node
@@ -132,11 +134,8 @@ class _Comparison:
             case Entry(), Entry():
                 same = self._is_same((old.input, old.round), (new.input, new.round))
                 return same and old.name == new.name
-            case (
-                ColumnRef() | Literal() | Call() | Cast() | Case() | Foreign() | OneOf(),
-                ColumnRef() | Literal() | Call() | Cast() | Case() | Foreign() | OneOf(),
-            ):
-                return _is_same(old, new, None)
+        if isinstance(old, Expression) and isinstance(new, Expression):
+            return _is_same(old, new, None)
         return type(old) is type(new) and old == new
 
 
@@ -144,42 +143,28 @@ def _is_same(old: Expression, new: Expression, places: Places | None) -> bool:
     """Whether an expression has the same words for rows whose columns have these places; None for the
     same."""
     old, new = _bare(old), _bare(new)
+    parts, others = children(old), children(new)
+    if len(parts) != len(others) or not all(map(_is_same, parts, others, repeat(places))):
+        return False
+    keeps = keeps_words(old.type, new.type)
+    has_types = old.type == new.type and [it.type for it in parts] == [it.type for it in others]
     match old, new:
         case ColumnRef(), ColumnRef():
-            place = new.index if places is None else places[new.index]
-            return place == old.index and keeps_words(old.type, new.type)
+            return keeps and old.index == (new.index if places is None else places[new.index])
         case Literal(), Literal():
-            alike = type(old.value) is type(new.value) and old.value == new.value
-            return alike and keeps_words(old.type, new.type)
+            return keeps and type(old.value) is type(new.value) and old.value == new.value
         case Call(), Call():
-            if old.op is not new.op or not _are_same(old.args, new.args, places):
-                return False
-            if old.op in _COMPARING or (old.op in _CHOOSING and keeps_words(old.type, new.type)):
-                return True
-            return old.type == new.type and _types(old.args) == _types(new.args)
+            is_kept = old.op in _COMPARING or (old.op in _CHOOSING and keeps)
+            return old.op is new.op and (is_kept or has_types)
         case Cast(), Cast():
-            return (old.type, old.lenient) == (new.type, new.lenient) and _is_same(old.arg, new.arg, places)
+            return (old.type, old.lenient) == (new.type, new.lenient)
         case Case(), Case():
-            alike = keeps_words(old.type, new.type)
-            return alike and _are_same(_parts(old), _parts(new), places)
+            return keeps
         case OneOf(), OneOf():
-            return old.values == new.values and _is_same(old.arg, new.arg, places)
+            return old.values == new.values
         case Foreign(), Foreign():
-            alike = (old.template, old.type, _types(old.args)) == (new.template, new.type, _types(new.args))
-            return alike and _are_same(old.args, new.args, places)
+            return has_types and old.template == new.template
     return False
-
-
-def _are_same(old: Sequence[Expression], new: Sequence[Expression], places: Places | None) -> bool:
-    return len(old) == len(new) and all(_is_same(*pair, places) for pair in zip(old, new, strict=True))
-
-
-def _parts(case: Case) -> list[Expression]:
-    return [*(part for branch in case.branches for part in branch), case.otherwise]
-
-
-def _types(args: Sequence[Expression]) -> list[object]:
-    return [arg.type for arg in args]
 
 
 def _bare(expression: Expression) -> Expression:

@@ -9,28 +9,35 @@ children inherit this: the service ends them itself, and none of them prints whe
 
 from __future__ import annotations
 
-import ctypes
 import multiprocessing
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from multiprocessing import resource_tracker
+from contextlib import contextmanager
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from typing import Any
+
+from engine.orphans import end_with_parent
 
 _CONTEXT = multiprocessing.get_context("forkserver")
 _LOCK = threading.Lock()
 """Guards what multiprocessing knows of its children, which is not made for threads."""
 _LOADED: list[str] = ["engine.processes.without_main"]
-_PR_SET_PDEATHSIG = 1
 
 
 def preload(module: str) -> None:
     """Load a module in the server too. Has an effect only before the first child."""
     _LOADED.append(module)
     _CONTEXT.set_forkserver_preload(_LOADED)
+
+
+def begin() -> None:
+    """Start the server, if it does not run yet, so that the first child need not wait until it has loaded its
+    modules. Returns at once."""
+    with _LOCK, _interrupts_blocked():
+        forkserver.ensure_running()
 
 
 def pipe(*, duplex: bool = True) -> tuple[Connection, Connection]:
@@ -73,6 +80,5 @@ def _interrupts_blocked() -> Iterator[None]:
 
 def _live(target: Callable[..., None], *arguments: object) -> None:
     """The life of a child, which the server of children ends with: that watches this process."""
-    with suppress(AttributeError, OSError):  # other systems than Linux
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    end_with_parent()
     target(*arguments)

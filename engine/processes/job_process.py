@@ -24,10 +24,10 @@ from engine.runtime.hydration import Hydration
 from engine.runtime.kept import kept_states
 from engine.runtime.options import Options
 from engine.runtime.rewriting import Captured, rewrite
-from engine.state.dictionary import Dictionary
 from engine.state.packed_times import TOTAL, Frontier
 from engine.state.store.directory import StateDirectory, Writing
-from engine.state.store.files import BatchFile, TextFile
+from engine.state.store.files import BatchFile
+from engine.state.task_dictionary import TaskDictionary
 
 _NICE = 5
 ROWS, ROUNDS, DONE, OF = range(4)
@@ -99,12 +99,10 @@ def outcome_of(
     """Compute the one view of a fresh job in this process. `meter_for` makes the meter, given the number of
     operators. Raises EngineError if the view cannot be computed.
     """
-    dictionary = Dictionary()
-    for file in job.texts:
-        dictionary.absorb(*directory.read_texts(file))
-    known = len(dictionary)
+    dictionary = TaskDictionary(None, directory, job.texts, job.exceptions)
     ((name, plan),) = job.views
-    hydration = Hydration.of(name, plan, TOTAL, dictionary, Options(job.max_rounds, job.rebuild))
+    with dictionary.knowing():  # who asks for the view has its texts
+        hydration = Hydration.of(name, plan, TOTAL, dictionary, Options(job.max_rounds, job.rebuild))
     hydration.history.trace.since = max((stored.since for stored in job.stored.values()), default=0)
     inputs = hydration.inputs.keys() & job.stored.keys()
     deltas = {source: read_stored(job.stored[source], directory) for source in inputs}
@@ -112,9 +110,8 @@ def outcome_of(
     hydration.dataflow.publish(Frontier(TOTAL, (job.epoch,)))
     with directory.writing() as writing:
         files = dict(_written(hydration, directory, writing, shards))
-        texts: tuple[TextFile, ...] = ()
-        if len(dictionary) > known:
-            texts = (writing.write_texts(*dictionary.slice(known, len(dictionary))),)
+        new = dictionary.new()
+        texts = () if new is None else (writing.write_texts(*new),)
     return Outcome(files, texts)
 
 

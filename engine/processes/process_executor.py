@@ -16,6 +16,7 @@ from engine.runtime.execution import ExecutorJob, Outcome, ViewsFailed
 from engine.state.store.directory import StateDirectory
 
 children.preload("engine.processes.job_process")
+children.preload("engine.processes.large_kernels")
 _LOOK = 0.1
 """Seconds between two looks at whether a job is still wanted, and within its time."""
 

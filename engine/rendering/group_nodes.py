@@ -11,8 +11,7 @@ from engine.operators.arrangement import (
 )
 from engine.operators.failure_log import FailureLog
 from engine.operators.group_operators import FloatComoment, FloatSum, Sums, ThresholdOperator
-from engine.operators.groupquery import GroupQueryOperator
-from engine.operators.groupwise import GeneralOperator
+from engine.operators.groupwise import GeneralOperator, GroupQueryOperator
 from engine.operators.interner import put_interning
 from engine.operators.operator import Operator
 from engine.operators.slots import Finish, SlotLayout, of_single_words
@@ -23,7 +22,7 @@ from engine.plan.nodes import AggregateSpec, Function, GroupBy, Node, Ordering, 
 from engine.plan.row_ids import Intern
 from engine.rendering.layout import key_first
 from engine.rendering.scopes import Rendered, RenderScope, plain
-from engine.rendering.topk_nodes import TopKNodes, ordering_codes
+from engine.rendering.topk_nodes import OrderedColumns, TopKNodes, ordering_codes
 from engine.scalar.questions import Question
 
 
@@ -77,7 +76,8 @@ class GroupNodes(TopKNodes):
             floats = self._floats(node, argument, scope)
             return scope.put(node, lambda: FloatSum(floats, aggregate.function is Function.AVG))
         codes = ordering_codes(node.input.schema, Ordering(argument, aggregate.function is Function.MAX))
-        ordered = self._ordered(node.input, node.keys, ((argument, codes),), (), scope, node.kept)
+        columns = OrderedColumns(node.keys, {argument: codes}, ())
+        ordered = self._ordered(node.input, columns, scope, node.kept)
         return scope.put(node, lambda: TopKOperator(ordered, len(node.keys), 0, 1))
 
     def _floats(self, node: Reduce, argument: int, scope: RenderScope) -> Arrangement:

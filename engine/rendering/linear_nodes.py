@@ -10,11 +10,10 @@ from engine.codec import encode_rows
 from engine.operators import linear, unnest
 from engine.operators import python_functions as functions
 from engine.operators.failure_log import FailureLog
-from engine.operators.operator import Operator
 from engine.plan.expressions import ColumnRef, columns_of, renumbered
 from engine.plan.list_elements import Unnest
 from engine.plan.multijoins import MultiJoin
-from engine.plan.nodes import Concat, Consolidate, Constant, Filter, FlatMap, Inspect, Join, Map, Node
+from engine.plan.nodes import Concat, Consolidate, Constant, Filter, FlatMap, Inspect, Join, Map, Negate
 from engine.rendering.join_nodes import JoinNodes
 from engine.rendering.scopes import Rendered, RenderScope, plain
 
@@ -22,7 +21,10 @@ from engine.rendering.scopes import Rendered, RenderScope, plain
 class LinearNodes(JoinNodes):
     """A map over a join asks it only for the columns that its expressions read."""
 
-    def _constant(self, node: Constant) -> Operator:
+    def _constant(self, node: Constant, scope: RenderScope) -> Rendered:
+        return plain(scope.put(node, lambda: self._input(node)), len(node.schema))
+
+    def _input(self, node: Constant) -> linear.InputOperator:
         operator = linear.InputOperator()
         words = encode_rows(node.rows, node.schema, self.dictionary)
         times = np.zeros((2, len(node.rows)), np.int64)
@@ -55,8 +57,12 @@ class LinearNodes(JoinNodes):
         )
         return replace(source, operator=operator)
 
-    def _flat_map(self, node: FlatMap, input: Node, scope: RenderScope) -> Rendered:
-        source = self.collection(input, scope)
+    def _negate(self, node: Negate, scope: RenderScope) -> Rendered:
+        source = self.collection(node.input, scope)
+        return replace(source, operator=scope.put(node, lambda: linear.NegateOperator([source.operator])))
+
+    def _flat_map(self, node: FlatMap, scope: RenderScope) -> Rendered:
+        source = self.collection(node.input, scope)
         operator = scope.put(
             node, lambda: functions.FlatMapOperator(source.operator, source.columns, node, self.dictionary)
         )

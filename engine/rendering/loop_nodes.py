@@ -5,11 +5,12 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 
+from engine.errors import PlanError
 from engine.operators.failure_log import FailureLog
 from engine.operators.loop import EnterAt, Leave, Loop, VariableOperator, WithRoundOperator
 from engine.operators.operator import Operator
 from engine.operators.outermost_loop import OutermostLoop
-from engine.plan.nodes import Entry, LoopBinding, OnLimit, Recursive, WithRound
+from engine.plan.nodes import Entry, LoopBinding, OnLimit, Recursive, Variable, WithRound
 from engine.rendering.rendering import Rendering
 from engine.rendering.scopes import LoopScope, Rendered, RenderScope, plain
 
@@ -22,6 +23,11 @@ class LoopNodes(Rendering):
         loop = scope.put(key, lambda: self._loop(node, scope))
         index = next(i for i, binding in enumerate(node.bindings) if binding.name == node.result)
         return plain(scope.put(node, lambda: Leave(loop, index)), len(node.schema))
+
+    def _bound(self, node: Variable, scope: RenderScope) -> Rendered:
+        if not isinstance(scope, LoopScope):
+            raise PlanError(f"no recursion binds {node.name}")
+        return scope.variables[node.name]
 
     def _loop(self, node: Recursive, scope: RenderScope) -> Loop:
         read = frozenset().union(*(binding.value.free for binding in node.bindings))

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from engine.kernels.coding import Codes
 from engine.operators.nearest_join import NearestJoinOperator
 from engine.operators.topk import OrderedArrangement
 from engine.plan.nearest_joins import NearestJoin, by_pairs
 from engine.plan.nodes import Node, Ordering
 from engine.rendering.scopes import Rendered, RenderScope
-from engine.rendering.topk_nodes import TopKNodes, ordering_codes
+from engine.rendering.topk_nodes import OrderedColumns, TopKNodes, ordering_codes
 
 
 class NearestNodes(TopKNodes):
@@ -34,13 +33,8 @@ class NearestNodes(TopKNodes):
     def _by_place(
         self, node: Node, keys: tuple[int, ...], order: tuple[Ordering, ...], scope: RenderScope
     ) -> Rendered:
-        """The node's rows by key and place."""
-        place, *ties = map(Ordering._make, order)
-        coded: dict[int, Codes] = {place.column: ordering_codes(node.schema, place)}
-        for tie in ties:
-            if tie.column not in keys:
-                coded.setdefault(tie.column, ordering_codes(node.schema, tie))
-        rest = tuple(c for c in range(len(node.schema)) if c not in keys and c not in coded)
-        columns = (*keys, *coded, *rest)
-        words = tuple(columns.index(c) for c in range(len(node.schema)))
-        return Rendered(self._ordered(node, keys, tuple(coded.items()), rest, scope), words, len(columns))
+        """The node's rows by key and place, which may be a key too."""
+        place = Ordering._make(order[0])
+        columns = OrderedColumns.of(node.schema, keys, order)
+        columns = columns._replace(order={place.column: ordering_codes(node.schema, place), **columns.order})
+        return Rendered(self._ordered(node, columns, scope), columns.places, len(columns.all))

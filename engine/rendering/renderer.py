@@ -7,7 +7,8 @@ its words are the plan's columns.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
+from typing import Any
 
 from engine.errors import PlanError
 from engine.operators import linear
@@ -43,7 +44,7 @@ from engine.rendering.clock_nodes import ClockNodes
 from engine.rendering.linear_nodes import LinearNodes
 from engine.rendering.loop_nodes import LoopNodes
 from engine.rendering.nearest_nodes import NearestNodes
-from engine.rendering.scopes import LoopScope, Rendered, RenderScope, plain
+from engine.rendering.scopes import Rendered, RenderScope, plain
 from engine.rendering.window_nodes import WindowNodes
 
 
@@ -56,64 +57,50 @@ class Renderer(LinearNodes, LoopNodes, WindowNodes, NearestNodes, ClockNodes):
             raise PlanError(f"the plan refers to {', '.join(sorted(node.free))}, which no recursion binds")
         return self.collection(node, self.outermost)
 
-    # Nodes
-
     def build(self, node: Node, scope: RenderScope) -> Rendered:
         """Dispatch on the kind of node."""
-        match node:
-            case Source(name=name, schema=schema):
-                self.inputs[name] = scope.put(node, linear.InputOperator)
-                return plain(self.inputs[name], len(schema))
-            case Constant():
-                return plain(scope.put(node, lambda: self._constant(node)), len(node.schema))
-            case Variable(name=name) if isinstance(scope, LoopScope):
-                return scope.variables[name]
-            case Map():
-                return self._map(node, scope)
-            case Filter():
-                return self._filter(node, scope)
-            case FlatMap(input=input):
-                return self._flat_map(node, input, scope)
-            case Unnest():
-                return self._unnest(node, scope)
-            case Concat():
-                return self._concat(node, scope)
-            case Negate(input=input):
-                source = self.collection(input, scope)
-                return replace(
-                    source, operator=scope.put(node, lambda: linear.NegateOperator([source.operator]))
-                )
-            case Join() | MultiJoin():
-                return self.joined(node, tuple(range(len(node.schema))), scope)
-            case NearestJoin():
-                return self._nearest(node, scope)
-            case Reduce():
-                return self._reduce(node, scope)
-            case GroupBy():
-                return self._group_by(node, scope)
-            case GroupQuery():
-                return self._group_query(node, scope)
-            case Successor(input=input):
-                return self.collection(input, scope)
-            case Consolidate():
-                return self._consolidate(node, scope)
-            case Inspect():
-                return self._inspect(node, scope)
-            case Threshold():
-                return self._threshold(node, scope)
-            case TopK():
-                return self._top(node, scope)
-            case Window():
-                return self._window(node, scope)
-            case Recursive():
-                return self._recursive(node, scope)
-            case WithRound():
-                return self._with_round(node, scope)
-            case Intern():
-                return self._intern(node, scope)
-            case Temporal():
-                return self._temporal(node, scope)
-            case Today():
-                return self._today(node, scope)
-            case _:
-                raise PlanError(f"{type(node).__name__} is not a plan node")
+        known = _BUILDERS.get(type(node))
+        if known is None:
+            raise PlanError(f"{type(node).__name__} is not a plan node")
+        return known(self, node, scope)
+
+    def _source(self, node: Source, scope: RenderScope) -> Rendered:
+        self.inputs[node.name] = scope.put(node, linear.InputOperator)
+        return plain(self.inputs[node.name], len(node.schema))
+
+    def _all_of(self, node: Join | MultiJoin, scope: RenderScope) -> Rendered:
+        return self.joined(node, tuple(range(len(node.schema))), scope)
+
+    def _successor(self, node: Successor, scope: RenderScope) -> Rendered:
+        return self.collection(node.input, scope)
+
+
+_BUILDERS: dict[type[Node], Callable[[Renderer, Any, RenderScope], Rendered]] = {
+    Concat: Renderer._concat,
+    Consolidate: Renderer._consolidate,
+    Constant: Renderer._constant,
+    Filter: Renderer._filter,
+    FlatMap: Renderer._flat_map,
+    GroupBy: Renderer._group_by,
+    GroupQuery: Renderer._group_query,
+    Inspect: Renderer._inspect,
+    Intern: Renderer._intern,
+    Join: Renderer._all_of,
+    Map: Renderer._map,
+    MultiJoin: Renderer._all_of,
+    NearestJoin: Renderer._nearest,
+    Negate: Renderer._negate,
+    Recursive: Renderer._recursive,
+    Reduce: Renderer._reduce,
+    Source: Renderer._source,
+    Successor: Renderer._successor,
+    Temporal: Renderer._temporal,
+    Threshold: Renderer._threshold,
+    Today: Renderer._today,
+    TopK: Renderer._top,
+    Unnest: Renderer._unnest,
+    Variable: Renderer._bound,
+    Window: Renderer._window,
+    WithRound: Renderer._with_round,
+}
+"""How each kind of node is built."""

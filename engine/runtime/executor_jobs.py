@@ -16,6 +16,7 @@ from engine.runtime.kept import every_operator, kept_states
 from engine.runtime.options import Options
 from engine.runtime.rewriting import opened
 from engine.runtime.spill import TextPart
+from engine.state.batch_deltas import delta_of
 from engine.state.dictionary import Dictionary
 from engine.state.store.directory import StateDirectory, Writing
 from engine.state.store.files import BatchFile, TextFile
@@ -56,11 +57,11 @@ def text_files(parts: Sequence[TextPart], dictionary: Dictionary, writing: Writi
 
 def read_stored(stored: Stored, directory: StateDirectory, number: int = 0, parts: int = 1) -> np.ndarray:
     """Part `number` of `parts` of the changes that lie in files, as a delta."""
-    rows = [np.empty((0, len(stored.columns)), np.int64)]
-    for file in stored.files:
-        first, last = file.rows * number // parts, file.rows * (number + 1) // parts
-        rows.append(directory.open(file).rows[first:last, list(stored.columns)])
-    delta = np.ascontiguousarray(np.concatenate(rows).T)
+    stretches = [
+        (directory.open(file).rows, file.rows * number // parts, file.rows * (number + 1) // parts)
+        for file in stored.files
+    ]
+    delta = delta_of(stretches, stored.columns)
     np.maximum(delta[-2], stored.since, out=delta[-2])
     return delta
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from engine.kernels import arithmetic as kernels
 from engine.kernels.stepping import formulas
-from engine.kernels.words import NULL
 from engine.plan.expressions import Op
 from engine.scalar import wide_numbers as wide
 from engine.scalar.duck_literals import sql_text
-from engine.scalar.evaluator import Evaluator, Formula, full
-from engine.scalar.row_failures import Failure, Report
-from engine.scalar.wide_numbers import fill_wide_rows
+from engine.scalar.evaluator import Evaluator, Formula, by_kernel
 from engine.schema import WORD_DIGITS, Kind, Type
 from engine.state.dictionary import Dictionary
 
@@ -73,29 +70,18 @@ def _scales_fit(op: Op, args: Sequence[Evaluator], type: Type) -> bool:
 def _checked(op: Op, left: Evaluator, right: Evaluator, type: Type, dictionary: Dictionary) -> Evaluator:
     kernel, operation = _CHECKED[op]
     low, high = bounds(type)
-    of_left, of_right = left.evaluate, right.evaluate
-    types = (left.type, right.type)
-    exact = wide.arithmetic(op, type, dictionary) if any(t.may_be_wide for t in (*types, type)) else None
+    may_be_wide = any(t.may_be_wide for t in (left.type, right.type, type))
+    exact = wide.arithmetic(op, type, dictionary) if may_be_wide else None
 
-    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
-        a = of_left(batch, report, None)
-        b = of_right(batch, report, None)
-        if out is None:
-            out = np.empty(batch.shape[1], np.int64)
-        failed = kernel(a, b, low, high, out)
-        if exact is not None:
-            failed = fill_wide_rows(exact, types, (a, b), out, dictionary)
-        if failed:
-            a, b = full(a, out.size), full(b, out.size)
-            rows = np.flatnonzero((out == NULL) & (a != NULL) & (b != NULL))
-            report.append(Failure(rows, rows, lambda places: [explain(a[i], b[i]) for i in places]))
-        return out
+    def run(a: np.ndarray, b: np.ndarray, out: np.ndarray) -> int:
+        return kernel(a, b, low, high, out)  # type: ignore[no-any-return]
 
     def explain(a: int, b: int) -> str:
         why = "division by zero" if b == 0 and op in (Op.INTDIV, Op.MOD) else f"{type} overflow"
-        first, second = sql_text(int(a), left.type, dictionary), sql_text(int(b), right.type, dictionary)
+        first, second = sql_text(a, left.type, dictionary), sql_text(b, right.type, dictionary)
         return f"{why}: {first} {op.value} {second}"
 
+    evaluate = wide.checked(run, exact, (left, right), explain, dictionary)
     return Evaluator(
         evaluate, type, formula=Formula(operation, (left, right), low, high, checks=exact is not None)
     )
@@ -104,26 +90,16 @@ def _checked(op: Op, left: Evaluator, right: Evaluator, type: Type, dictionary: 
 def _signed(op: Op, arg: Evaluator, type: Type, dictionary: Dictionary) -> Evaluator:
     kernel, operation = _SIGNS[op]
     _, high = bounds(type)
-    inner = arg.evaluate
     exact = wide.arithmetic(op, type, dictionary) if type.may_be_wide else None
 
-    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
-        a = inner(batch, report, None)
-        if out is None:
-            out = np.empty(batch.shape[1], np.int64)
-        failed = kernel(a, high, out)
-        if exact is not None:
-            failed = fill_wide_rows(exact, (arg.type,), (a,), out, dictionary)
-        if failed:
-            a = full(a, out.size)
-            rows = np.flatnonzero((out == NULL) & (a != NULL))
-            report.append(Failure(rows, rows, lambda places: [explain(a[i]) for i in places]))
-        return out
+    def run(a: np.ndarray, out: np.ndarray) -> int:
+        return kernel(a, high, out)  # type: ignore[no-any-return]
 
     def explain(a: int) -> str:
         sign = "-" if op is Op.NEG else "abs "
-        return f"{type} overflow: {sign}({sql_text(int(a), arg.type, dictionary)})"
+        return f"{type} overflow: {sign}({sql_text(a, arg.type, dictionary)})"
 
+    evaluate = wide.checked(run, exact, (arg,), explain, dictionary)
     # The least word of a decimal is the negative of the greatest, so signs cannot overflow.
     total = arg.total and type.kind in (Kind.NUMERIC, Kind.BIGINT)
     formula = Formula(operation, (arg,), high=high, checks=exact is not None)
@@ -132,21 +108,14 @@ def _signed(op: Op, arg: Evaluator, type: Type, dictionary: Dictionary) -> Evalu
 
 def _of_floats(op: Op, args: Sequence[Evaluator], type: Type) -> Evaluator:
     kernel, code = _FLOATS[op]
-    inner: list[Callable] = [arg.evaluate for arg in args]
-    first, second = inner[0], inner[-1]
-    unary = len(args) == 1
     single = type.kind is Kind.REAL
 
-    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
-        a = first(batch, report, None)
-        b = a if unary else second(batch, report, None)
-        if out is None:
-            out = np.empty(batch.shape[1], np.int64)
-        kernel(code, a, b, out)
+    def run(*words: np.ndarray) -> None:
+        kernel(code, words[0], words[-2], words[-1])
         if single:
-            kernels.round_to_single(out)
-        return out
+            kernels.round_to_single(words[-1])
 
     operation = formulas.FLOAT_BASIC if kernel is kernels.float_basic else formulas.FLOAT_OTHER
     formula = None if single else Formula(operation, tuple(args), code)
-    return Evaluator(evaluate, type, total=all(arg.total for arg in args), formula=formula)
+    total = all(arg.total for arg in args)
+    return Evaluator(by_kernel(run, args), type, total=total, formula=formula)

@@ -14,7 +14,7 @@ from engine.kernels import logic as kernels
 from engine.kernels.stepping import formulas
 from engine.kernels.words import NULL
 from engine.plan.expressions import Op
-from engine.scalar.evaluator import Evaluator, Formula, constant, full
+from engine.scalar.evaluator import Evaluator, Formula, by_kernel, constant, full
 from engine.scalar.row_failures import Report
 from engine.scalar.wide_numbers import both_wide
 from engine.schema import BOOLEAN, Type
@@ -70,28 +70,14 @@ def _by_text(code: int, left: np.ndarray, right: np.ndarray, dictionary: Diction
 
 def membership(arg: Evaluator, members: np.ndarray) -> Evaluator:
     """The evaluator of IN: whether the word is among int64[n] `members`, none of which is NULL."""
-    inner = arg.evaluate
     sorted_members = np.unique(members)
-
-    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
-        if out is None:
-            out = np.empty(batch.shape[1], np.int64)
-        kernels.contains(inner(batch, report, None), sorted_members, 1, out)
-        return out
-
+    evaluate = by_kernel(lambda words, out: kernels.contains(words, sorted_members, 1, out), (arg,))
     return Evaluator(evaluate, BOOLEAN, total=arg.total, costly=arg.costly, columns=arg.columns)
 
 
 def is_null(arg: Evaluator) -> Evaluator:
     """The evaluator of IS NULL."""
-    inner = arg.evaluate
-
-    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
-        if out is None:
-            out = np.empty(batch.shape[1], np.int64)
-        kernels.compare(kernels.NOT_DISTINCT, inner(batch, report, None), _NULL, out)
-        return out
-
+    evaluate = by_kernel(lambda words, out: kernels.compare(kernels.NOT_DISTINCT, words, _NULL, out), (arg,))
     formula = Formula(formulas.COMPARE, (arg, constant(NULL, arg.type)), kernels.NOT_DISTINCT)
     return Evaluator(evaluate, BOOLEAN, total=arg.total, formula=formula)
 

@@ -22,7 +22,7 @@ from engine.kernels.words import NULL
 from engine.scalar import wide_numbers as wide
 from engine.scalar.calculation import bounds
 from engine.scalar.duck_literals import sql_text, type_name
-from engine.scalar.evaluator import Evaluator, constant, full
+from engine.scalar.evaluator import Evaluator, by_kernel, constant, full
 from engine.scalar.foreign import foreign
 from engine.scalar.remembered import Memo
 from engine.scalar.row_failures import Failure, Report
@@ -198,25 +198,12 @@ def _converted(
     dictionary: Dictionary,
     takes_specials: bool = False,
 ) -> Evaluator:
-    inner = arg.evaluate
     exact = _exact(arg.type, type, dictionary, takes_specials)
 
-    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
-        words = inner(batch, report, None)
-        if out is None:
-            out = np.empty(batch.shape[1], np.int64)
-        failed = convert(words, out)
-        if exact is not None:
-            failed = wide.fill_wide_rows(exact, (arg.type,), (words,), out, dictionary)
-        if failed and not lenient:
-            words = full(words, out.size)
-            rows = np.flatnonzero((out == NULL) & (words != NULL))
-            report.append(Failure(rows, rows, lambda places: [explain(words[i]) for i in places]))
-        return out
-
     def explain(word: int) -> str:
-        return f"{sql_text(int(word), arg.type, dictionary)} is not a valid {type}: out of range"
+        return f"{sql_text(word, arg.type, dictionary)} is not a valid {type}: out of range"
 
+    evaluate = wide.checked(convert, exact, (arg,), explain, dictionary, lenient)
     return Evaluator(evaluate, type, total=arg.total and lenient)
 
 
@@ -297,13 +284,8 @@ def _written(arg: Evaluator, type: Type, dictionary: Dictionary) -> Evaluator:
 
 def _chosen(arg: Evaluator, type: Type, true: np.ndarray, false: np.ndarray) -> Evaluator:
     """Truth values as one of two words."""
-    inner = arg.evaluate
 
-    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
-        truth = inner(batch, report, None)
-        if out is None:
-            out = np.empty(batch.shape[1], np.int64)
+    def choose(truth: np.ndarray, out: np.ndarray) -> None:
         logic.choose(truth, true, np.where(truth == NULL, NULL, false), out)
-        return out
 
-    return Evaluator(evaluate, type, total=arg.total)
+    return Evaluator(by_kernel(choose, (arg,)), type, total=arg.total)

@@ -8,7 +8,7 @@ one they passed in.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -65,6 +65,20 @@ class Evaluator:
     def typed(self, type: Type) -> Evaluator:
         """The same words, read as another type."""
         return replace(self, type=type)
+
+
+def by_kernel(kernel: Callable[..., object], args: Sequence[Evaluator]) -> Evaluate:
+    """Evaluates the arguments for a kernel, which takes their words and an array for the results."""
+    inner = [arg.evaluate for arg in args]
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        operands = [of(batch, report, None) for of in inner]
+        if out is None:
+            out = np.empty(batch.shape[1], np.int64)
+        kernel(*operands, out)
+        return out
+
+    return evaluate
 
 
 def constant(word: int, type: Type) -> Evaluator:

@@ -15,21 +15,14 @@ from engine.kernels import logic as kernels
 from engine.kernels.stepping import formulas
 from engine.kernels.words import NULL
 from engine.plan.expressions import Op
-from engine.scalar.evaluator import Evaluator, Formula, full
+from engine.scalar.evaluator import Evaluator, Formula, by_kernel, full
 from engine.scalar.row_failures import Report, keep
 from engine.schema import BOOLEAN
 
 
 def negation(arg: Evaluator) -> Evaluator:
     """The evaluator of NOT."""
-    inner = arg.evaluate
-
-    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
-        if out is None:
-            out = np.empty(batch.shape[1], np.int64)
-        kernels.negate(inner(batch, report, None), out)
-        return out
-
+    evaluate = by_kernel(kernels.negate, (arg,))
     return Evaluator(evaluate, BOOLEAN, total=arg.total, formula=Formula(formulas.NOT, (arg,)))
 
 

@@ -15,7 +15,8 @@ from engine.codec.numerals import Number, is_wide, number_of, word_of
 from engine.codec.values import float_word, word_float
 from engine.kernels.words import NULL
 from engine.plan.expressions import Op
-from engine.scalar.evaluator import full
+from engine.scalar.evaluator import Evaluate, Evaluator, full
+from engine.scalar.row_failures import Failure, Report
 from engine.schema import Kind, Type
 from engine.state.dictionary import Dictionary
 
@@ -23,20 +24,53 @@ Compute = Callable[..., int | None]
 """Maps numbers, in the meaning of their types' words, to the word of the result; None if there is none."""
 
 
-def fill_wide_rows(
+def checked(
+    kernel: Callable[..., int | None],
+    exact: Compute | None,
+    args: Sequence[Evaluator],
+    explain: Callable[..., str],
+    dictionary: Dictionary,
+    lenient: bool = False,
+) -> Evaluate:
+    """Evaluates the arguments for a kernel that may leave rows: it takes their words and an array for the
+    results, and returns how many rows have none.
+
+    Where there may be wide numbers, `exact` completes the rows that the kernel left. A row without a result
+    fails, unless it is `lenient` or an argument is NULL; `explain` makes a message of its words.
+    """
+    inner, types = [arg.evaluate for arg in args], [arg.type for arg in args]
+
+    def evaluate(batch: np.ndarray, report: Report, out: np.ndarray | None) -> np.ndarray:
+        operands = [of(batch, report, None) for of in inner]
+        if out is None:
+            out = np.empty(batch.shape[1], np.int64)
+        failed = kernel(*operands, out)
+        if exact is None and not failed:
+            return out
+        columns = [full(words, out.size) for words in operands]
+        known = np.logical_and.reduce([words != NULL for words in columns])
+        if exact is not None:
+            failed = _fill_wide_rows(exact, types, columns, known, out, dictionary)
+        if failed and not lenient:
+            rows = np.flatnonzero((out == NULL) & known)
+            report.append(
+                Failure(rows, rows, lambda places: [explain(*(int(c[i]) for c in columns)) for i in places])
+            )
+        return out
+
+    return evaluate
+
+
+def _fill_wide_rows(
     compute: Compute,
     types: Sequence[Type],
-    operands: Sequence[np.ndarray],
+    columns: Sequence[np.ndarray],
+    known: np.ndarray,
     out: np.ndarray,
     dictionary: Dictionary,
 ) -> int:
-    """Complete `out` int64[n] in the rows left to `compute`; returns how many have no result, and NULL in
-    `out`.
-
-    The operands, int64[n] or one word for all rows, have the types `types`.
-    """
-    columns = [full(words, out.size) for words in operands]
-    known = np.logical_and.reduce([words != NULL for words in columns])
+    """Complete `out` int64[n] in the `known` rows left to `compute`; returns how many have no result, and
+    NULL in `out`. The columns, int64[n], have the types `types`."""
     left = out == NULL
     for words, type in zip(columns, types, strict=True):
         if type.may_be_wide:

@@ -20,6 +20,7 @@ from engine.kernels.layers import COLUMNS
 from engine.kernels.lookup import find_ranges
 from engine.kernels.narrow.narrow_rows import Batch, table_of
 from engine.schema import Schema
+from engine.state.batch_deltas import delta_of
 from engine.state.dictionary import Dictionary
 from engine.state.error_history import ErrorHistory
 from engine.state.layer import Layer
@@ -197,9 +198,7 @@ class RelationSnapshot:
         """All kept differences, as a new delta [W + 2, n]; epochs before `since` are read as `since`."""
         width = len(self.order)
         columns = [*self.positions.tolist(), width, width + 1]
-        parts = [batch[:, columns] for batch in self.batches]
-        rows = parts[0] if len(parts) == 1 else np.concatenate([np.empty((0, width + 2), np.int64), *parts])
-        delta = np.ascontiguousarray(rows.T)
+        delta = delta_of([(batch, 0, len(batch)) for batch in self.batches], columns)
         np.maximum(delta[width], since, out=delta[width])
         return delta
 

@@ -18,14 +18,13 @@ class ProgramPlace:
 
 @dataclass(frozen=True)
 class Flags:
-    """One shard's state at an exchange.
+    """A shard's state at an exchange, or that of all shards together.
 
     `active`: something happened in the current round of the innermost loop. `next`: the next of its rounds
     with work. `entering`: how many rows enter a loop. `error`: why the epoch cannot be computed (the failed
     operator's fingerprint, the message and the hint).
     """
 
-    shard: int
     place: ProgramPlace
     active: bool
     next: int | None
@@ -36,40 +35,28 @@ class Flags:
         """The flags as JSON values."""
         place = self.place
         return [
-            self.shard, place.instruction, place.rounds, place.done, self.active, self.next, self.entering,
-            self.error,
+            place.instruction, place.rounds, place.done, self.active, self.next, self.entering, self.error
         ]  # fmt: skip
 
     @staticmethod
     def of(document: Sequence) -> Flags:
         """The flags of a document."""
-        shard, instruction, rounds, done, active, following, entering, error = document
+        instruction, rounds, done, active, following, entering, error = document
         place = ProgramPlace(instruction, tuple(rounds), tuple(done))
-        return Flags(shard, place, active, following, entering, None if error is None else tuple(error))
+        return Flags(place, active, following, entering, None if error is None else tuple(error))
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """The flags of all shards, combined."""
-
-    place: ProgramPlace
-    active: bool
-    next: int | None
-    entering: int
-    error: tuple[str, str, str] | None
-
-    @staticmethod
-    def of(said: Sequence[Flags]) -> Agreement:
-        """Combine the flags of all shards; RuntimeError if they are at different places."""
-        places = {flags.place for flags in said}
-        if len(places) != 1:
-            raise RuntimeError(f"shards are at different places: {sorted(map(repr, places))}")
-        following = [flags.next for flags in said if flags.next is not None]
-        errors = [flags.error for flags in said if flags.error is not None]
-        return Agreement(
-            said[0].place,
-            any(flags.active for flags in said),
-            min(following, default=None),
-            sum(flags.entering for flags in said),
-            min(errors, default=None),
-        )
+def agreement(said: Sequence[Flags]) -> Flags:
+    """The flags of all shards, combined. RuntimeError if they are at different places."""
+    places = {flags.place for flags in said}
+    if len(places) != 1:
+        raise RuntimeError(f"shards are at different places: {sorted(map(repr, places))}")
+    following = [flags.next for flags in said if flags.next is not None]
+    errors = [flags.error for flags in said if flags.error is not None]
+    return Flags(
+        said[0].place,
+        any(flags.active for flags in said),
+        min(following, default=None),
+        sum(flags.entering for flags in said),
+        min(errors, default=None),
+    )

@@ -8,7 +8,7 @@ from engine.plan.expressions import Expression
 from engine.scalar import ScalarProgram
 from engine.scalar.row_failures import Failures
 from engine.state.dictionary import Dictionary
-from engine.supersteps.task_dictionary import TaskDictionary
+from engine.state.task_dictionary import TaskDictionary
 
 
 class LateProgram(ScalarProgram):

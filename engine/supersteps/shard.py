@@ -13,14 +13,14 @@ from engine.operators.arrangement import Arrangement
 from engine.operators.counts import mass_of, require_small_sums
 from engine.operators.entered import EnteredArrangement
 from engine.operators.loop import Loop
-from engine.operators.operator import Operator, Stateful, Step
+from engine.operators.operator import NO_ROUNDS, Operator, Stateful, Step
 from engine.operators.running_dataflow import reason_of
 from engine.plan.fingerprint import fingerprint
 from engine.state.packed_times import TOTAL
 from engine.state.store.key_shards import split_by_shard
 from engine.supersteps import alone
 from engine.supersteps.alone import Offer
-from engine.supersteps.flags import Agreement, Flags, ProgramPlace
+from engine.supersteps.flags import Flags, ProgramPlace
 from engine.supersteps.messages import Message, MessageKind, chunks
 from engine.supersteps.rendered import RenderedTask
 from engine.supersteps.superstep_program import (
@@ -36,7 +36,6 @@ from engine.supersteps.superstep_program import (
     WholeLoop,
 )
 
-_NO_ROUNDS = np.empty(0, np.int64)
 DECLINED = "declined"
 """Stands in an error for the fingerprint of a failed operator: supersteps do not suit this epoch."""
 
@@ -52,7 +51,7 @@ class Shard:
     superstep."""
 
     def __init__(
-        self, rendered: RenderedTask, number: int, shards: int, solo: int, rounds: int, said: Agreement | None
+        self, rendered: RenderedTask, number: int, shards: int, solo: int, rounds: int, said: Flags | None
     ) -> None:
         self.rendered = rendered
         """The shard's operators, with its state."""
@@ -104,7 +103,7 @@ class Shard:
             current = self.place.rounds[-1]
             self._active = self._active or current in waiting
             following = min((number for number in waiting if number > current), default=None)
-        return Flags(self.number, self.place, self._active, following, self._entering, self.error)
+        return Flags(self.place, self._active, following, self._entering, self.error)
 
     def take(self, arrangement: Arrangement, parts: list[np.ndarray]) -> None:
         """Merge the parts that all shards sent into the arrangement's new batch.
@@ -230,7 +229,7 @@ class Shard:
     def step_of(self, loop: Loop | None) -> Step:
         """The step of a loop's body, or of the outermost scope."""
         if loop is None:
-            return Step((), _NO_ROUNDS, OutermostSteps(), self._changed, TOTAL.masks)
+            return Step((), NO_ROUNDS, OutermostSteps(), self._changed, TOTAL.masks)
         rounds = self.place.rounds[: self._open_loops().index(loop) + 1]
         return Step(rounds, np.array(rounds, np.int64), loop, self._changed, TOTAL.masks)
 
@@ -314,7 +313,7 @@ class Shard:
                 self._step(loop, self.step_of(None))
         self._leave(end)
 
-    def _agreement(self) -> Agreement:
+    def _agreement(self) -> Flags:
         if self._said is None:
             raise RuntimeError("no flags have been exchanged yet")
         return self._said

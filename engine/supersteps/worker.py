@@ -22,8 +22,9 @@ from engine.runtime.executor_jobs import read_stored
 from engine.runtime.kept import Kept, kept_states
 from engine.state.store.directory import StateDirectory
 from engine.state.store.files import BatchFile, TextFile
+from engine.state.task_dictionary import KnownTexts, TaskDictionary
 from engine.supersteps.alone import Offer
-from engine.supersteps.flags import Agreement, Flags
+from engine.supersteps.flags import Flags, agreement
 from engine.supersteps.fresh_keys import check_new_keys
 from engine.supersteps.keeping import Keeper
 from engine.supersteps.late import LateProgram
@@ -31,7 +32,6 @@ from engine.supersteps.messages import Message, MessageKind, Scratch
 from engine.supersteps.rendered import RenderedTask
 from engine.supersteps.shard import Shard
 from engine.supersteps.spec import Spec
-from engine.supersteps.task_dictionary import KnownTexts, TaskDictionary
 
 _KNOWN: dict[Path, KnownTexts] = {}
 
@@ -71,17 +71,17 @@ class Worker:
             yield from by_kind[MessageKind.REPORT]
             return
         said = [Flags.of(message.about) for message in by_kind[MessageKind.FLAGS]]  # type: ignore[arg-type]
-        agreement = Agreement.of(said) if said else None
-        if agreement is not None and agreement.error is not None:
-            yield Message(number, MessageKind.REPORT, {"error": agreement.error})
+        agreed = agreement(said) if said else None
+        if agreed is not None and agreed.error is not None:
+            yield Message(number, MessageKind.REPORT, {"error": agreed.error})
             return
         texts = by_kind[MessageKind.TEXTS]
         dictionary = self.dictionary(TextFile(*message.about) for message in texts)  # type: ignore[misc]
-        shard = self.shard(number, dictionary, agreement)
+        shard = self.shard(number, dictionary, agreed)
         keeper = self.keeper(shard)
         self._deliver(shard, keeper, by_kind)
         shard.enter()
-        if agreement is None:
+        if agreed is None:
             self._read_changes(shard)
         yield from shard.advance()
         fresh = self.new_texts(dictionary)
@@ -95,15 +95,13 @@ class Worker:
         flags = shard.flags().document()
         yield from (Message(to, MessageKind.FLAGS, flags) for to in range(self.spec.shards))
 
-    def shard(self, number: int, dictionary: TaskDictionary, said: Agreement | None) -> Shard:
+    def shard(self, number: int, dictionary: TaskDictionary, said: Flags | None) -> Shard:
         """Shard `number` with its mapped state, before its messages are delivered."""
         shard = self.stateless_shard(number, dictionary, said)
         shard.rendered.map_state(self.spec, self.directory)
         return shard
 
-    def stateless_shard(
-        self, number: int, dictionary: TaskDictionary, said: Agreement | None = None
-    ) -> Shard:
+    def stateless_shard(self, number: int, dictionary: TaskDictionary, said: Flags | None = None) -> Shard:
         """A shard without state, for scans."""
         spec = self.spec
         with dictionary.knowing():

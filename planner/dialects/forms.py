@@ -175,8 +175,10 @@ FORMS: Mapping[str, Forms] = {
         "BYTES": "to_json('\\x' || lower(hex({0})))",
         "ANY": "to_json({0})",
     },
-    # the seconds of PostgreSQL's time with a zone are those since midnight in UTC
+    # the seconds of PostgreSQL's time with a zone are those since midnight in UTC; DuckDB's of a moment with
+    # a zone are off by the last bit
     "seconds_since": {
+        "TIMESTAMPTZ": "date_part('epoch', timezone('UTC', {0}))",
         "TIMETZ": "date_part('epoch', {0}) - date_part('timezone', {0})",
         "ANY": "date_part('epoch', {0})",
     },

@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 import pyarrow as pa
 import pyarrow.parquet
 
+from engine.codec.arrow_texts import is_text
 from service.decoding.parquet_chunks import column_chunks
 from service.pipeline.local_files import LocalFile, SparkNeeded, numbered, value_column, with_values
 
-_BATCH = 1 << 17
-"""Rows that are read at once."""
+_BATCH = 1 << 16
+"""Rows that are read at once: few enough for their memory to be used again by the next ones."""
 _SHARED_BYTES, _SMALL = 4, 1 << 12
 """Texts that take at most so many bytes each, besides those of a small dictionary, are few distinct ones."""
 _OLD = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
@@ -85,7 +86,8 @@ def _read(file: LocalFile, names: Sequence[str]) -> Iterator[pa.RecordBatch]:
         return
     with file.reading():
         for batch in _opened(file, shared).iter_batches(_BATCH, columns=there, use_threads=True):
-            batch.validate(full=bool(shared))  # PyArrow does not look whether a place in a dictionary exists
+            for name in shared:
+                batch.column(name).validate(full=True)  # PyArrow does not look whether a place in it exists
             yield batch
 
 
@@ -101,7 +103,7 @@ def _is_shared(
 ) -> bool:
     """Whether the texts of a column have dictionaries that are worth it, by its chunk among the `first`: each
     then needs a word only once."""
-    if not pa.types.is_string(file.schema_arrow.field(name).type):
+    if not is_text(file.schema_arrow.field(name).type):
         return False
     chunk = next((chunk for chunk in first if chunk.path_in_schema == name), None)
     if chunk is None:

@@ -1,8 +1,9 @@
 """Loading and compiling kernels in the background of a running service.
 
-The kernels of a small epoch are loaded at once, so that the first change need not wait for them. Later, when
-the service has begun its work, those that no file has are compiled. Code that needs a kernel sooner loads or
-compiles it itself; others find what this process has compiled.
+The kernels of a small epoch are loaded at once, so that the first change need not wait for them; the server
+of child processes begins at once too, and loads those of large work. Later, when the service has begun its
+work, those that no file has are compiled. Code that needs a kernel sooner loads or compiles it itself; others
+find what this process has compiled.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from engine.kernels.hashing import hash_texts
 from engine.kernels.stepping.outermost_step import publish, run_reached
 from engine.kernels.texts import insert
 from engine.kernels.times import ends_of
+from engine.processes import children
 
 PATIENCE = 5.0
 """Seconds until missing kernels are looked for, which takes all of Python's lock for a moment."""
@@ -45,6 +47,7 @@ class Compiling:
             self._process.terminate()
 
     def _run(self) -> None:
+        children.begin()
         load(run_reached, publish, ends_of, hash_texts, insert)
         if self._ended.wait(PATIENCE):
             return
@@ -53,7 +56,7 @@ class Compiling:
             return
         workers = max(1, (os.cpu_count() or 1) - 1)
         _log.info("%d kernels are not compiled on this machine yet; compiling them in the background", count)
-        command = [sys.executable, "-m", "engine.kernels.build", "--workers", str(workers)]
+        command = [sys.executable, "-m", "engine.kernels.build", "--with-parent", "--workers", str(workers)]
         self._process = subprocess.Popen(["nice", "-n", _NICE, *command], stderr=subprocess.DEVNULL)
         if self._process.wait() == 0:
             _log.info("all kernels are compiled")

@@ -95,6 +95,10 @@ class WorkerPool:
             self._busy.add(worker)
             return worker
 
+    def new_worker(self) -> WorkerProcess:
+        """A worker that nobody else has."""
+        return WorkerProcess(self._rules)
+
     def _has_room(self) -> bool:
         return len(self._idle) + len(self._busy) + self._starting < self._size
 
@@ -106,7 +110,7 @@ class WorkerPool:
             self._starting += 1
         worker = None
         try:
-            worker = WorkerProcess(self._rules)
+            worker = self.new_worker()
         finally:
             with self._change:
                 self._starting -= 1

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 from multiprocessing.connection import Connection
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
+from engine.kernels.arrange import arrange
 from engine.processes import children
 from engine.processes.without_pandas import leave_pandas_out
 
@@ -61,3 +64,33 @@ def test_ctrl_c_of_a_terminal_reaches_no_child() -> None:
     assert receiving.recv() == {signal.SIGINT}
     children.join(child)
     assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, ())
+
+
+_BEGUN = """
+import os, time
+from multiprocessing import forkserver
+from engine.kernels.arrange import arrange
+from engine.processes import children
+import engine.processes.process_executor
+from tests.engine.test_children import tell_kernels
+
+began = time.perf_counter()
+children.begin()
+assert time.perf_counter() - began < 1, "it waits for the server"
+server = forkserver._forkserver._forkserver_pid
+children.begin()
+receiving, sending = children.pipe(duplex=False)
+child = children.start("freshet-kernels", tell_kernels, sending)
+assert receiving.poll(60) and receiving.recv() == (server, True)
+children.join(child)
+assert not arrange.signatures, "the server has loaded it, and this process has not"
+"""
+
+
+def tell_kernels(sending: Connection) -> None:
+    sending.send((os.getppid(), bool(arrange.signatures)))
+
+
+def test_the_server_begins_on_its_own_and_loads_the_kernels_of_large_work() -> None:
+    root = Path(__file__).parents[2]
+    subprocess.run([sys.executable, "-c", _BEGUN], check=True, timeout=120, cwd=root)

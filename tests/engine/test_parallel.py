@@ -6,8 +6,9 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Barrier
+from threading import Barrier, Event
 from time import thread_time
+from weakref import ref
 
 import numpy as np
 import pyarrow as pa
@@ -36,7 +37,7 @@ from tests.seeds import SEED, each_seed, few, seeds
 
 THREADS = (1, 2, 7)
 NO_ROUNDS = NO_MASKS = np.empty(0, np.int64)
-CASES = few(60)
+CASES = few(120)
 
 
 @contextmanager
@@ -51,7 +52,7 @@ def in_parts(count: int) -> Iterator[None]:
         for module in (layer, arrangement, divided_sort):
             patch.setattr(module, "NARROW", 4)
         patch.setattr(outermost_loop, "MOST_CHANGES", 3)
-        for module in (layer_merge, arrangement):
+        for module in (trace, layer_merge, arrangement):
             patch.setattr(module, "BESIDE", 4)
         threads.use(count)
         yield
@@ -320,6 +321,23 @@ def test_columns_are_judged_alike_by_any_number_of_threads(seed: int) -> None:
             judged = judge.judged(batch, Dictionary())
             found.append((judged.good.tolist(), judged.bad.tolist(), judged.messages(rows)))
     assert found[1:] == found[:-1]
+
+
+def test_work_that_has_ended_is_forgotten_while_the_other_thread_is_busy() -> None:
+    """Its turn waits there in the queue, and must not keep its arrays."""
+    begun, end = Event(), Event()
+    with in_parts(2):
+        busy = threads.Beside(lambda: begun.set() or end.wait(60))
+        assert begun.wait(60)
+        rows = np.zeros(8)
+        kept = ref(rows)
+        assert threads.each(rows.__getitem__, range(8)) == [0] * 8
+        assert threads.Beside(rows.sum).result() == 0
+        del rows
+        forgotten = kept() is None
+        end.set()
+        assert busy.result()
+    assert forgotten
 
 
 def test_time_in_other_threads_counts() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import fcntl
 import os
 import select
 import signal
@@ -15,9 +16,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import cycle
-from subprocess import DEVNULL
+from pathlib import Path
 
 from tests.forked.template import Start
+from tests.run import of_run, pid_of_run
 
 _AT_LOAD = ("PYTHON", "NUMBA_", "OMP_", "OPENBLAS_", "LD_", "MALLOC_", "ARROW_")
 """How variables begin that Python and libraries read when they are loaded."""
@@ -82,19 +84,19 @@ class ForkedProcess:
 
 
 class _Running:
-    """A template. Any thread may ask it for a start."""
+    """A template, which is started unless another process of the run has done so. Any thread may ask it for a
+    start."""
 
     def __init__(self, seed: str) -> None:
         self._lock = threading.Lock()
-        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.forked.template"],
-                stdin=theirs,
-                stdout=DEVNULL,
-                env=os.environ | {"PYTHONHASHSEED": seed},
-            )
-        atexit.register(self._end)
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        place = of_run() / f"template-{seed}"
+        with open(f"{place}.lock", "w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not place.exists():
+                _start_template(place, seed)
+            self._socket.connect(str(place))
+        atexit.register(self._socket.close)
 
     def start(self, start: Start, files: Sequence[int]) -> int:
         with self._lock:
@@ -104,9 +106,21 @@ class _Running:
             raise RuntimeError(_DEAD)
         return int(answer)
 
-    def _end(self) -> None:
-        self._socket.close()
-        self._process.wait()
+
+def _start_template(place: Path, seed: str) -> None:
+    """It ends with the run, not with this process, and so is no `Popen` that this one would wait for."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener, open(os.devnull, "w") as nothing:
+        listener.bind(str(place))
+        listener.listen()
+        os.posix_spawn(
+            sys.executable,
+            [sys.executable, "-m", "tests.forked.template", str(pid_of_run())],
+            os.environ | {"PYTHONHASHSEED": seed},
+            file_actions=[
+                (os.POSIX_SPAWN_DUP2, listener.fileno(), 0),
+                (os.POSIX_SPAWN_DUP2, nothing.fileno(), 1),
+            ],
+        )
 
 
 _template = cache(_Running)

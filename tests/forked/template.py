@@ -1,9 +1,9 @@
 """`python -m tests.forked.template`: a process that has loaded the service, and is forked for each start.
 
-Its standard input is a socket. A message asks for a start: arguments as Python has them, an environment, a
-directory, and with it the files of the new process and a pipe, which gets its exit code. The answer is its
-pid.
-The template ends when the socket does; what it has started goes on.
+Its standard input is a socket at which all processes of a run of the tests call. A message asks for a start:
+arguments as Python has them, an environment, a directory, and with it the files of the new process and a
+pipe, which gets its exit code. The answer is its pid.
+The template ends when the run does, whose pid is its argument; what it has started goes on.
 
 It starts nothing before a fork, so it has one thread of Python, and its libraries have none that they do not
 carry over a fork themselves: the service forks its own children from a process with the same libraries.
@@ -58,10 +58,13 @@ class Start:
 class _Template:
     """Forks, and tells how what it has started ends."""
 
-    def __init__(self, requests: socket.socket) -> None:
-        self._requests = requests
+    def __init__(self, listener: socket.socket, run: int) -> None:
+        self._listener = listener
+        self._run = run
+        self._callers: set[socket.socket] = set()
         self._events = selectors.DefaultSelector()
-        self._events.register(requests, selectors.EVENT_READ)
+        self._events.register(listener, selectors.EVENT_READ)
+        self._events.register(run, selectors.EVENT_READ)
         self._pipes: dict[int, int] = {}
         self._threads = _threads()
 
@@ -70,16 +73,32 @@ class _Template:
         at its end."""
         while True:
             for key, _ in self._events.select():
-                if key.fileobj is not self._requests:
-                    self._tell_end(key.fd, key.data)
-                    continue
-                message, files, _, _ = socket.recv_fds(self._requests, _MESSAGE, FILES)
-                if not message:
+                if key.fd == self._run:
                     return None
-                if self._fork(files):
-                    return Start(**json.loads(message)), files[:-1]
+                if key.fileobj is self._listener:
+                    self._accept()
+                elif key.fileobj in self._callers:
+                    caller = key.fileobj
+                    assert isinstance(caller, socket.socket)
+                    message, files, _, _ = socket.recv_fds(caller, _MESSAGE, FILES)
+                    if not message:
+                        self._leave(caller)
+                    elif self._fork(caller, files):
+                        return Start(**json.loads(message)), files[:-1]
+                else:
+                    self._tell_end(key.fd, key.data)
 
-    def _fork(self, files: list[int]) -> bool:
+    def _accept(self) -> None:
+        caller, _ = self._listener.accept()
+        self._callers.add(caller)
+        self._events.register(caller, selectors.EVENT_READ)
+
+    def _leave(self, caller: socket.socket) -> None:
+        self._events.unregister(caller)
+        self._callers.discard(caller)
+        caller.close()
+
+    def _fork(self, caller: socket.socket, files: list[int]) -> bool:
         """Whether this is the new process."""
         assert threading.active_count() == 1 and _threads() <= self._threads
         pid = os.fork()
@@ -91,7 +110,8 @@ class _Template:
         self._events.register(descriptor, selectors.EVENT_READ, pid)
         for file in files[:-1]:
             os.close(file)
-        self._requests.send(str(pid).encode())
+        with suppress(BrokenPipeError):  # if the caller has ended meanwhile
+            caller.send(str(pid).encode())
         return False
 
     def _tell_end(self, descriptor: int, pid: int) -> None:
@@ -106,8 +126,9 @@ class _Template:
     def _forget(self, pipe: int) -> None:
         """Close what is the template's, and what is of others that it has started."""
         self._events.close()
-        self._requests.close()
-        for file in (pipe, *self._pipes, *self._pipes.values()):
+        for each in (self._listener, *self._callers):
+            each.close()
+        for file in (self._run, pipe, *self._pipes, *self._pipes.values()):
             os.close(file)
 
 
@@ -135,16 +156,18 @@ def _become(start: Start, files: list[int]) -> None:
 
 def main() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for those that it has started
+    os.closerange(3, os.sysconf("SC_OPEN_MAX"))  # of the process that has started this one
+    run = os.pidfd_open(int(sys.argv[1]))
     gc.disable()
     for name in LOADED:
         import_module(name)
     gc.freeze()
-    requests = socket.socket(fileno=os.dup(0))
+    listener = socket.socket(fileno=os.dup(0))
     with open(os.devnull, "rb") as nothing:
         os.dup2(nothing.fileno(), 0)
-    asked = _Template(requests).started()
+    asked = _Template(listener, run).started()
     if asked is None:
-        return
+        os._exit(0)  # what it has loaded need not be taken apart
     start, files = asked
     _become(start, files)
     sys.argv = start.arguments[1:]

@@ -48,6 +48,21 @@ EXPRESSIONS = (
         "extract(month FROM 'P1Y2M3DT4H'::interval)::int",
     ),
     *(
+        f"extract(epoch FROM {written})::float8"
+        for written in (
+            "'0044-03-15 BC'::date",
+            "TIMESTAMP '0044-03-15 12:00:00 BC'",
+            "'2024-01-31 12:00 AD'::timestamp",
+            "TIMESTAMP '2024-01-31 04:05 PM'",
+            "'2024-01-31 12:05:07.5 am'::timestamp",
+            "'January 8, 1999 04:05 PM'::timestamptz",
+            "TIMESTAMP '2024-01-31 04:05 Europe/Paris'",
+            "TIMESTAMP '2024-01-31 23:59:59.9999996'",
+            "'2024-01-31 04:05:06.7890125'::timestamp",
+            "TIMESTAMPTZ '2024-01-31 04:05:06.7890126+02'",
+        )
+    ),
+    *(
         "acosd(-0.3)",
         "asind(-0.9)",
         "sind(-150)",

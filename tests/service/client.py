@@ -25,11 +25,15 @@ from service.running.runtime import Runtime
 from service.settings.settings import Settings
 from tests.forked.forked_process import ForkedProcess, can_fork
 from tests.ports import free_port
+from tests.service import kept_workers
 from tests.service.catalogs import put_catalog
 
 Change = dict[str, dict[str, object]]
 PATIENCE = 600.0
 """Seconds in which a service starts on the busiest machine."""
+
+
+kept_workers.keep()
 
 
 class Client:

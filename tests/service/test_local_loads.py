@@ -18,6 +18,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from engine.codec import decode_rows
+from engine.codec.arrow_texts import is_text
 from engine.schema import BIGINT, DATE, INTEGER, JSON, TEXT, TIMESTAMP, Column, Schema
 from engine.spark.sessions import Sessions
 from engine.state.dictionary import Dictionary
@@ -234,6 +235,23 @@ def test_parquet_that_is_read_here(
     duck.execute(f"COPY (SELECT 1 AS id) TO '{data}/days/day=01/a.parquet' (FORMAT parquet)")
     found = both("parquet", "days", {}, TYPED, {})
     assert found is not None and "'01'" in min(found.rows)
+
+
+@pytest.mark.parametrize("type", [pa.string(), pa.large_string(), pa.string_view()], ids=str)
+def test_texts_of_parquet_stay_shared_whatever_wrote_them(data: Path, type: pa.DataType) -> None:
+    """A text that many rows have is interned once for them all."""
+    texts = [None if i % 7 == 0 else ("few", "texts", "é")[i % 3] for i in range(20_000)]
+    many = [f"text {i} of its own" for i in range(20_000)]
+    table = pa.table({"few": pa.array(texts, type), "many": pa.array(many, type)})
+    pa.parquet.write_table(table, data / "a.parquet")
+    place = Location((f"file://{data}/a.parquet",), f"file://{data}")
+    reader = open_here("parquet", place, reader_options("parquet", {}), (), MOST)
+    assert all(map(is_text, reader.columns.values()))
+    (batch,) = reader.batches(["few", "many"])
+    assert [pa.types.is_dictionary(column.type) for column in batch.columns] == [True, False]
+    found = judged(reader, Schema((Column("few", TEXT), Column("many", TEXT))), {})
+    assert found.rows == Counter(map(repr, zip(texts, many, strict=True)))
+    assert not found.faults
 
 
 def test_parquet_that_is_sparks(

@@ -15,12 +15,20 @@ import httpx
 import orjson
 import pytest
 
+from service.reading import queries
+from service.reading.worker_pool import WorkerPool
 from service.settings.settings import Settings
 from tests.service.client import Client, Process, code
 from tests.service.test_query_workers import ENDLESS, is_alive, is_working
 from tests.service.waiting import wait_until
 
 SLOW = 45
+
+
+@pytest.fixture(autouse=True)
+def own_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Workers begin and end with a service, as they do for users."""
+    monkeypatch.setattr(queries, "WorkerPool", WorkerPool)
 
 
 class Crowd(Client):

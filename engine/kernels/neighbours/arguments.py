@@ -7,32 +7,15 @@ of its sign.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
-
 from numba import njit
 
 from engine.kernels.coding import decoded
 from engine.kernels.hashing import FIRST_NUMERAL
-from engine.kernels.layers import uncounted
 from engine.kernels.texts import order_of
 from engine.kernels.words import NULL
 
 # The sorts of arguments.
 NUMBER, FLOAT, TEXT, WIDE = 0, 1, 2, 3
-
-
-class Texts(NamedTuple):
-    """The dictionary's arrays (see `engine.kernels.texts`)."""
-
-    entry_words: Any
-    ends: Any
-    arena: Any
-
-
-@njit
-def texts_of(entry_words, ends, arena):
-    """The texts of arrays that the caller keeps alive."""
-    return Texts(uncounted(entry_words), uncounted(ends), arena)
 
 
 @njit(inline="always")

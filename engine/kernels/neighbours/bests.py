@@ -10,10 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from engine.kernels.coding import texts_of
 from engine.kernels.compiled import kernel
+from engine.kernels.cursors import BATCH, foremost, put_stretch
 from engine.kernels.layers import compare, layer
-from engine.kernels.neighbours.arguments import argument_of, better, texts_of
-from engine.kernels.neighbours.runs import BATCH, BEFORE, ROW, lower_bound, next_run, put_stretch, read_run
+from engine.kernels.neighbours.arguments import argument_of, better
+from engine.kernels.neighbours.runs import BEFORE, ROW, lower_bound, read_run
 from engine.kernels.words import NULL
 
 # An extreme, a line each: the word of its column, 1 for the least or -1 for the greatest, and its argument's
@@ -54,16 +56,17 @@ def best_rows(batch, key, extremes, codes, entry_words, ends, arena):
 
 
 @njit(forceinline=True)
-def find_bests(group, rows, m, places, epoch, extremes, bests):
+def find_bests(group, rows, m, places, epoch, extremes, bests, run):
     """Fill `bests` with the extremes of group m's rows before `places`, before an epoch.
 
-    `rows` is a table of the `best_rows` of the published batches. Returns how many rows were read.
+    `rows` is a table of the `best_rows` of the published batches, and `run` room for one. Returns how many
+    rows were read.
     """
     read = 0
     for e in range(extremes.shape[0]):
         bests[e], first, row = _candidate(group, rows, m, places, epoch, extremes, e)
         if first >= 0 and not _is_there(group, m, first, row, epoch):
-            bests[e], found = _read_best(group, m, places, epoch, extremes, e)
+            bests[e], found = _read_best(group, m, places, epoch, extremes, e, run)
             read += found
     return read
 
@@ -112,18 +115,16 @@ def _is_there(group, m, first, row, epoch):
 
 
 @njit
-def _read_best(group, m, places, epoch, extremes, e):
+def _read_best(group, m, places, epoch, extremes, e, run):
     """The best argument of the rows before `places` that exist before an epoch, and how many rows were
     read."""
     best = NULL
     read = 0
     count = put_stretch(group, m, places)
-    while True:
-        foremost = next_run(group, count, 1)
-        if foremost < 0:
-            return best, read
-        read_run(group, count, foremost, 1, epoch)
+    while count > 0:
+        count, _ = read_run(group, count, foremost(group, count, 1), 1, epoch, run)
         read += 1
-        if group.run[BEFORE] > 0:
-            batch = layer(group.table, group.run[BATCH])
-            best = _bettered(best, batch, group.run[ROW], group.codes, extremes, e, group.texts)
+        if run[BEFORE] > 0:
+            batch = layer(group.table, run[BATCH])
+            best = _bettered(best, batch, run[ROW], group.codes, extremes, e, group.texts)
+    return best, read

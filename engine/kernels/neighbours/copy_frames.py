@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from engine.kernels.cursors import BATCH
 from engine.kernels.layers import layer, uncounted
 from engine.kernels.neighbours.arguments import argument_of
 from engine.kernels.neighbours.order_places import NUMBERS, compare_places, place_of
 from engine.kernels.neighbours.regions import IS_FLOAT, PEERS, SPAN, are_peers
-from engine.kernels.neighbours.runs import BATCH, BEFORE, ROW
+from engine.kernels.neighbours.runs import BEFORE, ROW
 
 # A function, a line each: what it is, its argument's word (-1: none) and sort, where its frames start and
 # end, its result where the row that it reads does not exist, a decimal's divisor, what it begins with (a

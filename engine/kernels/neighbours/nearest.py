@@ -17,26 +17,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from engine.kernels.coding import ENTRY, KIND, SHIFT, SIGN, decoded, write_words
+from engine.kernels.coding import ENTRY, KIND, SHIFT, SIGN, decoded, texts_of, write_words
 from engine.kernels.compiled import kernel
+from engine.kernels.cursors import BATCH, NEXT, compare_rows, foremost, groups_of, keep_alive, put_forward
 from engine.kernels.layers import compare, layer
-from engine.kernels.neighbours.arguments import texts_of
-from engine.kernels.neighbours.runs import (
-    AFTER,
-    BATCH,
-    BEFORE,
-    NEXT,
-    ROW,
-    changes_at,
-    compare_rows,
-    epochs_of,
-    groups_of,
-    keep_alive,
-    next_run,
-    put_forward,
-    read_run,
-)
-from engine.kernels.reduce import grow
+from engine.kernels.neighbours.runs import AFTER, BEFORE, ROW, RUN, changes_at, read_run
+from engine.kernels.reduce import grow, most_new_rows
+from engine.kernels.states import epochs_of
 from engine.kernels.words import NULL
 
 # A line of changes: where the left row is and the right one (in batch -1 if there is none), epoch and diff.
@@ -46,16 +33,18 @@ _NOWHERE = -1
 
 class Side(NamedTuple):
     """A side of the join: its groups; where the rows begin, in each batch, that were read already (left) or
-    passed already (right); and a row of a key and a place, in this side's code."""
+    passed already (right); a row of a key and a place, in this side's code; and room for a run."""
 
     group: Any
     places: Any
     probe: Any
+    run: Any
 
 
 @njit
 def _side(group, words):
-    return Side(group, np.zeros(group.table.shape[0], np.int64), np.zeros((1, words), np.int64))
+    places, probe = np.zeros(group.table.shape[0], np.int64), np.zeros((1, words), np.int64)
+    return Side(group, places, probe, np.zeros(RUN, np.int64))
 
 
 @njit
@@ -133,13 +122,10 @@ def _find(right, m, is_strict, epoch, stops, match):
     is_found_before = is_found_after = False
     read = 0
     wasted = 0
-    while not (is_found_before and is_found_after):
-        best = next_run(group, count, 1)
-        if best < 0:
-            break
-        passed = read_run(group, count, best, 1, epoch)
+    run = right.run
+    while count > 0 and not (is_found_before and is_found_after):
+        count, passed = read_run(group, count, foremost(group, count, 1), 1, epoch, run)
         read += 1
-        run = group.run
         if run[BEFORE] == 0 and run[AFTER] == 0:
             wasted += passed
         if run[BEFORE] > 0 and not is_found_before:
@@ -210,14 +196,11 @@ def _write(lines, written, run, match, epoch, diff):
 @njit
 def _walk(left, right, m, is_strict, pads, epoch, stops, match, lines, written, counts):
     """Read the left side from its places on, as far as matches change, and add lines for what changes."""
-    group, run = left.group, left.group.run
-    count = put_forward(group, m, left.places, group.highs)
+    group, run = left.group, left.run
+    every = count = put_forward(group, m, left.places, group.highs)
     nothing = np.full(2, _NOWHERE)
-    while True:
-        best = next_run(group, count, 1)
-        if best < 0:
-            break
-        passed = read_run(group, count, best, 1, epoch)
+    while count > 0:
+        count, passed = read_run(group, count, foremost(group, count, 1), 1, epoch, run)
         counts[0] += 1
         before, after = run[BEFORE], run[AFTER]
         if before == 0 and after == 0:
@@ -241,7 +224,7 @@ def _walk(left, right, m, is_strict, pads, epoch, stops, match, lines, written, 
                 written += 1
         if is_same:
             break
-    for c in range(count):
+    for c in range(every):
         left.places[group.cursors[c, BATCH]] = group.cursors[c, NEXT]
     return lines, written
 
@@ -297,11 +280,18 @@ def join_nearest(
     lines = np.empty((2 * keys.shape[0] + 16, _LINE), np.int64)
     written = 0
     counts = np.zeros(3, np.int64)
+    no_rounds = np.empty(0, np.int64)
+    most = max(
+        most_new_rows(left_group.lows, left_group.highs, left_old, keys.shape[0]),
+        most_new_rows(right_group.lows, right_group.highs, right_old, keys.shape[0]),
+    )
+    room = np.empty((2, most, 1), np.int64)
     for m in range(keys.shape[0]):
         for index in range(rights.shape[0]):
             right.group.highs[index, m] = _end_of_places(right, m, index)
-        epochs = np.concatenate((epochs_of(left.group, m), epochs_of(right.group, m)))
-        for epoch in np.unique(epochs):
+        of_left = epochs_of(left.group, m, no_rounds, room[0])
+        of_right = epochs_of(right.group, m, no_rounds, room[1])
+        for epoch in np.unique(np.concatenate((of_left, of_right))):
             lines, written = _join_epoch(
                 left, right, m, is_strict, pads, epoch, stops, match, lines, written, counts
             )

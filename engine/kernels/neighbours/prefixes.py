@@ -9,9 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from engine.kernels.coding import texts_of
 from engine.kernels.compiled import kernel
 from engine.kernels.layers import layer
-from engine.kernels.neighbours.arguments import NUMBER, argument_of, texts_of
+from engine.kernels.neighbours.arguments import NUMBER, argument_of
 from engine.kernels.neighbours.totals import HIGH, OF_NUMBERS, OF_OTHERS, PARTS, add_value
 
 BLOCK = 256

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
+from engine.kernels.cursors import BATCH, NEXT, foremost, put_backward, put_forward
 from engine.kernels.layers import layer, uncounted
 from engine.kernels.neighbours.arguments import argument_of, better
 from engine.kernels.neighbours.bests import DIRECTION, SORT, WORD, find_bests
@@ -26,17 +27,12 @@ from engine.kernels.neighbours.prefixes import (
 )
 from engine.kernels.neighbours.runs import (
     AFTER,
-    BATCH,
     BEFORE,
     CHANGES,
-    NEXT,
     ROW,
     RUN,
     find_places,
     lower_bound,
-    next_run,
-    put_backward,
-    put_forward,
     read_run,
 )
 from engine.kernels.neighbours.totals import OF_OTHERS, PARTS
@@ -73,7 +69,7 @@ class RegionBase(NamedTuple):
 
     The second line of slots and totals is that of the group's new rows before the places that are `reached`,
     and the third what the region adds. Those of extremes have the bests with the region, before and after the
-    epoch. There is room for a value's `parts`.
+    epoch. There is room for a value's `parts`, and for a run.
     """
 
     slots: Any
@@ -81,6 +77,7 @@ class RegionBase(NamedTuple):
     bests: Any
     reached: Any
     parts: Any
+    run: Any
 
 
 @njit
@@ -89,11 +86,16 @@ def make_standing(running, layers):
     slots = np.zeros((3, slot_of_column(running.summed.shape[0])), np.int64)
     totals = np.zeros((3, running.exact.shape[0] * OF_OTHERS), np.int64)
     bests = np.empty((3, running.extremes.shape[0]), np.int64)
-    reached, parts = np.empty(layers, np.int64), np.empty(PARTS, np.int64)
+    reached, parts, run = np.empty(layers, np.int64), np.empty(PARTS, np.int64), np.zeros(RUN, np.int64)
     standing = RegionBase(
-        uncounted(slots), uncounted(totals), uncounted(bests), uncounted(reached), uncounted(parts)
+        uncounted(slots),
+        uncounted(totals),
+        uncounted(bests),
+        uncounted(reached),
+        uncounted(parts),
+        uncounted(run),
     )
-    return standing, (slots, totals, bests, reached, parts)
+    return standing, (slots, totals, bests, reached, parts, run)
 
 
 @njit(forceinline=True)
@@ -134,11 +136,12 @@ def find_standing(group, figures, running, m, places, epoch, standing):
                 )
     if standing.bests.shape[1] == 0:
         return 0
-    return find_bests(group, figures.bests, m, places, epoch, running.extremes, standing.bests[0])
+    extremes, bests = running.extremes, standing.bests[0]
+    return find_bests(group, figures.bests, m, places, epoch, extremes, bests, standing.run)
 
 
 @njit(forceinline=True)
-def find_start(group, m, first, row, shape, epoch, places):
+def find_start(group, m, first, row, shape, epoch, places, run):
     """Fill `places` with the beginning of the region around a change, row `row` of batch `first`.
 
     Returns how many rows were read.
@@ -151,14 +154,11 @@ def find_start(group, m, first, row, shape, epoch, places):
     if shape[REACH] > 0:
         count = put_backward(group, m, places)
         passed = 0
-        while passed < shape[REACH]:
-            best = next_run(group, count, -1)
-            if best < 0:
-                break
-            read_run(group, count, best, -1, epoch)
-            passed += min(group.run[BEFORE], group.run[AFTER])
+        while passed < shape[REACH] and count > 0:
+            count, _ = read_run(group, count, foremost(group, count, -1), -1, epoch, run)
+            passed += min(run[BEFORE], run[AFTER])
             rows += 1
-            first, begin = group.run[BATCH], group.run[ROW]
+            first, begin = run[BATCH], run[ROW]
         find_places(group, m, layer(group.table, first), begin, width, places)
     if shape[PEERS] >= 0:
         find_places(group, m, layer(group.table, first), begin, shape[PEERS], places)
@@ -201,7 +201,7 @@ def read_region(group, running, m, places, remaining, shape, epoch, standing, ru
     epoch. Returns the runs, their number, how many lines of changes were read, how many rows, and how many
     published lines of rows that do not exist.
     """
-    table, cursors, run, codes, texts = group.table, group.cursors, group.run, group.codes, group.texts
+    table, cursors, codes, texts, run = group.table, group.cursors, group.codes, group.texts, standing.run
     summed, exact, extremes, parts = running.summed, running.exact, running.extremes, standing.parts
     count = put_forward(group, m, places, group.highs)
     least = remaining if shape[REACH] > 0 and shape[PEERS] >= 0 else 1
@@ -214,10 +214,8 @@ def read_region(group, running, m, places, remaining, shape, epoch, standing, ru
     are_equal = True
     n = rows = changes = since = wasted = 0
     zone, place = 0, np.int64(0)
-    while True:
-        best = next_run(group, count, 1)
-        if best < 0:
-            break
+    while count > 0:
+        best = foremost(group, count, 1)
         first, row = cursors[best, BATCH], cursors[best, NEXT]
         batch = layer(table, first)
         is_settled = are_equal and _are_level(bests)
@@ -228,7 +226,7 @@ def read_region(group, running, m, places, remaining, shape, epoch, standing, ru
                 is_near = not is_beyond(its_zone, its_place, zone, place, shape[SPAN], is_float)
             if not is_near:
                 break
-        published = read_run(group, count, best, 1, epoch)
+        count, published = read_run(group, count, best, 1, epoch, run)
         rows += 1
         changes += run[CHANGES]
         before, after = run[BEFORE], run[AFTER]

@@ -10,10 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from engine.kernels.coding import write_words
+from engine.kernels.coding import delta_of_rows, texts_of
 from engine.kernels.compiled import kernel
+from engine.kernels.cursors import BATCH, groups_of, keep_alive
 from engine.kernels.layers import uncounted
-from engine.kernels.neighbours.arguments import texts_of
 from engine.kernels.neighbours.copy_frames import FURTHER_WORDS, lay_out
 from engine.kernels.neighbours.regions import (
     IS_FLOAT,
@@ -25,20 +25,11 @@ from engine.kernels.neighbours.regions import (
     make_standing,
     read_region,
 )
-from engine.kernels.neighbours.runs import (
-    AFTER,
-    BATCH,
-    BEFORE,
-    ROW,
-    RUN,
-    changes_at,
-    epochs_of,
-    groups_of,
-    keep_alive,
-)
+from engine.kernels.neighbours.runs import AFTER, BEFORE, ROW, RUN, changes_at
 from engine.kernels.neighbours.sliding import make_room, slide
 from engine.kernels.neighbours.totals import FURTHER
-from engine.kernels.reduce import grow
+from engine.kernels.reduce import grow, most_new_rows
+from engine.kernels.states import epochs_of
 
 MOST_SUMMED = 1 << 31
 """Sums of halves of so many words fit into 64 bits."""
@@ -116,15 +107,7 @@ def _deltas_of(table, lines, codes, entry_words):
         failures[0, k] = failed[k, FAILED]
         failures[1, k] = failed[k, EPOCH]
         failures[2, k] = failed[k, DIFF]
-    count = lines.shape[1] - VALUES
-    out = np.empty((codes.shape[0] + count + 2, lines.shape[0]), np.int64)
-    width = write_words(table, lines, 0, codes, entry_words, out, 0)
-    for k in range(lines.shape[0]):
-        for v in range(count):
-            out[width + v, k] = lines[k, VALUES + v]
-        out[width + count, k] = lines[k, EPOCH]
-        out[width + count + 1, k] = lines[k, DIFF]
-    return out[: width + count + 2], failures
+    return delta_of_rows(table, lines, codes, entry_words, VALUES, lines.shape[1] - VALUES), failures
 
 
 @kernel(
@@ -172,13 +155,16 @@ def reduce_windows(
     values = functions.shape[0] if last < 0 else last + FURTHER
     lines = np.empty((2 * keys.shape[0] + 16, VALUES + values), np.int64)
     written = read = wasted = 0
+    no_rounds = np.empty(0, np.int64)
+    epochs = np.empty((most_new_rows(group.lows, group.highs, old, keys.shape[0]), 1), np.int64)
     for m in range(keys.shape[0]):
-        for epoch in epochs_of(group, m):
+        for epoch in epochs_of(group, m, no_rounds, epochs):
             changes = changes_at(group, m, epoch)
             begin_epoch(standing, group, m)
             done = 0
             while done < changes.shape[0]:
-                read += find_start(group, m, changes[done, 0], changes[done, 1], shape, epoch, places)
+                first, row = changes[done, 0], changes[done, 1]
+                read += find_start(group, m, first, row, shape, epoch, places, standing.run)
                 read += find_standing(group, figures, running, m, places, epoch, standing)
                 remaining = changes.shape[0] - done
                 runs, n, met, rows, passed = read_region(

@@ -3,6 +3,7 @@
     'tr'::boolean              →  true
     'January 8, 1999'::date    →  '1999-01-08'::date
     '04:05 PM'::time           →  '16:05:00'::time
+    '0044-03-15 BC'::date      →  '0044-03-15 (BC)'::date
     '{{1,5},{99,100}}'::int[]  →  '[[1,5],[99,100]]'::int[][]
 
 Examples are those of https://www.postgresql.org/docs/15/datatype.html. Numbers of months come first, as in
@@ -19,6 +20,7 @@ from sqlglot import exp
 from engine.scalar.written import readable
 from engine.schema import INTERVAL, TEXT, TIMESTAMPTZ, TIMETZ, array_of
 from planner.errors import PlannerError, TypeMismatch
+from planner.native.templates import sql
 from planner.positions import fail
 from planner.sql_types import data_type
 
@@ -42,6 +44,10 @@ _DATES = [
 _CLOCK = re.compile(
     r"(?P<hour>\d\d?):(?P<minute>\d\d)(?P<rest>(?::\d\d(?:\.\d+)?)?) ?(?P<half>[ap]m)", re.IGNORECASE
 )
+_ERA = re.compile(r"(\d{4,}-\d\d?-\d\d?)((?:[ tT].*?)?)\s*\b(BC|AD)", re.IGNORECASE)
+_WORD = re.compile(r".*\d\s+(?P<zone>[a-z][^\d\s]*)", re.IGNORECASE | re.DOTALL)
+_ZONE = re.compile(r"z|[a-z]{3,5}|\w+(?:/[-\w]+)+", re.IGNORECASE)
+_FRACTION = re.compile(r"(.*:\d\d\.(\d{6}))(\d+)(.*)", re.DOTALL)
 _ZONED = re.compile(r"(.*?) ?([+-][\d:]+|[zZ]|UTC)?")
 _DIGITS = re.compile(r"(\d\d)(\d\d)(\d\d(?:\.\d+)?)?")
 _NAMED = re.compile(r"\s*[-+]?(?:inf(?:inity)?|nan)\s*", re.IGNORECASE)
@@ -58,7 +64,9 @@ def cast_of_text(cast: exp.Cast, text: str) -> exp.Expression:
     if kind in _LARGEST:
         _check_size(cast, text, _LARGEST[kind])
     if kind in _MOMENTS:
-        text = _moment(text.strip(), text)
+        text = _in_its_half(_in_its_era(_moment(text.strip(), text)))
+    if kind is exp.DType.TIMESTAMP:
+        _check_zone(cast, text)
     if kind is exp.DType.TIMESTAMPTZ:
         text = readable(text, TIMESTAMPTZ)
     if kind is exp.DType.INTERVAL:
@@ -71,7 +79,7 @@ def cast_of_text(cast: exp.Cast, text: str) -> exp.Expression:
         return _deeper(cast, depth)
     if kind is exp.DType.ARRAY and text.lstrip().startswith("{"):
         text = _array(cast, text)
-    return _respelled(cast, text)
+    return _rounded(cast, text) if kind in _MOMENTS else _respelled(cast, text)
 
 
 def _may_be_cut(word: str) -> bool:
@@ -105,6 +113,39 @@ def _moment(text: str, other: str) -> str:
             number = int(month) if month.isdigit() else _MONTHS.index(month[:3]) + 1
             return f"{found['year']}-{number:02}-{int(found['day']):02}{found['rest']}"
     return other
+
+
+def _in_its_era(text: str) -> str:
+    """'0044-03-15 12:00 BC'::timestamp is one before Christ, which DuckDB writes behind the day."""
+    found = _ERA.fullmatch(text.strip())
+    if found is None:
+        return text
+    return f"{found[1]}{' (BC)' if found[3].upper() == 'BC' else ''}{found[2].rstrip()}"
+
+
+def _in_its_half(text: str) -> str:
+    """'2024-01-31 04:05 PM'::timestamp is in the afternoon, of which DuckDB reads nothing."""
+    day, _, clock = text.strip().partition(" ")
+    return f"{day} {_clock(clock.strip(), clock)}" if _CLOCK.fullmatch(clock.strip()) else text
+
+
+def _rounded(cast: exp.Cast, text: str) -> exp.Expression:
+    """The moment, rounded to microseconds as PostgreSQL does it, in floating point."""
+    found = _FRACTION.fullmatch(text)
+    if found is None:
+        return _respelled(cast, text)
+    cut = _respelled(cast, found[1] + found[4])
+    is_more = round(float(f"0.{found[2]}{found[3]}") * 1e6) > int(found[2])
+    return (
+        sql("{0} + INTERVAL 1 MICROSECOND", [cut]) if is_more and cast.to.this is not exp.DType.DATE else cut
+    )
+
+
+def _check_zone(cast: exp.Cast, text: str) -> None:
+    """A timestamp passes over the name of a zone, as PostgreSQL does; DuckDB would over any word."""
+    found = _WORD.fullmatch(text.strip())
+    if found and not _ZONE.fullmatch(found["zone"]):
+        fail(TypeMismatch(f"{found['zone']} in {cast.name} is no time zone"), cast)
 
 
 def _clock(text: str, other: str) -> str:

@@ -111,6 +111,24 @@ def test_a_column_is_judged_as_its_values_are(type: Type) -> None:
         assert found.message(first) == f"column c: {given[first]} is not a valid {type}"
 
 
+@pytest.mark.parametrize("type", [*TYPES, TEXT, JSON], ids=str)
+def test_rows_with_few_texts_are_judged_as_each_is(type: Type) -> None:
+    """Also if other texts, and bytes that are none, come late."""
+    few = [b"1", b"2024-01-01", None, b"true", b" 7", b"\xff\xfe", b"x", b"10:11"]
+    given = [few[row % len(few)] for row in range(3000)] + [b"late", b"\xff", b"2.5", *few]
+    dictionary = Dictionary()
+    judge = RowJudge((Column("c", type, False),), (0,))
+
+    def judged(values: list[bytes | None]) -> list[tuple[int | None, str]]:
+        array = pa.array(values, pa.binary()).view(pa.string())
+        found = judge.judged(pa.record_batch([array], ["c"]), dictionary)
+        words, bad = found.words[0].tolist(), found.bad.tolist()
+        return [(None, found.message(i)) if b else (words[i], "") for i, b in enumerate(bad)]
+
+    alone = {value: judged([value])[0] for value in set(given)}
+    assert judged(given) == [alone[value] for value in given]
+
+
 def test_the_first_fault_counts() -> None:
     columns = (Column("a", INTEGER, False), Column("b", TEXT), Column("c", JSON, False))
     judge = RowJudge(columns, (0, None, 1), corrupt=2)

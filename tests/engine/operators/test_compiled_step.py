@@ -221,6 +221,26 @@ def test_steps_of_some_hundred_rows(seed: int, monkeypatch: pytest.MonkeyPatch, 
     assert calls[True]
 
 
+def test_an_epoch_of_many_rows_is_one_step(calls: Counter[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many rows at many epochs are divided into steps, which are Python's."""
+    compiled, plain = engine_of("revenue"), engine_of("revenue")
+    most, answers = running_dataflow.FEW, []
+    for engine in (compiled, plain):
+        insert(engine, "t", *((key, 1) for key in range(30)))
+        calls.clear()
+        epoch = engine.snapshot.upper
+        with monkeypatch.context() as patch:
+            patch.setattr(running_dataflow, "FEW", most if engine is compiled else -1)
+            apply(engine, {"s": [((i % 30, i), 1) for i in range(most)]})
+            assert calls == ({True: 1} if engine is compiled else {})
+            lines = [((i % 30, i), epoch + 1 + i // 1_000, -1) for i in range(most)]
+            engine.stage({"s": delta(2, lines)}, epoch + 4).publish()
+        assert calls[True] <= 1
+        answers.append(engine.snapshot.changes("revenue", 0, epoch + 3).tolist())
+        assert not bag(engine, "revenue")
+    assert answers[0] == answers[1]
+
+
 def test_lookups_see_a_logarithmic_number_of_batches() -> None:
     rng = np.random.default_rng(SEED)
     engine = engine_of("degrees")

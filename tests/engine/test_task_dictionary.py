@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from engine.kernels.words import NULL
 from engine.state.dictionary import Dictionary
 from engine.state.store.directory import StateDirectory
 from engine.state.store.files import TextFile
-from engine.supersteps.task_dictionary import KnownTexts, TaskDictionary
+from engine.state.task_dictionary import KnownTexts, TaskDictionary
 
 
 class Counted(StateDirectory):
@@ -139,4 +140,34 @@ def test_exceptions_have_their_words_and_are_not_new(
     assert dictionary.word("bb") == bb
     assert dictionary.new() is None
     assert dictionary.array(np.array([a, bb])).to_pylist() == ["a", "bb"]
+    assert dictionary.new() is None
+
+
+def test_a_task_that_is_alone_takes_all_texts_when_it_needs_one(
+    directory: Counted, service: Dictionary
+) -> None:
+    files = [written(directory, service, ["a", "b"]), written(directory, service, ["b", "c"])]
+    words = service.intern(["a", "b", "c"])
+    dictionary = TaskDictionary(None, directory, files, ())
+    fresh = dictionary.word("fresh")
+    assert dictionary.word("b") == words[1]
+    assert directory.read == 0
+    assert dictionary.entry_numbers(words).size == 3
+    assert directory.read == len(files)
+    assert dictionary.texts(words) == ["a", "b", "c"]
+    assert new(dictionary) == {fresh: "fresh"}
+    with pytest.raises(KeyError):
+        dictionary.require(np.array([service.word("nobody has written it")]))
+    assert directory.read == len(files)
+
+
+def test_threads_that_need_texts_at_once_read_them_once(directory: Counted, service: Dictionary) -> None:
+    texts = [f"text {number:05}" for number in range(20_000)]
+    files = [written(directory, service, texts)]
+    words = service.intern(texts)
+    dictionary = TaskDictionary(None, directory, files, ())
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda part: dictionary.array(part).to_pylist(), np.split(words, 16)))
+    assert [text for part in found for text in part] == texts
+    assert directory.read == 1
     assert dictionary.new() is None

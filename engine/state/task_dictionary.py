@@ -1,11 +1,13 @@
 """The dictionary of a task: it encodes texts on its own, and reads the state's texts only when it has to.
 
 Texts that a task meets become entries of its own dictionary; new ones are written to a file when the task
-ends. The texts of other words are read from the state's files, once a process.
+ends. The texts of other words are read from the state's files, once a process: few tasks look at texts, and
+to read them all may take longer than the rest of a task.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
@@ -38,15 +40,18 @@ class TaskDictionary(Dictionary):
 
     def __init__(
         self,
-        known: KnownTexts,
+        known: KnownTexts | None,
         directory: StateDirectory,
         files: Iterable[TextFile],
         exceptions: Iterable[tuple[str, int]],
     ) -> None:
+        """`known` has what the process's tasks have read. A task that is alone has None, and takes all texts
+        of the files at once."""
         super().__init__()
         self.files = list(files)
         self._known = known
         self._directory = directory
+        self._reading = threading.Lock()
         self._learned: list[np.ndarray] = []
         exceptions = list(exceptions)
         if exceptions:
@@ -54,13 +59,24 @@ class TaskDictionary(Dictionary):
             self._learn(np.array(words, np.int64), pa.array(texts, pa.large_string()))
 
     def require(self, words: np.ndarray) -> None:
-        """Make entries of all `words` but NULL."""
-        distinct = np.unique(words)
-        own = self.store.words[: len(self)]
-        missing = distinct[~np.isin(distinct, own) & (distinct != NULL)]
-        if len(missing):
-            self._known.read(self._directory, self.files)
-            self._learn(missing, self._known.dictionary.array(missing))
+        """Make entries of all `words` but NULL. KeyError if no file has one of them."""
+        if not len(self._missing(words)):
+            return
+        with self._reading:
+            missing = self._missing(words)  # another thread may have read them meanwhile
+            if len(missing) and self._known is None:
+                files, self.files = self.files, []
+                for file in files:
+                    self._learn(*self._directory.read_texts(file))
+                self._entries.numbers(missing)
+            elif self._known is not None:
+                self._known.read(self._directory, self.files)
+                self._learn(missing, self._known.dictionary.array(missing))
+
+    def _missing(self, words: np.ndarray) -> np.ndarray:
+        """The distinct words that are not entries."""
+        missing = words[self._entries.known(words) < 0]
+        return np.unique(missing[missing != NULL])
 
     def array(self, words: np.ndarray) -> pa.LargeStringArray:
         try:
@@ -70,8 +86,11 @@ class TaskDictionary(Dictionary):
             return super().array(words)
 
     def entry_numbers(self, words: np.ndarray) -> np.ndarray:
-        self.require(words)
-        return super().entry_numbers(words)
+        try:
+            return super().entry_numbers(words)
+        except KeyError:
+            self.require(words)
+            return super().entry_numbers(words)
 
     def compare(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
         try:
@@ -90,10 +109,11 @@ class TaskDictionary(Dictionary):
 
     def new(self) -> tuple[np.ndarray, pa.LargeStringArray] | None:
         """Words and texts of the entries that the task added; None if there are none."""
-        words = self.store.words[: len(self)]
-        if self._learned:
-            words = words[~np.isin(words, np.concatenate(self._learned))]
-        return (words.copy(), self.array(words)) if len(words) else None
+        is_new = np.ones(len(self), np.bool_)
+        for learned in self._learned:
+            is_new[self._entries.known(learned)] = False
+        words = self.store.words[: len(self)][is_new]
+        return (words, self.array(words)) if len(words) else None
 
     def _learn(self, words: np.ndarray, texts: pa.Array) -> None:
         self.absorb(words, texts)
