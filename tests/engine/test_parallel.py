@@ -23,7 +23,7 @@ from engine.kernels.parallel import divided_sort, threads
 from engine.kernels.parallel.divided_join import join_batch
 from engine.kernels.parallel.divided_merge import merge_batches
 from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums
-from engine.operators import arrangement, outermost_loop
+from engine.operators import arrangement, operator, outermost_loop
 from engine.operators.rebuild import Rebuild
 from engine.runtime.engine import Engine
 from engine.runtime.kept import kept_states
@@ -42,7 +42,7 @@ CASES = few(120)
 
 @contextmanager
 def in_parts(count: int) -> Iterator[None]:
-    """So many threads, parts of a row, and merges of a few rows beside what goes on."""
+    """So many threads, parts of a row, pieces of two rows, and merges of a few rows beside what goes on."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "GRAIN", 1)
         patch.setattr(threads, "LARGE", 2)
@@ -51,6 +51,7 @@ def in_parts(count: int) -> Iterator[None]:
             patch.setattr(module, "QUANTUM", 4)
         for module in (layer, arrangement, divided_sort):
             patch.setattr(module, "NARROW", 4)
+        patch.setattr(operator, "PIECE", 2)
         patch.setattr(outermost_loop, "MOST_CHANGES", 3)
         for module in (trace, layer_merge, arrangement):
             patch.setattr(module, "BESIDE", 4)
@@ -165,6 +166,19 @@ def test_a_divided_sort_is_a_sort(first: str, second: str, size: int) -> None:
                     low, high = ends_in(other)
                     assert (low <= one.min(axis=0)).all()
                     assert (high >= one.max(axis=0)).all()
+
+
+@pytest.mark.parametrize("second", WORDS)
+@pytest.mark.parametrize("first", WORDS)
+def test_large_parts_are_sorted_by_all_their_words(first: str, second: str) -> None:
+    """Many rows of a part are equal in the words that one word of the sort has room for."""
+    rng = np.random.default_rng(SEED)
+    size = 40_000
+    leading, following = WORDS[first](rng, size), WORDS[second](rng, size)
+    delta = np.array([leading, following, rng.integers(0, 99, size), np.full(size, 4), np.ones(size, int)])
+    order = np.array([0, 1, 2, 3])
+    found = arrange_delta(delta, order, NO_ROUNDS)
+    assert np.array_equal(as_matrix(found), arrange(delta, order, NO_ROUNDS))
 
 
 def test_rows_that_go_leave_no_gap_and_counts_that_grow_have_room() -> None:
