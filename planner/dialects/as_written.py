@@ -12,6 +12,7 @@ from sqlglot.parser import Parser
 
 from planner.dialects.date_tables import FAMILIES
 from planner.dialects.dates import all_names, functions
+from planner.dialects.systems.postgres_moments import is_spelled
 from planner.dialects.whole_numbers import has_fraction
 
 _DIALECT = "dialect"
@@ -40,8 +41,11 @@ def remember_dialect(tree: exp.Expression, dialect: str) -> exp.Expression:
 
 
 def _has_meaning(literal: exp.Literal) -> bool:
-    """Whether dialects may take the literal for different values: the empty text, 0.1, and '0.1'."""
-    return literal.name == "" or has_fraction(literal.name) if literal.is_string else "." in literal.name
+    """Whether dialects may take the literal for different values: the empty text, 0.1, '0.1', and a moment
+    in words."""
+    if not literal.is_string:
+        return "." in literal.name
+    return literal.name == "" or has_fraction(literal.name) or is_spelled(literal.name)
 
 
 def as_written_in(node: exp.Expression, dialect: str) -> exp.Expression:

@@ -126,6 +126,8 @@ class Trait:
     """A root of a negative number, and a logarithm of zero, are errors."""
     NUMBERS_HAVE_SPECIALS = _POSTGRES - {"redshift"}
     """A NUMERIC may be NaN, Infinity or -Infinity."""
+    MOMENTS_AS_POSTGRES = _POSTGRES - {"redshift"}
+    """A text that stands for a moment has PostgreSQL's spellings."""
     BACKSLASH_ESCAPES = _POSTGRES | {"bigquery", "clickhouse", "databricks", "mysql", "spark"}
     """A backslash escapes in a pattern of LIKE, unless ESCAPE says otherwise."""
     LIKE_IN_ANY_CASE = frozenset({"mysql", "sqlite", "tsql"})

@@ -7,6 +7,7 @@ from engine.schema import BOOLEAN, DOUBLE, INTEGER, INTERVAL, JSON, TEXT, Kind, 
 from planner.bind.coercion import argument, cast_of_variant, coerce, number_literal, typed
 from planner.bind.expressions.special_numbers import special_beside
 from planner.dialects.number_beginnings import NUMBER_OF_TEXT, beginning
+from planner.dialects.systems.postgres_moments import MOMENTS, moment
 from planner.dialects.traits import Trait, has
 from planner.dialects.whole_numbers import has_fraction
 from planner.errors import TypeMismatch
@@ -64,10 +65,21 @@ def bind_comparison(op: Op, left: Expression, right: Expression, dialect: str = 
         left, right = (cast_of_variant(side, JSON) if side.type == TEXT else side for side in (left, right))
     if has(dialect, Trait.NUMBERS_HAVE_SPECIALS):
         left, right = special_beside(left, right), special_beside(right, left)
+    left, right = moment_beside(left, right, dialect), moment_beside(right, left, dialect)
     sides = comparable(left, right)
     if sides[0].type == INTERVAL:
         sides = (_normalized(sides[0]), _normalized(sides[1]))
     return Call(op, sides, BOOLEAN)  # type: ignore[arg-type]
+
+
+def moment_beside(side: Expression, other: Expression, dialect: str) -> Expression:
+    """A text beside a day or a moment as DuckDB reads it; any other value itself. Raises TypeMismatch for a
+    text that is no moment."""
+    if not isinstance(side, Literal) or not isinstance(side.value, str) or other.type is UNTYPED:
+        return side
+    if other.type.kind not in MOMENTS or not has(dialect, Trait.MOMENTS_AS_POSTGRES):
+        return side
+    return Literal(moment(side.value, other.type.kind), side.type)
 
 
 def _check_texts(left: Expression, right: Expression, strict: bool) -> None:
