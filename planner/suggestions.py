@@ -18,11 +18,15 @@ def nearest(name: str, names: Iterable[str]) -> tuple[str, ...]:
     """The names of `names` that are nearest to `name`, the best first; equally near names in alphabetical
     order."""
     allowed = max(1, len(name) // 3)
-    found = []
+    plain, found = _plain(name), []
+    letters = set(plain)
     for other in sorted(set(names)):
-        if abs(len(other) - len(name)) <= allowed + other.count("_") + name.count("_"):
-            steps = distance(_plain(name), _plain(other))
-            if steps <= allowed and steps < len(_plain(other)):
+        plain_other = _plain(other)
+        letters_other = set(plain_other)
+        # A step brings one letter or takes one. Most names differ in more, and need no count of the steps.
+        if len(letters - letters_other) <= allowed and len(letters_other - letters) <= allowed:
+            steps = distance(plain, plain_other)
+            if steps <= allowed and steps < len(plain_other):
                 found.append((steps, other))
     least = min(found, default=(0, ""))[0]
     return tuple(other for steps, other in sorted(found) if steps <= least)[:MOST]

@@ -1,14 +1,20 @@
 """How tests are divided over processes: by file, the longest first, and those of Spark together.
 
 A unit of work is a file, for its tests share what they set up. One process runs all that uses the session of
-Spark that tests share, so that there is one Java for it.
+Spark that tests share, so that there is one Java for it, and one all of the console, for its browser.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from xdist.scheduler import LoadScopeScheduling
 
+if TYPE_CHECKING:
+    from xdist.workermanage import WorkerController
+
 SPARK = "spark"
+CONSOLE = "tests/console/"
 OF_SPARK = frozenset(
     {
         "tests/service/test_constraints.py",
@@ -26,6 +32,7 @@ OF_SPARK = frozenset(
 """The files with tests that ask for the fixture `sessions`."""
 LONG = (
     SPARK,
+    CONSOLE,
     "tests/dialects/test_bars.py",
     "tests/service/test_sql.py",
     "tests/service/test_altering.py",
@@ -41,7 +48,6 @@ LONG = (
     "tests/service/test_query_workers.py",
     "tests/service/test_source_kill.py",
     "tests/service/test_kept_views.py",
-    "tests/console/test_relations.py",
     "tests/service/test_kill.py",
     "tests/service/test_memory.py",
     "tests/dialects/test_bars_in_queries.py",
@@ -58,20 +64,16 @@ LONG = (
     "tests/planner/test_planning_limits.py",
     "tests/suites/test_supersteps.py",
     "tests/planner/test_long_texts.py",
-    "tests/console/test_timelines.py",
-    "tests/console/test_queries.py",
     "tests/service/test_live_branches.py",
     "tests/examples/test_debian.py",
     "tests/postgres/test_working_tables.py",
     "tests/engine/test_nursery.py",
     "tests/service/test_pivoted_views.py",
     "tests/property/test_valid_time.py",
-    "tests/console/test_pages.py",
     "tests/engine/test_trace.py",
     "tests/bench/test_wire.py",
     "tests/examples/test_demo.py",
     "tests/service/test_kill_storage.py",
-    "tests/console/test_dataflow.py",
     "tests/engine/scalar/test_against_duckdb.py",
     "tests/client/test_command_line.py",
     "tests/service/test_types.py",
@@ -103,7 +105,6 @@ LONG = (
     "tests/service/test_view_costs.py",
     "tests/postgres/test_views.py",
     "tests/forked/test_forked.py",
-    "tests/console/test_replaced_queries.py",
     "tests/service/test_sql_errors.py",
     "tests/service/test_constraints_random.py",
     "tests/property/test_json_rows.py",
@@ -118,6 +119,8 @@ LONG = (
 def unit(nodeid: str) -> str:
     """The unit that a test belongs to."""
     file = nodeid.partition("::")[0]
+    if file.startswith(CONSOLE):
+        return CONSOLE
     return SPARK if file in OF_SPARK else file
 
 
@@ -132,3 +135,22 @@ class Balanced(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         return unit(nodeid)
+
+    def remove_node(self, node: WorkerController) -> str | None:
+        """Gives to others what a process that has died has left, and names the test that it died of.
+
+        xdist itself would give them that test again, and units in which nothing is left: a process that is
+        given nothing to do waits for ever.
+        """
+        workload = self.assigned_work.pop(node)
+        died_of = next(
+            (test for tests in workload.values() for test, done in tests.items() if not done), None
+        )
+        for name, tests in workload.items():
+            left = {test: done for test, done in tests.items() if not done and test != died_of}
+            if left:
+                self.workqueue[name] = left
+        if died_of is not None:
+            for other in self.assigned_work:
+                self._reschedule(other)
+        return died_of

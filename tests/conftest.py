@@ -13,7 +13,7 @@ import pytest
 
 from engine.processes import children
 from engine.spark.sessions import Sessions, SparkOptions
-from tests import balance, run, scratch
+from tests import balance, overtime, run, scratch
 from tests.share import SHARE
 
 if TYPE_CHECKING:
@@ -51,6 +51,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.hypothesis_seed = str(seed)
     scratch.choose(config)
     run.begin()
+    overtime.watch(config)
     if hasattr(config, "workerinput"):
         children.preload("tests.forked.loaded_kernels")  # for the jobs of all tests of this process
 

@@ -8,7 +8,7 @@ programs that its tests start, have the same. The names of tests do not depend o
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 import pytest
@@ -20,14 +20,20 @@ SEED = int(os.environ.get("FRESHET_SEED", "0"))
 
 
 def few(count: int) -> int:
-    """How many of so many random cases this run takes: a quarter, and at least one. `make soak`, which sets
+    """How many of so many random cases this run takes: an eighth, and at least one. `make soak`, which sets
     FRESHET_SHARE to 1, takes all."""
     return -(-count // SHARE)
 
 
 def some(grid: Iterable[T]) -> list[T]:
-    """The cases of a grid that this run takes: every fourth, the first among them; all in `make soak`."""
+    """The cases of a grid that this run takes: every eighth, the first among them; all in `make soak`."""
     return list(grid)[::SHARE]
+
+
+def half(cases: Sequence[T]) -> Sequence[T]:
+    """The cases of a table that this run takes: the first or the second of each pair, as the seed says. All
+    of them in `make soak`."""
+    return cases[SEED % 2 :: 2] if SHARE > 1 else cases
 
 
 def seeds(count: int, first: int = 0) -> range:

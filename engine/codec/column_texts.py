@@ -1,6 +1,7 @@
 """Whole columns as texts, where Arrow writes the same texts as the codecs, and PostgreSQL too.
 
-These are integers, texts, days of the years 1 to 9999, and decimals of up to six places.
+These are integers, texts, days of the years 1 to 9999, and decimals; of these, Arrow gives those an exponent
+that begin with too many zeros, which are written one by one.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from engine.schema import Kind
 
 TEXTS = pa.large_string()
 _PLACES = 6
+"""A decimal with so many places has no exponent."""
 _FIRST, _LAST = date(1, 1, 1), date(9999, 12, 31)
 _NUMBERS = frozenset({Kind.SMALLINT, Kind.INTEGER, Kind.BIGINT})
 _STRINGS = frozenset({Kind.TEXT, Kind.UUID, Kind.TIMETZ, Kind.BIT, Kind.JSON})
@@ -32,12 +34,21 @@ def _is_text(type: pa.DataType) -> bool:
     return pa.types.is_string(type) or pa.types.is_large_string(type)
 
 
-def _is_short_decimal(type: pa.DataType) -> bool:
-    return pa.types.is_decimal128(type) and 0 <= type.scale <= _PLACES
+def _is_decimal(type: pa.DataType) -> bool:
+    return pa.types.is_decimal128(type) and type.scale >= 0
 
 
 def _cast(array: pa.Array) -> pa.LargeStringArray:
     return array.cast(TEXTS)
+
+
+def _decimals(array: pa.Array) -> pa.LargeStringArray:
+    texts = array.cast(TEXTS)
+    if array.type.scale <= _PLACES:
+        return texts
+    marked = pc.match_substring(texts, "E").fill_null(False)
+    written = [format(number, "f") for number in array.filter(marked).to_pylist()]
+    return pc.replace_with_mask(texts, marked, pa.array(written, TEXTS))
 
 
 def _days(array: pa.Array) -> pa.LargeStringArray | None:
@@ -64,5 +75,5 @@ _WAYS: tuple[
     (_NUMBERS, pa.types.is_signed_integer, _cast),
     (_STRINGS, _is_text, _cast),
     (frozenset({Kind.DATE}), pa.types.is_date32, _days),
-    (frozenset({Kind.NUMERIC}), _is_short_decimal, _cast),
+    (frozenset({Kind.NUMERIC}), _is_decimal, _decimals),
 )

@@ -131,7 +131,7 @@ def put_backward(group, m, places):
     return count
 
 
-@njit
+@njit(forceinline=True)  # a call would hand over all arrays of the group
 def foremost(group, count, direction):
     """The cursor on the next row in the direction, 1 or -1; -1 if there is none.
 

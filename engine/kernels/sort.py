@@ -5,7 +5,8 @@ fit, and behind them the row's number. These words are sorted, by a radix sort o
 leave few of them equal, and then the rows are moved to their places, each once. Runs of rows that are equal
 in the word are sorted by what it left out. A range that is larger than the cache is first scattered into
 parts by its leading bits. Short ranges are finished by an insertion sort. Rows are moved, and not only
-numbered, because later they are read in order.
+numbered, because later they are read in order; `places_in_order` numbers those of a batch that is moved
+elsewhere.
 """
 
 from __future__ import annotations
@@ -74,14 +75,20 @@ def _bit_length(number):
     return bits
 
 
+@njit(inline="always")
+def _at(places, k):
+    """The row at the k-th place."""
+    return k if places.shape[0] == 0 else np.int64(places[k])
+
+
 @njit
-def _varying_bits(rows, column, low, high):
+def _varying_bits(rows, places, column, low, high):
     """The least value of the column in the range, and the number of low bits in which others differ from
-    it."""
-    least = rows[low, column]
+    it. The range is one of `places`, if there are any."""
+    least = rows[_at(places, low), column]
     most = least
     for k in range(low, high):
-        x = rows[k, column]
+        x = rows[_at(places, k), column]
         least = min(least, x)
         most = max(most, x)
     return least, _bit_length(np.uint64(most) - np.uint64(least))
@@ -210,7 +217,7 @@ def _sort_words(words, spare, count, low_bits, bits, places, stack):
 
 
 @njit
-def _pack(rows, column, lead, low, high, words):
+def _pack(rows, places, column, lead, low, high, words):
     """Fill `words` with the bits of the rows' columns from `column` on, and with the rows' numbers in the
     range.
 
@@ -222,13 +229,13 @@ def _pack(rows, column, lead, low, high, words):
         words[k] = 0
     used = 0
     while column < lead:
-        least, bits = _varying_bits(rows, column, low, high)
+        least, bits = _varying_bits(rows, places, column, low, high)
         taken = min(bits, WORD_BITS - low_bits - used)
         if taken > 0:
             left, right = np.uint64(taken), np.uint64(bits - taken)
             base = np.uint64(least)
             for k in range(low, high):
-                above = (np.uint64(rows[k, column]) - base) >> right
+                above = (np.uint64(rows[_at(places, k), column]) - base) >> right
                 words[k - low] = words[k - low] << left | above
         used += taken
         if taken < bits:
@@ -244,9 +251,9 @@ def _pack(rows, column, lead, low, high, words):
 def _sort_range(source, target, column, lead, low, high, work, item):
     """Sort a range of `source` into `target` by its columns from `column` on. Rows that are equal in their
     words are sorted further, now or, if they are many, later."""
-    words, spare, places, word_stack, stack = work
-    low_bits, bits, first = _pack(source, column, lead, low, high, words)
-    _sort_words(words, spare, high - low, low_bits, bits, places, word_stack)
+    words, spare, digits, word_stack, stack, no_places = work
+    low_bits, bits, first = _pack(source, no_places, column, lead, low, high, words)
+    _sort_words(words, spare, high - low, low_bits, bits, digits, word_stack)
     number = (np.uint64(1) << np.uint64(low_bits)) - np.uint64(1)
     for k in range(high - low):
         _move(target, low + k, source, low + np.int64(words[k] & number))
@@ -290,19 +297,88 @@ def _split(rows, scratch, column, lead, least, bits, low, high, work, item):
 
 
 @njit
+def _work_for(words, rows, places):
+    """What sorting takes: room for so many words, the digits of a pass, the ranges of words and of rows that
+    are to be sorted later, and so many places."""
+    return (
+        np.empty(words, np.uint64),
+        np.empty(words, np.uint64),
+        np.empty(1 << DIGIT, np.int64),
+        _stack_for(words),
+        _stack_for(rows),
+        np.arange(places),
+    )
+
+
+@njit
+def _insert_places(rows, places, first, lead, low, high):
+    """Sort a range of places by the columns of their rows from `first` to `lead`."""
+    for k in range(low + 1, high):
+        place = places[k]
+        p = k
+        while p > low:
+            is_below = False
+            for c in range(first, lead):
+                x, y = rows[place, c], rows[places[p - 1], c]
+                if x != y:
+                    is_below = x < y
+                    break
+            if not is_below:
+                break
+            places[p] = places[p - 1]
+            p -= 1
+        places[p] = place
+
+
+@njit
+def _are_ascending(words, count):
+    """Whether the first `count` words are in order."""
+    for k in range(1, count):
+        if words[k] < words[k - 1]:
+            return False
+    return True
+
+
+@njit
+def places_in_order(rows, lead):
+    """The numbers of a batch's rows, in the order of their first `lead` words."""
+    n = rows.shape[0]
+    words, spare, digits, word_stack, stack, places = _work_for(n, n, n)
+    _push(stack, 0, n, 0)
+    while stack[0, 0] > 0:
+        low, high, column = _pop(stack)
+        low_bits, bits, first = _pack(rows, places, column, lead, low, high, words)
+        if not _are_ascending(words, high - low):
+            _sort_words(words, spare, high - low, low_bits, bits, digits, word_stack)
+            number = (np.uint64(1) << np.uint64(low_bits)) - np.uint64(1)
+            for k in range(high - low):
+                spare[k] = places[low + np.int64(words[k] & number)]
+            for k in range(high - low):
+                places[low + k] = spare[k]
+        if first == lead:
+            continue
+        shift = np.uint64(low_bits)
+        start = 0
+        while start < high - low:
+            end = start + 1
+            while end < high - low and words[end] >> shift == words[start] >> shift:
+                end += 1
+            if end - start > SMALL:
+                _push(stack, low + start, low + end, first)
+            elif end - start > 1:
+                _insert_places(rows, places, first, lead, low + start, low + end)
+            start = end
+    return places
+
+
+@njit
 def _sort_large(rows, lead):
     n, columns = rows.shape
     scratch = empty_matrix(n, columns)
     item = np.empty(columns, np.int64)
     near = min(n, NEAR // (8 * columns))
-    stack = _stack_for(n)
-    work = (
-        np.empty(near, np.uint64),
-        np.empty(near, np.uint64),
-        np.empty(1 << DIGIT, np.int64),
-        _stack_for(near),
-        stack,
-    )
+    work = _work_for(near, n, 0)
+    stack = work[4]
     _push(stack, 0, n, 0)
     while stack[0, 0] > 0:
         low, high, column = _pop(stack)
@@ -311,7 +387,7 @@ def _sort_large(rows, lead):
                 _move(scratch, k, rows, k)
             _sort_range(scratch, rows, column, lead, low, high, work, item)
             continue
-        least, bits = _varying_bits(rows, column, low, high)
+        least, bits = _varying_bits(rows, work[5], column, low, high)
         if bits > 0:
             _split(rows, scratch, column, lead, least, bits, low, high, work, item)
         elif column + 1 < lead:

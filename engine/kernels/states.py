@@ -60,7 +60,7 @@ def epochs_of(group, m, rounds, room):
     return room[:distinct].reshape(distinct)
 
 
-@njit
+@njit(forceinline=True)
 def read_row(group, count, rounds, epochs, base, changes):
     """Move the cursors of the foremost row past it; its published copies by corner go to `base`, its changes
     into lines.

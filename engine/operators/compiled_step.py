@@ -38,7 +38,7 @@ from engine.state.nurseries import Nurseries
 from engine.state.packed_times import Frontier
 from engine.state.trace import Trace
 
-_ARENA_WORDS = 1 << 16
+_ARENA_WORDS = 1 << 18
 _MOST_WAITING = 64
 _NO_DELTA = np.empty((0, 0), np.int64)
 _PATIENCE = 64
@@ -137,7 +137,7 @@ class CompiledStep:
         nursery = self._nurseries.current
         changed += self._owners(self._nurseries.end_advance())
         if self._nurseries.current is not nursery:
-            self._arrays[NURSERY] = lines_of(self._nurseries.current)
+            self._arrays[NURSERY, 0] = self._nurseries.current.ctypes.data
         if self._lent or self._kept:
             self._forget()
         return changed

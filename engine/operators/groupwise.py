@@ -26,7 +26,6 @@ class StatesOperator(GroupOperator):
     """A function of a group's rows, whose results change from one state of the group to the next."""
 
     knows_rounds = False
-    pairs_changes = True
 
     def __init__(self, source: Arrangement, key: int, words: int) -> None:
         """`words` is the number of words in a result, without the key."""
@@ -70,10 +69,12 @@ class GeneralOperator(StatesOperator):
     ) -> Iterator[np.ndarray]:
         rows = rows[np.argsort(rows[:, 0], kind="stable")]
         numbers, starts = np.unique(rows[:, 0], return_index=True)
+        names = list(map(tuple, groups.keys[states[numbers, GROUP]].tolist()))
+        words, counts = list(map(tuple, rows[:, 2:].tolist())), rows[:, 1].tolist()
         results: list[Words] = []
-        for number, lines in zip(numbers.tolist(), np.split(rows, starts[1:]), strict=True):
-            name = tuple(groups.keys[states[number, GROUP]].tolist())
-            given = {tuple(words): count for _, count, *words in lines.tolist()}
+        ends = [*starts[1:].tolist(), len(rows)]
+        for number, name, low, high in zip(numbers.tolist(), names, starts.tolist(), ends, strict=True):
+            given = dict(zip(words[low:high], counts[low:high], strict=True))
             answer = self._reducer(name[len(name) - self.key :], given)
             results += [(number, groups.sign * count, *name, *row) for row, count in answer]
         found = np.array(results, np.int64).reshape(-1, 2 + groups.keys.shape[1] + self._words).T
@@ -82,6 +83,8 @@ class GeneralOperator(StatesOperator):
 
 class GroupQueryOperator(StatesOperator):
     """The answers to a question, which covers the states of many groups."""
+
+    pairs_changes = True
 
     def __init__(
         self, source: Arrangement, key: int, words: int, question: Question, failures: FailureLog

@@ -133,8 +133,6 @@ class Contested(Operator):
 class Contest(GeneralOperator):
     """For each hash, what its losers propose next, as (hash, next hash, next round, row)."""
 
-    pairs_changes = False  # groups are as small as collisions are rare
-
     def __init__(self, entered: EnteredArrangement, contested: Contested, hash: IdHash) -> None:
         """`entered` has the rows by hash, which are the proposals of round 0."""
         bits = np.array(hash.bits, np.int64)

@@ -11,10 +11,8 @@ from engine.kernels.parallel import threads
 from engine.kernels.parallel.divided_sort import arrange_delta
 from engine.kernels.stepping import opcodes
 from engine.operators.failure_log import FailureLog
-from engine.operators.operator import Instruction, Operator, Step
+from engine.operators.operator import NO_ROUNDS, Instruction, Operator, Step
 from engine.scalar import Failures, ScalarProgram
-
-_NO_ROUNDS = np.empty(0, np.int64)
 
 
 class InputOperator(Operator):
@@ -67,7 +65,7 @@ class ConsolidateOperator(Operator):
 def consolidated(delta: np.ndarray) -> np.ndarray:
     """The delta, sorted, with equal rows and times added up."""
     order = np.arange(len(delta) - 1)
-    return np.ascontiguousarray(as_matrix(arrange_delta(delta, order, _NO_ROUNDS)).T)
+    return np.ascontiguousarray(as_matrix(arrange_delta(delta, order, NO_ROUNDS)).T)
 
 
 class LinearOperator(Operator):

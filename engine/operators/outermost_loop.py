@@ -25,12 +25,11 @@ from engine.operators.failure_log import FailureLog
 from engine.operators.group_operators import GroupOperator
 from engine.operators.linear import SelectOperator
 from engine.operators.loop import Agenda, EnterAt, Leave, Loop
-from engine.operators.operator import Operator, Stateful, Step
+from engine.operators.operator import NO_ROUNDS, Operator, Stateful, Step
 from engine.operators.rebuild import Estimate, LoopStatistics, Rebuild, Sizes
 from engine.operators.repetition import FIRST, Repetition
 from engine.plan.nodes import OnLimit
 
-_NO_ROUNDS = np.empty(0, np.int64)
 MOST_CHANGES = 1024  # fewer than NARROW: compiled rounds read changes as matrices
 """Larger changes are not tried in compiled rounds: they have much to do in each round."""
 
@@ -299,4 +298,4 @@ def _result(loop: Loop, binding: int, width: int) -> _Result:
 
 
 def _batch(delta: np.ndarray, width: int) -> np.ndarray:
-    return arrange(delta, np.arange(width + 1), _NO_ROUNDS)
+    return arrange(delta, np.arange(width + 1), NO_ROUNDS)

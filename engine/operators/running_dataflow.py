@@ -16,15 +16,14 @@ from engine.operators import stretches
 from engine.operators.arrangement import Arrangement
 from engine.operators.compiled_step import CompiledStep
 from engine.operators.linear import InputOperator
-from engine.operators.operator import Meter, Operator, Stateful, Step, Timer
+from engine.operators.operator import NO_ROUNDS, Meter, Operator, Stateful, Step, Timer
 from engine.operators.stopwatch import LARGE, Sampling
 from engine.operators.turns import OperatorTurns
 from engine.state.layer import Layer
 from engine.state.packed_times import TOTAL, Frontier, Order
 
-FEW = 512
+FEW = 2048
 """The most rows of a step that is tried in compiled code."""
-_NO_ROUNDS = np.empty(0, np.int64)
 
 
 class OperatorFailed(Exception):
@@ -105,19 +104,19 @@ class RunningDataflow:
     def step(self, clock: Timer | None = None, meter: Meter | None = None) -> Step:
         """The outermost scope's step of an advance that is not computed here. It may replace traces."""
         self._rewired()
-        return Step((), _NO_ROUNDS, self, self._changed, self.order.masks, clock, meter)
+        return Step((), NO_ROUNDS, self, self._changed, self.order.masks, clock, meter)
 
     def run(self, rows: int = LARGE, meter: Meter | None = None) -> None:
         """Run the operators that the inputs' changes reach, for `rows` rows of changes, as far as the meter
         lets them, in one step or a step a stretch. Raises OperatorFailed; then call `abort`."""
         if rows <= stretches.CHANGES or not self.order.is_total or not self.turns.pair_changes:
-            self._step(rows, meter)
+            self._step(rows, meter, is_whole=True)
             return
         pending = {input: input.pending for input in self._fed if input.pending is not None}
         for end, deltas in stretches.divide(pending):
             for input, delta in deltas.items():
                 input.pending = delta
-            self._step(rows, meter)
+            self._step(rows, meter, is_whole=end is None and not self._undo)
             if end is not None:
                 self._settle(Frontier(self.order, (end,)))
 
@@ -129,10 +128,10 @@ class RunningDataflow:
             state.publish(frontier)
         self._changed.clear()
 
-    def _step(self, rows: int, meter: Meter | None) -> None:
-        """Run one step of an advance of `rows` rows."""
-        step = Step((), _NO_ROUNDS, self, self._changed, self.order.masks, self._sampling.clock(rows), meter)
-        if self._runs_compiled(rows, step):
+    def _step(self, rows: int, meter: Meter | None, *, is_whole: bool) -> None:
+        """Run one step of an advance of `rows` rows; `is_whole` if it is the only one."""
+        step = Step((), NO_ROUNDS, self, self._changed, self.order.masks, self._sampling.clock(rows), meter)
+        if is_whole and self._runs_compiled(rows, step):
             return
         for turn in self.turns.reached(input for input in self._fed if input.pending is not None):
             self._turn(turn.operator, step)
@@ -160,7 +159,7 @@ class RunningDataflow:
     def _runs_compiled(self, rows: int, step: Step) -> bool:
         """Run a step of few rows, which is a whole advance, in compiled code; false if it is Python's."""
         is_seen = step.meter is not None and step.meter.sees_steps
-        if rows > min(FEW, stretches.CHANGES) or is_seen or not self.order.is_total or not self._fed:
+        if rows > FEW or is_seen or not self.order.is_total or not self._fed:
             return False
         if self._compiled is None:
             self._compiled = CompiledStep(self.turns)

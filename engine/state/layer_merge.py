@@ -89,18 +89,19 @@ class LayerMerge:
         them."""
         return 0 if self.is_due else 8 * QUANTUM - 1 - self.owed
 
-    def go_on(self, trace: Merging) -> Layer | None:
-        """Merge the rows that are owed, in the way of `trace`; returns the result when it is done.
+    def go_on(self, trace: Merging, most: int) -> Layer | None:
+        """Merge rows that are owed, up to `most`, in the way of `trace`; returns the result when it is done.
 
-        If many are owed, the next call has the result.
+        If they are many, the next call has the result.
         """
         if self._beside is not None:
             done, self._beside = self._beside.result(), None
             if done is not None or not self.is_due:
                 return done
-        owed, self.owed = self.owed, 0
-        step = partial(self._step, trace, owed)
-        if owed < BESIDE or not trace.may_merge_beside:
+        rows = min(self.owed, most)
+        self.owed -= rows
+        step = partial(self._step, trace, rows)
+        if rows < BESIDE or not trace.may_merge_beside:
             return step()
         self._beside = Beside(step)
         return None

@@ -19,7 +19,7 @@ import numpy as np
 from engine.state.trace import Trace
 
 WORDS = 1 << 19
-LEAVING = 1 << 12
+LEAVING = 1 << 10
 """About so many words leave an old nursery with an advance, or more if it has taken many itself."""
 _MOST_SPARE = 4
 _ONLY_LISTED = 3

@@ -24,6 +24,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from copy import copy
 from heapq import heapify, heappop, heappush
+from itertools import zip_longest
 
 import numpy as np
 
@@ -39,7 +40,7 @@ from engine.kernels.stepping.spine import end_merge, move
 from engine.kernels.times import advance_batch
 from engine.state.batch_index import Index
 from engine.state.layer import Layer
-from engine.state.layer_merge import QUANTUM, LayerMerge
+from engine.state.layer_merge import BESIDE, QUANTUM, LayerMerge
 from engine.state.packed_times import Frontier
 from engine.state.shown_layers import NursedLayers, ShownLayers
 from engine.state.store.files import BatchFile
@@ -494,8 +495,8 @@ class Trace:
         return layer if is_short else layer.indexed(self.key)
 
     def _begin(self, left: Layer, right: Layer) -> Layer | LayerMerge:
-        if len(left) + len(right) <= QUANTUM:
-            return Layer(self.merge(left.rows, right.rows, self.since))
+        if len(left) + len(right) <= max(QUANTUM, min(EFFORT * self._inserted, BESIDE)):
+            return Layer(self.merge(left.rows, right.rows, self.since)).narrowed
         if not self._merges:
             self._paid()  # rows that came before there was anything to pay
         under_way = LayerMerge(left, right, self)
@@ -503,13 +504,14 @@ class Trace:
         return under_way
 
     def _work(self, inserted: int) -> bool:
-        """Pay every merge in progress for `inserted` rows; true if one has ended."""
+        """Pay every merge in progress for `inserted` rows; true if one has ended. What they are owed for rows
+        of compiled code is paid little by little."""
         ended = False
         for under_way in tuple(self._merges):
             under_way.owed += EFFORT * inserted
             if not under_way.is_due:
                 continue
-            merged = under_way.go_on(self)
+            merged = under_way.go_on(self, max(2 * QUANTUM, EFFORT * self._inserted))
             if merged is not None:
                 self._merges.remove(under_way)
                 place = next(i for i, layer in enumerate(self._layers) if layer is under_way)
@@ -532,6 +534,7 @@ class Trace:
         """Write the table's lines from layer `first` on. If `first` > 0, no merge is in progress after it."""
         held = self._held
         start = len(self._base) + (first + len(self._merges) if first else 0)
+        before = held[start:]
         del held[start:]
         for place in range(first, len(self._layers)):
             layer = self._layers[place]
@@ -542,5 +545,6 @@ class Trace:
                 held.append(layer)
         count = self._numbers[spine.COUNT] = len(held)
         self.make_room(count + 1)
-        for line in range(start, count):
-            held[line].register(self.table, line, self.key)
+        for line, (layer, old) in enumerate(zip_longest(held[start:], before[: count - start]), start):
+            if layer is not old:
+                layer.register(self.table, line, self.key)

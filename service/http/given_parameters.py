@@ -11,6 +11,15 @@ from service.errors import Invalid
 from service.http.models import requested_type
 
 _TYPED = frozenset({"type", "value"})
+_FEW = 100
+
+
+def is_plain(given: list[Any] | dict[str, Any] | None) -> bool:
+    """Whether there are few values and none names its type, so that `parameters_of` takes no time."""
+    if not given:
+        return True
+    values = given.values() if isinstance(given, dict) else given
+    return len(given) <= _FEW and not any(isinstance(value, dict) for value in values)
 
 
 def parameters_of(given: list[Any] | dict[str, Any] | None, types: Types) -> Parameters:

@@ -75,6 +75,11 @@ class LimitedProtocol(ParsedHeads):
             _forsake(self._answering)
         super().connection_lost(exc)
 
+    def eof_received(self) -> None:
+        """A client that sends no more counts as one that has left, but it gets an answer that is complete."""
+        if self._answering is not None:
+            self._answering.depart()
+
     def pause_writing(self) -> None:
         super().pause_writing()
         self._unread = self.transport.get_write_buffer_size()

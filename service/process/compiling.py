@@ -1,9 +1,9 @@
 """Loading and compiling kernels in the background of a running service.
 
-The kernels of a small epoch are loaded at once, so that the first change need not wait for them. Later, when
-the service has begun its work, the server of its child processes begins, which loads those of large work, and
-those that no file has are compiled. Code that needs a kernel sooner loads or compiles it itself; others find
-what this process has compiled.
+The kernels of a small epoch are loaded at once, so that the first change need not wait for them; the server
+of child processes begins at once too, and loads those of large work. Later, when the service has begun its
+work, those that no file has are compiled. Code that needs a kernel sooner loads or compiles it itself; others
+find what this process has compiled.
 """
 
 from __future__ import annotations
@@ -23,8 +23,7 @@ from engine.kernels.times import ends_of
 from engine.processes import children
 
 PATIENCE = 5.0
-"""Seconds until the server of children begins, which takes a core for a moment, and until missing kernels are
-looked for, which takes all of Python's lock."""
+"""Seconds until missing kernels are looked for, which takes all of Python's lock for a moment."""
 
 _log = logging.getLogger("freshet.kernels")
 _NICE = "10"
@@ -48,10 +47,10 @@ class Compiling:
             self._process.terminate()
 
     def _run(self) -> None:
+        children.begin()
         load(run_reached, publish, ends_of, hash_texts, insert)
         if self._ended.wait(PATIENCE):
             return
-        children.begin()
         count = len(missing())
         if not count or self._ended.is_set():
             return

@@ -12,6 +12,8 @@ from bench.curve import SHARES
 from bench.workloads import QUICK
 from bench.workloads.base import LOAD
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 
 def test_every_workload(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -14,6 +14,8 @@ from bench.sizing.run import Sizes
 from bench.sizing.subjects import SUBJECTS, TABLES, TREE, VIEWS, parents
 from tests.docs.markdown import ROOT
 
+pytestmark = pytest.mark.usefixtures("forked")
+
 TABLE = Sizes(TABLES[0], 80.4, 7.0, 33.0, 115.0, 118.0, 3.0, 2.5, 142_000_000)
 VIEW = Sizes(VIEWS[0], 104.4, 7.0, 53.0, 130.0, 118.0, 3.5, 2.6, 143_000_000)
 

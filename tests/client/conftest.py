@@ -49,7 +49,7 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     started: list[Process] = []
 
     def start(port: int | None = None) -> Process:
-        environment = {} if port is None else {"FRESHET_PORT": str(port)}
+        environment = {"PYTHONFAULTHANDLER": "1"} | ({} if port is None else {"FRESHET_PORT": str(port)})
         process = Process(tmp_path / "data", environment)
         started.append(process)
         return process

@@ -166,14 +166,14 @@ def test_changes_survive_kills_of_the_service(start: Callable[..., Process]) -> 
 
     with freshet.connect(service.url) as db:
         db.table("log").create("writer BIGINT, number BIGINT")
-    threads = [threading.Thread(target=write, args=(writer,)) for writer in range(writers)]
+    # Writers whose service does not come back go on for an hour: they must not keep the run of the tests.
+    threads = [threading.Thread(target=write, args=(writer,), daemon=True) for writer in range(writers)]
     for thread in threads:
         thread.start()
     wait_until(lambda: min(progress) > each // 4 or bool(errors))
     service.kill()
-    start(service.port)
-    for thread in threads:
-        thread.join(600)
+    start(service.port).wait_ready(240)
+    wait_until(lambda: progress == [each] * writers or bool(errors))
     assert not errors
     with freshet.connect(service.url) as db:
         rows = sorted(row for row in db.table("log").rows().tuples())

@@ -16,7 +16,7 @@ from tests.seeds import SEED
 from tests.service.client import Process
 from tests.service.waiting import wait_until
 
-TRANSFERS = int(os.environ.get("FRESHET_TRANSFERS", "1000"))
+TRANSFERS = int(os.environ.get("FRESHET_TRANSFERS", "500"))
 WRITERS = 16
 SETTINGS = {"FRESHET_CHECKPOINT_BYTES": "100000", "FRESHET_LOG_LEVEL": "warning"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
@@ -24,15 +25,25 @@ from planner.dialects.standing import FOLDER as FIGURES
 from planner.dialects.standing import READ, standing_of
 from tests.dialects.bar_cells import says, written
 from tests.dialects.bar_counts import counted, files, lacking
-from tests.dialects.bar_file import bar, dialects, read_bar
+from tests.dialects.bar_file import Bar, Decision, bar, dialects, read_bar
 from tests.dialects.bar_pages import BY_HAND, pages
 from tests.dialects.bar_pages import FOLDER as PAGES
 from tests.dialects.bar_run import shown, verdicts
+from tests.seeds import half
+
+
+def asked_now(dialect: str) -> Bar:
+    """A bar with the entries that this run asks: all that are decided on, and a half of the others."""
+    whole = bar(dialect)
+    now = set(half([entry.line for entry in whole.entries if entry.decision is Decision.RIGHT]))
+    return replace(
+        whole, entries=tuple(e for e in whole.entries if e.decision is not Decision.RIGHT or e.line in now)
+    )
 
 
 @pytest.mark.parametrize("dialect", dialects())
 def test_every_answer_is_the_manuals_or_decided_on(dialect: str) -> None:
-    asked = bar(dialect)
+    asked = asked_now(dialect)
     faults = [
         f"{dialect}.bar:{verdict.entry.line}: {verdict.entry.sql}: {verdict.fault}, but\n"
         f"{shown(verdict.given, asked.truth, verdict.entry.is_query)}"

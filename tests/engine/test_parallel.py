@@ -6,8 +6,9 @@ import random
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from threading import Barrier
+from threading import Barrier, Event
 from time import thread_time
+from weakref import ref
 
 import numpy as np
 import pyarrow as pa
@@ -22,7 +23,7 @@ from engine.kernels.parallel import divided_sort, threads
 from engine.kernels.parallel.divided_join import join_batch
 from engine.kernels.parallel.divided_merge import merge_batches
 from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums
-from engine.operators import arrangement, outermost_loop
+from engine.operators import arrangement, operator, outermost_loop
 from engine.operators.rebuild import Rebuild
 from engine.runtime.engine import Engine
 from engine.runtime.kept import kept_states
@@ -36,12 +37,12 @@ from tests.seeds import SEED, each_seed, few, seeds
 
 THREADS = (1, 2, 7)
 NO_ROUNDS = NO_MASKS = np.empty(0, np.int64)
-CASES = few(60)
+CASES = few(120)
 
 
 @contextmanager
 def in_parts(count: int) -> Iterator[None]:
-    """So many threads, parts of a row, and merges of a few rows beside what goes on."""
+    """So many threads, parts of a row, pieces of two rows, and merges of a few rows beside what goes on."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(threads, "GRAIN", 1)
         patch.setattr(threads, "LARGE", 2)
@@ -50,8 +51,9 @@ def in_parts(count: int) -> Iterator[None]:
             patch.setattr(module, "QUANTUM", 4)
         for module in (layer, arrangement, divided_sort):
             patch.setattr(module, "NARROW", 4)
+        patch.setattr(operator, "PIECE", 2)
         patch.setattr(outermost_loop, "MOST_CHANGES", 3)
-        for module in (layer_merge, arrangement):
+        for module in (trace, layer_merge, arrangement):
             patch.setattr(module, "BESIDE", 4)
         threads.use(count)
         yield
@@ -164,6 +166,19 @@ def test_a_divided_sort_is_a_sort(first: str, second: str, size: int) -> None:
                     low, high = ends_in(other)
                     assert (low <= one.min(axis=0)).all()
                     assert (high >= one.max(axis=0)).all()
+
+
+@pytest.mark.parametrize("second", WORDS)
+@pytest.mark.parametrize("first", WORDS)
+def test_large_parts_are_sorted_by_all_their_words(first: str, second: str) -> None:
+    """Many rows of a part are equal in the words that one word of the sort has room for."""
+    rng = np.random.default_rng(SEED)
+    size = 40_000
+    leading, following = WORDS[first](rng, size), WORDS[second](rng, size)
+    delta = np.array([leading, following, rng.integers(0, 99, size), np.full(size, 4), np.ones(size, int)])
+    order = np.array([0, 1, 2, 3])
+    found = arrange_delta(delta, order, NO_ROUNDS)
+    assert np.array_equal(as_matrix(found), arrange(delta, order, NO_ROUNDS))
 
 
 def test_rows_that_go_leave_no_gap_and_counts_that_grow_have_room() -> None:
@@ -320,6 +335,23 @@ def test_columns_are_judged_alike_by_any_number_of_threads(seed: int) -> None:
             judged = judge.judged(batch, Dictionary())
             found.append((judged.good.tolist(), judged.bad.tolist(), judged.messages(rows)))
     assert found[1:] == found[:-1]
+
+
+def test_work_that_has_ended_is_forgotten_while_the_other_thread_is_busy() -> None:
+    """Its turn waits there in the queue, and must not keep its arrays."""
+    begun, end = Event(), Event()
+    with in_parts(2):
+        busy = threads.Beside(lambda: begun.set() or end.wait(60))
+        assert begun.wait(60)
+        rows = np.zeros(8)
+        kept = ref(rows)
+        assert threads.each(rows.__getitem__, range(8)) == [0] * 8
+        assert threads.Beside(rows.sum).result() == 0
+        del rows
+        forgotten = kept() is None
+        end.set()
+        assert busy.result()
+    assert forgotten
 
 
 def test_time_in_other_threads_counts() -> None:

@@ -24,7 +24,7 @@ from tests.engine.plans import SOURCES, PlanMaker
 from tests.oracle.interpreter import Oracle, OracleError
 from tests.seeds import seeds
 
-CASES = int(os.environ.get("FRESHET_DATAFLOWS", "500"))
+CASES = int(os.environ.get("FRESHET_DATAFLOWS", "200"))
 GROUP = 100
 SIDE = 3
 VALUES = 4

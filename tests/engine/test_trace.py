@@ -11,9 +11,11 @@ import pytest
 
 from engine.kernels.arrange import arrange
 from engine.kernels.narrow.narrow_rows import as_matrix
+from engine.kernels.stepping import spine
 from engine.state.layer import Layer
+from engine.state.layer_merge import LayerMerge
 from engine.state.store.files import BatchFile
-from engine.state.trace import AT_ONCE, QUANTUM, Trace
+from engine.state.trace import AT_ONCE, EFFORT, QUANTUM, Trace
 from tests.seeds import SEED
 
 NO_ROUNDS = np.empty(0, np.int64)
@@ -42,7 +44,7 @@ def test_contents_are_kept_through_merges(compacts: bool) -> None:
     rng = np.random.default_rng(SEED)
     trace = Trace(1)
     inserted: Counter[tuple[int, ...]] = Counter()
-    for epoch in range(600):
+    for epoch in range(300):
         size = 3 * QUANTUM if epoch % 100 == 7 else int(rng.integers(1, 2 * AT_ONCE))
         rows = batch(rng, size, epoch, 500 if epoch % 3 else 10**6)
         if compacts:
@@ -87,7 +89,7 @@ def test_a_saved_state_comes_back() -> None:
     """Whatever was merged since, also by merges that were under way, and to later epochs."""
     rng = np.random.default_rng(SEED + 2)
     trace = Trace(1)
-    for epoch in range(60):
+    for epoch in range(40):
         trace.insert(batch(rng, int(rng.integers(1, QUANTUM)), epoch, 10**6))
         if epoch % 10 == 9:
             before, rows = contents(trace, True), trace.rows
@@ -162,6 +164,36 @@ def filled(rng: np.random.Generator, sizes: list[int]) -> Trace:
     for epoch, size in enumerate(sizes):
         trace.insert(batch(rng, size, epoch, 10**6))
     return trace
+
+
+def test_an_insertion_merges_at_once_what_it_would_pay_for() -> None:
+    """A merge of so few rows is not worth being put off."""
+    size = 2 * QUANTUM // EFFORT
+    trace = Trace(1)
+    for first in range(0, 8 * size, size):
+        trace.insert(np.array([[word, 0, 1] for word in range(first, first + size)], np.int64))
+    assert trace.count == 1
+
+
+def test_rows_of_compiled_code_are_paid_for_little_by_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many they are, one insertion merges a few quanta, and the merges end."""
+    paid = []
+    step = LayerMerge._step
+
+    def noted(merge: LayerMerge, trace: Trace, rows: int) -> Layer | None:
+        paid.append(rows)
+        return step(merge, trace, rows)
+
+    monkeypatch.setattr(LayerMerge, "_step", noted)
+    rng = np.random.default_rng(SEED + 10)
+    trace = filled(rng, [20 * QUANTUM] * 2)
+    trace.spine[spine.UNPAID] = 60 * QUANTUM // EFFORT
+    paid.clear()
+    for epoch in range(2, 30):
+        trace.insert(batch(rng, 1, epoch, 10**6))
+    assert len(paid) > 15
+    assert set(paid) == {2 * QUANTUM}
+    assert max(map(len, trace.layers())) > 30 * QUANTUM
 
 
 def test_insertions_leave_captured_batches_alone() -> None:

@@ -24,25 +24,25 @@ class World:
         }
 
     def answers(self, views: Iterable[str]) -> dict[str, object]:
+        users = _users(self.edges)
         known = {
-            "affected": self.affected,
-            "distance": self.distance,
-            "reinstall": self.reinstall,
+            "affected": lambda: self._affected(users),
+            "distance": lambda: self._distance(users),
+            "reinstall": lambda: self._reinstall(self._distance(users)),
             "cycles": self.cycles,
         }
         return {view: known[view]() for view in views}
 
-    def affected(self) -> set[tuple[str, str]]:
-        users = _users(self.edges)
+    def _affected(self, users: Mapping[str, list[str]]) -> set[tuple[str, str]]:
         return {(id, name) for id, package in self.advisories.items() for name in hops([package], users)}
 
-    def distance(self) -> dict[str, int]:
-        return hops(self.advisories.values(), _users(self.edges))
+    def _distance(self, users: Mapping[str, list[str]]) -> dict[str, int]:
+        return hops(self.advisories.values(), users)
 
-    def reinstall(self) -> dict[str, tuple[int, int]]:
+    def _reinstall(self, distance: Mapping[str, int]) -> dict[str, tuple[int, int]]:
         """Section -> number and installed size of its affected packages."""
         sums: defaultdict[str, list[int]] = defaultdict(lambda: [0, 0])
-        for name in self.distance():
+        for name in distance:
             if name in self.packages:
                 section, size = self.packages[name]
                 sums[section][0] += 1

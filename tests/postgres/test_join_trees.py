@@ -1,6 +1,6 @@
 """Random join trees against PostgreSQL, in its dialect: the rows, and the order of the columns of `*`.
 
-FRESHET_TREES is the number of trees, of a fresh seed; unless set, there are 100, always the same.
+FRESHET_TREES is the number of trees, of a fresh seed; unless set, there are 30, always the same.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from tests.property.forests import EACH, forest, tables
 from tests.property.report import described
 from tests.seeds import each_seed
 
-TREES = int(os.environ.get("FRESHET_TREES", "50"))
+TREES = int(os.environ.get("FRESHET_TREES", "30"))
 
 
 @each_seed(-(-TREES // EACH), fixed=None if "FRESHET_TREES" in os.environ else 1000)

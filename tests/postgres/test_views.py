@@ -1,6 +1,6 @@
 """Random views against PostgreSQL, which reads the same text: every view, at every epoch.
 
-FRESHET_POSTGRES_CASES is the number of (view, history) pairs, of a fresh seed. Unless set, there are 100 and
+FRESHET_POSTGRES_CASES is the number of (view, history) pairs, of a fresh seed. Unless set, there are 30 and
 always the same, because fresh ones still find where the two databases differ for good reasons.
 What only DuckDB says (QUALIFY, semi joins, FIRST and the like) is left out, as is where the two databases
 answer otherwise and a view answers as DuckDB does.
@@ -28,7 +28,7 @@ from tests.property.schemas import Table, random_tables
 from tests.property.views import View, relation_of
 from tests.seeds import each_seed
 
-PAIRS = int(os.environ.get("FRESHET_POSTGRES_CASES", "50"))
+PAIRS = int(os.environ.get("FRESHET_POSTGRES_CASES", "30"))
 EACH = 10
 UNSHOWN = {
     "instant",

@@ -1,6 +1,6 @@
 """Recursive queries with a working table against the systems that have one: DuckDB and PostgreSQL.
 
-FRESHET_RECURSIONS is the number of pairs of a view and a history; 100 unless set.
+FRESHET_RECURSIONS is the number of pairs of a view and a history; 50 unless set.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tests.property.views import View
 from tests.property.working_tables import TABLES, working_table_query
 from tests.seeds import each_seed
 
-PAIRS = int(os.environ.get("FRESHET_RECURSIONS", "100"))
+PAIRS = int(os.environ.get("FRESHET_RECURSIONS", "50"))
 EACH = 5
 
 

@@ -15,7 +15,7 @@ from tests.property.forests import EACH, forest, tables
 from tests.property.report import described
 from tests.seeds import each_seed
 
-TREES = int(os.environ.get("FRESHET_TREES", "50"))
+TREES = int(os.environ.get("FRESHET_TREES", "30"))
 
 
 @each_seed(-(-TREES // EACH))

@@ -1,6 +1,6 @@
 """WITH MUTUALLY RECURSIVE against its definition: bindings in sequence, nested, correlated, with limits.
 
-FRESHET_SEQUENCES is the number of (view, history) pairs, 24 unless set.
+FRESHET_SEQUENCES is the number of (view, history) pairs, 12 unless set.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tests.property.report import described
 from tests.property.sequence_cases import TELLING, VIEWS, contents, random_case, random_recursions, tells
 from tests.seeds import SEED, seeds
 
-CASES = int(os.environ.get("FRESHET_SEQUENCES", "24"))
+CASES = int(os.environ.get("FRESHET_SEQUENCES", "12"))
 BLOCKS = 4
 
 

@@ -7,8 +7,6 @@ wait for a question when a service ends are kept for one with the same limits.
 
 from __future__ import annotations
 
-import atexit
-import shutil
 import tempfile
 import threading
 from collections import OrderedDict
@@ -20,6 +18,7 @@ from service.reading import queries
 from service.reading.query_worker import WorkerRules
 from service.reading.worker_pool import WorkerPool
 from service.reading.worker_process import WorkerProcess
+from tests.run import of_run
 
 _MOST = 8
 """Workers that are kept at a time."""
@@ -73,10 +72,8 @@ class KeepingPool(WorkerPool):
 
 @cache
 def _spill() -> Path:
-    """A directory of this process: those of services go with them."""
-    directory = tempfile.mkdtemp(prefix="freshet-kept-")
-    atexit.register(shutil.rmtree, directory, ignore_errors=True)
-    return Path(directory)
+    """A directory that lasts as long as the run of the tests: those of services go with them."""
+    return Path(tempfile.mkdtemp(prefix="queries-", dir=of_run()))
 
 
 def keep() -> None:

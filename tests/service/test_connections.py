@@ -287,3 +287,14 @@ def test_a_query_that_the_end_of_the_service_cuts_short_is_told_so(tmp_path: Pat
         assert exit_code == 0 and "Traceback" not in written, written
     finally:
         process.kill()
+
+
+def test_a_client_that_sends_no_more_gets_the_answer_that_is_complete(service: Process) -> None:
+    for _ in range(20):
+        with closing(connect(service)) as connection:
+            connection.sendall(b"GET /healthz HTTP/1.1\r\n" + HOST + b"\r\n")
+            connection.shutdown(socket.SHUT_WR)
+            received = b""
+            while piece := connection.recv(65536):
+                received += piece
+        assert received.startswith(b"HTTP/1.1 200 OK\r\n"), received

@@ -25,7 +25,7 @@ from tests.seeds import SEED
 from tests.service.client import Client, Process
 from tests.service.door import Door
 
-DAMAGES = int(os.environ.get("FRESHET_DAMAGES", "20"))
+DAMAGES = int(os.environ.get("FRESHET_DAMAGES", "10"))
 VIEW = "SELECT name, count(*) AS n, sum(id)::BIGINT AS total FROM t GROUP BY name"
 Rows = list[tuple]
 Answers = dict[str, list[Rows]]

@@ -24,7 +24,7 @@ from service.settings.budget import Budget
 from service.settings.settings import Settings
 from tests.service.client import Client
 
-CHANGES = int(os.environ.get("FRESHET_CHURN", "50000"))
+CHANGES = int(os.environ.get("FRESHET_CHURN", "20000"))
 POSTS = 50
 """Posts between two looks."""
 LOOKS = 4

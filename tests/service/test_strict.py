@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from fastapi import routing
 
 from service.http.routes import strict
 from service.settings.settings import Settings
@@ -160,3 +161,69 @@ def test_what_is_taken_can_be_read(client: Client) -> None:
     for path in ("/v1/tables/t/rows", "/v1/views/v/rows", "/v1/views/v/changes"):
         assert client.get(path).status_code == 200, path
     assert client.post("/v1/sql", {"sql": "SELECT a FROM t"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("path", "name", "values"),
+    [
+        (
+            "/v1/views/v/rows",
+            "limit",
+            ("1", "007", " 1", "1.0", "+1", "-1", "x", "", "1e2", "9" * 40, "true"),
+        ),
+        ("/v1/views/v/rows", "format", ("json", "csv", "ndjson", "JSON", "", "sse")),
+        ("/v1/views/v/rows", "errors", ("skip", "Skip", "")),
+        ("/v1/views/v/rows", "as_of", ("0", "1", "x", "")),
+        ("/v1/views/v/changes", "limit", ("1", "0", "-1", "x")),
+        ("/v1/views/v/changes", "since", ("0", "1", "-1", "x", "")),
+    ],
+)
+def test_parameters_mean_what_the_framework_makes_of_them(
+    client: Client, monkeypatch: pytest.MonkeyPatch, path: str, name: str, values: tuple[str, ...]
+) -> None:
+    client.table("t", {"a": "BIGINT"})
+    client.view("v", "SELECT a FROM t")
+    client.insert("t", {"a": 1}, {"a": 2})
+    ours = [client.get(path, **{name: value}) for value in values]
+    monkeypatch.setattr(strict, "_converted", lambda given, converters: None)
+    theirs = [client.get(path, **{name: value}) for value in values]
+    assert [(it.status_code, it.content) for it in ours] == [(it.status_code, it.content) for it in theirs]
+    assert {it.status_code for it in ours} >= {200, 422} or name in ("as_of", "since")
+
+
+def test_parameters_that_are_right_need_no_framework(client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    client.table("t", {"a": "BIGINT"})
+    client.insert("t", {"a": 1})
+
+    async def solved(**given: object) -> None:
+        raise AssertionError("the framework has solved the parameters")
+
+    monkeypatch.setattr(routing, "solve_dependencies", solved)
+    for wish in ({}, {"limit": "1"}, {"format": "json", "where": "a = 1"}, {"as_of": "1", "limit": "0"}):
+        assert client.get("/v1/tables/t/rows", **wish).status_code == 200, wish
+
+
+def test_a_script_needs_no_framework_and_one_that_is_wrong_is_told_why(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = [
+        ({"sql": "SELECT $1 AS a", "parameters": [1]}, {}),
+        ({"sql": "SELECT 1 AS a"}, {"format": "csv"}),
+        ({"sql": "SELECT $1 AS a", "parameters": [{"type": "DATE", "value": "2026-01-01"}]}, {}),
+        ({"sql": "SELECT $1 AS a", "parameters": [{"type": "NOTHING", "value": 1}]}, {}),
+        ({"sql": "SELECT $1 AS a", "parameters": [{"value": 1}]}, {}),
+        ({"sql": "SELECT :a AS a, $1", "parameters": {"a": None}}, {}),
+        ({"sql": "SELECT 1", "parameters": list(range(1000))}, {}),
+        ({"sql": 1}, {}),
+        ({"nonsense": 1}, {}),
+        ({"sql": "SELECT 1"}, {"format": "xml"}),
+    ]
+
+    def answers() -> list[tuple[int, bytes]]:
+        asked = (client.http.post("/v1/sql", json=body, params=params) for body, params in sent)
+        return [(it.status_code, it.content) for it in map(client.run, asked)]
+
+    ours = answers()
+    assert [status for status, _ in ours[:3]] == [200] * 3 and all(status >= 400 for status, _ in ours[7:])
+    monkeypatch.setattr(strict, "_converted", lambda given, converters: None)
+    assert answers() == ours

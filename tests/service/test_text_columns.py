@@ -9,7 +9,8 @@ import numpy as np
 import orjson
 import pytest
 
-from engine.codec import decode_rows, encode_rows
+from engine.codec import decode_column, decode_rows, encode_rows
+from engine.codec.column_texts import column_texts
 from engine.schema import (
     BIGINT,
     BIT,
@@ -80,7 +81,8 @@ VALUES: dict[Type, Sequence[object]] = {
     TIMESTAMPTZ: ["2020-02-29T00:00:00Z", "2020-01-01T00:00:00.000001Z"],
     INTERVAL: ["P1D", "PT0S", "P1Y2M3DT4H5M6.7S"],
     numeric(10, 2): ["0.00", "-0.01", "12345678.90"],
-    numeric(18, 9): ["0.000000001", "-123456789.000000000"],
+    numeric(18, 9): ["0.000000001", "-0.000000120", "0.000000000", "0.000001000", "-123456789.000000000"],
+    numeric(38, 30): ["0." + "0" * 29 + "1", "-12345678." + "1" * 30, "0." + "0" * 30],
     numeric(30, 3): ["0.001", "-123456789012345678901234567.890"],
     numeric(20, 0): ["0", "99999999999999999999", "NaN", "Infinity"],
     enumeration("low", 'hi"gh', "a,b"): ["low", 'hi"gh', "a,b"],
@@ -122,6 +124,15 @@ def test_each_type(type: Type) -> None:
     for value in (*VALUES[type], None):
         check([type], [(value,)] * 2)
     check([type], [])
+
+
+@pytest.mark.parametrize("type", [numeric(10, 2), numeric(18, 9), numeric(38, 30)], ids=str)
+def test_numbers_are_written_a_column_at_a_time_whatever_their_places(type: Type) -> None:
+    dictionary = Dictionary()
+    given = [*VALUES[type], None]
+    words = encode_rows([(value,) for value in given], Schema((Column("x", type),)), dictionary)
+    texts = column_texts(decode_column(words[0], type, dictionary), Kind.NUMERIC)
+    assert texts is not None and texts.to_pylist() == given
 
 
 def test_random_rows_of_all_types() -> None:

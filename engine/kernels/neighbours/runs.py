@@ -67,7 +67,7 @@ def find_places(group, m, other, row, width, places):
         places[index] = low
 
 
-@njit
+@njit(forceinline=True)
 def read_run(group, count, best, direction, epoch, run):
     """Read the run under the foremost cursor, `best`, and move all of its cursors past it.
 

@@ -50,7 +50,7 @@ def _arranged(delta: np.ndarray, order: np.ndarray, rounds: np.ndarray, slots: n
         rows = threads.each(lambda stretch: arranged(delta[:, stretch].take(columns, axis=0)), stretches)
         return consolidated_rows(threads.joined(rows), len(order) + len(rounds))  # type: ignore[no-any-return]
     parts = KeyParts(delta, columns, order, between, stretches)
-    batch = parts.replaced(arranged, in_place=not len(slots) and not len(rounds))
+    batch = parts.replaced(arranged) if len(slots) or len(rounds) else parts.ordered()
     # A loop's batches are matrices, and so are small ones.
     return as_matrix(batch) if len(rounds) or len(batch) < NARROW else batch
 

@@ -20,8 +20,8 @@ from engine.kernels.narrow.narrow_rows import (
     format_for,
     read_columns,
     store_bytes,
-    write_rows,
 )
+from engine.kernels.narrow.ordered_rows import order_rows
 from engine.kernels.parallel import threads
 from engine.kernels.sort import sort_rows
 
@@ -29,7 +29,6 @@ SAMPLED = 32
 """How many rows are sampled for each part."""
 BUCKETS = 1 << 12
 """Stretches of first words, of which few have splitters."""
-_WORDS = np.iinfo(np.int64)
 
 
 class KeyParts:
@@ -71,21 +70,35 @@ class KeyParts:
         self._rows = NarrowRows(data, rows, format, stride, ends)
         self._parts = [slice(*ends) for ends in zip(starts.tolist(), (starts + sizes).tolist(), strict=True)]
 
-    def replaced(self, function: Callable[[np.ndarray], np.ndarray], *, in_place: bool) -> Batch:
-        """The rows that a function makes of each part, one after the other; it gets the part as a delta.
-        With `in_place`, they have the same columns, and lie where the part was if they fit there."""
+    def ordered(self) -> Batch:
+        """The rows in order, equal ones added up; the last of the columns is the diff."""
+        return self._together(threads.each(self._order, self._parts))
+
+    def _order(self, part: slice) -> Batch:
+        rows = self._rows
+        own = rows.data[part.start * rows.stride : part.stop * rows.stride + WORD].copy()
+        left, diffs, wide = order_rows(rows.table, part.start, part.stop, own, rows.data)
+        if len(wide) or not left:
+            return NarrowRows.of(wide) if len(wide) else wide
+        # Words that are gone still count for the ends, diffs do not.
+        ends = np.hstack((rows.ends[:, :-1], diffs))
+        return NarrowRows(rows.data[part.start * rows.stride :], left, rows.format, rows.stride, ends)
+
+    def replaced(self, function: Callable[[np.ndarray], np.ndarray]) -> Batch:
+        """The rows that a function makes of each part, one after the other; it gets the part as a delta."""
 
         def made(part: slice) -> Batch:
             rows = function(self._read(part))
-            if not len(rows):
-                return rows
-            return (self._put(rows, part.start) if in_place else None) or NarrowRows.of(rows)
+            return NarrowRows.of(rows) if len(rows) else rows
 
-        found = threads.each(made, self._parts)
+        return self._together(threads.each(made, self._parts))
+
+    def _together(self, found: Sequence[Batch]) -> Batch:
+        """The rows of all parts; those that lie where their part was are moved together."""
+        rows = self._rows
         pieces = [piece for piece in found if len(piece)]
         if not pieces:
             return found[0]
-        rows = self._rows
         staying = [it for it in pieces if isinstance(it, NarrowRows) and it.format is rows.format]
         size = sum(map(len, pieces))
         if len(staying) < len(pieces) or 2 * size < len(rows):
@@ -95,24 +108,13 @@ class KeyParts:
             own = piece.data[: len(piece) * rows.stride]
             rows.data[end : end + len(own)] = own
             end += len(own)
-        return NarrowRows(
-            rows.data[: end + WORD], size, rows.format, rows.stride, around([it.ends for it in staying])
-        )
+        ends = around([it.ends for it in staying])
+        return NarrowRows(rows.data[: end + WORD], size, rows.format, rows.stride, ends)
 
     def _read(self, part: slice) -> np.ndarray:
         delta = np.empty((self._rows.shape[1], part.stop - part.start), np.int64)
         read_columns(self._rows.table, part.start, delta)
         return delta
-
-    def _put(self, batch: np.ndarray, start: int) -> NarrowRows | None:
-        """A part's new rows in the place of those that begin at `start`; None if they do not fit there. Words
-        that are gone still count for their ends, diffs do not."""
-        rows, ends = self._rows, self._rows.ends.copy()
-        diffs = np.array([[_WORDS.max], [_WORDS.min]])
-        if not write_rows(batch, rows.format, rows.stride, rows.data, start, diffs):
-            return None
-        ends[:, -1:] = diffs
-        return NarrowRows(rows.data[start * rows.stride :], len(batch), rows.format, rows.stride, ends)
 
 
 @kernel("int64[:,::1](int64[:,::1], int64[::1], int64, int64)")

@@ -86,23 +86,29 @@ def each(function: Callable[[Part], Result], parts: Sequence[Part]) -> list[Resu
         work.run()
     finally:
         _helped.seconds += sum(0.0 if one is None or one.cancel() else one.result() for one in asked)
-    if work.errors:
-        raise work.errors[min(work.errors)]
-    return work.results
+        results, errors = work.end()
+    if errors:
+        raise errors[min(errors)]
+    return results
 
 
 class Beside(Generic[Result]):
     """Work that another thread does beside what goes on, or that waits until its result is asked for."""
 
     def __init__(self, function: Callable[[], Result]) -> None:
-        self._function = function
-        self._future = _submitted(function)
+        self._function: Callable[[], Result] | None = function
+        self._future = _submitted(self._call)
 
     def result(self) -> Result:
         """What the function returns, once; its errors are raised here."""
         if self._future is None or self._future.cancel():
-            return self._function()
+            return self._call()
         return self._future.result()
+
+    def _call(self) -> Result:
+        """Call the function, and forget it: a cancelled turn keeps this work until a thread is free."""
+        function, self._function = self._function, None
+        return function()  # type: ignore[misc]
 
 
 def ahead(items: Iterator[Result]) -> Iterator[Result]:
@@ -165,11 +171,22 @@ class _Work:
             except Exception as error:
                 self.errors[place] = error
 
+    def end(self) -> tuple[list, dict[int, Exception]]:
+        """The results and the errors. Turns that were cancelled keep this work until a thread is free, so it
+        forgets all of them, and what it was about."""
+        ended = self.results, self.errors
+        self._function, self._parts, self.results, self.errors = _nothing, (), [], {}
+        return ended
+
     def help(self) -> float:
         """As `run`; returns the seconds of processor time that it took."""
         before = _own_seconds()
         self.run()
         return _own_seconds() - before
+
+
+def _nothing(part: object) -> None:
+    """Work that is over."""
 
 
 def _submitted(function: Callable[[], Result]) -> Future[Result] | None:

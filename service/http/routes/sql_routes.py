@@ -22,7 +22,7 @@ from service.http.access import door_of, lanes_of, principal_of, runtime_of
 from service.http.attending import attended, caller_of
 from service.http.bodies import read_body
 from service.http.branch_parameter import BRANCH_MEANING
-from service.http.given_parameters import parameters_of
+from service.http.given_parameters import is_plain, parameters_of
 from service.http.media_schemas import answered_as
 from service.http.negotiation import accepts, media_type_for
 from service.http.routes.row_routes import epoch_of
@@ -155,7 +155,11 @@ async def _script(request: Request) -> Script:
 
 async def _run(request: Request, script: Script, rows_last: bool) -> list[Result]:
     caller, runtime = caller_of(request), runtime_of(request)
-    parameters = await lanes_of(request).planning.run(parameters_of, script.parameters, runtime.types())
+    given, types = script.parameters, runtime.types()
+    if is_plain(given):
+        parameters = parameters_of(given, types)
+    else:
+        parameters = await lanes_of(request).planning.run(parameters_of, given, types)
     session = ScriptSession(path_of(script.search_path))
     set_branch(None if script.branch is None else fold_name(script.branch), session, runtime)
     timeline = runtime if session.branch is None else runtime.branches.timeline(session.branch)

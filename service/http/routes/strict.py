@@ -7,11 +7,14 @@ without asking the browser.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Coroutine
+from collections.abc import Callable, Collection, Coroutine, Mapping
+from functools import partial
 from inspect import iscoroutinefunction
 from typing import Any, get_type_hints
 
 from fastapi.routing import APIRoute
+from pydantic.fields import FieldInfo
+from starlette.datastructures import QueryParams
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -21,6 +24,8 @@ from service.errors import Invalid
 from service.http.bodies import with_body_limit
 
 Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+_Converter = Callable[[str], tuple[Any, list[Any]]]
+"""Gives a parameter's value, or what is wrong with it."""
 
 
 _OTHER_NAMES = {
@@ -58,7 +63,7 @@ class StrictRoute(APIRoute):
         handle = super().get_route_handler()
         known = frozenset(field.alias for field in self.dependant.query_params)
         takes_body = self.body_field is not None or "requestBody" in (self.openapi_extra or {})
-        texts = self._texts()
+        plain = self._plain()
 
         async def strict(request: Request) -> Response:
             check_parameters(request, known)
@@ -66,16 +71,20 @@ class StrictRoute(APIRoute):
                 if has_body(request):
                     check_json(request)
                 request = with_body_limit(request, request.app.state.settings.sql_limit)
-            elif texts is not None and texts.issuperset(given := request.query_params):
-                # There is nothing to convert or to check.
+            if plain is not None and (given := _converted(request.query_params, plain)) is not None:
                 return await self.endpoint(request=request, **request.path_params, **given)  # type: ignore[no-any-return]
             return await handle(request)
 
         return strict
 
-    def _texts(self) -> frozenset[str] | None:
-        """The query parameters that may be any text, if the route makes a response from the request, texts in
-        its path, and query parameters that may all be left out; None if it is something else."""
+    def _plain(self) -> Mapping[str, _Converter | None] | None:
+        """The query parameters by name, with what converts and checks those that may not be any text; if the
+        route makes a response from the request, texts in its path, and query parameters that may all be left
+        out. None if it is something else.
+
+        The framework finds out anew for every request of which kind each parameter is, also of those that
+        are left out, which takes longer than a row is read.
+        """
         asked = self.dependant
         more = (asked.dependencies, asked.header_params, asked.cookie_params, asked.body_params)
         is_plain = asked.request_param_name == "request" and not any(more) and not self.response_model
@@ -85,8 +94,28 @@ class StrictRoute(APIRoute):
             return None
         if not iscoroutinefunction(self.endpoint) or get_type_hints(self.endpoint)["return"] is not Response:
             return None
-        given = (field for field in asked.query_params if field.field_info.annotation == (str | None))
-        return frozenset(field.name for field in given if not field.field_info.metadata)
+        return {
+            field.name: None if _is_any_text(field.field_info) else partial(field.validate, values={}, loc=())
+            for field in asked.query_params
+        }
+
+
+def _is_any_text(parameter: FieldInfo) -> bool:
+    return parameter.annotation == (str | None) and not parameter.metadata
+
+
+def _converted(given: QueryParams, converters: Mapping[str, _Converter | None]) -> dict[str, object] | None:
+    """The values of query parameters; None if one is wrong, which the framework then says."""
+    values: dict[str, object] = {}
+    for name, text in given.items():
+        convert = converters[name]
+        if convert is None:
+            values[name] = text
+            continue
+        values[name], errors = convert(text)
+        if errors:
+            return None
+    return values
 
 
 def check_parameters(request: Request, known: Collection[str] = ()) -> None:

@@ -221,6 +221,26 @@ def test_steps_of_some_hundred_rows(seed: int, monkeypatch: pytest.MonkeyPatch, 
     assert calls[True]
 
 
+def test_an_epoch_of_many_rows_is_one_step(calls: Counter[bool], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many rows at many epochs are divided into steps, which are Python's."""
+    compiled, plain = engine_of("revenue"), engine_of("revenue")
+    most, answers = running_dataflow.FEW, []
+    for engine in (compiled, plain):
+        insert(engine, "t", *((key, 1) for key in range(30)))
+        calls.clear()
+        epoch = engine.snapshot.upper
+        with monkeypatch.context() as patch:
+            patch.setattr(running_dataflow, "FEW", most if engine is compiled else -1)
+            apply(engine, {"s": [((i % 30, i), 1) for i in range(most)]})
+            assert calls == ({True: 1} if engine is compiled else {})
+            lines = [((i % 30, i), epoch + 1 + i // 1_000, -1) for i in range(most)]
+            engine.stage({"s": delta(2, lines)}, epoch + 4).publish()
+        assert calls[True] <= 1
+        answers.append(engine.snapshot.changes("revenue", 0, epoch + 3).tolist())
+        assert not bag(engine, "revenue")
+    assert answers[0] == answers[1]
+
+
 def test_lookups_see_a_logarithmic_number_of_batches() -> None:
     rng = np.random.default_rng(SEED)
     engine = engine_of("degrees")
@@ -236,18 +256,16 @@ def test_lookups_see_a_logarithmic_number_of_batches() -> None:
 
 
 def test_rows_of_figures_count_what_compiled_steps_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nearly: which differences cancel before a join reads them, merges of batches decide."""
     compiled, plain = engine_of(*PLANS), engine_of(*PLANS)
     for change in changes(random.Random(SEED), 5):
         apply(compiled, change)
         in_python(monkeypatch, lambda change=change: apply(plain, change))  # type: ignore[misc]
     for name in PLANS:
         for one, other in zip(compiled.observe(name), plain.observe(name), strict=True):
-            assert (one.kind, one.figures.rows_in, one.figures.rows_out, one.figures.rows > 0) == (
-                other.kind,
-                other.figures.rows_in,
-                other.figures.rows_out,
-                other.figures.rows > 0,
-            )
+            assert (one.kind, one.figures.rows > 0) == (other.kind, other.figures.rows > 0)
+            assert one.figures.rows_in == pytest.approx(other.figures.rows_in, rel=0.02, abs=4)
+            assert one.figures.rows_out == pytest.approx(other.figures.rows_out, rel=0.02, abs=4)
     assert compiled.upkeep().keys() == plain.upkeep().keys()
     assert compiled.upkeep()["degrees"].changes == plain.upkeep()["degrees"].changes
 
