@@ -66,6 +66,8 @@ EXPRESSIONS = (
             "'0044-03-15 04:05:06.9999999BC'::timestamp",
             "'2024-01-31 04:05:06.5 PM -02:30 AD'::timestamptz",
             "'19990108 040506'::timestamp",
+            "'2024-01-31 4:5 pm'::timestamp",
+            "'2024-01-31 4:5:6. PM'::timestamptz",
             "'2024-07-31 04:05 PST'::timestamptz",
             "'2024-07-31 04:05bst'::timestamptz",
             "'2024-07-31 04:05 UTC+3'::timestamptz",

@@ -64,3 +64,18 @@ def test_what_is_no_moment(client: Client, text: str) -> None:
         insert = {"sql": f"INSERT INTO t ({column}) VALUES ('{text}')", "dialect": "postgres"}
         assert client.post("/v1/sql", insert).status_code == 422
     assert client.rows("t") == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["1" * 5000 + "-01-31 BC", "2024-01-31" + " " * 100_000 + "!", "2024-01-31 04:05 " + "a" * 100_000],
+    ids=["digits", "spaces", "letters"],
+)
+def test_long_texts_are_no_moments(client: Client, text: str) -> None:
+    """Nobody waits for one that only begins as a moment."""
+    sql(client, "CREATE TABLE t (at TIMESTAMP, s TEXT)")
+    view = {"name": "v", "sql": f"SELECT at FROM t WHERE at < '{text}'"}
+    assert client.post("/v1/views", view).status_code == 422
+    assert client.post("/v1/sql", {"sql": f"INSERT INTO t (at) VALUES ('{text}')"}).status_code == 422
+    sql(client, f"INSERT INTO t (s) VALUES ('{text}')")
+    assert [row[0] for row in client.rows("t")] == [None]

@@ -44,7 +44,7 @@ _WHOLE = re.compile(
     re.IGNORECASE,
 )
 _CLOCK = re.compile(
-    r"(?P<hour>\d\d?):(?P<minute>\d\d)(?P<rest>(?::\d\d(?:\.\d+)?)?) ?(?P<half>[ap]m)", re.IGNORECASE
+    r"(?P<hour>\d\d?):(?P<minute>\d\d?)(?P<rest>(?::\d\d?(?:\.\d*)?)?) ?(?P<half>[ap]m)", re.IGNORECASE
 )
 _FRACTION = re.compile(r"\.\d{7,}")
 _DIGITS = re.compile(r"(\d\d)(\d\d)(\d\d(?:\.\d+)?)?")
@@ -54,16 +54,20 @@ _PLACE = re.compile(
 )
 _FARTHEST = 15
 """Hours of the largest distance from UTC."""
+_LONGEST = 128
+"""The most characters of a moment, as in PostgreSQL."""
 
 
 def is_spelled(text: str) -> bool:
     """Whether a text may be a moment that other systems read in another way, or not at all."""
-    return _SPELLED.match(text) is not None
+    return _SPELLED.match(text[:_LONGEST]) is not None
 
 
 def moment(text: str, kind: Kind) -> str:
     """The text of a constant day or moment of this kind. Raises TypeMismatch for one that is no moment, and
     that DuckDB would read as one."""
+    if len(text) > _LONGEST:
+        raise TypeMismatch(f"a text of {len(text)} characters is no moment")
     found = _WHOLE.fullmatch(_iso_day(text.strip(), text).strip())
     if found is None:
         return text
@@ -88,7 +92,7 @@ def clock(text: str, other: str) -> str:
     if found is None or not 0 <= (hour := int(found["hour"])) <= 12:
         return other
     hour = hour % 12 + (12 if found["half"].lower() == "pm" else 0)
-    return f"{hour:02}:{found['minute']}{found['rest'] or ':00'}"
+    return f"{hour:02}:{found['minute']:0>2}{found['rest'] or ':00'}"
 
 
 def _iso_day(text: str, other: str) -> str:
