@@ -18,7 +18,9 @@ from sqlglot import exp
 from engine.codec.numerals import special_of
 from engine.schema import Kind, Type
 from planner.adhoc.dml_queries import cells, is_default
+from planner.dialects.systems.postgres_moments import MOMENTS, moment
 from planner.dialects.traits import Trait, has
+from planner.errors import TypeMismatch
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z?")
@@ -135,9 +137,19 @@ def _moment_or_text(text: str, type: Type, in_utc: bool, dialect: str) -> object
     """The value of a text. Unless moments are `in_utc`, one without an offset is not plain."""
     if type.has_specials:
         return _number_or_special(text, type, dialect)
+    if type.kind in MOMENTS and not _FORMS[type.kind].fullmatch(text):
+        text = _spelled(text, type, dialect)
     if type.kind is Kind.TIMESTAMPTZ and not (in_utc or _OFFSET.search(text)):
         raise NotPlain
     return _text(text, type)
+
+
+def _spelled(text: str, type: Type, dialect: str) -> str:
+    """A moment in the dialect's spelling, as ISO 8601 writes it."""
+    try:
+        return moment(text, type.kind) if has(dialect, Trait.MOMENTS_AS_POSTGRES) else text
+    except TypeMismatch:
+        raise NotPlain from None
 
 
 def _number(sign: str, digits: str, type: Type) -> object:

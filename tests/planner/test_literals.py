@@ -48,8 +48,8 @@ def test_numbers_beside_nan_are_plain():
         ("1", BOOLEAN),
         ("'t'", BOOLEAN),
         ("'today'", DATE),
-        ("'2026-1-2'", DATE),
-        ("'2026-01-02T03:04:05+02:00'", TIMESTAMP),
+        ("'2026-01-02 BC'", DATE),
+        ("'2026-01-02T03:04:05.9999999'", TIMESTAMP),
         ("DATE '2026-01-02'", DATE),
     ],
 )

@@ -46,12 +46,11 @@ _WHOLE = re.compile(
 _CLOCK = re.compile(
     r"(?P<hour>\d\d?):(?P<minute>\d\d?)(?P<rest>(?::\d\d?(?:\.\d*)?)?) ?(?P<half>[ap]m)", re.IGNORECASE
 )
+_PARTS = re.compile(r"(\d+):(\d+)(?::(\d+)(?:\.|(\.\d+))?)?")
 _FRACTION = re.compile(r"\.\d{7,}")
 _DIGITS = re.compile(r"(\d\d)(\d\d)(\d\d(?:\.\d+)?)?")
 _DISTANCE = re.compile(r"([-+])\s?(\d\d?)(?::?(\d\d)(?::?(\d\d))?)?")
-_PLACE = re.compile(
-    r"(?!(?:[ap]m)?(?:bc|ad)$)(?:[a-z]{3,5}|[a-z]{3}\d[a-z]{3}|\w+(?:/[-+\w]+)+)", re.IGNORECASE
-)
+_PLACE = re.compile(r"(?!\w*(?:bc|ad)$)(?:[a-z]{3,5}|[a-z]{3}\d[a-z]{3}|\w+(?:/[-+\w]+)+)", re.IGNORECASE)
 _FARTHEST = 15
 """Hours of the largest distance from UTC."""
 _LONGEST = 128
@@ -73,10 +72,11 @@ def moment(text: str, kind: Kind) -> str:
         return text
     if found["early"] and found["late"]:
         raise TypeMismatch(f"{text} has two eras")
-    if not int(found["day"].partition("-")[0]):
-        raise TypeMismatch(f"{text} is in the year 0, which does not exist")
     is_before_christ = (found["early"] or found["late"] or "").upper() == "BC"
-    day = f"{found['day']} (BC)" if is_before_christ else found["day"]
+    year, month, day_of_month = found["day"].split("-")
+    if not int(year):
+        raise TypeMismatch(f"{text} is in the year 0, which does not exist")
+    day = f"{year}-{month:0>2}-{day_of_month:0>2}{' (BC)' if is_before_christ else ''}"
     zone = _zone(text, found["zone"]) if found["zone"] else ""
     time = _time(text, found["clock"], found["half"]) if found["clock"] else ""
     if kind is Kind.DATE or not time:
@@ -108,11 +108,12 @@ def _iso_day(text: str, other: str) -> str:
 def _time(text: str, written: str, half: str | None) -> str:
     """The time of day by a clock of 24 hours, in microseconds."""
     time = f"{written} {half}" if half else written
-    found = clock(time, "" if half else time)
-    hour, *rest = map(int, re.findall(r"\d+", found)[:3] or [99])
-    if hour > 24 or any(part > 60 for part in rest) or (hour == 24 and any(rest)):
+    found = _PARTS.fullmatch(clock(time, "" if half else time))
+    hour, minute, second = (int(part or 0) for part in found.groups()[:3]) if found else (99, 0, 0)
+    if hour > 24 or minute > 59 or second > 60 or (hour == 24 and (minute or second)):
         raise TypeMismatch(f"{time} in {text} is no time of day")
-    return _FRACTION.sub(_rounded, found)
+    fraction = _FRACTION.sub(_rounded, found[4] or "") if found else ""
+    return f"{hour:02}:{minute:02}:{second:02}{fraction}"
 
 
 def _rounded(fraction: re.Match[str]) -> str:
