@@ -17,7 +17,7 @@ from planner.errors import InvalidQuery
 from planner.native import templates
 from planner.positions import fail, refuse
 from planner.rewriting.enclosed_rows import hide
-from planner.rewriting.ordered_rows import terms_of_result
+from planner.rewriting.result_order import terms_of_result
 
 _PLACE, _COUNT, _ORDERED = "place#", "count#", "ordered#"
 

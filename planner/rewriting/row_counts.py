@@ -20,7 +20,7 @@ from planner.errors import InvalidQuery
 from planner.positions import fail, refuse
 from planner.rewriting.enclosed_rows import alone, conjuncts, enclose, hide, own, where_of
 from planner.rewriting.hierarchies import SIBLINGS
-from planner.rewriting.ordered_rows import terms_of_result
+from planner.rewriting.result_order import terms_of_result
 
 _NUMBER = "rownum#"
 _SHAPES = ("group", "having", "distinct", "order", "limit", "offset", "qualify")
