@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from planner.dialects.systems.postgres_zones import offset_of_zone
 
+_NONE = "+00:00"
 _OFFSET = re.compile(r"([-+]?)(\d\d?)(?::?(\d\d))?")
 
 
@@ -29,7 +30,7 @@ def zone_offset(node: exp.Expression, dialect: str) -> exp.Expression | None:
     if offset is None:
         return None
     found = node.copy()
-    found.set("zone", exp.Literal.string(f"GMT{offset}"))
+    found.set("zone", exp.Literal.string("UTC" if offset == _NONE else f"GMT{offset}"))
     return found
 
 

@@ -28,7 +28,7 @@ def plan(sql: str, dialect: str = "postgres") -> None:
         ("'x'::boolean", "'x' is not a valid BOOLEAN"),
         ("'x'::uuid", "'x' is not a valid UUID"),
         ("'{'::json", "'{' is not a valid JSON"),
-        ("TIMESTAMP '2020-01-01 25:00'", "is not a valid TIMESTAMP"),
+        ("TIMESTAMP '2020-13-01 05:00'", "is not a valid TIMESTAMP"),
         ("INTERVAL 'x'", "INTERVAL"),
         ("CAST(100000 AS SMALLINT)", "out of range"),
         ("CAST(12345.6 AS NUMERIC(5, 2))", "out of range"),
@@ -43,6 +43,12 @@ def test_a_cast_that_always_fails_is_refused(expression: str, reason: str, diale
     with pytest.raises(TypeMismatch, match="always fails") as refused:
         plan(f"SELECT {expression} AS x FROM t", dialect)
     assert reason in refused.value.message
+    assert refused.value.line == 1 and refused.value.column is not None
+
+
+def test_a_time_that_no_clock_shows_is_refused() -> None:
+    with pytest.raises(TypeMismatch, match="25:00 in 2020-01-01 25:00 is no time of day") as refused:
+        plan("SELECT TIMESTAMP '2020-01-01 25:00' AS x FROM t")
     assert refused.value.line == 1 and refused.value.column is not None
 
 
