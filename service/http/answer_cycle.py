@@ -2,21 +2,19 @@
 
 The server's own cycle checks and writes each header by itself, and the body after the head. This one checks
 a head as a whole, and a head with a length leaves together with the beginning of its body: in one call of the
-system, as one packet. An answer that is complete then leaves with the others of its turn of the event loop.
-An answer that the app does not give is a problem document.
+system, as one packet. An answer that the app does not give is a problem document.
 """
 
 from __future__ import annotations
 
 import asyncio
 import re
-from typing import Any, cast
+from typing import cast
 
 from uvicorn._types import ASGI3Application, ASGISendEvent, HTTPResponseBodyEvent, HTTPResponseStartEvent
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 from service.errors import Problem
-from service.http.departures import Departures
 from service.problems import INTERNAL, response
 
 _LINES = re.compile(rb"(?:[!#$%&'*+\-.^_`|~0-9A-Za-z]+: [^\x00-\x08\x0a-\x1f\x7f]*\r\n)*")
@@ -40,12 +38,6 @@ class AnswerCycle(RequestResponseCycle):
     """The head of an answer, until the beginning of its body leaves with it."""
     _says_close = False
     _ends_by_closing = False
-    _whole = b""
-    """An answer that is complete and has not left yet."""
-
-    def __init__(self, departures: Departures, **of_server: Any) -> None:
-        super().__init__(**of_server)
-        self._departures = departures
 
     async def run_asgi(self, app: ASGI3Application) -> None:
         """Runs the app. The server cancels it when the service ends and its patience has ended before."""
@@ -57,17 +49,15 @@ class AnswerCycle(RequestResponseCycle):
             self.logger.error("the app has failed to answer", exc_info=error)
             await self._give_up(INTERNAL)
         else:
-            if not (self.response_complete or self._whole or self.disconnected):
+            if not self.response_complete and not self.disconnected:
                 self.logger.error("the app has left an answer without its end")
                 await self._give_up(INTERNAL)
         finally:
-            if not self._whole:
-                self.on_response = _nothing
+            self.on_response = lambda: None
 
     async def _give_up(self, problem: Problem) -> None:
         """Answers with the problem, unless an answer has begun, and ends the connection."""
         self.keep_alive = False
-        self.depart()
         if self.response_started:
             self.transport.close()
         else:
@@ -85,13 +75,10 @@ class AnswerCycle(RequestResponseCycle):
         kind = message["type"]
         if not self.response_started and kind == "http.response.start":
             self._begin(cast(HTTPResponseStartEvent, message))
-        elif self._is_unfinished() and kind == "http.response.body":
+        elif self.response_started and not self.response_complete and kind == "http.response.body":
             self._continue(cast(HTTPResponseBodyEvent, message))
         else:
             raise RuntimeError(f"the app has sent {kind} where an answer has none")
-
-    def _is_unfinished(self) -> bool:
-        return self.response_started and not self._whole and not self.response_complete
 
     def _begin(self, message: HTTPResponseStartEvent) -> None:
         self.response_started = True
@@ -148,42 +135,21 @@ class AnswerCycle(RequestResponseCycle):
         else:
             self.expected_content_length -= len(body)
         if self._head:
-            body, self._head = self._head + body, b""
-            if is_last:
-                self._check_length()
-                self._whole = body
-                self._departures.add(self.depart)
-                return
-        if body:
+            head, self._head = self._head, b""
+            self.transport.write(head + body if body else head)
+        elif body:
             self.transport.write(body)
         if is_last:
-            self._check_length()
-            self._end()
-
-    def _check_length(self) -> None:
-        if self.expected_content_length:
-            raise RuntimeError("the answer's body is shorter than its head says")
-
-    def depart(self) -> None:
-        """Sends an answer that is whole and has not left yet."""
-        whole, self._whole = self._whole, b""
-        if whole and self.disconnected:
-            self.on_response = _nothing
-        elif whole:
-            self.transport.write(whole)
             self._end()
 
     def _end(self) -> None:
+        if self.expected_content_length:
+            raise RuntimeError("the answer's body is shorter than its head says")
         self.response_complete = True
         self.message_event.set()
         if not self.keep_alive:
             self.transport.close()
-        on_response, self.on_response = self.on_response, _nothing
-        on_response()
-
-
-def _nothing() -> None:
-    """Takes the place of what has been called, so that the cycle no longer keeps its connection."""
+        self.on_response()
 
 
 def _chunk(body: bytes, is_last: bool) -> bytes:

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any, cast
+from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 from service.errors import Problem
 from service.http.answer_cycle import AnswerCycle
-from service.http.departures import Departures
 from service.http.parsed_heads import ParsedHeads
 from service.problems import MEDIA_TYPE, problem_document
 from service.settings.connection_limits import ConnectionLimits
@@ -33,15 +32,13 @@ _DROPPED = 1 << 22
 
 
 class LimitedProtocol(ParsedHeads):
-    """One connection. A subclass has `limits` and `departures`, because the server creates the protocols."""
-
-    departures: Departures
+    """One connection. A subclass has the `limits`, because the server creates the protocols."""
 
     def __init__(self, *server: Any, **options: Any) -> None:
         super().__init__(*server, **options)
         self._idle_bytes = 0
         self._is_between = True
-        self._answering: AnswerCycle | None = None
+        self._answering: RequestResponseCycle | None = None
         self._is_refused = False
         self._last_words: Problem | None = None
         self._deadline: SteppedTimer | None = None
@@ -54,7 +51,7 @@ class LimitedProtocol(ParsedHeads):
     @classmethod
     def with_limits(cls, limits: ConnectionLimits) -> type[LimitedProtocol]:
         """A subclass with these limits, for the server's configuration."""
-        return type("Protocol", (cls,), {"limits": limits, "departures": Departures()})
+        return type("Protocol", (cls,), {"limits": limits})
 
     # The connection
 
@@ -74,11 +71,6 @@ class LimitedProtocol(ParsedHeads):
         if self._answering is not None:
             _forsake(self._answering)
         super().connection_lost(exc)
-
-    def eof_received(self) -> None:
-        """A client that sends no more counts as one that has left, but it gets an answer that is complete."""
-        if self._answering is not None:
-            self._answering.depart()
 
     def pause_writing(self) -> None:
         super().pause_writing()
@@ -128,7 +120,7 @@ class LimitedProtocol(ParsedHeads):
         else:
             self._answer(self.cycle)
 
-    def _answer(self, cycle: AnswerCycle) -> None:
+    def _answer(self, cycle: RequestResponseCycle) -> None:
         self._answering = cycle
         self._start_asgi_task(cycle, self.app)
 
@@ -139,7 +131,6 @@ class LimitedProtocol(ParsedHeads):
     def _new_cycle(self) -> AnswerCycle:
         is_current = self.scope["http_version"] >= "1.1"
         return AnswerCycle(
-            self.departures,
             scope=self.scope,
             transport=self.transport,
             flow=self.flow,
@@ -172,7 +163,7 @@ class LimitedProtocol(ParsedHeads):
             return
         self.flow.resume_reading()
         if self.pipeline:
-            self._answer(cast(AnswerCycle, self.pipeline.pop()[0]))
+            self._answer(self.pipeline.pop()[0])
         elif self._last_words is not None:
             self._end_with(self._last_words)
         else:
@@ -249,8 +240,6 @@ class LimitedProtocol(ParsedHeads):
         self._is_refused = True
         self._clear_deadline()
         self._unset_keepalive_if_required()
-        if self._answering is not None:
-            self._answering.depart()
         if self.transport.is_closing():
             return
         _log.info("%s: refused with %d: %s", self._name(), problem.status, problem.detail)

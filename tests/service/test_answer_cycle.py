@@ -11,7 +11,6 @@ from uvicorn._types import ASGISendEvent
 from uvicorn.protocols.http.flow_control import FlowControl
 
 from service.http.answer_cycle import AnswerCycle
-from service.http.departures import Departures
 
 DATE = (b"date", b"Sat, 28 Nov 2026 17:00:00 GMT")
 LINES = b"HTTP/1.1 200 OK\r\ndate: Sat, 28 Nov 2026 17:00:00 GMT\r\n"
@@ -41,45 +40,29 @@ def body(piece: bytes, more: bool = False) -> ASGISendEvent:
     return {"type": "http.response.body", "body": piece, "more_body": more}
 
 
-def a_cycle(transport: _Told, departures: Departures, **given: Any) -> AnswerCycle:
-    log = logging.getLogger("test")
-    return AnswerCycle(
-        departures,
-        **{
-            "scope": {"type": "http", "method": "GET", "http_version": "1.1"},
-            "transport": transport,
-            "flow": FlowControl(transport),  # type: ignore[arg-type]
-            "logger": log,
-            "access_logger": log,
-            "access_log": False,
-            "default_headers": [DATE],
-            "message_event": asyncio.Event(),
-            "expect_100_continue": False,
-            "keep_alive": True,
-            "on_response": lambda: None,
-            **given,
-        },
-    )
-
-
 def told(
     *messages: Any, method: str = "GET", keep_alive: bool = True, version: str = "1.1"
 ) -> list[bytes | str]:
     """What the transport was told by an app that has sent these messages."""
-    transport = _Told()
+    transport, log = _Told(), logging.getLogger("test")
     ends: list[str] = []
 
     async def run() -> None:
-        cycle = a_cycle(
-            transport,
-            Departures(),
-            scope={"type": "http", "method": method, "http_version": version},
+        cycle = AnswerCycle(
+            scope={"type": "http", "method": method, "http_version": version},  # type: ignore[arg-type, typeddict-item]
+            transport=transport,  # type: ignore[arg-type]
+            flow=FlowControl(transport),  # type: ignore[arg-type]
+            logger=log,
+            access_logger=log,
+            access_log=False,
+            default_headers=[DATE],
+            message_event=asyncio.Event(),
+            expect_100_continue=False,
             keep_alive=keep_alive,
             on_response=lambda: ends.append("end"),
         )
         for message in messages:
             await cycle.send(message)
-        await asyncio.sleep(0)
         assert ends == (["end"] if cycle.response_complete else [])
 
     asyncio.run(run())
@@ -94,66 +77,6 @@ def test_a_head_with_a_length_leaves_with_the_body() -> None:
         LINES + b"content-length: 5\r\n\r\nhe",
         b"llo",
     ]
-
-
-def test_answers_of_one_turn_leave_at_its_end_in_order_and_without_those_whose_client_has_left() -> None:
-    departures = Departures()
-    transports = [_Told() for _ in range(4)]
-    seen: list[list[bytes | str]] = []
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        await send(start((b"content-length", b"1")))
-        await send(body(b"x"))
-        seen.extend(transport.calls[:] for transport in transports)
-
-    async def run() -> None:
-        cycles = [a_cycle(it, departures, keep_alive=it is not transports[1]) for it in transports]
-        tasks = [asyncio.ensure_future(cycle.run_asgi(app)) for cycle in cycles]
-        cycles[2].disconnected = True
-        await asyncio.gather(*tasks)
-        await asyncio.sleep(0)
-        assert [cycle.response_complete for cycle in cycles] == [True, True, False, True]
-
-    asyncio.run(run())
-    answer = LINES + b"content-length: 1\r\n\r\nx"
-    assert not any(seen)
-    assert [it.calls for it in transports] == [
-        [answer],
-        [answer.replace(b"\r\n\r\n", b"\r\nconnection: close\r\n\r\n"), "close"],
-        [],
-        [answer],
-    ]
-
-
-def test_a_complete_answer_leaves_although_the_service_ends_before_its_app() -> None:
-    transport = _Told()
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        await send(start((b"content-length", b"1")))
-        await send(body(b"x"))
-        raise asyncio.CancelledError
-
-    asyncio.run(a_cycle(transport, Departures()).run_asgi(app))
-    assert transport.calls[:2] == [LINES + b"content-length: 1\r\n\r\nx", "close"]
-
-
-def test_an_answer_that_cannot_be_sent_keeps_no_other() -> None:
-    class Broken(_Told):
-        def write(self, data: bytes) -> None:
-            raise RuntimeError("no handle")
-
-    departures, transports = Departures(), [Broken(), _Told()]
-
-    async def app(scope: Any, receive: Any, send: Any) -> None:
-        await send(start((b"content-length", b"1")))
-        await send(body(b"x"))
-
-    async def run() -> None:
-        await asyncio.gather(*(a_cycle(it, departures).run_asgi(app) for it in transports))
-        await asyncio.sleep(0)
-
-    asyncio.run(run())
-    assert transports[1].calls == [LINES + b"content-length: 1\r\n\r\nx"]
 
 
 def test_the_head_of_a_stream_leaves_at_once_and_each_piece_too() -> None:
