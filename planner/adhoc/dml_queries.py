@@ -23,7 +23,7 @@ from planner.adhoc.adhoc_query import AdhocQuery, ChangeTarget, adhoc_query
 from planner.adhoc.from_clauses import Relations
 from planner.adhoc.portions import Portion, check_set, take_portion
 from planner.dialects.as_written import dialect_of
-from planner.dialects.systems.postgres_moments import MOMENTS, moment
+from planner.dialects.systems.postgres_moments import as_moment
 from planner.dialects.traits import Trait, has
 from planner.dialects.whole_numbers import has_fraction
 from planner.errors import InvalidQuery, InvalidSyntax, TypeMismatch, UnknownColumn
@@ -265,10 +265,8 @@ def _readable(value: exp.Expression, type: Type) -> exp.Expression:
 
 def _moment(value: exp.Literal, type: Type) -> str:
     """The text of a value; that of a moment as the dialect reads it."""
-    if type.kind not in MOMENTS or not has(dialect_of(value) or "", Trait.MOMENTS_AS_POSTGRES):
-        return value.name
     try:
-        return moment(value.name, type.kind)
+        return as_moment(value.name, type.kind, dialect_of(value) or "")
     except TypeMismatch as error:
         fail(error, value)
 

@@ -18,7 +18,7 @@ from sqlglot import exp
 from engine.codec.numerals import special_of
 from engine.schema import Kind, Type
 from planner.adhoc.dml_queries import cells, is_default
-from planner.dialects.systems.postgres_moments import MOMENTS, moment
+from planner.dialects.systems.postgres_moments import MOMENTS, as_moment
 from planner.dialects.traits import Trait, has
 from planner.errors import TypeMismatch
 
@@ -147,7 +147,7 @@ def _moment_or_text(text: str, type: Type, in_utc: bool, dialect: str) -> object
 def _spelled(text: str, type: Type, dialect: str) -> str:
     """A moment in the dialect's spelling, as ISO 8601 writes it."""
     try:
-        return moment(text, type.kind) if has(dialect, Trait.MOMENTS_AS_POSTGRES) else text
+        return as_moment(text, type.kind, dialect)
     except TypeMismatch:
         raise NotPlain from None
 

@@ -7,7 +7,7 @@ from engine.schema import BOOLEAN, DOUBLE, INTEGER, INTERVAL, JSON, TEXT, Kind, 
 from planner.bind.coercion import argument, cast_of_variant, coerce, number_literal, typed
 from planner.bind.expressions.special_numbers import special_beside
 from planner.dialects.number_beginnings import NUMBER_OF_TEXT, beginning
-from planner.dialects.systems.postgres_moments import MOMENTS, moment
+from planner.dialects.systems.postgres_moments import as_moment
 from planner.dialects.traits import Trait, has
 from planner.dialects.whole_numbers import has_fraction
 from planner.errors import TypeMismatch
@@ -77,9 +77,8 @@ def moment_beside(side: Expression, other: Expression, dialect: str) -> Expressi
     text that is no moment."""
     if not isinstance(side, Literal) or not isinstance(side.value, str) or other.type is UNTYPED:
         return side
-    if other.type.kind not in MOMENTS or not has(dialect, Trait.MOMENTS_AS_POSTGRES):
-        return side
-    return Literal(moment(side.value, other.type.kind), side.type)
+    text = as_moment(side.value, other.type.kind, dialect)
+    return side if text == side.value else Literal(text, side.type)
 
 
 def _check_texts(left: Expression, right: Expression, strict: bool) -> None:

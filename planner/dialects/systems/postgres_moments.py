@@ -14,6 +14,7 @@ import re
 
 from engine.schema import Kind
 from planner.dialects.systems.postgres_zones import offset_of_zone
+from planner.dialects.traits import Trait, has
 from planner.errors import TypeMismatch
 
 MOMENTS = frozenset({Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
@@ -60,6 +61,13 @@ _LONGEST = 128
 def is_spelled(text: str) -> bool:
     """Whether a text may be a moment that other systems read in another way, or not at all."""
     return _SPELLED.match(text[:_LONGEST]) is not None
+
+
+def as_moment(text: str, kind: Kind, dialect: str) -> str:
+    """A text that takes this kind, as `moment` gives it; itself if the kind is no moment, or if the dialect
+    does not read moments as PostgreSQL does."""
+    is_read = kind in MOMENTS and has(dialect, Trait.MOMENTS_AS_POSTGRES)
+    return moment(text, kind) if is_read else text
 
 
 def moment(text: str, kind: Kind) -> str:
