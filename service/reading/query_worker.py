@@ -70,7 +70,8 @@ def work(connection: Connection, rules: WorkerRules) -> None:
     leave_pandas_out()
     threading.Thread(target=_end_with_service, daemon=True).start()
     os.nice(rules.niceness)
-    duck = Duck(rules.limits, rules.spill)
+    duck = Duck(rules.limits, rules.spill.resolve())
+    os.chdir("/")  # the directory in which the service began may go, and DuckDB asks for its own
     duck.warm()
     limit_memory(rules.limits.memory + _ROOM)
     with suppress(EOFError, ConnectionError):  # the service has left, perhaps before it read all

@@ -359,6 +359,21 @@ def test_a_fault_of_duckdb_is_an_error_of_its_own(
     assert run(pool, "SELECT 1 AS a").table.to_pylist() == [{"a": 1}]
 
 
+def test_a_worker_goes_on_when_the_directory_in_which_it_began_is_gone(
+    make: Callable[..., WorkerPool], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    pool = make()
+    with monkeypatch.context() as there:
+        there.chdir(gone)
+        pool.warm()
+        run(pool, "SELECT 1")
+    gone.rmdir()
+    other_database = AdhocQuery("SELECT 7 / 2 AS n", (), integer_division=True)
+    assert pool.evaluator(Caller()).run(other_database, {}).table.to_pylist() == [{"n": 3}]
+
+
 def test_a_killed_worker_is_replaced_at_once(make: Callable[..., WorkerPool]) -> None:
     pool, caller = make(), Caller()
     with ThreadPoolExecutor(1) as threads:
