@@ -14,7 +14,7 @@ from itertools import groupby
 import sqlalchemy as sa
 
 from service.catalog.branch_records import BranchRecord, branch_log
-from service.catalog.catalog import PART, Catalog, CommittedEpochs, Receipt, answers_to, write_answers
+from service.catalog.catalog import Catalog, CommittedEpochs, Receipt, answers_to, write_answers
 from service.changes.table_changes import Applied, Idempotency
 
 
@@ -33,17 +33,7 @@ class BranchLog:
         receipts: Sequence[tuple[Receipt, Applied]] = (),
     ) -> None:
         """Makes a commit durable, with its payload and its requests' idempotency keys and receipts."""
-        rows = [
-            {
-                "branch": self._branch,
-                "last": commit.last,
-                "part": part,
-                "first": commit.first,
-                "committed_at": commit.at,
-                "payload": payload[at : at + PART],
-            }
-            for part, at in enumerate(range(0, len(payload), PART))
-        ]
+        rows = [row | {"branch": self._branch} for row in commit.rows(payload)]
         own = [(replace(key, key=self._key(key.key)), applied) for key, applied in keys]
         with self._catalog.transaction() as connection:
             connection.execute(sa.insert(branch_log), rows)

@@ -85,6 +85,12 @@ class CommittedEpochs:
     last: int
     at: int
 
+    def rows(self, payload: bytes) -> list[dict[str, object]]:
+        """The rows of a log with this commit: one for each part of its payload."""
+        about = {"last": self.last, "first": self.first, "committed_at": self.at}
+        starts = range(0, len(payload), PART)
+        return [about | {"part": part, "payload": payload[at : at + PART]} for part, at in enumerate(starts)]
+
 
 class Catalog:
     def __init__(self, url: str, instance: str = "", *, follows: bool = False) -> None:
@@ -144,16 +150,7 @@ class Catalog:
         receipts: Sequence[tuple[Receipt, Applied]] = (),
     ) -> None:
         """Makes a commit durable, with its payload and its requests' idempotency keys and receipts."""
-        rows = [
-            {
-                "last": commit.last,
-                "part": part,
-                "first": commit.first,
-                "committed_at": commit.at,
-                "payload": payload[at : at + PART],
-            }
-            for part, at in enumerate(range(0, len(payload), PART))
-        ]
+        rows = commit.rows(payload)
         if len(rows) == 1 and not keys and not receipts:
             self._append_row(rows[0])
             return
