@@ -102,8 +102,8 @@ def moment(text: str, kind: Kind) -> str:
 
 
 def clock(text: str, other: str) -> str:
-    """'04:05 PM'::time is 16:05:00, '040506'::time 04:05:06, and '04:05:59.9999999'::time 04:06:00; `other` for
-    a text that is no time of day."""
+    """'04:05 PM'::time is 16:05:00, '040506'::time 04:05:06, and '04:05:59.9999999'::time 04:06:00; `other`
+    for a text that is no time of day."""
     microseconds = _of_day(text)
     return other if microseconds is None else _clock_of(microseconds)
 
