@@ -61,7 +61,7 @@ _FARTHEST = 15
 _LONGEST = 128
 """The most characters of a moment, as in PostgreSQL."""
 _SECOND = 1_000_000
-_DAY = 24 * 60 * 60 * _SECOND
+_WHOLE_DAY = 24 * 60 * 60 * _SECOND
 """In microseconds, as moments are kept."""
 
 
@@ -140,7 +140,7 @@ def _of_day(text: str) -> int | None:
         hour = hour % 12 + (12 if found["half"].lower() == "pm" else 0)
     fraction = round(float(f"0{found['fraction'] or ''}") * _SECOND)
     microseconds = ((hour * 60 + minute) * 60 + second) * _SECOND + fraction
-    return microseconds if microseconds <= _DAY else None
+    return microseconds if microseconds <= _WHOLE_DAY else None
 
 
 def _clock_of(microseconds: int) -> str:

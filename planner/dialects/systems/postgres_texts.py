@@ -38,7 +38,7 @@ def cast_of_text(cast: exp.Cast, text: str) -> exp.Expression:
     """The cast of a constant text in a spelling that DuckDB reads; the cast itself if it is in one."""
     kind = cast.to.this
     if kind is exp.DType.BOOLEAN:
-        return _truth(cast, text.strip().lower()) if _may_be_cut(text) else cast
+        return _truth(cast, text) if _may_be_cut(text) else cast
     if kind in _LARGEST:
         _check_size(cast, text, _LARGEST[kind])
     if kind in _MOMENTS:
@@ -63,10 +63,17 @@ def _may_be_cut(word: str) -> bool:
 
 def _truth(cast: exp.Cast, word: str) -> exp.Expression:
     """'tr'::boolean is true, and 'off'::boolean false. Another text's cast fails as any."""
+    truth = truth_of(word)
+    return cast if truth is None else exp.Boolean(this=truth)
+
+
+def truth_of(text: str) -> bool | None:
+    """The truth value that a text names, also by the beginning of its name; None for any other text."""
+    word = text.strip().lower()
     for value, words in ((True, ("true", "yes", "on", "1")), (False, ("false", "no", "off", "0"))):
         if word and word != "o" and any(each.startswith(word) for each in words):
-            return exp.Boolean(this=value)
-    return cast
+            return value
+    return None
 
 
 def _check_size(cast: exp.Cast, text: str, largest: float) -> None:
