@@ -32,6 +32,7 @@ from planner.adhoc.pivot_lists import PivotList, with_pivot_lists
 from planner.adhoc.recursive_queries import check_recursion
 from planner.adhoc.relation_functions import RelationCall, take_call, with_relation_calls
 from planner.adhoc.summed_intervals import with_summed_intervals
+from planner.adhoc.untyped_literals import with_typed_texts
 from planner.adhoc.valid_time_reads import with_valid_times
 from planner.adhoc.visible_ctes import tables_with_ctes
 from planner.allowed.open_functions import IN_QUERIES
@@ -138,6 +139,7 @@ def adhoc_query(
     with_valid_times(query, relations, None if target is None else target.node)
     with_relation_calls(query)
     check_kinds(query, relations, dialect)
+    with_typed_texts(query, relations, dialect, None if target is None else target.row)
     with_times(query, relations)
     with_delays(query, lambda name: watermark_of(relations.get(name)))
     instead = _instead(query, dialect)

@@ -60,8 +60,13 @@ def insert_columns(insert: Insert, schema: Schema) -> tuple[int, ...]:
 
 
 def insert_query(insert: Insert, relations: Relations) -> AdhocQuery:
-    """The query of an INSERT ... SELECT."""
+    """The query of an INSERT ... SELECT. A constant text among its columns is read as in VALUES."""
     query = insert.tree.expression.copy()
+    if isinstance(query, exp.Select) and insert.table in relations:
+        schema = relations[insert.table].schema
+        for item, place in zip(query.expressions, insert_columns(insert, schema), strict=False):
+            value = item.unalias()
+            value.replace(_readable(value, schema.types[place]))
     outer = insert.tree.args.get("with_")
     if outer is not None:
         if query.args.get("with_") is not None:

@@ -23,10 +23,14 @@ from planner.dialects.traits import Trait, has
 from planner.errors import TypeMismatch
 
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}")
-_TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[ T][0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?Z?")
+_HOUR = r"([01][0-9]|2[0-3])"
+"""The end of a day, 24:00:00, is not plain."""
+_TIMESTAMP = re.compile(
+    rf"[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}[ T]{_HOUR}:[0-9]{{2}}:[0-5][0-9](\.[0-9]{{1,6}})?Z?"
+)
 _TIMESTAMPTZ = re.compile(_TIMESTAMP.pattern.removesuffix("Z?") + r"(Z|[+-][0-9]{2}(:[0-9]{2})?)?")
 _OFFSET = re.compile(r"(Z|[+-][0-9]{2}(:[0-9]{2})?)$")
-_TIME = re.compile(r"[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?")
+_TIME = re.compile(_HOUR + r":[0-9]{2}(:[0-5][0-9](\.[0-9]{1,6})?)?")
 _TIMETZ = re.compile(_TIME.pattern + "(Z|[+-][0-9]{2}(:[0-9]{2})?)")
 _BITS = re.compile("[01]+")
 _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from planner.bind.query_binder import bind_query
-from planner.bind.session import Environment, Session
+from planner.bind.session import Environment, Session, Taken
 from planner.bind.stars import SelectList
 from planner.ir import RelationalProgram
 from planner.ir.column_numbers import Numbers
@@ -33,13 +33,16 @@ class BoundStatement:
     timed: Mapping[str, Relation]
 
 
-def bind(tree: exp.Expression, catalog: Catalog, dialect: str) -> BoundStatement:
-    """The program of a query. Raises a PlannerError with the place of the fault."""
+def bind(
+    tree: exp.Expression, catalog: Catalog, dialect: str, taken: dict[int, Taken] | None = None
+) -> BoundStatement:
+    """The program of a query. Raises a PlannerError with the place of the fault. `taken` gets what its parts
+    are, by the places that are noted in them."""
     if not isinstance(tree, exp.Query | exp.Values | exp.Pivot):
         refuse(tree, f"{tree.key.upper()} is not a query")
     with_times(tree, catalog)
     with_delays(tree, lambda name: catalog[name].watermark if name in catalog else None)
-    session = Session(catalog, dialect)
+    session = Session(catalog, dialect, taken)
     bound = bind_query(session, tree, Environment())
     program = RelationalProgram(tuple(session.definitions), bound.operator, bound.columns)
     found = session.time_at, session.lists, session.merged, session.timed

@@ -24,6 +24,7 @@ from planner.bind.expressions.bound_comparisons import COMPARISONS, bind_compari
 from planner.bind.expressions.bound_operators import (
     ARITHMETIC,
     bind_alternatives,
+    bind_array,
     bind_between,
     bind_case,
     bind_containment,
@@ -212,6 +213,8 @@ class ExpressionBinder:
                 return along_path(node, self.bind, self.session.dialect)
             case exp.ArrayContainsAll() | exp.ArrayContainedBy() | exp.JSONBContainsTopKey():
                 return bind_containment(self, node)
+            case exp.Array() if _has_own_digits(node, self.session.dialect):
+                return bind_array(self, node)
             case exp.GenerateSeries():
                 return series(node, self.bind)
             case exp.Exists():
@@ -370,3 +373,9 @@ def flat(node: exp.Expression) -> list[exp.Expression]:
         else:
             found.append(top)
     return found
+
+
+def _has_own_digits(node: exp.Array, dialect: str) -> bool:
+    """Whether an array is written out in a dialect in which decimals keep their digits."""
+    is_query = any(isinstance(element, exp.Query) for element in node.expressions)
+    return has(dialect, Trait.KEEPS_DIGITS) and not is_query and not is_native(node)

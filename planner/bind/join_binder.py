@@ -160,7 +160,7 @@ class JoinBinder:
         before = columns_before(operator)
         merged: list[tuple[Attribute, Expression]] = []
         for a, b in pairs:
-            values, type = alternatives("COALESCE({})", [a.ref, b.ref])
+            values, type = alternatives("COALESCE({})", [a.ref, b.ref], self.session.dialect)
             nullable = may_be_null(a.ref, before) or may_be_null(
                 b.ref, before
             )  # a row may come from one side alone

@@ -12,8 +12,8 @@ from decimal import Decimal
 from engine.plan.expressions import Call, Literal, Op
 from engine.schema import BOOLEAN, TEXT, Kind
 from planner.bind.coercion import literals_as
-from planner.bind.expressions.comparable_sides import bind_comparison, moment_beside
-from planner.bind.expressions.special_numbers import special_beside
+from planner.bind.expressions.comparable_sides import bind_comparison
+from planner.bind.expressions.untyped_texts import beside
 from planner.dialects.traits import Trait, has
 from planner.ir import Expression
 from planner.ir.membership import FEWEST, gathered, one_of
@@ -22,9 +22,7 @@ from planner.ir.scalars import disjoin
 
 def any_of(value: Expression, candidates: Sequence[Expression], dialect: str) -> Expression:
     """Whether `value` equals one of the candidates. Raises TypeMismatch as a comparison does."""
-    if has(dialect, Trait.NUMBERS_HAVE_SPECIALS):
-        candidates = [special_beside(candidate, value) for candidate in candidates]
-    candidates = [moment_beside(candidate, value, dialect) for candidate in candidates]
+    candidates = [beside(candidate, value.type, dialect) for candidate in candidates]
     alike: dict[Hashable, list[Literal]] = {}
     parts: list[Expression] = []
     is_variant = has(dialect, Trait.JSON_IS_VARIANT) and value.type.kind is Kind.JSON

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
+from functools import partial, reduce
 
 from sqlglot import exp
 
@@ -14,6 +14,7 @@ from planner.bind.coercion import coerce, typed
 from planner.bind.ctes import bind_with
 from planner.bind.expression_binder import ExpressionBinder
 from planner.bind.expressions.comparable_sides import check_whole
+from planner.bind.expressions.untyped_texts import beside
 from planner.bind.from_binder import FromBinder, is_join_tree
 from planner.bind.name_scope import FromTable, NameScope
 from planner.bind.order import order_terms
@@ -22,7 +23,7 @@ from planner.bind.refuse import check_clauses, refuse_unsupported
 from planner.bind.row_limits import limits_of, placed
 from planner.bind.select_binder import bind_select
 from planner.bind.session import Bound, Environment, Session
-from planner.bind.unions import are_alike, chain_of, union_all, union_of
+from planner.bind.unions import are_alike, chain_of, take_columns, texts_beside, union_all, union_of, united
 from planner.dialects.traits import Trait, has
 from planner.errors import InvalidQuery, PlannerError
 from planner.identifiers import fold
@@ -31,7 +32,6 @@ from planner.ir.constants import folded
 from planner.ir.rewrite import identity
 from planner.ir.scalars import may_be_null
 from planner.limits import check_columns
-from planner.native.reference import union_type
 from planner.parsing.column_names import alias_of
 from planner.positions import fail
 from planner.sql_types import UNTYPED
@@ -159,13 +159,17 @@ def _combined(session: Session, node: exp.SetOperation, left: Bound, right: Boun
         counts = f"{len(left.columns)} and {len(right.columns)}"
         error = f"{name} takes queries with equal numbers of columns, not {counts}"
         fail(InvalidQuery(error), node.expression)
-    types = []
-    for a, b in zip(left.columns, right.columns, strict=True):
-        try:
-            types.append(typed(Literal(None, union_type(a.type, b.type))).type)
-        except PlannerError as error:
-            fail(error, node.expression)
-    left, right = cast_columns(session, left, types), cast_columns(session, right, types)
+    try:
+        given = left, right
+        left = texts_beside(session, node.this, left, given[1])
+        right = texts_beside(session, node.expression, right, given[0])
+        pairs = zip(left.columns, right.columns, strict=True)
+        types = [united(a.type, b.type, session.dialect) for a, b in pairs]
+        for part, side in ((node.this, left), (node.expression, right)):
+            take_columns(session, part, side, types)
+        left, right = cast_columns(session, left, types), cast_columns(session, right, types)
+    except PlannerError as error:
+        fail(error, node.expression)
     kind = _KINDS[type(node)]
     distinct = bool(node.args.get("distinct"))
     columns = tuple(
@@ -220,10 +224,12 @@ def _values(session: Session, node: exp.Values, environment: Environment) -> Bou
     for place, column in enumerate(zip(*rows, strict=True)):
         written = [_row(row)[place] for row in node.expressions]
         try:
-            types.append(_type_of_values(column, written))
+            types.append(_type_of_values(column, written, session.dialect))
             if has(session.dialect, Trait.ROUNDS_NO_TEXTS):
                 for value in column:
                     check_whole(value, types[-1])
+            for row, value in zip(rows, column, strict=True):
+                row[place] = beside(value, types[-1], session.dialect)
         except PlannerError as error:
             fail(error, node)
     cast = [[folded(coerce(value, type)) for value, type in zip(row, types, strict=True)] for row in rows]
@@ -232,13 +238,13 @@ def _values(session: Session, node: exp.Values, environment: Environment) -> Bou
     return Bound(_rows(session, columns, cast), columns)
 
 
-def _type_of_values(column: Sequence[Expression], written: Sequence[exp.Expression]) -> Type:
+def _type_of_values(column: Sequence[Expression], written: Sequence[exp.Expression], dialect: str) -> Type:
     """The type of a column of VALUES. Texts without a type of their own take that of the others."""
     types = [value.type for value in column]
     own = [
         type for type, node in zip(types, written, strict=True) if type is not UNTYPED and not node.is_string
     ]
-    return typed(Literal(None, reduce(union_type, own or types))).type
+    return typed(Literal(None, reduce(partial(united, dialect=dialect), own or types))).type
 
 
 def _value_names(node: exp.Values, width: int) -> list[str]:

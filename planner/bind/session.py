@@ -10,6 +10,7 @@ from sqlglot import exp
 from engine.plan.expressions import ColumnRef
 from engine.plan.nodes import Node
 from engine.plan.periods import at_one_moment
+from engine.schema import Type
 from planner.bind.name_scope import NameScope
 from planner.bind.stars import SelectList
 from planner.ir import Attribute, Expression, Project, RecursiveRef, Relational, SharedRef
@@ -78,6 +79,20 @@ class Environment:
         return replace(self, recursion=frozenset())
 
 
+PLACE = "place"
+"""In the meta of a node: its place in a query that asks which types its parts take."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a part of a query is: a constant text that is `value`, an expression that becomes a `type`, or a
+    side of a set operation whose `columns`, with their names, become other types."""
+
+    type: Type
+    value: Expression | None = None
+    columns: tuple[tuple[str, Type], ...] | None = None
+
+
 class Session(Numbers):
     """The state of one binding.
 
@@ -85,10 +100,10 @@ class Session(Numbers):
     `time_at` is the place where the statement first asks for the time. `lists` are the expanded select lists,
     by the identity of their SELECT. `merged` maps each column that a FULL JOIN with USING makes to its two
     sources. `timed` has the relations that the statement reads at every valid time, by the names under which
-    their rows at one time are read.
+    their rows at one time are read. `taken` has what parts of the query are, by their places, for who asks.
     """
 
-    def __init__(self, catalog: Catalog, dialect: str) -> None:
+    def __init__(self, catalog: Catalog, dialect: str, taken: dict[int, Taken] | None = None) -> None:
         super().__init__()
         self.catalog = catalog
         self.dialect = dialect
@@ -99,6 +114,13 @@ class Session(Numbers):
         self.lists: dict[int, SelectList] = {}
         self.merged: dict[int, tuple[int, int]] = {}
         self.timed: dict[str, Relation] = {}
+        self.taken: dict[int, Taken] = {} if taken is None else taken
+
+    def takes(self, node: exp.Expression, taken: Taken) -> None:
+        """Note what a part of the query is."""
+        place = node.meta.get(PLACE)
+        if place is not None:
+            self.taken[place] = taken
 
     def at_one_time(self, relation: Relation) -> tuple[Node, tuple[int, ...] | None]:
         """The rows of a relation that are valid at one time, and their key; every valid time is asked for."""

@@ -45,6 +45,10 @@ class Trait:
         {"bigquery", "clickhouse", "databricks", "flink", "spark", "trino", "tsql"} | _POSTGRES
     )
     """A text with a fraction is no whole number."""
+    TEXTS_ARE_UNTYPED = _POSTGRES
+    """A constant text has the type of what it stands beside, also as an alternative and in set operations."""
+    KEEPS_DIGITS = _POSTGRES
+    """Decimals with different digits behind the point become ones with all of them."""
     FLOATS_ARE_DOUBLE = frozenset({"fabric", "oracle", "tsql"})
     """FLOAT has double precision, although sqlglot takes it for one of single precision."""
     REALS_ARE_DOUBLE = frozenset({"mysql", "oracle", "snowflake"})

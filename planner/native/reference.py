@@ -71,8 +71,9 @@ def literal_text(literal: Literal) -> str:
         return "TRUE" if value else "FALSE"
     if isinstance(value, float):
         return f"{value!r}::DOUBLE"
-    if isinstance(value, Decimal) and abs(value) >= 2**63:
-        return f"{value}::{duckdb_type(literal.type)}"  # else a HUGEINT
+    if isinstance(value, Decimal):
+        written = format(value, "f")  # with an exponent it would be a DOUBLE
+        return f"{written}::{duckdb_type(literal.type)}" if abs(value) >= 2**63 else written
     return str(value)
 
 

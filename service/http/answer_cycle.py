@@ -11,7 +11,13 @@ import asyncio
 import re
 from typing import cast
 
-from uvicorn._types import ASGI3Application, ASGISendEvent, HTTPResponseBodyEvent, HTTPResponseStartEvent
+from uvicorn._types import (
+    ASGI3Application,
+    ASGIReceiveEvent,
+    ASGISendEvent,
+    HTTPResponseBodyEvent,
+    HTTPResponseStartEvent,
+)
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
 from service.errors import Problem
@@ -38,6 +44,23 @@ class AnswerCycle(RequestResponseCycle):
     """The head of an answer, until the beginning of its body leaves with it."""
     _says_close = False
     _ends_by_closing = False
+    _is_read = False
+    _may_be_alone = False
+    """Whether the client sends no more on this connection, and so may be gone."""
+
+    def take_end(self, is_last: bool) -> None:
+        """Take note that the client sends no more. The last answer ends the connection."""
+        self._may_be_alone = True
+        self.keep_alive = self.keep_alive and not is_last
+        self.message_event.set()
+
+    async def receive(self) -> ASGIReceiveEvent:
+        """The next piece of the body; behind its end, that the client has gone, or may have."""
+        if self._may_be_alone and self._is_read:
+            return {"type": "http.disconnect"}
+        message = await super().receive()
+        self._is_read = self._is_read or not message.get("more_body", False)
+        return message
 
     async def run_asgi(self, app: ASGI3Application) -> None:
         """Runs the app. The server cancels it when the service ends and its patience has ended before."""
@@ -49,7 +72,9 @@ class AnswerCycle(RequestResponseCycle):
             self.logger.error("the app has failed to answer", exc_info=error)
             await self._give_up(INTERNAL)
         else:
-            if not self.response_complete and not self.disconnected:
+            if self._may_be_alone and not self.response_complete:
+                self.transport.close()
+            elif not self.response_complete and not self.disconnected:
                 self.logger.error("the app has left an answer without its end")
                 await self._give_up(INTERNAL)
         finally:

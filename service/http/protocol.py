@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any
+from typing import Any, cast
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
 
@@ -71,6 +71,15 @@ class LimitedProtocol(ParsedHeads):
         if self._answering is not None:
             _forsake(self._answering)
         super().connection_lost(exc)
+
+    def eof_received(self) -> bool:  # type: ignore[override]
+        """The client sends no more: it has gone, or waits for its answers all the same. So who watches for a
+        client that leaves is told of it, and an answer that is given nevertheless is written."""
+        if not self._is_answering() or self.cycle.more_body or self._is_refused or self.scheme == "https":
+            return False  # which closes the connection; TLS knows no other way
+        for cycle in (*(waiting for waiting, _ in self.pipeline), self._answering):
+            cast(AnswerCycle, cycle).take_end(cycle is self.cycle)
+        return True
 
     def pause_writing(self) -> None:
         super().pause_writing()

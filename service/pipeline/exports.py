@@ -1,21 +1,25 @@
 """Exports: the rows of a view or a table at an epoch, written to files.
 
-This process writes Parquet to a directory of this machine, unless it is much. For all else the rows go to
-Parquet files in a scratch directory, in slices; Spark reads these and writes the requested format. So neither
-side holds all rows in memory, except the snapshot that they come from.
+This process writes Parquet to a directory of this machine, unless it is much, and CSV of one column, where
+Spark would leave out NULLs. For all else the rows go to Parquet files in a scratch directory, in slices;
+Spark reads these and writes the requested format. So neither side holds all rows in memory, except the
+snapshot that they come from.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet
 
 from engine.codec.parquet import decode_parquet, without_times
+from engine.kernels.words import NULL
 from engine.schema import Schema
 from engine.spark.sessions import Sessions
 from service.definitions.definition import Definition
@@ -29,6 +33,7 @@ from service.pipeline.targets import ExportTarget
 from service.pipeline.watch import watched
 from service.placement import Where
 from service.reading.reads import Query, Reader, Reading, check_health
+from service.reading.text_columns import csv_header, csv_lines
 from service.running.runtime import Runtime
 
 KIND = "export"
@@ -37,6 +42,8 @@ SLICE = 1 << 20
 _WORD = 8  # bytes
 _COMPRESSIONS = {"none": "none", "uncompressed": "none", "snappy": "snappy", "gzip": "gzip", "zstd": "zstd"}
 """The values of Spark's option that this process knows, as PyArrow calls them."""
+_OF_TEXT = {"none": "", "uncompressed": "", "gzip": ".gz"}
+"""Those for text, with the ending of a file's name."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +126,10 @@ class Exports:
             reading = self._read(task)
             if isinstance(task.place, Path) and self._is_written_here(task, reading):
                 self._write_here(task, run, reading, ExportTarget(task.place, run.job.id))
+            elif isinstance(task.place, Path) and _is_plain_column(task, reading):
+                self._write_column(task, run, reading, ExportTarget(task.place, run.job.id))
             else:
+                _check_column(task, reading)
                 self._write_through_spark(task, run, reading)
         return run.job.ended(DONE, rows=reading.size, epoch=task.request.epoch)
 
@@ -139,15 +149,27 @@ class Exports:
         """Writes the files that Spark would write, with the mark of a finished job."""
         codec = _COMPRESSIONS[task.options.get("compression", "snappy")]
         ending = "parquet" if codec == "none" else f"{codec}.parquet"
-        target.prepare()
-        try:
-            target.staging.mkdir()
+        with _staged(target, task.request.mode):
             name = f"part-{{:05}}-{run.job.id}-c000.{ending}"
             self._slice(run, reading, target.staging, name, 1.0, compression=codec, store_schema=False)
-            target.mark()
-            target.commit(task.request.mode)
-        finally:
-            target.clear()
+
+    def _write_column(
+        self, task: _Task, run: JobRun, reading: Reading | GivenRows, target: ExportTarget
+    ) -> None:
+        """Writes CSV of one column to a file, a NULL as a blank line, as PostgreSQL and DuckDB do."""
+        packing = task.options.get("compression", "none")
+        name = f"part-00000-{run.job.id}-c000.csv{_OF_TEXT[packing]}"
+        how = "gzip" if _OF_TEXT[packing] else None
+        with (
+            _staged(target, task.request.mode),
+            pa.output_stream(target.staging / name, compression=how) as file,
+        ):
+            if task.options["header"] == "true":
+                file.write(csv_header(reading.schema))
+            for start in range(0, reading.size, SLICE):
+                run.advance(start / reading.size)
+                words = reading.part(start, min(start + SLICE, reading.size))
+                file.write(csv_lines(words, reading.schema, self._runtime.dictionary))
 
     def _write_through_spark(self, task: _Task, run: JobRun, reading: Reading | GivenRows) -> None:
         with scratch(scratch_path(self._runtime.settings, run.job.id)) as directory:
@@ -194,3 +216,38 @@ class Exports:
         with watched(self._sessions, run, what, 0.4, 1.0) as session:
             frame = session.read.parquet(local(directory))
             frame.write.format(task.request.format).options(**task.options).mode(mode).save(to)
+
+
+@contextmanager
+def _staged(target: ExportTarget, mode: str) -> Iterator[None]:
+    """A directory for files that this process writes, which goes to its place when they are written."""
+    target.prepare()
+    try:
+        target.staging.mkdir()
+        yield
+        target.mark()
+        target.commit(mode)
+    finally:
+        target.clear()
+
+
+def _is_plain_column(task: _Task, reading: Reading | GivenRows) -> bool:
+    """Whether this process writes the request: CSV of one column, in the form of the service's other CSV."""
+    given = {**task.options, "header": "true", "compression": "none"}
+    usual = {**writer_options("csv", {}), "compression": "none"}
+    has_header = task.options.get("header") in ("true", "false")
+    is_packed_so = task.options.get("compression", "none") in _OF_TEXT
+    is_column = task.request.format == "csv" and len(reading.schema) == 1
+    return is_column and given == usual and has_header and is_packed_so
+
+
+def _check_column(task: _Task, reading: Reading | GivenRows) -> None:
+    """Raise Invalid for CSV of one column with a NULL that Spark would leave out."""
+    if task.request.format != "csv" or len(reading.schema) != 1 or task.options.get("nullValue"):
+        return
+    if any((reading.part(at, at + SLICE) == NULL).any() for at in range(0, reading.size, SLICE)):
+        raise Invalid(
+            "CSV of one column has no place for NULL in this form",
+            "name a word for NULL with the option nullValue, or leave out the other options",
+            code="invalid_option",
+        )

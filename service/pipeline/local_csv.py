@@ -96,11 +96,13 @@ class _Form:
         if not {options["header"], options.get("multiLine", "true")} <= {"true", "false"}:
             raise SparkNeeded("an option that is neither true nor false")
 
-    def parsing(self, keep: object = None) -> pyarrow.csv.ParseOptions:
+    def parsing(self, keep: object = None, width: int = 0) -> pyarrow.csv.ParseOptions:
+        """How rows of this width are read: where there is one column, a blank line is a NULL."""
         return pyarrow.csv.ParseOptions(
             delimiter=self.separator,
             quote_char=self.quote,
             newlines_in_values=self.has_breaks,
+            ignore_empty_lines=width != 1,
             invalid_row_handler=keep,
         )
 
@@ -123,8 +125,12 @@ class _Form:
                 first: list[dict[str, str | None]] = next(
                     (batch.slice(0, 1).to_pylist() for batch in every), []
                 )
+            with file.open() as stream:
+                begins_blank = stream.read(1) in (b"\r", b"\n")
         if not first:
             raise SparkNeeded(f"{file.path.name} has no rows")
+        if begins_blank and self.has_header and len(names) == 1:
+            raise SparkNeeded(f"{file.path.name} begins with a blank line")
         return [value or "" for value in first[0].values()]
 
 
@@ -157,7 +163,7 @@ class _Rows:
             column_names=self._names,
             skip_rows_after_names=int(self._form.has_header),
         )
-        parsing, converting = self._form.parsing(self._keep), _texts(self._names)
+        parsing, converting = self._form.parsing(self._keep, len(self._names)), _texts(self._names)
         with self._file.reading(), self._file.open() as stream:
             checked = _Checked(stream, self._form)
             source = pa.PythonFile(checked, "r")

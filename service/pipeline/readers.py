@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
+from service.errors import Invalid
 from service.pipeline.locations import Location
 
 if TYPE_CHECKING:
@@ -85,10 +86,26 @@ def _csv(
     session: SparkSession, place: Location, options: Mapping[str, str], names: Sequence[str]
 ) -> FrameSource:
     found = session.read.options(**options).csv(list(place.paths)).columns
+    _check_blank_lines(session, place, options)
     if options["header"] != "true":
         found = [*names, *found[len(names) :]][: len(found)]
     checks = {"columnPruning": "false", "enforceSchema": "false"}
     return _as_text(session, "csv", place, {**options, **checks}, found)
+
+
+def _check_blank_lines(session: SparkSession, place: Location, options: Mapping[str, str]) -> None:
+    """Raise Invalid for files of one column with a blank line, which is a NULL: Spark would leave it out."""
+    paths = list(place.paths)
+    alone = {name: value for name, value in options.items() if name != "basePath"}
+    if len(session.read.options(**alone).csv(paths).columns) != 1:
+        return
+    breaks = {"lineSep": options["lineSep"]} if "lineSep" in options else {}
+    if session.read.options(**breaks).text(paths).where("trim(value) = ''").take(1):
+        raise Invalid(
+            "the files have one column and a blank line, which Spark does not tell from no row",
+            "write NULL as a word, and name it with the option nullValue",
+            code="invalid_option",
+        )
 
 
 def _json(

@@ -18,6 +18,7 @@ from planner.adhoc.column_types import types_of
 from planner.adhoc.comparands import ColumnEquation, equation_of
 from planner.adhoc.compared_texts import with_texts_of_columns
 from planner.adhoc.demanded_rows import conjuncts
+from planner.adhoc.untyped_literals import with_texts_over
 from planner.allowed.check import check
 from planner.allowed.open_functions import PURE
 from planner.allowed.parse_tree import Closed
@@ -70,7 +71,7 @@ class Clause:
 
 def predicate(text: str, schema: Schema) -> Clause:
     """The predicate `text` over `schema`. Raises InvalidSyntax, UnknownColumn or Invalid."""
-    tree = _parse(f"SELECT 1 WHERE ({text}\n)", text, "where")
+    tree = _parse(f"SELECT 1 WHERE ({text}\n)", text, "where", schema)
     where = tree.args.get("where")
     _only(tree, {"expressions", "where"}, "where")
     if where is None or not isinstance(where.this, exp.Paren):
@@ -84,7 +85,7 @@ def predicate(text: str, schema: Schema) -> Clause:
 
 def sort_keys(text: str, schema: Schema) -> Clause:
     """The sort keys `text`, as ORDER BY takes them. Raises InvalidSyntax, UnknownColumn or Invalid."""
-    tree = _parse(f"SELECT 1 ORDER BY {text}", text, "order_by")
+    tree = _parse(f"SELECT 1 ORDER BY {text}", text, "order_by", schema)
     order = tree.args.get("order")
     _only(tree, {"expressions", "order"}, "order_by")
     if order is None:
@@ -98,14 +99,17 @@ def sort_keys(text: str, schema: Schema) -> Clause:
     return _clause(keys, schema, "order_by")
 
 
-def _parse(sql: str, text: str, what: str) -> exp.Expression:
+def _parse(sql: str, text: str, what: str, schema: Schema) -> exp.Expression:
     try:
         statements = trees(sql, _READ)
     except (SqlglotError, ValueError, RecursionError):
         statements = []
     if len(statements) != 1 or not isinstance(statements[0], exp.Select):
         raise InvalidSyntax(f"{what} cannot be parsed: {text}")
-    return in_duckdb(remember_dialect(statements[0], _READ))
+    tree = remember_dialect(statements[0], _READ)
+    if not tree.args.get("from_"):
+        with_texts_over(statements[0], schema, _READ)
+    return in_duckdb(tree)
 
 
 def _only(tree: exp.Expression, parts: set[str], what: str) -> None:

@@ -4,7 +4,7 @@ The codec writes the kinds of values that tables have. DuckDB has more:
 
 | DuckDB | type | JSON |
 |---|---|---|
-| HUGEINT | BIGINT, or NUMERIC(38, 0) if a value needs it | number, string |
+| HUGEINT | BIGINT, or NUMERIC(38, 0) if a value needs it, or TEXT for one of 39 digits | number, string |
 | UBIGINT | NUMERIC(20, 0) | string |
 | a list of these | the element's type and [] | array |
 | STRUCT, MAP | JSON | object; for a MAP with keys other than text, an array of pairs |
@@ -33,8 +33,8 @@ from service.reading.duck import Answer
 from service.reading.found_rows import FoundRows
 
 _NESTED = ("STRUCT(", "TUPLE(", "MAP(")
-_HUGE = "NUMERIC(38, 0)"
-_BIGINTS = (-(2**63), 2**63 - 1)
+_HUGE_NAMES = (("BIGINT", -(2**63), 2**63 - 1), ("NUMERIC(38, 0)", -(10**38) + 1, 10**38 - 1))
+"""SQL names of a HUGEINT, with the least and the greatest number of each."""
 
 
 def is_written(type: str) -> bool:
@@ -75,12 +75,21 @@ def answer_document(
 def column_type(answer: Answer, place: int) -> str:
     """The SQL name of a column's type, which its values may decide."""
     type = answer.types[place]
-    if type == "HUGEINT":
-        bounds = pc.min_max(answer.table.column(place)).as_py()
-        low, high = _BIGINTS
-        if bounds["min"] is not None and not (low <= int(bounds["min"]) and int(bounds["max"]) <= high):
-            return _HUGE
+    if type.startswith("HUGEINT"):
+        return _huge_name(answer.table.column(place)) + type.removeprefix("HUGEINT")
     return answer_type(type) or "TEXT"
+
+
+def _huge_name(column: pa.ChunkedArray) -> str:
+    """The SQL name of the numbers of a HUGEINT, or of lists of them."""
+    numbers = column
+    while pa.types.is_list(numbers.type):
+        numbers = pc.list_flatten(numbers)
+    bounds = pc.min_max(numbers).as_py()
+    ends = [int(end) for end in bounds.values() if end is not None]
+    return next(
+        (name for name, *range in _HUGE_NAMES if all(range[0] <= end <= range[1] for end in ends)), "TEXT"
+    )
 
 
 def column_values(type: str, written: str, array: pa.Array) -> list:
@@ -90,10 +99,17 @@ def column_values(type: str, written: str, array: pa.Array) -> list:
             return _by_codec(from_duckdb(type))(array)
         except (Unsupported, InvalidValue):
             pass  # a type or a value that no table could have
-    if type == "HUGEINT":
-        form = str if written == _HUGE else int
-        return [None if number is None else form(int(number)) for number in array.to_pylist()]
+    if type.startswith("HUGEINT") and written.startswith("BIGINT"):
+        return _counted(array.to_pylist())
     return _values(array)
+
+
+def _counted(numbers: list) -> list:
+    """Whole numbers, and lists of them, as Python's."""
+    return [
+        None if number is None else _counted(number) if isinstance(number, list) else int(number)
+        for number in numbers
+    ]
 
 
 def _values(array: pa.Array) -> list:

@@ -1,7 +1,7 @@
 """Rows as lines of JSON or CSV, a column at a time: what Arrow can write is not made into Python's values.
 
 The values are those of the REST contract, whichever way a column is written. CSV has JSON and arrays as JSON,
-a NULL as an empty field, and an empty text in quotes.
+a NULL as an empty field, and an empty text in quotes; where there is one column, also a text of spaces.
 """
 
 from __future__ import annotations
@@ -50,9 +50,10 @@ def json_lines(words: np.ndarray, schema: Schema, dictionary: Dictionary) -> byt
 def csv_lines(words: np.ndarray, schema: Schema, dictionary: Dictionary) -> bytes:
     """The rows of words int64[W, n] as lines of CSV."""
     around = ["", *[","] * (len(schema) - 1), "\r\n"] if len(schema) else ["\r\n"]
-    return _lines(
-        [_csv_fields(*each, dictionary) for each in zip(words, schema.types, strict=True)], around, words
-    )
+    fields = [_csv_fields(*each, dictionary) for each in zip(words, schema.types, strict=True)]
+    if len(fields) == 1 and schema.types[0].kind is Kind.TEXT:
+        fields = [_unlike_blank_lines(fields[0])]
+    return _lines(fields, around, words)
 
 
 def csv_header(schema: Schema) -> bytes:
@@ -132,6 +133,11 @@ def _enclosed(texts: pa.LargeStringArray) -> pa.LargeStringArray:
         return pc.if_else(empty, _text('""'), texts) if pc.any(empty).as_py() else texts
     marked = pc.or_(pc.match_substring_regex(texts, _QUOTED), empty)
     return pc.if_else(marked, _between_quotes(pc.replace_substring(texts, '"', '""')), texts)
+
+
+def _unlike_blank_lines(fields: pa.LargeStringArray) -> pa.LargeStringArray:
+    """Fields that are a line each. Those of spaces are in quotes: some readers take them for blank lines."""
+    return pc.if_else(pc.match_substring_regex(fields, r"^[ \t\f]+$"), _between_quotes(fields), fields)
 
 
 def _has_byte_of(texts: pa.LargeStringArray, wanted: bytes) -> bool:

@@ -49,7 +49,7 @@ def test_numbers_beside_nan_are_plain():
         ("'t'", BOOLEAN),
         ("'today'", DATE),
         ("'2026-01-02 BC'", DATE),
-        ("'2026-01-02T03:04:05.9999999'", TIMESTAMP),
+        ("'2026-01-02T23:59:59.9999999'", TIMESTAMP),
         ("DATE '2026-01-02'", DATE),
     ],
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.schema import DATE, TIMESTAMP, TIMESTAMPTZ, Type
+from engine.schema import DATE, TIME, TIMESTAMP, TIMESTAMPTZ, Type
 from planner.adhoc.literals import NotPlain, plain_value
 
 PLAIN = [
@@ -13,6 +13,10 @@ PLAIN = [
     ("2024-01-31 04:05 PST", TIMESTAMPTZ, "2024-01-31 04:05:00-08:00"),
     ("19990108", DATE, "1999-01-08"),
     ("2024-01-31 04:05:06.5+02", TIMESTAMPTZ, "2024-01-31 04:05:06.5+02"),
+    ("2024-01-31 22:59:59.9999996", TIMESTAMP, "2024-01-31 23:00:00"),
+    ("2024-01-31 22:59:60", TIMESTAMP, "2024-01-31 23:00:00"),
+    ("04:05 PM", TIME, "16:05:00"),
+    ("04:05:59.9999999", TIME, "04:06:00"),
 ]
 
 
@@ -28,7 +32,10 @@ def test_spelled_moments_are_plain(text: str, type: Type, plain: str) -> None:
         ("2024-01-31 13:05 PM", TIMESTAMP, "postgres"),
         ("0044-03-15 BC", DATE, "postgres"),
         ("2024-01-31 04:05 Europe/Paris", TIMESTAMPTZ, "postgres"),
-        ("2024-01-31 23:59:59.9999999", TIMESTAMP, "postgres"),
+        ("2024-01-31 23:59:60.5", TIMESTAMP, "postgres"),
+        ("2024-01-31 23:59:59.9999996", TIMESTAMP, "postgres"),
+        ("2024-01-31 24:00:00", TIMESTAMP, "postgres"),
+        ("04:05:59.9999999", TIME, "duckdb"),
     ],
 )
 def test_what_is_not_plain(text: str, type: Type, dialect: str) -> None:

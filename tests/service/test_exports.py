@@ -170,3 +170,60 @@ def test_types_that_spark_has_not(bulk: Client, format: str) -> None:
     bulk.table("again", TYPES)
     done(bulk, "loads", table="again", format=format, path=f"out/{format}")
     assert sorted(bulk.rows("again")) == [tuple(WIDE.values()), (2, *[None] * (len(TYPES) - 1))]
+
+
+COLUMN = ["a", None, "", " ", '"', "a, b", "two\nlines", "\\N", None]
+"""Texts of a column, the last one NULL."""
+
+
+def column(client: Client, name: str) -> list[str]:
+    return sorted(map(repr, (value for (value,) in client.rows(name))))
+
+
+def numbered(client: Client) -> None:
+    """A view `v` of one column, with the rows of `COLUMN`."""
+    client.table("t", {"id": "BIGINT", "s": "TEXT"})
+    client.insert("t", *({"id": id, "s": text} for id, text in enumerate(COLUMN)))
+    client.view("v", "SELECT s FROM t")
+
+
+@pytest.mark.parametrize("options", [{}, {"header": False}, {"compression": "gzip"}])
+def test_a_column_alone_keeps_its_nulls(client: Client, data: Path, options: dict) -> None:
+    """A NULL is a blank line, as PostgreSQL and DuckDB write and read it."""
+    numbered(client)
+    job = done(client, "exports", view="v", format="csv", path="out", options=options)
+    assert job["rows"] == len(COLUMN)
+    client.table("again", {"s": "TEXT"})
+    reading = {"multiLine": True, **{name: v for name, v in options.items() if name == "header"}}
+    assert done(client, "loads", table="again", format="csv", path="out", options=reading)["rows"] == 9
+    assert column(client, "again") == column(client, "v")
+    if not options:
+        how = "header=true, columns={s: 'VARCHAR'}, delim=',', quote='\"', allow_quoted_nulls=false"
+        read = duckdb.sql(f"SELECT s FROM read_csv('{data}/out/*.csv', {how})").fetchall()
+        assert sorted(repr(value) for (value,) in read) == column(client, "v")
+
+
+def test_numbers_of_a_column_alone(client: Client, data: Path) -> None:
+    client.table("n", {"n": "INTEGER"})
+    client.insert("n", {"n": None}, {"n": 1}, {"n": None})
+    done(client, "exports", table="n", format="csv", path="out")
+    assert next((data / "out").glob("part-*")).read_bytes() == b"n\r\n\r\n\r\n1\r\n"
+    client.table("again", {"n": "INTEGER"})
+    done(client, "loads", table="again", format="csv", path="out")
+    assert column(client, "again") == ["1", "None", "None"]
+
+
+def test_nulls_that_spark_would_leave_out_are_refused(bulk: Client, data: Path) -> None:
+    numbered(bulk)
+    request = {"view": "v", "format": "csv"}
+    problem = failed(bulk, "exports", **request, path="out", options={"sep": ";"})
+    assert (problem["code"], "NULL" in problem["detail"]) == ("invalid_option", True)
+    done(bulk, "exports", **request, path="out", options={"sep": ";", "nullValue": "-", "quoteAll": True})
+    bulk.table("again", {"s": "TEXT"})
+    how = {"sep": ";", "nullValue": "-", "multiLine": True}
+    done(bulk, "loads", table="again", format="csv", path="out", options=how)
+    assert column(bulk, "again") == column(bulk, "v")
+    (data / "blank.csv").write_text("s\na\n\nb\n")
+    options = {"comment": "#"}
+    problem = failed(bulk, "loads", table="again", format="csv", path="blank.csv", options=options)
+    assert (problem["code"], "blank line" in problem["detail"]) == ("invalid_option", True)

@@ -254,6 +254,42 @@ def test_a_client_that_leaves_is_gone_for_the_request_that_is_being_answered() -
     connected(talk, waiting)
 
 
+def test_a_client_that_sends_no_more_is_answered() -> None:
+    """Also where several answers are due, as long as its requests are complete; then the connection ends."""
+
+    async def talk(reader: Reader, writer: Writer) -> None:
+        writer.write(request("/a", b"one") + request("/b"))
+        writer.write_eof()
+        assert [await answer(reader) for _ in range(2)] == [b"/a||one", b"/b||"]
+        assert await asyncio.wait_for(reader.read(), 60) == b""
+
+    async def half(reader: Reader, writer: Writer) -> None:
+        writer.write(request("/a", b"one")[:-1])
+        writer.write_eof()
+        assert await asyncio.wait_for(reader.read(), 60) == b""
+
+    connected(talk)
+    connected(half)
+
+
+def test_who_watches_for_a_client_that_leaves_is_told_that_it_sends_no_more() -> None:
+    async def waiting(scope: Any, receive: Any, send: Any) -> None:
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        if scope["path"] == "/answered":
+            await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+            await send({"type": "http.response.body", "body": b""})
+
+    async def talk(reader: Reader, writer: Writer) -> None:
+        writer.write(request("/answered") + request("/left"))
+        await asyncio.sleep(0.05)
+        writer.write_eof()
+        assert await answer(reader) == b""
+        assert await asyncio.wait_for(reader.read(), 60) == b""
+
+    connected(talk, waiting)
+
+
 HUGE = "x" * 70_000
 
 

@@ -12,6 +12,9 @@ SPELLED = {
     "0044-03-15 12:00 BC": ("-0043-03-15T12:00:00", "-0043-03-15T12:00:00Z", "-0043-03-15"),
     "2024-07-31 04:05 PST": ("2024-07-31T04:05:00", "2024-07-31T12:05:00Z", "2024-07-31"),
     "2024-07-31 04:05 UTC+3": ("2024-07-31T04:05:00", "2024-07-31T07:05:00Z", "2024-07-31"),
+    "2024-07-31 23:59:59.9999996": ("2024-08-01T00:00:00", "2024-08-01T00:00:00Z", "2024-07-31"),
+    "2024-07-31 23:59:60": ("2024-08-01T00:00:00", "2024-08-01T00:00:00Z", "2024-07-31"),
+    "2024-07-31 23:59:59.9999996 PST": ("2024-08-01T00:00:00", "2024-08-01T08:00:00Z", "2024-07-31"),
     "2024-07-31 04:05:06.7890126": (
         "2024-07-31T04:05:06.789013",
         "2024-07-31T04:05:06.789013Z",
@@ -36,6 +39,19 @@ def test_values_defaults_and_parameters(client: Client, text: str) -> None:
     sql(client, "INSERT INTO t VALUES (4, now(), now(), now())")
     sql(client, f"UPDATE t SET at = '{text}', zoned = '{text}', day = '{text}' WHERE id = 4")
     assert sorted(client.rows("t")) == [(i, *SPELLED[text]) for i in (1, 2, 3, 4)]
+
+
+@pytest.mark.parametrize(
+    ("text", "time"),
+    [("04:05 PM", "16:05:00"), ("04:05:59.9999996", "04:06:00"), ("040506.5 pm", "16:05:06.500000")],
+)
+def test_times_of_day(client: Client, text: str, time: str) -> None:
+    sql(client, f"CREATE TABLE t (id BIGINT PRIMARY KEY, at TIME DEFAULT '{text}')")
+    sql(client, "INSERT INTO t (id) VALUES (1)")
+    sql(client, f"INSERT INTO t VALUES (2, '{text}'), (3, CAST('{text}' AS TIME))")
+    sql(client, "INSERT INTO t VALUES (4, $1)", parameters=[text])
+    client.view("v", f"SELECT id, at FROM t WHERE at = '{text}' AND at BETWEEN '{text}' AND TIME '{text}'")
+    assert sorted(client.rows("v")) == [(i, time) for i in (1, 2, 3, 4)]
 
 
 @pytest.mark.parametrize("text", SPELLED)

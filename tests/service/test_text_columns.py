@@ -96,13 +96,14 @@ FAR = {
 }
 
 
-def _field(value: object, type: Type) -> str:
+def _field(value: object, type: Type, alone: bool) -> str:
     if value is None:
         return ""
     if type.kind is Kind.JSON or type.kind in NESTED:
         value = orjson.dumps(value).decode()
     text = str(value).lower() if isinstance(value, bool) else str(value)
-    return '"' + text.replace('"', '""') + '"' if text == "" or set(text) & set(',"\r\n') else text
+    is_quoted = text == "" or set(text) & set(',"\r\n') or (alone and set(text) <= set(" \t\f"))
+    return '"' + text.replace('"', '""') + '"' if is_quoted else text
 
 
 def check(types: Sequence[Type], rows: Sequence[Sequence[object]]) -> None:
@@ -114,7 +115,8 @@ def check(types: Sequence[Type], rows: Sequence[Sequence[object]]) -> None:
     objects = [dict(zip(schema.names, row, strict=True)) for row in values]
     lines = b"".join(orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in objects)
     assert json_lines(words, schema, dictionary) == lines
-    fields = [",".join(map(_field, row, types)) + "\r\n" for row in values]
+    alone = [len(types) == 1] * len(types)
+    fields = [",".join(map(_field, row, types, alone)) + "\r\n" for row in values]
     assert csv_lines(words, schema, dictionary).decode() == "".join(fields)
 
 

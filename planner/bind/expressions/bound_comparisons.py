@@ -8,6 +8,7 @@ from engine.plan.expressions import Op
 from planner.bind.arrays import each
 from planner.bind.expressions.binding import Binding
 from planner.bind.expressions.bound_operators import bind_any_of, rows_compared
+from planner.bind.expressions.untyped_texts import take_beside
 from planner.bind.subqueries import quantified
 from planner.dialects.row_comparisons import row_parts
 from planner.errors import UnsupportedType
@@ -34,7 +35,10 @@ def bind_comparing(binding: Binding, node: exp.Expression) -> Expression:
     if left is not None and right is not None:
         return rows_compared(binding, op, left, right)
     try:
-        return binding.compared(op, binding.bind(node.this), binding.bind(node.expression))
+        a, b = binding.bind(node.this), binding.bind(node.expression)
+        take_beside(binding.session, node.this, a, b.type)
+        take_beside(binding.session, node.expression, b, a.type)
+        return binding.compared(op, a, b)
     except UnsupportedType:
         return binding.function(node)
 

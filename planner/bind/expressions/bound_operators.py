@@ -14,13 +14,16 @@ from planner.bind.coercion import coerce, number_literal, text_literal
 from planner.bind.document_edits import without
 from planner.bind.documents import contains, has_key
 from planner.bind.expressions.binding import Binding
-from planner.bind.expressions.comparable_sides import condition
+from planner.bind.expressions.comparable_sides import condition, with_all_digits
 from planner.bind.expressions.operands import as_operands, bind_arithmetic
 from planner.bind.expressions.typed_alternatives import alternatives, case_values
+from planner.bind.expressions.untyped_texts import is_untyped, take_beside
 from planner.bind.members import any_of
 from planner.bind.nested_values import compare_rows, compare_values
 from planner.bind.scalar_functions import foreign
+from planner.bind.session import Taken
 from planner.bind.subqueries import member
+from planner.bind.unions import take_columns
 from planner.dialects.day_sums import day_sum
 from planner.dialects.row_comparisons import expanded_comparison, row_parts
 from planner.dialects.traits import Trait, has
@@ -141,7 +144,7 @@ def bind_between(binding: Binding, node: exp.Between) -> Expression:
     rows = [row_parts(part, binding.session.dialect) for part in parts]
     is_of_rows = None not in rows
     compare: Callable[..., Expression] = partial(rows_compared, binding) if is_of_rows else binding.compared
-    value, low, high = rows if is_of_rows else map(binding.bind, parts)
+    value, low, high = rows if is_of_rows else _beside_each_other(binding, parts)
     inside = conjoin([compare(Op.GE, value, low), compare(Op.LE, value, high)])
     if not node.args.get("symmetric"):
         return inside
@@ -149,10 +152,24 @@ def bind_between(binding: Binding, node: exp.Between) -> Expression:
     return disjoin([inside, turned])
 
 
+def _beside_each_other(binding: Binding, parts: Sequence[exp.Expression]) -> list[Expression]:
+    """A value and the ends of a range, or the elements of a list."""
+    value, *others = map(binding.bind, parts)
+    for part, other in zip(parts[1:], others, strict=True):
+        take_beside(binding.session, part, other, value.type)
+    return [value, *others]
+
+
 def bind_in(binding: Binding, node: exp.In) -> Expression:
     query = node.args.get("query") or next((v for v in node.expressions if isinstance(v, exp.Values)), None)
     if query is not None:
-        return member(binding.row(node.this), binding.query(query), binding.session.dialect)
+        row, rows = binding.row(node.this), binding.query(query)
+        types = [value.type for value in (*row, *rows.columns)]
+        if len(types) == 2 and all(type.kind is Kind.NUMERIC for type in types) and types[0] != types[1]:
+            type = with_all_digits(types[0], types)
+            take_columns(binding.session, query, rows, [type])
+            _take_digits(binding, node.this, row[0], type)
+        return member(row, rows, binding.session.dialect)
     if node.args.get("unnest") or node.args.get("field"):
         refuse(node, f"this form of IN is not supported: {node.sql(binding.session.dialect)}")
     return bind_any_of(binding, node.this, node.expressions)
@@ -166,8 +183,11 @@ def bind_any_of(binding: Binding, value: exp.Expression, candidates: list[exp.Ex
         if any(len(each or ()) != len(row) for each in rows):
             fail(InvalidQuery(f"IN compares rows of {len(row)} values"), value)
         return disjoin(rows_compared(binding, Op.EQ, row, each or ()) for each in rows)
-    listed = [_listed(binding, each) for each in candidates]
-    return any_of(binding.bind(value), listed, binding.session.dialect)
+    listed, bound = [_listed(binding, each) for each in candidates], binding.bind(value)
+    if not is_untyped(bound):
+        for node, each in zip(candidates, listed, strict=True):
+            take_beside(binding.session, node, each, bound.type)
+    return any_of(bound, listed, binding.session.dialect)
 
 
 def _listed(binding: Binding, node: exp.Expression) -> Expression:
@@ -192,9 +212,12 @@ def bind_case(binding: Binding, node: exp.Case | exp.If) -> Expression:
     ]
     values = [binding.bind(when.args["true"]) for when in whens]
     values.append(binding.bind(default) if default is not None else Literal(None, UNTYPED))
-    values, type = case_values(values, binding.session.dialect)
+    nodes = [*(when.args["true"] for when in whens), *([default] if default is not None else [])]
+    given = values
+    values, type = case_values(given, binding.session.dialect)
     if type is UNTYPED:
         return Literal(None, UNTYPED)
+    _take_alternatives(binding, nodes, given, type)
     return Case(tuple(zip(conditions, values[:-1], strict=True)), values[-1], type)  # type: ignore[arg-type]
 
 
@@ -203,7 +226,34 @@ def bind_alternatives(binding: Binding, op: Op, nodes: list[exp.Expression]) -> 
     values, type = alternatives(f"{op.value}({{}})", bound, binding.session.dialect)
     if type is UNTYPED:
         return Literal(None, UNTYPED)
+    _take_alternatives(binding, nodes, bound, type)
     return Call(op, tuple(values), type) if len(values) > 1 else values[0]  # type: ignore[arg-type]
+
+
+def bind_array(binding: Binding, node: exp.Array) -> Expression:
+    """An array of values; its decimals keep their digits where the dialect keeps them."""
+    values = [binding.bind(element) for element in node.expressions]
+    if len({value.type.scale for value in values if value.type.kind is Kind.NUMERIC}) > 1:
+        given = values
+        values, type = alternatives("COALESCE({})", given, binding.session.dialect)
+        _take_alternatives(binding, node.expressions, given, type)
+    return binding.function(node, dict(zip(map(id, node.expressions), values, strict=True)))
+
+
+def _take_alternatives(
+    binding: Binding, nodes: Sequence[exp.Expression], values: Sequence[Expression], type: Type
+) -> None:
+    """Note what constant texts among alternatives are, and numbers whose digits DuckDB might leave out."""
+    for node, value in zip(nodes, values[: len(nodes)], strict=True):
+        take_beside(binding.session, node, value, type)
+        _take_digits(binding, node, value, type)
+
+
+def _take_digits(binding: Binding, node: exp.Expression, value: Expression, type: Type) -> None:
+    """Note a number that takes the digits of another type, if DuckDB might round the two to one of fewer."""
+    is_wider = type.kind is Kind.NUMERIC and value.type.kind is Kind.NUMERIC and value.type != type
+    if is_wider and has(binding.session.dialect, Trait.KEEPS_DIGITS):
+        binding.session.takes(node, Taken(type))
 
 
 def _quotient_scale(left: Type, right: Type) -> int | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.plan.expressions import Call, Foreign, Literal, Op
 from engine.schema import BOOLEAN, DOUBLE, INTEGER, INTERVAL, JSON, TEXT, Kind, Type, numeric
 from planner.bind.coercion import argument, cast_of_variant, coerce, number_literal, typed
-from planner.bind.expressions.special_numbers import special_beside
+from planner.bind.expressions.untyped_texts import beside
 from planner.dialects.number_beginnings import NUMBER_OF_TEXT, beginning
-from planner.dialects.systems.postgres_moments import as_moment
 from planner.dialects.traits import Trait, has
 from planner.dialects.whole_numbers import has_fraction
 from planner.errors import TypeMismatch
@@ -47,10 +48,16 @@ def _common(left: Expression, right: Expression, a: Argument, b: Argument) -> Ty
     except TypeMismatch:
         hint = "cast one of them to the other's type"
         raise TypeMismatch(f"{left.type} and {right.type} cannot be compared", hint) from None
-    digits = max(side.type.scale or 0 for side in (left, right))
-    if type.kind is Kind.NUMERIC and not type.whole and digits > (type.scale or 0):
-        return numeric(MAX_PRECISION, digits)  # no digit is rounded; CASE and COALESCE round, as DuckDB does
-    return type
+    return with_all_digits(type, (left.type, right.type))
+
+
+def with_all_digits(type: Type, types: Sequence[Type]) -> Type:
+    """DuckDB's common type of some types; as a NUMERIC with all of their digits behind the point, of which
+    DuckDB leaves out some where they would be more than 38 with those before it. A value for which these are
+    too many is an error of its row."""
+    scale = max((each.scale or 0 for each in types if each.kind is Kind.NUMERIC), default=0)
+    is_rounded = type.kind is Kind.NUMERIC and not type.whole and scale > (type.scale or 0)
+    return numeric(MAX_PRECISION, scale) if is_rounded else type
 
 
 def bind_comparison(op: Op, left: Expression, right: Expression, dialect: str = "") -> Expression:
@@ -63,22 +70,11 @@ def bind_comparison(op: Op, left: Expression, right: Expression, dialect: str = 
         _check_booleans(left, right)
     if has(dialect, Trait.JSON_IS_VARIANT) and {left.type.kind, right.type.kind} == {Kind.JSON, Kind.TEXT}:
         left, right = (cast_of_variant(side, JSON) if side.type == TEXT else side for side in (left, right))
-    if has(dialect, Trait.NUMBERS_HAVE_SPECIALS):
-        left, right = special_beside(left, right), special_beside(right, left)
-    left, right = moment_beside(left, right, dialect), moment_beside(right, left, dialect)
+    left, right = beside(left, right.type, dialect), beside(right, left.type, dialect)
     sides = comparable(left, right)
     if sides[0].type == INTERVAL:
         sides = (_normalized(sides[0]), _normalized(sides[1]))
     return Call(op, sides, BOOLEAN)  # type: ignore[arg-type]
-
-
-def moment_beside(side: Expression, other: Expression, dialect: str) -> Expression:
-    """A text beside a day or a moment as DuckDB reads it; any other value itself. Raises TypeMismatch for a
-    text that is no moment."""
-    if not isinstance(side, Literal) or not isinstance(side.value, str) or other.type is UNTYPED:
-        return side
-    text = as_moment(side.value, other.type.kind, dialect)
-    return side if text == side.value else Literal(text, side.type)
 
 
 def _check_texts(left: Expression, right: Expression, strict: bool) -> None:

@@ -48,12 +48,12 @@ def cast_of_special(value: Expression, type: Type, has_digits: bool) -> Expressi
     return None
 
 
-def special_beside(side: Expression, other: Expression) -> Expression:
+def special_beside(side: Expression, type: Type) -> Expression:
     """A text that names NaN or an infinity beside a NUMERIC as that; any other value itself."""
-    if not isinstance(side, Literal) or side.type != TEXT or other.type.kind is not Kind.NUMERIC:
+    if not isinstance(side, Literal) or side.type != TEXT or type.kind is not Kind.NUMERIC:
         return side
-    is_special = not other.type.whole and _special(side) is not None
-    return Call(Op.NUMBER, (side,), other.type if other.type.has_specials else LEAST) if is_special else side
+    is_special = not type.whole and _special(side) is not None
+    return Call(Op.NUMBER, (side,), type if type.has_specials else LEAST) if is_special else side
 
 
 def _special(literal: Literal) -> float | None:

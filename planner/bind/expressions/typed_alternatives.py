@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from engine.schema import TEXT, Kind, Type
 from planner.bind.coercion import argument, coerce
-from planner.bind.expressions.comparable_sides import check_whole
+from planner.bind.expressions.comparable_sides import check_whole, with_all_digits
+from planner.bind.expressions.untyped_texts import among
 from planner.dialects.traits import Trait, has
 from planner.ir import Expression
 from planner.native.reference import type_of
@@ -22,8 +23,13 @@ def alternatives(
     """
     if _are_mixed(expressions, dialect):
         return [coerce(each, TEXT) for each in expressions], TEXT
-    places = ", ".join(f"{{{i}}}" for i in range(len(expressions)))
-    type = type_of(template.replace("{}", places), tuple(argument(e) for e in expressions))
+
+    def common(values: Sequence[Expression]) -> Type:
+        places = ", ".join(f"{{{i}}}" for i in range(len(values)))
+        return _common(template.replace("{}", places), values, dialect)
+
+    expressions = among(expressions, dialect, common)
+    type = common(expressions)
     return _as_alternatives(expressions, type, dialect), type
 
 
@@ -32,9 +38,28 @@ def case_values(values: Sequence[Expression], dialect: str) -> tuple[list[Expres
     TypeMismatch."""
     if _are_mixed(values, dialect):
         return [coerce(value, TEXT) for value in values], TEXT
-    whens = " ".join(f"WHEN TRUE THEN {{{i}}}" for i in range(len(values) - 1))
-    type = type_of(f"CASE {whens} ELSE {{{len(values) - 1}}} END", tuple(argument(v) for v in values))
+
+    def common(values: Sequence[Expression]) -> Type:
+        whens = " ".join(f"WHEN TRUE THEN {{{i}}}" for i in range(len(values) - 1))
+        return _common(
+            f"CASE {whens or 'WHEN FALSE THEN NULL'} ELSE {{{len(values) - 1}}} END", values, dialect
+        )
+
+    values = among(values, dialect, common)
+    type = common(values)
     return _as_alternatives(values, type, dialect), type
+
+
+def _common(template: str, values: Sequence[Expression], dialect: str) -> Type:
+    """DuckDB's type for a template with a place for each value, and in some dialects no digit less than the
+    values have."""
+    type = type_of(template, tuple(map(argument, values)))
+    keeps = has(dialect, Trait.KEEPS_DIGITS) and type is not UNTYPED
+    return (
+        with_all_digits(type, [value.type for value in values if value.type is not UNTYPED])
+        if keeps
+        else type
+    )
 
 
 def _are_mixed(values: Sequence[Expression], dialect: str) -> bool:

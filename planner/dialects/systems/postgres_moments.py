@@ -17,9 +17,11 @@ from planner.dialects.systems.postgres_zones import offset_of_zone
 from planner.dialects.traits import Trait, has
 from planner.errors import TypeMismatch
 
-MOMENTS = frozenset({Kind.DATE, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
-"""The kinds of days and moments."""
-_SPELLED = re.compile(r"(?=.*\d{4})(?=.*(?:[a-z/]|\.\d{7}))", re.IGNORECASE | re.DOTALL)
+MOMENTS = frozenset({Kind.DATE, Kind.TIME, Kind.TIMESTAMP, Kind.TIMESTAMPTZ})
+"""The kinds of days, times of day and moments."""
+_SPELLED = re.compile(
+    r"(?=.*\d{4})(?=.*(?:[a-z/]|\.\d{7}|:60))|.*\d:\d\d.*(?:[ap]m|\.\d{7}|:60)", re.IGNORECASE | re.DOTALL
+)
 _MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 _MONTH = (
     r"(?P<month>jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?"
@@ -45,17 +47,22 @@ _WHOLE = re.compile(
     re.IGNORECASE,
 )
 _CLOCK = re.compile(
-    r"(?P<hour>\d\d?):(?P<minute>\d\d?)(?P<rest>(?::\d\d?(?:\.\d*)?)?) ?(?P<half>[ap]m)", re.IGNORECASE
+    r"(?P<hour>\d\d?):(?P<minute>\d\d?)(?::(?P<second>\d\d?)(?P<fraction>\.\d*)?)?(?: ?(?P<half>[ap]m))?",
+    re.IGNORECASE,
 )
-_PARTS = re.compile(r"(\d+):(\d+)(?::(\d+)(?:\.|(\.\d+))?)?")
-_FRACTION = re.compile(r"\.\d{7,}")
-_DIGITS = re.compile(r"(\d\d)(\d\d)(\d\d(?:\.\d+)?)?")
+_DIGITS = re.compile(
+    r"(?P<hour>\d\d)(?P<minute>\d\d)(?:(?P<second>\d\d)(?P<fraction>\.\d+)?)?(?: ?(?P<half>[ap]m))?",
+    re.IGNORECASE,
+)
 _DISTANCE = re.compile(r"([-+])\s?(\d\d?)(?::?(\d\d)(?::?(\d\d))?)?")
 _PLACE = re.compile(r"(?!\w*(?:bc|ad)$)(?:[a-z]{3,5}|[a-z]{3}\d[a-z]{3}|\w+(?:/[-+\w]+)+)", re.IGNORECASE)
 _FARTHEST = 15
 """Hours of the largest distance from UTC."""
 _LONGEST = 128
 """The most characters of a moment, as in PostgreSQL."""
+_SECOND = 1_000_000
+_WHOLE_DAY = 24 * 60 * 60 * _SECOND
+"""In microseconds, as moments are kept."""
 
 
 def is_spelled(text: str) -> bool:
@@ -71,10 +78,12 @@ def as_moment(text: str, kind: Kind, dialect: str) -> str:
 
 
 def moment(text: str, kind: Kind) -> str:
-    """The text of a constant day or moment of this kind. Raises TypeMismatch for one that is no moment, and
-    that DuckDB would read as one."""
+    """The text of a constant day, time or moment of this kind. Raises TypeMismatch for one that is no moment,
+    and that DuckDB would read as one."""
     if len(text) > _LONGEST:
         raise TypeMismatch(f"a text of {len(text)} characters is no moment")
+    if kind is Kind.TIME:
+        return clock(text.strip(), text)
     found = _WHOLE.fullmatch(_iso_day(text.strip(), text).strip())
     if found is None:
         return text
@@ -93,14 +102,10 @@ def moment(text: str, kind: Kind) -> str:
 
 
 def clock(text: str, other: str) -> str:
-    """'04:05 PM'::time is 16:05:00, and '040506'::time 04:05:06; `other` for a text of neither form."""
-    if digits := _DIGITS.fullmatch(text):
-        return f"{digits[1]}:{digits[2]}:{digits[3] or '00'}"
-    found = _CLOCK.fullmatch(text)
-    if found is None or not 0 <= (hour := int(found["hour"])) <= 12:
-        return other
-    hour = hour % 12 + (12 if found["half"].lower() == "pm" else 0)
-    return f"{hour:02}:{found['minute']:0>2}{found['rest'] or ':00'}"
+    """'04:05 PM'::time is 16:05:00, '040506'::time 04:05:06, and '04:05:59.9999999'::time 04:06:00; `other`
+    for a text that is no time of day."""
+    microseconds = _of_day(text)
+    return other if microseconds is None else _clock_of(microseconds)
 
 
 def _iso_day(text: str, other: str) -> str:
@@ -116,19 +121,34 @@ def _iso_day(text: str, other: str) -> str:
 def _time(text: str, written: str, half: str | None) -> str:
     """The time of day by a clock of 24 hours, in microseconds."""
     time = f"{written} {half}" if half else written
-    found = _PARTS.fullmatch(clock(time, "" if half else time))
-    hour, minute, second = (int(part or 0) for part in found.groups()[:3]) if found else (99, 0, 0)
-    if hour > 24 or minute > 59 or second > 60 or (hour == 24 and (minute or second)):
+    microseconds = _of_day(time)
+    if microseconds is None:
         raise TypeMismatch(f"{time} in {text} is no time of day")
-    fraction = _FRACTION.sub(_rounded, found[4] or "") if found else ""
-    return f"{hour:02}:{minute:02}:{second:02}{fraction}"
+    return _clock_of(microseconds)
 
 
-def _rounded(fraction: re.Match[str]) -> str:
-    """Six digits of a second, rounded as PostgreSQL does it, in floating point; all digits where they make
-    another second."""
-    microseconds = round(float(fraction[0]) * 1e6)
-    return f".{microseconds:06}" if microseconds < 1_000_000 else fraction[0]
+def _of_day(text: str) -> int | None:
+    """The microseconds of a day until a time; None for a text that is no time of day. Fractions of a second
+    are rounded as PostgreSQL does it, in floating point, and may make it the next second."""
+    found = _DIGITS.fullmatch(text) or _CLOCK.fullmatch(text)
+    if found is None:
+        return None
+    hour, minute, second = (int(found[part] or 0) for part in ("hour", "minute", "second"))
+    if minute > 59 or second > 60 or (found["half"] and hour > 12):
+        return None
+    if found["half"]:
+        hour = hour % 12 + (12 if found["half"].lower() == "pm" else 0)
+    fraction = round(float(f"0{found['fraction'] or ''}") * _SECOND)
+    microseconds = ((hour * 60 + minute) * 60 + second) * _SECOND + fraction
+    return microseconds if microseconds <= _WHOLE_DAY else None
+
+
+def _clock_of(microseconds: int) -> str:
+    """The time of day; the end of a day is 24:00:00."""
+    seconds, fraction = divmod(microseconds, _SECOND)
+    minutes, second = divmod(seconds, 60)
+    digits = f".{fraction:06}".rstrip("0") if fraction else ""
+    return f"{minutes // 60:02}:{minutes % 60:02}:{second:02}{digits}"
 
 
 def _zone(text: str, zone: str) -> str:

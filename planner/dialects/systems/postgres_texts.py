@@ -18,17 +18,16 @@ from engine.scalar.written import readable
 from engine.schema import INTERVAL, TEXT, TIMESTAMPTZ, TIMETZ, Kind, array_of
 from planner.dialects.systems.postgres_moments import clock, moment
 from planner.errors import PlannerError, TypeMismatch
-from planner.native.templates import sql
 from planner.positions import fail
 from planner.sql_types import data_type
 
-_FRACTION = re.compile(r"(.*:\d\d\.(\d{6}))(\d+)(.*)", re.DOTALL)
 _ZONED = re.compile(r"(.*?) ?([+-][\d:]+|[zZ]|UTC)?")
 _NAMED = re.compile(r"\s*[-+]?(?:inf(?:inity)?|nan)\s*", re.IGNORECASE)
 _NULL_OR_TEXT = re.compile(r'("(?:[^"\\]|\\.)*")|NULL')
 _LARGEST = {exp.DType.DOUBLE: 1.7976931348623157e308, exp.DType.FLOAT: 3.4028235677973366e38}
 _MOMENTS = {
     exp.DType.DATE: Kind.DATE,
+    exp.DType.TIME: Kind.TIME,
     exp.DType.TIMESTAMP: Kind.TIMESTAMP,
     exp.DType.TIMESTAMPNTZ: Kind.TIMESTAMP,
     exp.DType.TIMESTAMPTZ: Kind.TIMESTAMPTZ,
@@ -39,7 +38,7 @@ def cast_of_text(cast: exp.Cast, text: str) -> exp.Expression:
     """The cast of a constant text in a spelling that DuckDB reads; the cast itself if it is in one."""
     kind = cast.to.this
     if kind is exp.DType.BOOLEAN:
-        return _truth(cast, text.strip().lower()) if _may_be_cut(text) else cast
+        return _truth(cast, text) if _may_be_cut(text) else cast
     if kind in _LARGEST:
         _check_size(cast, text, _LARGEST[kind])
     if kind in _MOMENTS:
@@ -48,15 +47,13 @@ def cast_of_text(cast: exp.Cast, text: str) -> exp.Expression:
         text = readable(text, TIMESTAMPTZ)
     if kind is exp.DType.INTERVAL:
         text = readable(text, INTERVAL)
-    if kind is exp.DType.TIME:
-        text = clock(text.strip(), text)
     if kind is exp.DType.TIMETZ and (parts := _ZONED.fullmatch(text.strip())):
         text = readable(clock(parts[1], parts[1]) + (parts[2] or ""), TIMETZ)
     if kind is exp.DType.ARRAY and (depth := _depth(text)) > 1:
         return _deeper(cast, depth)
     if kind is exp.DType.ARRAY and text.lstrip().startswith("{"):
         text = _array(cast, text)
-    return _rounded(cast, text) if kind in _MOMENTS else _respelled(cast, text)
+    return _respelled(cast, text)
 
 
 def _may_be_cut(word: str) -> bool:
@@ -66,10 +63,17 @@ def _may_be_cut(word: str) -> bool:
 
 def _truth(cast: exp.Cast, word: str) -> exp.Expression:
     """'tr'::boolean is true, and 'off'::boolean false. Another text's cast fails as any."""
+    truth = truth_of(word)
+    return cast if truth is None else exp.Boolean(this=truth)
+
+
+def truth_of(text: str) -> bool | None:
+    """The truth value that a text names, also by the beginning of its name; None for any other text."""
+    word = text.strip().lower()
     for value, words in ((True, ("true", "yes", "on", "1")), (False, ("false", "no", "off", "0"))):
         if word and word != "o" and any(each.startswith(word) for each in words):
-            return exp.Boolean(this=value)
-    return cast
+            return value
+    return None
 
 
 def _check_size(cast: exp.Cast, text: str, largest: float) -> None:
@@ -87,15 +91,6 @@ def _moment(cast: exp.Cast, text: str) -> str:
         return moment(text, _MOMENTS[cast.to.this])
     except TypeMismatch as error:
         fail(error, cast)
-
-
-def _rounded(cast: exp.Cast, text: str) -> exp.Expression:
-    """The moment; with digits behind the sixth it is the next second."""
-    found = _FRACTION.fullmatch(text)
-    if found is None:
-        return _respelled(cast, text)
-    cut = _respelled(cast, found[1] + found[4])
-    return cut if cast.to.this is exp.DType.DATE else sql("{0} + INTERVAL 1 MICROSECOND", [cut])
 
 
 def _array(cast: exp.Cast, text: str) -> str:
