@@ -232,7 +232,7 @@ def _routes() -> APIRouter:
     return routes
 
 
-def _install_layers(app: FastAPI, settings: Settings) -> None:
+def _install_layers(app: LayeredApp, settings: Settings) -> None:
     """Adds the middleware that requests pass before the routes, the outermost last."""
     needs = NeedsByPath()
     app.add_middleware(deltas.Deltas)

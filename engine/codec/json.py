@@ -7,7 +7,7 @@ does not parse or write JSON itself.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -25,6 +25,7 @@ from engine.kernels.words import NULL
 from engine.schema import Column, Kind, Schema, Type
 from engine.state.dictionary import Dictionary
 
+_WORD = np.dtype(np.int64)
 _FEW = 8  # up to this many rows, value by value is faster than column by column
 
 _encoders = per_schema(lambda schema: tuple((column, encoder(column.type)) for column in schema.columns))
@@ -36,38 +37,52 @@ def encode_rows(rows: Sequence[Sequence[object]], schema: Schema, dictionary: Di
     for row in rows:
         if len(row) != width:
             raise InvalidValue(f"a row has {len(row)} values for {width} columns")
-    columns = _encode_columns(rows, schema, dictionary)
     if count <= _FEW:  # one array of all numbers costs as much as one of a column's
-        return np.array(list(columns), np.int64).reshape(width, count)
+        return np.fromiter(_few(rows, schema, dictionary), _WORD, width * count).reshape(width, count)
     words = np.empty((width, count), np.int64)
-    for position, column in enumerate(columns):
-        words[position] = column
-    return words
-
-
-def _encode_columns(
-    rows: Sequence[Sequence[object]], schema: Schema, dictionary: Dictionary
-) -> Iterator[np.ndarray | list[int]]:
     for position, (column, encode) in enumerate(_encoders(schema)):
         values = [row[position] for row in rows]
         try:
-            yield _encode_column(values, column, encode, dictionary)
+            words[position] = _column(values, column, encode, dictionary)
         except InvalidValue as error:
-            raise InvalidValue(f"column {column.name}: {error.message}", error.hint) from None
+            raise _in_column(column, error) from None
+    return words
 
 
-def _encode_column(
+def _few(rows: Sequence[Sequence[object]], schema: Schema, dictionary: Dictionary) -> list[int]:
+    """The words of rows, column after column."""
+    words: list[int] = []
+    for position, (column, encode) in enumerate(_encoders(schema)):
+        try:
+            if not column.nullable and None in [row[position] for row in rows]:
+                raise _null()
+            for row in rows:
+                words.append(encode(row[position], dictionary))
+        except InvalidValue as error:
+            raise _in_column(column, error) from None
+    return words
+
+
+def _column(
     values: list[object], column: Column, encode: Encoder, dictionary: Dictionary
 ) -> np.ndarray | list[int]:
+    """The words of many values."""
     if not column.nullable and None in values:
-        raise InvalidValue("NULL in a column that is NOT NULL")
-    if len(values) > _FEW:
-        classes = set(map(type, values))
-        if column.type.kind is Kind.TEXT and classes <= {str, type(None)}:
-            return dictionary.intern(values)  # type: ignore[arg-type]
-        if column.type.is_integer and classes == {int}:
-            return _integers(values, column.type)
+        raise _null()
+    classes = set(map(type, values))
+    if column.type.kind is Kind.TEXT and classes <= {str, type(None)}:
+        return dictionary.intern(values)  # type: ignore[arg-type]
+    if column.type.is_integer and classes == {int}:
+        return _integers(values, column.type)
     return [encode(value, dictionary) for value in values]
+
+
+def _null() -> InvalidValue:
+    return InvalidValue("NULL in a column that is NOT NULL")
+
+
+def _in_column(column: Column, error: InvalidValue) -> InvalidValue:
+    return InvalidValue(f"column {column.name}: {error.message}", error.hint)
 
 
 def _integers(values: list[object], type: Type) -> np.ndarray:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -38,7 +39,7 @@ _FEW = 64
 """Up to so many numbers are looked at faster as Python's than as an array."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class TableChanges:
     """`ops` int8[n] of `ChangeOp`; `words` int64[W, n], C-contiguous, whole rows of `schema`.
 
@@ -75,7 +76,7 @@ class TableChanges:
     def within(cls, op: ChangeOp, schema: Schema, room: np.ndarray) -> TableChanges:
         """The same operation for every row of words in `room`, int64[W + ROOM, n], which nobody else uses."""
         changes = cls.of(op, schema, room[:-ROOM])
-        object.__setattr__(changes, "room", room)
+        changes.room = room
         return changes
 
     @classmethod
@@ -135,8 +136,7 @@ _OWNED = "\n"
 """Divides the owner of an idempotency key from its text, for no header has a line break."""
 
 
-@dataclass(frozen=True)
-class Applied:
+class Applied(NamedTuple):
     """The epoch of a request's changes, how many of these there are, and how many rows more its author sent
     that came too late."""
 

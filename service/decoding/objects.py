@@ -22,6 +22,7 @@ from service.names import fold_name
 Row = Sequence[object]
 """A JSON or Python value for each column of a table."""
 FORM = 'a change is {"insert": {...}}, {"delete": {...}} or {"upsert": {...}}'
+_OP = np.dtype(np.int8)
 CHANGE = "change {}"
 """The default format in which errors name a place."""
 
@@ -91,4 +92,4 @@ def changes_of(
             except InvalidValue as found:
                 raise InvalidValue(f"{where.format(place)}: {found.message}", found.hint) from None
         raise error
-    return TableChanges(definition.schema, np.array(ops, np.int8), words)
+    return TableChanges(definition.schema, np.array(ops, _OP), words)

@@ -58,7 +58,7 @@ class Definition:
             other.failure,
         )
 
-    @property
+    @cached_property
     def name(self) -> str:
         return self.relation.name
 
@@ -114,7 +114,7 @@ class Definition:
         columns = self.relation.schema.columns
         return Schema(tuple(replace(c, nullable=c.nullable and c.name not in required) for c in columns))
 
-    @property
+    @cached_property
     def schema(self) -> Schema:
         return self.relation.schema
 
@@ -137,7 +137,7 @@ class Definition:
         """The columns of the primary key; none without one."""
         return Schema(tuple(self.schema.columns[i] for i in self.relation.key or ()))
 
-    @property
+    @cached_property
     def is_view(self) -> bool:
         return self.relation.is_view
 

@@ -10,8 +10,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable
+from types import SimpleNamespace
 
-from starlette.datastructures import State
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from service.accounts.accounts import Accounts
@@ -30,7 +30,7 @@ _SCHEME = "bearer "
 
 
 class Authorization:
-    def __init__(self, app: ASGIApp, needs: NeedsByPath, state: State) -> None:
+    def __init__(self, app: ASGIApp, needs: NeedsByPath, state: SimpleNamespace) -> None:
         self._app = app
         self._state = state
         self._needs = needs

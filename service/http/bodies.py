@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 from starlette.requests import ClientDisconnect, Request
-from starlette.types import Message, Receive
+from starlette.types import Message
 
 from service.errors import BadRequest, UnsupportedFormat
 from service.http.header_fields import declared_length, field_of
@@ -30,7 +30,7 @@ TURNS = 2
 _CODECS = {"gzip": "gzip", "x-gzip": "gzip", "zstd": "zstd"}
 
 
-@dataclass(frozen=True)
+@dataclass(slots=True)
 class Body:
     """A body as it was received. `codec` is its compression, None without one."""
 
@@ -44,26 +44,22 @@ class Body:
 
 
 async def receive(request: Request, limit: int) -> Body:
-    """The body, which the gate keeps below the limit. Raises UnsupportedFormat before receiving it."""
+    """The whole body, which the gate keeps below the limit. Raises UnsupportedFormat before receiving it, and
+    ClientDisconnect if the client leaves before its end."""
     given, codec = field_of(request.scope, b"content-encoding"), None
     encoding = "identity" if given is None else given.lower()
     if encoding != "identity":
         codec = _CODECS.get(encoding)
         if codec is None:
             raise UnsupportedFormat(f"content encoding {encoding[:100]} is not supported", "use gzip or zstd")
-    return Body(await _received(request.receive), codec, limit)
-
-
-async def _received(receive: Receive) -> bytes:
-    """The whole body. Raises ClientDisconnect if the client leaves before its end."""
     parts = []
     while True:
-        message = await receive()
+        message = await request.receive()
         if message["type"] == "http.disconnect":
             raise ClientDisconnect
         parts.append(message.get("body", b""))
         if not message.get("more_body", False):
-            return parts[0] if len(parts) == 1 else b"".join(parts)
+            return Body(b"".join(parts), codec, limit)
 
 
 async def read_body(request: Request, limit: int, lane: Lane) -> bytes:

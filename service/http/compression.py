@@ -75,7 +75,7 @@ class Compression:
     def __call__(self, scope: Scope, receive: Receive, send: Send) -> Awaitable[None]:
         if scope["type"] == "http":
             coding = wanted_coding(field_of(scope, b"accept-encoding") or "")
-            send = _Compressed(send, coding, self._lane)
+            send = _Compressed(send, coding, self._lane).send
         return self._app(scope, receive, send)
 
 
@@ -100,7 +100,7 @@ class _Compressed:
         self._stream: Gzip | Zstd | None = None
         self._held = b""
 
-    def __call__(self, message: Message) -> Awaitable[None]:
+    def send(self, message: Message) -> Awaitable[None]:
         if message["type"] == "http.response.start":
             return self._begin(message)
         if message["type"] == "http.response.body" and (self._start or self._stream):

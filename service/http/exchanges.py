@@ -13,10 +13,11 @@ from collections.abc import Awaitable
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from service.http.header_fields import field_of
 from service.http.needs import NEEDS, NeedsByPath
 from service.metrics import Metrics
 from service.problems import failed, shown_path
-from service.telemetry.exchange import HttpExchange, current, request_id
+from service.telemetry.exchange import HttpExchange, current, new_id, request_id
 from service.telemetry.journey import Journey
 from service.telemetry.log_lines import log_request, requests
 from service.telemetry.traces import Traces
@@ -75,7 +76,8 @@ class Exchanges:
             journey = Journey(
                 {_PARENT[name]: value.decode("latin-1") for name, value in headers if name in _PARENT}
             )
-        return HttpExchange(request_id(headers), method, path, route, journey)
+        id = new_id() if field_of(scope, b"x-request-id") is None else request_id(headers)
+        return HttpExchange(id, method, path, route, journey)
 
     def _answered(self, exchange: HttpExchange, status: int) -> None:
         """Counts the exchange when its answer begins; that of a feed ends much later."""

@@ -1,4 +1,4 @@
-"""A field of a request's head: one look for one name, where most fields are nobody's."""
+"""A field of a request's head. All that look for one share a table of the fields."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from starlette.types import Scope
 
 def field_of(scope: Scope, name: bytes) -> str | None:
     """The first value of a header, whose name is given in lower case; None without one."""
-    for given, value in scope["headers"]:
-        if given == name:
-            return value.decode("latin-1")  # type: ignore[no-any-return]
-    return None
+    fields: dict[bytes, bytes] | None = scope.get("fields")
+    if fields is None:
+        fields = scope["fields"] = dict(reversed(scope["headers"]))
+    value = fields.get(name)
+    return None if value is None else value.decode("latin-1")
 
 
 def declared_length(scope: Scope) -> int:

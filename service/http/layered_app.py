@@ -8,6 +8,8 @@ returns that of the layer inside, and so costs one call.
 from __future__ import annotations
 
 from collections.abc import Awaitable
+from types import SimpleNamespace
+from typing import Any
 
 from fastapi import FastAPI
 from fastapi.middleware.asyncexitstack import AsyncExitStackMiddleware
@@ -21,11 +23,19 @@ from service.http.needs import Asked
 class LayeredApp(FastAPI):
     """`add_middleware` adds a layer around the others; the outermost ones have to answer every exception."""
 
+    state: SimpleNamespace  # type: ignore[assignment]
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        # The framework's own object finds each of its attributes only after it has been missed.
+        self.state = SimpleNamespace()
+
     def build_middleware_stack(self) -> ASGIApp:
         app: ASGIApp = AsyncExitStackMiddleware(FoundRoutes(self.router))
         app = ExceptionMiddleware(app, self.exception_handlers)
         for layer, arguments, options in reversed(self.user_middleware):
-            app = layer(app, *arguments, **options)
+            # Python calls a method at once, and an object that can be called by a detour.
+            app = layer(app, *arguments, **options).__call__
         return app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -17,6 +17,8 @@ from service.settings.connection_limits import ConnectionLimits
 
 _HEADERS = 100
 """The most headers of a request, trailers included."""
+_AROUND = len(b": \r\n")
+"""The bytes of a header that are neither in its name nor in its value."""
 
 
 class ParsedHeads(HttpToolsProtocol):
@@ -34,14 +36,14 @@ class ParsedHeads(HttpToolsProtocol):
 
     def parse(self, data: bytes) -> None:
         """Parses what has arrived. Calls `send_400_response` if that is no request."""
-        rest = memoryview(data)
+        rest: bytes | memoryview = data
         try:
             while True:
                 try:
                     self.parser.feed_data(rest)
                     return
                 except httptools.HttpParserUpgrade as upgrade:
-                    rest = rest[upgrade.args[0] :]
+                    rest = memoryview(rest)[upgrade.args[0] :]
                     head = self._head_without_upgrade() if self.will_be_parsed_again() else b""
                     self.parser = httptools.HttpRequestParser(self)
                     self.parser.set_dangerous_leniencies(lenient_data_after_close=True)
@@ -61,15 +63,21 @@ class ParsedHeads(HttpToolsProtocol):
         return b"".join([*lines, b"\r\n"])
 
     def on_message_begin(self) -> None:
-        super().on_message_begin()
+        self.url = b""
+        self.expect_100_continue = False
+        self.headers = []
         self._head_bytes = 0
 
     def on_url(self, url: bytes) -> None:
-        self._count(len(url))
-        super().on_url(url)
+        self.url += url
+        self._head_bytes += len(url)
+        if self._head_bytes > self.limits.head_bytes:  # it may arrive as a whole
+            self._stop(self.large_head())
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._count(len(name) + len(b": \r\n") + len(value))
+        self._head_bytes += len(name) + _AROUND + len(value)
+        if self._head_bytes > self.limits.head_bytes:
+            self._stop(self.large_head())
         if len(self.headers) >= _HEADERS:
             self._stop(
                 Problem(431, code="head_too_large", detail=f"the request has more than {_HEADERS} headers")
@@ -79,26 +87,31 @@ class ParsedHeads(HttpToolsProtocol):
             self.expect_100_continue = True
         self.headers.append((name, value))
 
-    def _count(self, size: int) -> None:
-        """Counts what the parser has found in the head, for a head may arrive as a whole."""
-        self._head_bytes += size
-        if self._head_bytes > self.limits.head_bytes:
-            self._stop(self.large_head())
-
     def _stop(self, refusal: Problem) -> None:
         """Makes the parser end with this refusal."""
         self.refusal = refusal
         raise ValueError(refusal.detail)
 
-    def complete_scope(self) -> None:
-        """Puts what the parser knows of the request into its scope."""
-        scope, version, url = self.scope, self.parser.get_http_version(), httptools.parse_url(self.url)
-        path = url.path.decode("ascii")
-        scope["method"] = self.parser.get_method().decode("ascii")
-        scope["http_version"] = version
-        scope["path"] = unquote(path) if "%" in path else path
-        scope["raw_path"] = url.path
-        scope["query_string"] = url.query or b""
+    def make_scope(self) -> None:
+        """Makes the scope of the request whose head the parser has found."""
+        url = httptools.parse_url(self.url)
+        raw_path = url.path
+        path = raw_path.decode("ascii")
+        self.scope = {  # type: ignore[typeddict-item]
+            "type": "http",
+            "asgi": {"version": self.asgi_version, "spec_version": "2.3"},
+            "http_version": self.parser.get_http_version(),
+            "server": self.server,
+            "client": self.client,
+            "scheme": self.scheme or "http",
+            "method": self.parser.get_method().decode("ascii"),
+            "root_path": self.root_path,
+            "path": unquote(path) if "%" in path else path,
+            "raw_path": raw_path,
+            "query_string": url.query or b"",
+            "headers": self.headers,
+            "state": self.app_state.copy(),
+        }
 
     def large_head(self) -> Problem:
         return Problem(

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from typing import Any, cast
+from collections import deque
+from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, RequestResponseCycle
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 
 from service.errors import Problem
 from service.http.answer_cycle import AnswerCycle
@@ -34,11 +35,15 @@ _DROPPED = 1 << 22
 class LimitedProtocol(ParsedHeads):
     """One connection. A subclass has the `limits`, because the server creates the protocols."""
 
+    cycle: AnswerCycle | None  # type: ignore[assignment]
+
     def __init__(self, *server: Any, **options: Any) -> None:
         super().__init__(*server, **options)
         self._idle_bytes = 0
         self._is_between = True
-        self._answering: RequestResponseCycle | None = None
+        self._answering: AnswerCycle | None = None
+        self._later: deque[AnswerCycle] = deque()
+        """Requests that the client has sent before it had the answers to others."""
         self._is_refused = False
         self._last_words: Problem | None = None
         self._deadline: SteppedTimer | None = None
@@ -68,17 +73,22 @@ class LimitedProtocol(ParsedHeads):
         self._clear_deadline()
         self._stop_reading_clock()
         self._between_requests.cancel()
-        if self._answering is not None:
-            _forsake(self._answering)
+        for cycle in (self._answering, self.cycle):
+            if cycle is not None:
+                cycle.forsake()
+        self.cycle = None
         super().connection_lost(exc)
 
     def eof_received(self) -> bool:  # type: ignore[override]
         """The client sends no more: it has gone, or waits for its answers all the same. So who watches for a
         client that leaves is told of it, and an answer that is given nevertheless is written."""
-        if not self._is_answering() or self.cycle.more_body or self._is_refused or self.scheme == "https":
-            return False  # which closes the connection; TLS knows no other way
-        for cycle in (*(waiting for waiting, _ in self.pipeline), self._answering):
-            cast(AnswerCycle, cycle).take_end(cycle is self.cycle)
+        newest, answering = self.cycle, self._answering
+        if newest is None or answering is None or answering.response_complete or newest.more_body:
+            return False  # which closes the connection
+        if self._is_refused or self.scheme == "https":  # TLS knows no other way
+            return False
+        for cycle in (answering, *self._later):
+            cycle.take_end(cycle is newest)
         return True
 
     def pause_writing(self) -> None:
@@ -110,53 +120,48 @@ class LimitedProtocol(ParsedHeads):
 
     # The parser
 
-    def on_message_begin(self) -> None:
-        super().on_message_begin()
-        self._is_between = True
-
     def on_headers_complete(self) -> None:
         if self.will_be_parsed_again():
             return
         self._idle_bytes = self._body_bytes = 0
         self._body_seconds = self.limits.body_seconds
         self._clear_deadline()
-        self.complete_scope()
+        self.make_scope()
         self.cycle = self._new_cycle()
         self._is_between = False
         if self._is_answering():  # the client has not waited for the answer before
             self.flow.pause_reading()
-            self.pipeline.appendleft((self.cycle, self.app))
+            self._later.append(self.cycle)
         else:
             self._answer(self.cycle)
 
-    def _answer(self, cycle: RequestResponseCycle) -> None:
+    def _answer(self, cycle: AnswerCycle) -> None:
         self._answering = cycle
-        self._start_asgi_task(cycle, self.app)
+        task = self.loop.create_task(cycle.run_asgi(self.app))
+        self.tasks.add(task)  # the server waits for them when it ends
+        task.add_done_callback(self.tasks.discard)
 
     def _is_answering(self) -> bool:
-        """Whether an answer is under way. The requests behind it wait in the pipeline."""
+        """Whether an answer is under way. The requests behind it wait."""
         return self._answering is not None and not self._answering.response_complete
 
     def _new_cycle(self) -> AnswerCycle:
         is_current = self.scope["http_version"] >= "1.1"
         return AnswerCycle(
-            scope=self.scope,
-            transport=self.transport,
-            flow=self.flow,
-            logger=self.logger,
-            access_logger=self.access_logger,
-            access_log=False,
-            default_headers=self.server_state.default_headers,
-            message_event=asyncio.Event(),
-            expect_100_continue=is_current and self.expect_100_continue,
-            keep_alive=is_current and self.parser.should_keep_alive(),
-            on_response=self.on_response_complete,
+            self.scope,
+            self.transport,
+            self.flow,
+            self.server_state.default_headers,
+            is_current and self.parser.should_keep_alive(),
+            is_current and self.expect_100_continue,
+            self.on_response_complete,
         )
 
     def on_body(self, body: bytes) -> None:
         self._idle_bytes = 0
         self._body_bytes += len(body)
-        super().on_body(body)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.took(body)
 
     def on_message_complete(self) -> None:
         if self.will_be_parsed_again():
@@ -164,15 +169,16 @@ class LimitedProtocol(ParsedHeads):
         self._idle_bytes = 0
         self._is_between = True
         self._clear_deadline()
-        super().on_message_complete()
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.took_all()
 
     def on_response_complete(self) -> None:
         self.server_state.total_requests += 1
         if self.transport.is_closing():
             return
         self.flow.resume_reading()
-        if self.pipeline:
-            self._answer(self.pipeline.pop()[0])
+        if self._later:
+            self._answer(self._later.popleft())
         elif self._last_words is not None:
             self._end_with(self._last_words)
         else:
@@ -254,9 +260,9 @@ class LimitedProtocol(ParsedHeads):
         _log.info("%s: refused with %d: %s", self._name(), problem.status, problem.detail)
         refused = None if self._is_between else self.cycle
         if refused is not None:
-            _forsake(refused)
-            if self.pipeline and self.pipeline[0][0] is refused:
-                self.pipeline.popleft()
+            refused.forsake()
+            if self._later and self._later[-1] is refused:
+                self._later.pop()
         if self._is_answering() and self._answering is not refused:
             self._last_words = problem
             self.flow.pause_reading()
@@ -279,12 +285,6 @@ class LimitedProtocol(ParsedHeads):
         if self.transport.can_write_eof():
             self.transport.write_eof()
         self.loop.call_later(_LINGER, self.transport.close)
-
-
-def _forsake(cycle: RequestResponseCycle) -> None:
-    """Tells the app that nobody waits for its answer."""
-    cycle.disconnected = True
-    cycle.message_event.set()
 
 
 def _late(detail: str) -> Problem:

@@ -20,7 +20,7 @@ _process = os.urandom(6).hex()
 _numbers = count(1)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True)
 class HttpExchange:
     """`route` is the template of the path, `key` the id of the caller's key, `code` that of the error in the
     answer; each is empty if there is none. `status` is 0 until the answer begins."""
@@ -50,6 +50,11 @@ def request_id(headers: list[tuple[bytes, bytes]]) -> str:
     given = [value for name, value in headers if name == b"x-request-id"]
     if len(given) == 1 and _SANE.fullmatch(given[0]) and not given[0].startswith(b"fr_"):
         return given[0].decode()
+    return new_id()
+
+
+def new_id() -> str:
+    """An id for a request that has none."""
     return f"{_process}-{next(_numbers):x}"
 
 

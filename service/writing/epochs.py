@@ -14,7 +14,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -365,4 +365,4 @@ def _again(answer: Outcome, request: Request) -> Outcome:
     """The first answer to a request: what it did not change was late."""
     if not isinstance(answer, Applied):
         return answer
-    return replace(answer, late=request.changes - answer.changes)
+    return answer._replace(late=request.changes - answer.changes)

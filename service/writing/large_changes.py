@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from engine.operators.allowance import Allowance, Spending
@@ -163,7 +163,7 @@ class LargeDraft:
         transaction = self.draft.transaction
         applied = self.epochs.join(aside, files, transaction.changes, receipt=self.receipt)
         self.epochs.note_late(transaction.late)
-        return replace(applied, late=transaction.late_rows)
+        return applied._replace(late=transaction.late_rows)
 
     def in_turn(self) -> Applied:
         applied = self.epochs.settle(self.draft, self.receipt)

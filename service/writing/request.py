@@ -14,7 +14,7 @@ from service.errors import Conflict
 Outcome = Applied | Exception
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False, slots=True)
 class Request:
     """Checked changes of tables, with the definitions they were checked against; one epoch or none.
 
@@ -30,7 +30,7 @@ class Request:
     changes: int = field(init=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "changes", sum([len(changes) for _, changes in self.parts]))
+        self.changes = sum([len(changes.ops) for _, changes in self.parts])
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from typing import Any
 
 import pytest
 from uvicorn._types import ASGISendEvent
-from uvicorn.protocols.http.flow_control import FlowControl
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT, FlowControl
 
 from service.http.answer_cycle import AnswerCycle
 
@@ -28,6 +27,12 @@ class _Told:
     def close(self) -> None:
         self.calls.append("close")
 
+    def pause_reading(self) -> None:
+        self.calls.append("pause")
+
+    def resume_reading(self) -> None:
+        self.calls.append("resume")
+
     def is_closing(self) -> bool:
         return "close" in self.calls
 
@@ -40,33 +45,77 @@ def body(piece: bytes, more: bool = False) -> ASGISendEvent:
     return {"type": "http.response.body", "body": piece, "more_body": more}
 
 
+def cycle_of(
+    transport: _Told,
+    ends: list[str],
+    method: str = "GET",
+    version: str = "1.1",
+    keep_alive: bool = True,
+    asks_to_continue: bool = False,
+) -> AnswerCycle:
+    return AnswerCycle(
+        {"type": "http", "method": method, "http_version": version},  # type: ignore[arg-type, typeddict-item]
+        transport,  # type: ignore[arg-type]
+        FlowControl(transport),  # type: ignore[arg-type]
+        [DATE],
+        keep_alive,
+        asks_to_continue,
+        lambda: ends.append("end"),
+    )
+
+
 def told(
     *messages: Any, method: str = "GET", keep_alive: bool = True, version: str = "1.1"
 ) -> list[bytes | str]:
     """What the transport was told by an app that has sent these messages."""
-    transport, log = _Told(), logging.getLogger("test")
+    transport = _Told()
     ends: list[str] = []
 
     async def run() -> None:
-        cycle = AnswerCycle(
-            scope={"type": "http", "method": method, "http_version": version},  # type: ignore[arg-type, typeddict-item]
-            transport=transport,  # type: ignore[arg-type]
-            flow=FlowControl(transport),  # type: ignore[arg-type]
-            logger=log,
-            access_logger=log,
-            access_log=False,
-            default_headers=[DATE],
-            message_event=asyncio.Event(),
-            expect_100_continue=False,
-            keep_alive=keep_alive,
-            on_response=lambda: ends.append("end"),
-        )
+        cycle = cycle_of(transport, ends, method, version, keep_alive)
         for message in messages:
             await cycle.send(message)
         assert ends == (["end"] if cycle.response_complete else [])
 
     asyncio.run(run())
     return transport.calls
+
+
+def test_a_body_is_received_as_it_arrives_and_then_the_end_of_the_client() -> None:
+    async def run() -> None:
+        transport = _Told()
+        cycle = cycle_of(transport, [], "POST", asks_to_continue=True)
+        waiting = [asyncio.create_task(cycle.receive()) for _ in range(2)]
+        await asyncio.sleep(0)
+        assert transport.calls == [b"HTTP/1.1 100 Continue\r\n\r\n"]
+        cycle.took(b"one")
+        cycle.took(b"two")
+        assert await waiting[0] == {"type": "http.request", "body": b"onetwo", "more_body": True}
+        assert await waiting[1] == {"type": "http.request", "body": b"", "more_body": True}
+        cycle.took(b"three")
+        cycle.took_all()
+        assert await cycle.receive() == {"type": "http.request", "body": b"three", "more_body": False}
+        last = asyncio.create_task(cycle.receive())
+        await asyncio.sleep(0)
+        assert not last.done()
+        cycle.forsake()
+        assert await last == await cycle.receive() == {"type": "http.disconnect"}
+
+    asyncio.run(run())
+
+
+def test_nothing_is_read_while_much_waits_for_the_app() -> None:
+    async def run() -> None:
+        transport = _Told()
+        cycle = cycle_of(transport, [], "POST")
+        cycle.took(b"x" * HIGH_WATER_LIMIT)
+        assert transport.calls == []
+        cycle.took(b"x")
+        assert transport.calls == ["pause"]
+        await cycle.receive()
+        assert transport.calls == ["pause", "resume"]
+
+    asyncio.run(run())
 
 
 def test_a_head_with_a_length_leaves_with_the_body() -> None:

@@ -138,9 +138,9 @@ def test_the_setting_says_which_requests(
 ) -> None:
     """The layer of a running app is given another bound."""
     from_table = exchanges._LEAST_LOGGED
-    layer = client.app.middleware_stack
+    layer = client.app.middleware_stack.__self__
     while not isinstance(layer, exchanges.Exchanges):
-        layer = layer.app
+        layer = layer.app.__self__
     monkeypatch.setattr(layer, "_least_logged", from_table[which])
     client.get("/healthz")
     client.get("/nothing")

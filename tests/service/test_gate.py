@@ -26,15 +26,18 @@ class Sender:
         self.has_all = asyncio.Event()
         self.may_end = asyncio.Event()
 
-    async def send(self, gate: Gate) -> None:
+    async def send(self, gate: Gate, declared: bool = False) -> None:
+        """Sends the body, with its length in the head if that is `declared`."""
         pieces = iter(self._sizes)
+        headers = [*SCOPE["headers"], (b"content-length", b"%d" % sum(self._sizes))]
+        scope = {**SCOPE, "sender": self} | ({"headers": headers} if declared else {})
 
         async def receive() -> Message:
             return {"type": "http.request", "body": b"x" * next(pieces), "more_body": True}
 
         async def ignore(message: Message) -> None: ...
 
-        await gate({**SCOPE, "sender": self}, receive, ignore)
+        await gate(scope, receive, ignore)
 
     async def app(self, receive: Receive) -> None:
         for _ in self._sizes:
@@ -67,6 +70,21 @@ def test_a_body_up_to_the_limit_passes(sizes: Sequence[int]) -> None:
 def test_a_body_beyond_the_limit_is_refused_however_it_comes(sizes: Sequence[int]) -> None:
     with pytest.raises(TooLarge):
         asyncio.run(alone(gate(), sizes))
+
+
+def test_small_bodies_whose_heads_say_so_are_not_counted() -> None:
+    async def run() -> None:
+        shared = gate()
+        senders = [Sender(50, 50) for _ in range(TOGETHER + 1)]
+        tasks = [asyncio.create_task(sender.send(shared, declared=True)) for sender in senders]
+        for sender in senders:
+            await sender.has_all.wait()
+            sender.may_end.set()
+        await asyncio.gather(*tasks)
+        with pytest.raises(TooLarge):
+            await Sender(60, 60).send(shared, declared=True)
+
+    asyncio.run(run())
 
 
 def test_bodies_together_have_a_limit_until_they_are_done() -> None:

@@ -44,6 +44,7 @@ from service.running.timeline import Timeline
 from service.telemetry.exchange import reached
 
 _LONGEST_KEY = 255
+_TYPE = (b"content-type", JSON.encode())
 _PRIVILEGES = {
     ChangeOp.INSERT: (Privilege.INSERT,),
     ChangeOp.DELETE: (Privilege.DELETE,),
@@ -131,10 +132,17 @@ def _idempotency_key(request: Request) -> str | None:
     return key
 
 
+class _Acknowledgement(Response):
+    """A body in JSON. The framework would find out for each one which headers it needs."""
+
+    def init_headers(self, headers: Mapping[str, str] | None = None) -> None:
+        self.raw_headers = [(b"content-length", b"%d" % len(self.body)), _TYPE]
+
+
 def _answer(applied: Applied) -> Response:
     late = b',"late":%d' % applied.late if applied.late else b""
     body = b'{"epoch":%d,"changes":%d%b}' % (applied.epoch, applied.changes, late)
-    return Response(body, media_type=JSON)
+    return _Acknowledgement(body)
 
 
 ROUTES = {"/v1/tables/{table}/deltas": change_table, "/v1/deltas": change_tables}
