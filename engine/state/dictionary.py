@@ -169,12 +169,18 @@ class Dictionary:
         self._exceptions[text] = ExceptionalWord(word, hash)
         self._suspects = np.unique(np.append(self._suspects, hash))
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether `require` has nothing to do: no collection is in progress, and nobody holds an earlier
+        generation."""
+        return self._collection is None and not self._generations.are_held
+
     def require(self, words: np.ndarray) -> None:
         """Keep all `words` but NULL in a collection in progress, and bring back what earlier ones dropped.
 
         KeyError if no entry, and no generation that somebody holds, has one of them.
         """
-        if self._collection is None and not self._generations.are_held:
+        if self.is_settled:
             return
         words = np.ascontiguousarray(words)
         with self._lock:
