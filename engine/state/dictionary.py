@@ -230,6 +230,18 @@ class Dictionary:
         except KeyError:
             return self._with(np.concatenate((left, right))).compare(left, right)
 
+    # Segments
+
+    def match(self, words: np.ndarray, segments: Sequence[bytes], is_negated: bool, out: np.ndarray) -> None:
+        """Write to `out` whether the texts of `words` begin with the first of at least two segments, end with
+        the last, and have the others between these, one after the other: 1 or 0, or the other way around if
+        `is_negated`; NULL for NULL. KeyError if no entry has one of the words.
+        """
+        try:
+            self._entries.match(words, segments, is_negated, out)
+        except KeyError:
+            self._with(words).match(words, segments, is_negated, out)
+
     # Entry numbers, which mean nothing to other dictionaries
 
     def entry_words(self, numbers: np.ndarray) -> np.ndarray:

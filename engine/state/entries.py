@@ -8,12 +8,14 @@ as a whole by a new generation; readers may keep the old one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from engine.kernels import texts as kernels
+from engine.kernels.segments import match
 from engine.kernels.words import NULL
 from engine.state.buffers import buffers
 
@@ -154,6 +156,14 @@ class Entries:
         if unknown >= 0:
             raise KeyError(f"row {unknown}")
         return order
+
+    def match(self, words: np.ndarray, segments: Sequence[bytes], is_negated: bool, out: np.ndarray) -> None:
+        """Whether the texts of `words` consist of segments (`engine.kernels.segments`): 1 or 0 into `out`, or
+        the other way around; NULL for NULL. KeyError if no entry has one of the words."""
+        store = self.store
+        cuts = np.cumsum([0, *map(len, segments)])
+        data = np.frombuffer(b"".join(segments), np.uint8)
+        match(_find(words, store), store.ends, store.arena, data, cuts, int(is_negated), out)
 
     def numbers(self, words: np.ndarray) -> np.ndarray:
         """The numbers of the entries of `words`, -1 for NULL; KeyError if no entry has one of them."""
