@@ -31,7 +31,7 @@ from engine.kernels.hashing import hash_texts
 from engine.kernels.words import NULL
 from engine.state.buffers import as_arrow, buffers, buffers_of, text_at
 from engine.state.collecting import TextCollection
-from engine.state.entries import Entries, ExceptionalWord, Store
+from engine.state.entries import Entries, ExceptionalWord, Segments, Store
 from engine.state.generations import Generations
 from engine.state.text_constants import Constants, ConstantsInUse
 
@@ -232,7 +232,7 @@ class Dictionary:
 
     # Segments
 
-    def match(self, words: np.ndarray, segments: Sequence[bytes], is_negated: bool, out: np.ndarray) -> None:
+    def match(self, words: np.ndarray, segments: Segments, is_negated: bool, out: np.ndarray) -> None:
         """Write to `out` whether the texts of `words` begin with the first of at least two segments, end with
         the last, and have the others between these, one after the other: 1 or 0, or the other way around if
         `is_negated`; NULL for NULL. KeyError if no entry has one of the words.

@@ -19,6 +19,9 @@ from engine.kernels.segments import match
 from engine.kernels.words import NULL
 from engine.state.buffers import buffers
 
+Segments = Sequence[bytes]
+"""What texts consist of, in this order, with any bytes between them (`engine.kernels.segments`)."""
+
 CACHED = 1 << 17
 """Texts in each of the caches of single texts; full, they take some 30 MB."""
 
@@ -157,9 +160,9 @@ class Entries:
             raise KeyError(f"row {unknown}")
         return order
 
-    def match(self, words: np.ndarray, segments: Sequence[bytes], is_negated: bool, out: np.ndarray) -> None:
-        """Whether the texts of `words` consist of segments (`engine.kernels.segments`): 1 or 0 into `out`, or
-        the other way around; NULL for NULL. KeyError if no entry has one of the words."""
+    def match(self, words: np.ndarray, segments: Segments, is_negated: bool, out: np.ndarray) -> None:
+        """Whether the texts of `words` consist of segments: 1 or 0 into `out`, or the other way around if
+        `is_negated`; NULL for NULL. KeyError if no entry has one of the words."""
         store = self.store
         cuts = np.cumsum([0, *map(len, segments)])
         data = np.frombuffer(b"".join(segments), np.uint8)
