@@ -268,7 +268,7 @@ class Arrangement(Operator):
             self.end_step(indexed=False)
         while len(fresh) > 1:
             last = fresh.pop()
-            fresh[-1] = Layer(self.trace.merge(fresh[-1].rows, last.rows, since))
+            fresh[-1] = self.trace.merged(fresh[-1], last, since)
         if fresh:
             layer = fresh.pop()
             self.trace.insert(layer.rows, layer.index)
@@ -339,16 +339,14 @@ class Arrangement(Operator):
         return collapsed
 
     def clear(self) -> None:
-        """Release the step's deltas; a large batch becomes narrow, because nobody reads it as changes any
-        more."""
+        """Release the step's deltas, and end it if they were many."""
         super().clear()
         if self.depth == 0 and self.changed >= NARROW:
             self.end_step(indexed=False)
-            self._fresh[-1] = self._fresh[-1].narrowed
-            self._register(self._before - 1, self._fresh[-1])
 
     def end_step(self, *, indexed: bool = True) -> None:
-        """End the current step: its batch joins those of earlier steps."""
+        """End the current step: its batch joins those of earlier steps. A large one becomes narrow, because
+        nobody reads it as changes any more."""
         batch = self.batch
         ahead, self._indexed = self._indexed, None
         self.batch = None
@@ -356,9 +354,10 @@ class Arrangement(Operator):
             return
         size = len(batch)
         fresh = self._fresh
-        while fresh and len(fresh[-1]) <= 2 * len(batch):
-            batch, ahead = self.trace.merge(fresh.pop().rows, batch, 0), None
-        fresh.append(Layer(batch) if ahead is None else ahead.result())
+        layer = Layer(batch)
+        while fresh and len(fresh[-1]) <= 2 * len(layer):
+            layer, ahead = self.trace.merged(fresh.pop(), layer, 0), None
+        fresh.append((layer if ahead is None else ahead.result()).narrowed)
         first = self.trace.count
         self._register(self._before - 1, fresh[-1])
         if not indexed:

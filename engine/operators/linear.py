@@ -11,7 +11,7 @@ from engine.kernels.parallel import threads
 from engine.kernels.parallel.divided_sort import arrange_delta
 from engine.kernels.stepping import opcodes
 from engine.operators.failure_log import FailureLog
-from engine.operators.operator import NO_ROUNDS, Instruction, Operator, Step
+from engine.operators.operator import NO_ROUNDS, PIECE, Instruction, Operator, Step
 from engine.scalar import Failures, ScalarProgram
 
 
@@ -201,24 +201,38 @@ class FilterOperator(ProgramOperator):
 
     def of(self, delta: np.ndarray, step: Step) -> np.ndarray:
         wanted = None if step.meter is not None and step.meter.sees_steps else self.wanted
+        keep = np.empty(delta.shape[1], np.bool_)
+        for first in range(0, len(keep), PIECE):  # of which the results stay in the cache until they are read
+            part = slice(first, first + PIECE)
+            keep[part] = self._kept(delta[:, part], step)
+        return delta if keep.all() else _chosen(delta, keep, wanted)
+
+    def _kept(self, delta: np.ndarray, step: Step) -> np.ndarray:
+        """For which rows of a delta the result is true."""
         words, failed = self._program(delta[:-2])
-        keep = words[0] == 1
+        keep: np.ndarray = words[0] == 1
         if failed is not None:
             self._report(failed, delta, step)
             keep[failed.rows] = False
-        return delta if keep.all() else _chosen(delta, keep, wanted)
+        return keep
 
 
 def _chosen(delta: np.ndarray, keep: np.ndarray, wanted: frozenset[int] | None) -> np.ndarray:
-    """The rows of a delta for which `keep` is true. Of a large one, each `wanted` word is copied on its
-    own; the others have any value."""
-    places = np.flatnonzero(keep)
+    """The rows of a delta for which `keep` is true. Of a large one, only `wanted` words are copied, a part of
+    the rows at a time; the others have any value."""
     if len(keep) < threads.LARGE:
-        return delta.take(places, axis=1)
-    chosen = np.empty((len(delta), len(places)), np.int64)
+        return delta.take(np.flatnonzero(keep), axis=1)
+    lines = range(len(delta)) if wanted is None else sorted({*wanted, len(delta) - 2, len(delta) - 1})
+    parts = threads.parts_of(len(keep))
+    ends = np.cumsum([np.count_nonzero(keep[part]) for part in parts]).tolist()
+    chosen = np.empty((len(delta), ends[-1]), np.int64)
 
-    def copy(line: int) -> None:
-        np.take(delta[line], places, out=chosen[line], mode="clip")  # which needs no buffer
+    def copy(number: int) -> None:
+        part = parts[number]
+        places = np.flatnonzero(keep[part])
+        own = slice(ends[number] - len(places), ends[number])
+        for line in lines:
+            np.take(delta[line, part], places, out=chosen[line, own], mode="clip")  # which needs no buffer
 
-    threads.each(copy, range(len(delta)) if wanted is None else list({*wanted, -2, -1}))
+    threads.each(copy, range(len(parts)))
     return chosen

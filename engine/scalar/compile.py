@@ -30,6 +30,7 @@ from engine.scalar.choice import case, coalesce
 from engine.scalar.conversions import cast, finite, number
 from engine.scalar.evaluator import Evaluator, column, constant
 from engine.scalar.foreign import foreign
+from engine.scalar.likeness import likeness
 from engine.scalar.row_failures import Report
 from engine.scalar.three_valued import connective, negation
 from engine.schema import Type
@@ -65,7 +66,7 @@ def compiled(expression: Expression, dictionary: Dictionary) -> Evaluator:
             evaluator = case(pairs, last, type)
         case Foreign(template=template, args=parts, type=type):
             args = [compiled(part, dictionary) for part in parts]
-            evaluator = foreign(template, args, type, dictionary)
+            evaluator = likeness(expression, args, dictionary) or foreign(template, args, type, dictionary)
         case OneOf(arg=arg, values=values):
             args = [compiled(arg, dictionary)]
             encode = encoder(arg.type)

@@ -31,7 +31,7 @@ from engine.kernels.hashing import hash_texts
 from engine.kernels.words import NULL
 from engine.state.buffers import as_arrow, buffers, buffers_of, text_at
 from engine.state.collecting import TextCollection
-from engine.state.entries import Entries, ExceptionalWord, Store
+from engine.state.entries import Entries, ExceptionalWord, Segments, Store
 from engine.state.generations import Generations
 from engine.state.text_constants import Constants, ConstantsInUse
 
@@ -169,12 +169,18 @@ class Dictionary:
         self._exceptions[text] = ExceptionalWord(word, hash)
         self._suspects = np.unique(np.append(self._suspects, hash))
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether `require` has nothing to do: no collection is in progress, and nobody holds an earlier
+        generation."""
+        return self._collection is None and not self._generations.are_held
+
     def require(self, words: np.ndarray) -> None:
         """Keep all `words` but NULL in a collection in progress, and bring back what earlier ones dropped.
 
         KeyError if no entry, and no generation that somebody holds, has one of them.
         """
-        if self._collection is None and not self._generations.are_held:
+        if self.is_settled:
             return
         words = np.ascontiguousarray(words)
         with self._lock:
@@ -223,6 +229,18 @@ class Dictionary:
             return self._entries.compare(left, right)
         except KeyError:
             return self._with(np.concatenate((left, right))).compare(left, right)
+
+    # Segments
+
+    def match(self, words: np.ndarray, segments: Segments, is_negated: bool, out: np.ndarray) -> None:
+        """Write to `out` whether the texts of `words` begin with the first of at least two segments, end with
+        the last, and have the others between these, one after the other: 1 or 0, or the other way around if
+        `is_negated`; NULL for NULL. KeyError if no entry has one of the words.
+        """
+        try:
+            self._entries.match(words, segments, is_negated, out)
+        except KeyError:
+            self._with(words).match(words, segments, is_negated, out)
 
     # Entry numbers, which mean nothing to other dictionaries
 

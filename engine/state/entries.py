@@ -8,14 +8,19 @@ as a whole by a new generation; readers may keep the old one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from engine.kernels import texts as kernels
+from engine.kernels.segments import match
 from engine.kernels.words import NULL
 from engine.state.buffers import buffers
+
+Segments = Sequence[bytes]
+"""What texts consist of, in this order, with any bytes between them (`engine.kernels.segments`)."""
 
 CACHED = 1 << 17
 """Texts in each of the caches of single texts; full, they take some 30 MB."""
@@ -154,6 +159,14 @@ class Entries:
         if unknown >= 0:
             raise KeyError(f"row {unknown}")
         return order
+
+    def match(self, words: np.ndarray, segments: Segments, is_negated: bool, out: np.ndarray) -> None:
+        """Whether the texts of `words` consist of segments: 1 or 0 into `out`, or the other way around if
+        `is_negated`; NULL for NULL. KeyError if no entry has one of the words."""
+        store = self.store
+        cuts = np.cumsum([0, *map(len, segments)])
+        data = np.frombuffer(b"".join(segments), np.uint8)
+        match(_find(words, store), store.ends, store.arena, data, cuts, int(is_negated), out)
 
     def numbers(self, words: np.ndarray) -> np.ndarray:
         """The numbers of the entries of `words`, -1 for NULL; KeyError if no entry has one of them."""

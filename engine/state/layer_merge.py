@@ -30,9 +30,7 @@ BESIDE = 1 << 15
 class Merging(Protocol):
     """A trace's way of merging batches."""
 
-    since: int
     diffs: int
-    key: int
     may_merge_beside: bool
 
     @property
@@ -46,27 +44,25 @@ class Merging(Protocol):
 
 
 class LayerMerge:
-    """A merge in progress; `owed` is the number of rows to merge next.
+    """A merge in progress; `owed` is the number of rows to merge next."""
 
-    Epochs are advanced to the trace's `since` of when it began.
-    """
-
-    def __init__(self, left: Layer, right: Layer, trace: Merging) -> None:
+    def __init__(self, left: Layer, right: Layer, trace: Merging, since: int, key: int) -> None:
+        """Epochs are advanced to `since`. The result gets an index by `key` words, if it should have one."""
         self._size = len(left) + len(right)
         self.left = left
         self.right = right
         self.owed = 0
-        self._since = trace.since
+        self._since = since
         self._table = table_of([left.rows, right.rows])
         self._stretch = np.empty((min(self._size, QUANTUM) + 2, left.rows.shape[1]), np.int64)
         """The last row that is written, and those that were made since."""
         self._made = self._stretch[1:]
         self._made_table = table_of([self._made])
         self._state = np.zeros(FIELDS, np.int64)
-        self._out = NarrowWriter(self._size, (left.rows, right.rows), trace.diffs, trace.since)
+        self._out = NarrowWriter(self._size, (left.rows, right.rows), trace.diffs, since)
         known = left.index or right.index or trace.first_index
         keys = left.most_keys + right.most_keys
-        self._index = Index.of_merge((left.rows, right.rows), known, keys, trace.key)
+        self._index = Index.of_merge((left.rows, right.rows), known, keys, key)
         self._beside: Beside[Layer | None] | None = None
 
     def __len__(self) -> int:
@@ -105,6 +101,13 @@ class LayerMerge:
             return step()
         self._beside = Beside(step)
         return None
+
+    def at_once(self, trace: Merging) -> Layer:
+        """Merge all rows, in the way of `trace`."""
+        done = None
+        while done is None:
+            done = self._step(trace, self._size)
+        return done
 
     def _step(self, trace: Merging, rows: int) -> Layer | None:
         state, made = self._state, self._made

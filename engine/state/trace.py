@@ -32,7 +32,7 @@ from engine.kernels.layers import COLUMNS, ROWS, WORD
 from engine.kernels.layers import WIDTH as ROW_WIDTH
 from engine.kernels.lookup import WALK
 from engine.kernels.merge import compact, merge_step
-from engine.kernels.narrow.narrow_rows import Batch, NarrowRows, as_matrix
+from engine.kernels.narrow.narrow_rows import NARROW, Batch, NarrowRows, as_matrix
 from engine.kernels.parallel.divided_merge import merge_batches
 from engine.kernels.stepping import spine
 from engine.kernels.stepping.arena import address_of, copied
@@ -353,6 +353,13 @@ class Trace:
         """Merge two batches, with epochs advanced to `since`."""
         return merge_batches(as_matrix(left), as_matrix(right), self.width, since)
 
+    def merged(self, left: Layer, right: Layer, since: int) -> Layer:
+        """Merge two layers into one without an index. A large one is made narrow a stretch at a time, so that
+        its rows never lie in memory as words."""
+        if len(left) + len(right) < NARROW:
+            return Layer(self.merge(left.rows, right.rows, since))
+        return LayerMerge(left, right, self, since, 0).at_once(self)
+
     def merge_all(self, batches: Sequence[Batch], since: int) -> np.ndarray:
         """Merge any number of batches, the smallest first, with epochs advanced to `since`.
 
@@ -499,7 +506,7 @@ class Trace:
             return Layer(self.merge(left.rows, right.rows, self.since)).narrowed
         if not self._merges:
             self._paid()  # rows that came before there was anything to pay
-        under_way = LayerMerge(left, right, self)
+        under_way = LayerMerge(left, right, self, self.since, self.key)
         self._merges.append(under_way)
         return under_way
 

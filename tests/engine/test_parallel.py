@@ -49,7 +49,7 @@ def in_parts(count: int) -> Iterator[None]:
         patch.setattr(trace, "AT_ONCE", 2)
         for module in (trace, layer_merge):
             patch.setattr(module, "QUANTUM", 4)
-        for module in (layer, arrangement, divided_sort):
+        for module in (layer, trace, arrangement, divided_sort):
             patch.setattr(module, "NARROW", 4)
         patch.setattr(operator, "PIECE", 2)
         patch.setattr(outermost_loop, "MOST_CHANGES", 3)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from engine.kernels.arrange import arrange
-from engine.kernels.narrow.narrow_rows import as_matrix
+from engine.kernels.narrow.narrow_rows import NARROW, as_matrix
 from engine.kernels.stepping import spine
 from engine.state.layer import Layer
 from engine.state.layer_merge import LayerMerge
@@ -111,6 +111,18 @@ def test_what_is_taken_back_is_gone() -> None:
     trace.insert(taken_back)
     trace.finish()
     assert trace.rows == 0
+
+
+@pytest.mark.parametrize("since", [0, 2])
+def test_layers_that_are_merged_narrow_have_the_rows_of_those_merged_as_words(since: int) -> None:
+    rng = np.random.default_rng(SEED)
+    trace = Trace(1)
+    for size in (NARROW - 1, 3 * NARROW):
+        left, right = batch(rng, size, 1, 4 * size), batch(rng, size // 2 + 1, 2, 4 * size)
+        gone = left * np.array([1, 1, -1])
+        for one, other in ((left, right), (right, left), (left, gone)):
+            merged = trace.merged(Layer(one).narrowed, Layer(other), since)
+            assert as_matrix(merged.rows).tolist() == trace.merge(one, other, since).tolist()
 
 
 def test_churn_does_not_grow_a_compacted_trace() -> None:
