@@ -1,4 +1,4 @@
-"""The run of the tests: its seed, what it shows of itself, and the one Spark of a process."""
+"""The run of the tests: its seed, what it shows of itself, and the Spark and PostgreSQL of a process."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 import hypothesis
 import pytest
 
+from bench.wire.own_postgres import programs
 from engine.processes import children
 from engine.spark.sessions import Sessions, SparkOptions
-from tests import balance, overtime, run, scratch
+from tests import balance, clients, overtime, run, scratch
+from tests.postgres.server import Server, running
 from tests.share import SHARE
 
 if TYPE_CHECKING:
@@ -56,6 +58,13 @@ def pytest_configure(config: pytest.Config) -> None:
         children.preload("tests.forked.loaded_kernels")  # for the jobs of all tests of this process
 
 
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """The server of all jobs begins before the first test: it keeps the directory and the environment in
+    which it began, and those of a test go with the test."""
+    if hasattr(session.config, "workerinput") and session.items:
+        children.begin()
+
+
 def pytest_unconfigure(config: pytest.Config) -> None:
     scratch.clear(config)
     run.end()
@@ -75,13 +84,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> balance
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """What is loaded for the tests is no garbage: as in the service, the collector never looks at it. It took
-    a quarter of the processor's time."""
+    """What is loaded for the tests is no garbage: as in the service, the collector never looks at it, and
+    seldom at the rest. It took a quarter of the processor's time."""
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(50_000, 4, 100)  # the service's own
         gc.enable()
 
 
@@ -120,3 +130,13 @@ def sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sessions]:
 @pytest.fixture(scope="session")
 def spark(sessions: Sessions) -> SparkSession:
     return sessions.get()
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A real PostgreSQL: a referee, and the catalogs that services share."""
+    where = programs()
+    if where is None:
+        clients.missing("initdb", "on Debian it is in the package postgresql")
+    with running(where) as server:
+        yield server

@@ -27,6 +27,8 @@ _AFTER_ALL = {"PYTHONFAULTHANDLER"}
 """Those that a template heeds all the same."""
 _SEEDS = ("1", "2")
 """Seeds of hashes. A service and the one that is started after it have sets in different orders, as ever."""
+_ROOT = Path(__file__).parents[2]
+"""Where templates find what they load: the first test that needs one may be in a directory of its own."""
 _DEAD = "the template has died"
 
 
@@ -115,7 +117,7 @@ def _start_template(place: Path, seed: str) -> None:
         os.posix_spawn(
             sys.executable,
             [sys.executable, "-m", "tests.forked.template", str(pid_of_run())],
-            os.environ | {"PYTHONHASHSEED": seed},
+            os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(_ROOT)},
             file_actions=[
                 (os.POSIX_SPAWN_DUP2, listener.fileno(), 0),
                 (os.POSIX_SPAWN_DUP2, nothing.fileno(), 1),

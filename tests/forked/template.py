@@ -35,8 +35,9 @@ LOADED = (
     "sqlite3",
     "uvloop",
     "tests.forked.loaded_kernels",
+    "tests.forked.started_service",
 )
-"""What every start loads."""
+"""What every start loads, or makes once in a process."""
 FILES = 4
 """Input, output, errors, and the pipe for the exit code."""
 _MESSAGE = 1 << 18

@@ -8,11 +8,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from bench.wire.own_postgres import programs
 from service.settings.settings import Settings
-from tests import clients
 from tests.pgwire.door import PostgresDoor
-from tests.postgres.server import Server, running
 
 
 @pytest.fixture(scope="module")
@@ -27,13 +24,3 @@ def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresDoor]:
 def connection(door: PostgresDoor) -> Iterator[psycopg.Connection]:
     with door.connect() as connection:
         yield connection
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Server]:
-    """A real PostgreSQL as the referee."""
-    where = programs()
-    if where is None:
-        clients.missing("initdb", "on Debian it is in the package postgresql")
-    with running(where) as server:
-        yield server

@@ -23,17 +23,20 @@ from service.app import create_app
 from service.clock import Time, system_time
 from service.running.runtime import Runtime
 from service.settings.settings import Settings
+from tests import compiled_statements
 from tests.forked.forked_process import ForkedProcess, can_fork
 from tests.ports import free_port
 from tests.service import kept_workers
 from tests.service.catalogs import put_catalog
 
 Change = dict[str, dict[str, object]]
+SERVICE = ("-m", "service")
 PATIENCE = 600.0
 """Seconds in which a service starts on the busiest machine."""
 
 
 kept_workers.keep()
+compiled_statements.share()
 
 
 class Client:
@@ -175,7 +178,7 @@ class Process:
         self,
         data: Path,
         environment: Mapping[str, str],
-        program: Sequence[str] = ("-m", "service"),
+        program: Sequence[str] = SERVICE,
         *,
         fresh: bool = False,
     ) -> None:
@@ -198,6 +201,8 @@ class Process:
             command = [sys.executable, *program]
             self._process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=self._output)
         else:
+            if program == SERVICE:
+                put_catalog(Settings(data=data, database_url=env.get("FRESHET_DATABASE_URL", "")))
             self._process = ForkedProcess(program, env, self._output.fileno())
 
     def wait_ready(self, seconds: float = PATIENCE) -> None:

@@ -8,10 +8,9 @@ from pathlib import Path
 import duckdb
 import pytest
 
-from bench.wire.own_postgres import programs
 from engine.spark.sessions import Sessions
 from service.settings.settings import Settings
-from tests.postgres.server import Server, running
+from tests.postgres.server import Server
 from tests.service.client import Client, Process
 from tests.service.jobs import ROWS
 
@@ -40,16 +39,6 @@ def start(tmp_path: Path) -> Iterator[Callable[..., Process]]:
     yield start
     for process in started:
         process.kill()
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[Server]:
-    """One PostgreSQL for all tests that share catalogs; they are skipped where its programs are missing."""
-    where = programs()
-    if where is None:
-        pytest.skip("initdb is not installed; on Debian it is in the package postgresql")
-    with running(where) as server:
-        yield server
 
 
 @pytest.fixture
