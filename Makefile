@@ -81,7 +81,8 @@ clean: stop ## remove what the targets above made, but no data directory that yo
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # The stamps: a virtual environment with what runs the service, the same with what tests it. Each ends with
-# what makes the first start quick: for tests, all kernels that the package does not bring for this machine.
+# what makes the first start quick: for tests, all kernels that the package does not bring for this machine, and
+# all modules, which each process of the tests would compile for itself.
 
 $(RUN):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
@@ -98,6 +99,7 @@ $(VENV)/.runtime: pyproject.toml | $(RUN)
 $(VENV)/.development: pyproject.toml | $(RUN)
 	@$(PIP) --editable '.[dev]'
 	@$(RUN) -m engine.kernels.build
+	@$(RUN) -m compileall -q -j 0 bench engine examples freshet migrations planner service tests
 	@touch $@ $(VENV)/.runtime
 
 # What connects in tests, apart from the service: its packages would hold back the service's.

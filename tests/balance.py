@@ -113,7 +113,7 @@ LONG = (
     "tests/postgres/test_statements.py",
     "tests/property/test_aggregates.py",
 )
-"""Units that take longer than most, the longest first."""
+"""Units that take longer than most, the longest first: `tests/unit_times.py` finds them."""
 
 
 def unit(nodeid: str) -> str:

@@ -26,7 +26,7 @@ def test_a_copy_is_restored_as_the_guide_says(tmp_path: Path) -> None:
     commands = "\n".join(["set -e", COPY, *unpacking])
     environment = {"FRESHET_DATA": str(data), "PATH": "/usr/bin:/bin"}
     subprocess.run(["bash", "-c", commands], cwd=tmp_path, env=environment, check=True)
-    second = Process(tmp_path / "restored", {}, fresh=True)
+    second = Process(tmp_path / "restored", {})
     try:
         second.wait_ready()
         assert second.http.get("/v1/views/v/rows").json()["rows"] == [{"s": 3}]

@@ -57,17 +57,27 @@ class KeepingPool(WorkerPool):
         super().__init__(replace(rules, spill=_spill()), size)
 
     def new_worker(self) -> WorkerProcess:
-        worker = _kept.take(self._rules)
-        return worker if worker is not None and worker.is_usable else super().new_worker()
+        while (worker := _kept.take(self._rules)) is not None:
+            if worker.is_usable:
+                return worker
+            worker.discard()
+        return super().new_worker()
 
     def close(self) -> None:
         with self._change:
             idle, self._idle = self._idle, []
-        _kept.put([worker for worker in idle if worker.is_usable], self._rules)
+        waiting = [worker for worker in idle if _waits(worker)]
         for worker in idle:
-            if not worker.is_usable:
+            if worker not in waiting:
                 worker.discard()
+        _kept.put(waiting, self._rules)
         super().close()
+
+
+def _waits(worker: WorkerProcess) -> bool:
+    """Whether a worker has begun and waits. Of one that has just been started nobody knows whether it lives,
+    and another test would be told that it does not."""
+    return worker._is_ready and worker.is_usable
 
 
 @cache

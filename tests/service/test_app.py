@@ -194,7 +194,7 @@ def test_sigterm_ends_in_peace(start: Callable[..., Process]) -> None:
     deltas = f"{service.url}/v1/tables/t/deltas"
     assert httpx.post(deltas, timeout=240, json=[{"insert": {"a": 1}}]).status_code == 200
     assert service.terminate() == 0
-    again = start(fresh=True)
+    again = start()
     again.wait_ready()
     assert again.http.get("/v1/tables/t/rows").json()["rows"] == [{"a": 1}]
 
@@ -203,7 +203,7 @@ def test_a_process_that_cannot_start_says_why(start: Callable[..., Process], tmp
     exit_code, written = start(fresh=True, FRESHET_PORT="many").wait(240)
     assert exit_code == 1
     assert "FRESHET_PORT" in written
-    exit_code, written = start(fresh=True, FRESHET_DATABASE_URL=f"sqlite:///{tmp_path}/none/x.db").wait(240)
+    exit_code, written = start(FRESHET_DATABASE_URL=f"sqlite:///{tmp_path}/none/x.db").wait(240)
     assert exit_code == 1
     assert "cannot start" in written
 

@@ -33,6 +33,7 @@ from service.reading.table_memory import TablePlaces
 from service.reading.worker_pool import WorkerPool
 from service.settings.query_limits import QueryLimits
 from tests.service.client import PATIENCE
+from tests.service.kept_workers import KeepingPool
 from tests.service.waiting import wait_until
 
 ENDLESS = "SELECT count(*) FROM range(100000000000000) AS t (n) WHERE n % 7 > n % 5 + 6"
@@ -314,6 +315,22 @@ def test_a_worker_that_ends_while_it_waits_harms_no_query(make: Callable[..., Wo
     os.kill(pid, signal.SIGKILL)
     wait_until(lambda: not is_alive(pid))
     assert run(pool, "SELECT 2 AS a").table.to_pylist() == [{"a": 2}]
+
+
+def test_a_worker_that_died_before_it_was_asked_is_not_kept_for_other_tests(tmp_path: Path) -> None:
+    rules = WorkerRules(SMALL, tmp_path, 5)
+    last = KeepingPool(rules, 1)
+    last.warm()
+    wait_until(lambda: bool(last.pids))
+    (pid,) = last.pids
+    os.kill(pid, signal.SIGKILL)
+    wait_until(lambda: not is_alive(pid))
+    last.close()
+    pool = KeepingPool(rules, 1)
+    try:
+        assert run(pool, "SELECT 1 AS a").table.to_pylist() == [{"a": 1}]
+    finally:
+        pool.close()
 
 
 @pytest.mark.parametrize("is_asked", [False, True])
