@@ -11,6 +11,7 @@ import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import replace
+from multiprocessing.connection import wait
 from multiprocessing.reduction import send_handle
 from pathlib import Path
 
@@ -51,11 +52,12 @@ class WorkerProcess:
 
     @property
     def is_usable(self) -> bool:
-        """Whether the worker waits for a question."""
+        """Whether the worker waits for a question, or begins and will."""
         if self._is_in_use or self._is_killed:
             return False
-        # A worker that waits says nothing, unless it has just started: only its end can be read.
-        return not self._is_ready or not self._connection.poll(0)
+        if not self._is_ready:
+            return not wait([self._process.sentinel], 0)
+        return not self._connection.poll(0)  # a worker that waits says nothing: only its end can be read
 
     def ask(self, query: AdhocQuery, tables: Mapping[str, pa.Table], carried: Carried) -> Answer:
         """The answer to a query. Raises what `QueryEvaluator.run` raises, and Unavailable if the process

@@ -66,18 +66,12 @@ class KeepingPool(WorkerPool):
     def close(self) -> None:
         with self._change:
             idle, self._idle = self._idle, []
-        waiting = [worker for worker in idle if _waits(worker)]
+        waiting = [worker for worker in idle if worker.is_usable]
         for worker in idle:
             if worker not in waiting:
                 worker.discard()
         _kept.put(waiting, self._rules)
         super().close()
-
-
-def _waits(worker: WorkerProcess) -> bool:
-    """Whether a worker has begun and waits. Of one that has just been started nobody knows whether it lives,
-    and another test would be told that it does not."""
-    return worker._is_ready and worker.is_usable
 
 
 @cache
