@@ -60,7 +60,8 @@ class TableChanges:
     def _greatest_op(self) -> int:
         if len(self.ops) > _FEW:
             return int(self.ops.max())
-        return max(self.ops.tolist(), default=0)
+        ops = self.ops.tolist()
+        return max(ops) if ops else 0
 
     @property
     def removes(self) -> np.ndarray:

@@ -162,7 +162,8 @@ class Filling:
         Of the rules `before`, under which rows were taken that are there already, those that read the time or
         keep a watermark are not judged again.
         """
-        table, known = self._relation.name, {check.name for check in before.of(Check)}
+        table = self._relation.name
+        known = {check.name for check in before.of(Check)} if self._checks else ()
         for column, place in self._required:
             null = (changes.words[place] == NULL) & ~changes.removes
             if null.any():

@@ -29,6 +29,7 @@ class Gate:
     def __init__(self, app: ASGIApp, body_limit: int, origins: Origins, memory: MemoryMark) -> None:
         self._app = app
         self._body_limit = body_limit
+        self._small = min(SMALL, body_limit)
         self._origins = origins
         self._memory = memory
         self._held = 0
@@ -40,7 +41,7 @@ class Gate:
         if refusal is not None:
             return refused(refusal)(scope, receive, send)
         length = field_of(scope, b"content-length")
-        if length is not None and length.isdecimal() and int(length) <= min(SMALL, self._body_limit):
+        if length is not None and length.isdecimal() and int(length) <= self._small:
             return self._app(scope, receive, send)
         return self._limited(scope, receive, send)
 

@@ -47,8 +47,10 @@ class LargeRequests:
 
     def takes(self, request: Request) -> bool:
         """Whether a request is made here: it is large, and no constraint compares its rows with others."""
-        size = max(request.changes, request.size // CHANGE_BYTES)
-        return size >= self._state.settings.large_changes and self._state.epochs.stands_alone(request)
+        least = self._state.settings.large_changes
+        if request.changes < least and request.size // CHANGE_BYTES < least:
+            return False
+        return self._state.epochs.stands_alone(request)
 
     async def apply(self, request: Request) -> Applied:
         """The request's epoch, once it is durable and visible. Raises the error that refuses the request."""
