@@ -13,7 +13,7 @@ from planner.bind.byname import by_name
 from planner.bind.coercion import coerce, typed
 from planner.bind.ctes import bind_with
 from planner.bind.expression_binder import ExpressionBinder
-from planner.bind.expressions.comparable_sides import check_whole
+from planner.bind.expressions.comparable_sides import check_whole, would_be_rounded
 from planner.bind.expressions.untyped_texts import beside
 from planner.bind.from_binder import FromBinder, is_join_tree
 from planner.bind.name_scope import FromTable, NameScope
@@ -163,10 +163,11 @@ def _combined(session: Session, node: exp.SetOperation, left: Bound, right: Boun
         given = left, right
         left = texts_beside(session, node.this, left, given[1])
         right = texts_beside(session, node.expression, right, given[0])
-        pairs = zip(left.columns, right.columns, strict=True)
-        types = [united(a.type, b.type, session.dialect) for a, b in pairs]
-        for part, side in ((node.this, left), (node.expression, right)):
-            take_columns(session, part, side, types)
+        pairs = [(a.type, b.type) for a, b in zip(left.columns, right.columns, strict=True)]
+        types = [united(a, b, session.dialect) for a, b in pairs]
+        if has(session.dialect, Trait.KEEPS_DIGITS) and any(map(would_be_rounded, pairs)):
+            take_columns(session, node.this, left, types)
+            take_columns(session, node.expression, right, types)
         left, right = cast_columns(session, left, types), cast_columns(session, right, types)
     except PlannerError as error:
         fail(error, node.expression)

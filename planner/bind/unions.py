@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from engine.plan.expressions import Literal
-from engine.schema import TEXT, Kind, Type
+from engine.schema import TEXT, Type
 from planner.bind.coercion import coerce, typed
 from planner.bind.expressions.comparable_sides import check_whole, with_all_digits
 from planner.bind.expressions.untyped_texts import beside, is_untyped
@@ -47,13 +47,9 @@ def united(left: Type, right: Type, dialect: str) -> Type:
 
 
 def take_columns(session: Session, node: exp.Expression, side: Bound, types: Sequence[Type]) -> None:
-    """Note the types that the columns of a side become, if DuckDB might leave out digits of one."""
-    columns = tuple((column.name, type) for column, type in zip(side.columns, types, strict=True))
-    are_wider = any(
-        type.kind is column.type.kind is Kind.NUMERIC and type != column.type
-        for column, type in zip(side.columns, types, strict=True)
-    )
-    if are_wider and has(session.dialect, Trait.KEEPS_DIGITS):
+    """Note the types that the columns of a side become."""
+    if [column.type for column in side.columns] != list(types):
+        columns = tuple((column.name, type) for column, type in zip(side.columns, types, strict=True))
         session.takes(node, Taken(types[0], columns=columns))
 
 

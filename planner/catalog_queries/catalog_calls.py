@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from sqlglot import exp
 
 from planner.allowed.open_functions import TABLE_FUNCTIONS
@@ -11,7 +9,7 @@ from planner.catalog_queries.catalog_functions import FUNCTIONS, ROWS
 from planner.catalog_queries.system_catalog import CATALOG, CatalogSession
 from planner.errors import InvalidQuery
 from planner.native.templates import sql
-from planner.positions import fail, refuse
+from planner.positions import fail
 
 SESSION: dict[type[exp.Expr], str] = {
     exp.CurrentUser: "current_user",
@@ -23,7 +21,6 @@ SESSION: dict[type[exp.Expr], str] = {
     exp.CurrentVersion: "version",
 }
 """Functions that have nodes of their own in sqlglot's trees."""
-_PLACE = re.compile("%([%sIL])")
 _IN_FROM = TABLE_FUNCTIONS | {"regexp_split_to_table", "json_array_elements", "string_to_table"}
 """Functions that give rows, so that they stay in FROM as they are."""
 
@@ -115,30 +112,3 @@ def _numbered(query: exp.Expression) -> exp.Select:
     number = exp.alias_(exp.Window(this=exp.RowNumber()), "ordinality")
     rows = exp.Subquery(this=query, alias=exp.TableAlias(this=exp.to_identifier("rows")))
     return exp.Select(expressions=[exp.Star(), number]).from_(rows)
-
-
-def formatted_text(call: exp.Format) -> exp.Expression:
-    """`format` of a literal with `%s`, `%I` and `%L`, as a concatenation."""
-    if not isinstance(call.this, exp.Literal):
-        refuse(call, "format of a text that is not a literal is not supported", "use ||")
-    arguments = iter(call.expressions)
-    parts: list[str] = []
-    given: list[exp.Expression] = []
-    for place, text in enumerate(_PLACE.split(call.this.name)):
-        if place % 2 == 0 or text == "%":
-            parts.append("'" + (text if place % 2 == 0 else "%").replace("'", "''") + "'")
-            continue
-        value = next(arguments, None)
-        if value is None:
-            fail(InvalidQuery("format has too few arguments"), call)
-        template = _FORMS[text].replace("{0}", f"{{{len(given)}}}")
-        given.append(value)
-        parts.append(f"coalesce({template}, '')")
-    return sql(" || ".join(parts), given)
-
-
-_FORMS = {
-    "s": "CAST({0} AS VARCHAR)",
-    "I": FUNCTIONS["quote_ident"][1],
-    "L": FUNCTIONS["quote_nullable"][1],
-}

@@ -16,7 +16,6 @@ from planner.catalog_queries.backend_signals import SIGNALS
 from planner.catalog_queries.catalog_calls import (
     SESSION,
     call_of_catalog,
-    formatted_text,
     is_rows_call,
     rows_of_call,
 )
@@ -34,6 +33,7 @@ from planner.catalog_queries.object_casts import (
 from planner.catalog_queries.output_names import name_groups, name_outputs
 from planner.catalog_queries.output_types import output_types
 from planner.catalog_queries.system_catalog import SCHEMAS, SystemCatalog
+from planner.dialects.renamed_functions import formatted
 from planner.errors import InvalidQuery, UnknownTable
 from planner.identifiers import fold, relation_name
 from planner.native.templates import is_native, sql
@@ -180,7 +180,7 @@ def _replaced(node: exp.Expr, catalog: SystemCatalog) -> exp.Expr:
         case exp.DPipe() if _is_array(node.this) or _is_array(node.expression):
             return sql("list_concat({0}, {1})", [node.this, node.expression])  # NULL is an empty array to it
         case exp.Format():
-            return formatted_text(node)
+            return formatted(node)
         case exp.Cast():
             return catalog_cast(node, catalog)
         case exp.Bracket(this=exp.Column() as column) if column.name.lower() in VECTORS:

@@ -110,7 +110,7 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
         case exp.Encode() | exp.Decode():
             return _coded(node)
         case exp.Format() if has(dialect, Trait.FORMATS_LIKE_C):
-            return _formatted(node)
+            return formatted(node)
         case exp.SimilarTo(this=text, expression=exp.Literal() as pattern) if dialect == "duckdb":
             return sql("regexp_full_match({0}, {1})", [text, pattern])
         case exp.SimilarTo() | exp.Escape(this=exp.SimilarTo()) if dialect != "duckdb":
@@ -258,7 +258,7 @@ def _sum(parts: Sequence[exp.Expression]) -> exp.Expression:
     return total
 
 
-def _formatted(node: exp.Format) -> exp.Expression:
+def formatted(node: exp.Format) -> exp.Expression:
     """PostgreSQL's `format`: %s, %I, %L, %%, places as in %2$s, and widths as in %-10s."""
     pattern = node.this
     if not isinstance(pattern, exp.Literal) or not pattern.is_string:

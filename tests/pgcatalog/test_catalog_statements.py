@@ -93,3 +93,11 @@ def test_a_refusal_names_the_construct_and_the_way_out(client: Client, sql: str,
 def test_explain_says_how_a_query_of_the_catalogs_is_answered(client: Client) -> None:
     found = _run(client, "EXPLAIN SELECT amname, pg_get_userbyid(10) FROM pg_am JOIN notes ON id = oid")
     assert found == [["DuckDB over pg_catalog.pg_am (7 rows), notes (0 rows)"]]
+
+
+def test_formats_are_those_of_other_queries(client: Client) -> None:
+    """Also with places and widths; a part that is not known is refused, and does not stay in the text."""
+    asked = "SELECT format('Hello %s, %1$s|%3s|%-3s|%%|%I', 'World', 1, 2, 'a b'), quote_ident('Foo bar')"
+    assert _run(client, asked) == [['Hello World, World|  1|2  |%|"a b"', '"Foo bar"']]
+    refused = client.post("/v1/sql", {"sql": "SELECT format('%d', 1), quote_ident('a')"})
+    assert refused.status_code == 422

@@ -9,12 +9,12 @@ from functools import partial
 from sqlglot import exp
 
 from engine.plan.expressions import Call, Case, Cast, Foreign, Literal, Op
-from engine.schema import BOOLEAN, INTEGER, TEXT, TIME, Kind, Type
+from engine.schema import BOOLEAN, INTEGER, TEXT, TIME, Kind, Type, numeric
 from planner.bind.coercion import coerce, number_literal, text_literal
 from planner.bind.document_edits import without
 from planner.bind.documents import contains, has_key
 from planner.bind.expressions.binding import Binding
-from planner.bind.expressions.comparable_sides import condition, with_all_digits
+from planner.bind.expressions.comparable_sides import condition, would_be_rounded
 from planner.bind.expressions.operands import as_operands, bind_arithmetic
 from planner.bind.expressions.typed_alternatives import alternatives, case_values
 from planner.bind.expressions.untyped_texts import is_untyped, take_beside
@@ -32,7 +32,7 @@ from planner.ir import Expression
 from planner.ir.scalars import call, conjoin, disjoin, negate
 from planner.native.templates import is_native
 from planner.positions import fail, refuse
-from planner.sql_types import UNTYPED
+from planner.sql_types import MAX_PRECISION, UNTYPED
 
 ARITHMETIC: dict[type[exp.Expression], Op] = {
     exp.Add: Op.ADD,
@@ -165,10 +165,10 @@ def bind_in(binding: Binding, node: exp.In) -> Expression:
     if query is not None:
         row, rows = binding.row(node.this), binding.query(query)
         types = [value.type for value in (*row, *rows.columns)]
-        if len(types) == 2 and all(type.kind is Kind.NUMERIC for type in types) and types[0] != types[1]:
-            type = with_all_digits(types[0], types)
-            take_columns(binding.session, query, rows, [type])
-            _take_digits(binding, node.this, row[0], type)
+        if len(row) == len(rows.columns) == 1:
+            type = numeric(MAX_PRECISION, max(type.scale or 0 for type in types))
+            if _take_digits(binding, [node.this, query], types, type):
+                take_columns(binding.session, query, rows, [type])
         return member(row, rows, binding.session.dialect)
     if node.args.get("unnest") or node.args.get("field"):
         refuse(node, f"this form of IN is not supported: {node.sql(binding.session.dialect)}")
@@ -243,17 +243,26 @@ def bind_array(binding: Binding, node: exp.Array) -> Expression:
 def _take_alternatives(
     binding: Binding, nodes: Sequence[exp.Expression], values: Sequence[Expression], type: Type
 ) -> None:
-    """Note what constant texts among alternatives are, and numbers whose digits DuckDB might leave out."""
+    """Note what constant texts among alternatives are, and numbers whose digits DuckDB would leave out."""
     for node, value in zip(nodes, values[: len(nodes)], strict=True):
         take_beside(binding.session, node, value, type)
-        _take_digits(binding, node, value, type)
+    _take_digits(binding, nodes, [value.type for value in values[: len(nodes)]], type)
 
 
-def _take_digits(binding: Binding, node: exp.Expression, value: Expression, type: Type) -> None:
-    """Note a number that takes the digits of another type, if DuckDB might round the two to one of fewer."""
-    is_wider = type.kind is Kind.NUMERIC and value.type.kind is Kind.NUMERIC and value.type != type
-    if is_wider and has(binding.session.dialect, Trait.KEEPS_DIGITS):
-        binding.session.takes(node, Taken(type))
+def _take_digits(
+    binding: Binding, nodes: Sequence[exp.Expression], types: Sequence[Type], type: Type
+) -> bool:
+    """Note numbers of some types that take all digits of a type, if DuckDB would round them to one of fewer;
+    whether it would."""
+    known = [each for each in types if each is not UNTYPED]
+    if type.kind is not Kind.NUMERIC or not has(binding.session.dialect, Trait.KEEPS_DIGITS):
+        return False
+    if not would_be_rounded(known):
+        return False
+    for node, each in zip(nodes, types, strict=True):
+        if each is not UNTYPED and each.is_numeric and each != type:
+            binding.session.takes(node, Taken(type))
+    return True
 
 
 def _quotient_scale(left: Type, right: Type) -> int | None:

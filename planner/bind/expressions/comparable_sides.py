@@ -16,6 +16,8 @@ from planner.ir import Expression
 from planner.native.reference import Argument, common_type, literal_text
 from planner.sql_types import MAX_PRECISION, UNTYPED, storable
 
+_DIGITS = {Kind.SMALLINT: 5, Kind.INTEGER: 10, Kind.BIGINT: 19}
+"""The most digits of a whole number."""
 _TEXTUAL = frozenset({Kind.ENUM, Kind.JSON})  # kinds whose values compare with texts as texts
 
 
@@ -75,6 +77,15 @@ def bind_comparison(op: Op, left: Expression, right: Expression, dialect: str = 
     if sides[0].type == INTERVAL:
         sides = (_normalized(sides[0]), _normalized(sides[1]))
     return Call(op, sides, BOOLEAN)  # type: ignore[arg-type]
+
+
+def would_be_rounded(types: Sequence[Type]) -> bool:
+    """Whether DuckDB's common type of some types has fewer digits behind the point than one of them."""
+    decimals = [type for type in types if type.kind is Kind.NUMERIC]
+    after = max((type.scale or 0 for type in decimals), default=0)
+    before = [(type.precision or 0) - (type.scale or 0) for type in decimals]
+    before += [_DIGITS[type.kind] for type in types if type.kind in _DIGITS]
+    return after > 0 and max(before) + after > MAX_PRECISION
 
 
 def _check_texts(left: Expression, right: Expression, strict: bool) -> None:
