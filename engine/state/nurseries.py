@@ -19,8 +19,8 @@ import numpy as np
 from engine.state.trace import Trace
 
 WORDS = 1 << 19
-LEAVING = 1 << 10
-"""About so many words leave an old nursery with an advance, or more if it has taken many itself."""
+LEAVING = 1 << 8
+"""About so many words leave an old nursery with an advance at first, and more later."""
 _MOST_SPARE = 4
 _ONLY_LISTED = 3
 """The references to an array that a list and a variable have, as `getrefcount` counts them."""
@@ -36,24 +36,35 @@ class Nurseries:
         self._taken = memoryview(self.cursor)  # type: ignore[arg-type]
         self._most = 3 * len(self.current) // 4
         """The words after which another nursery begins. The rest is for an advance with many changes."""
+        self._soon = 15 * self._most // 16
         self._before = 0
         self._old: np.ndarray | None = None
+        self._next: np.ndarray | None = None
         self._traces: dict[Trace, None] = {}
         """Those with batches in the current nursery, in the order in which they came."""
         self._leaving: list[Trace] = []
 
     def take_in(self, trace: Trace) -> None:
         """Note that the trace has a batch in the current nursery."""
-        trace.nurse(self.current)
-        self._traces[trace] = None
+        nursed = trace.nursed
+        if nursed is None or nursed.newest is not self.current:
+            trace.nurse(self.current)
+            self._traces[trace] = None
 
     def end_advance(self) -> list[Trace]:
         """Let traces leave an old nursery, and begin another one if most of the current one is taken; returns
-        the traces that have left."""
+        the traces that have left. No advance does much of this, and the next nursery is there before it is
+        needed."""
         taken, left = self._taken[0], []
         if self._leaving:
-            left = self._leave(max(LEAVING, 4 * (taken - self._before)))
+            # All have left when about half of this one is taken, even if nothing of the old one is gone.
+            left = self._leave(max(LEAVING, 8 * (taken - self._before) * taken // self._most))
             taken = self._taken[0]
+        elif self._old is not None:
+            _spare.give(self._old)
+            self._old = None
+        elif self._next is None and taken > self._soon:
+            self._next = _spare.take(len(self.current))
         self._before = taken
         if taken > self._most:
             left += self._begin_another()
@@ -66,7 +77,7 @@ class Nurseries:
             trace.settle()
         self._leaving.clear()
         self._traces.clear()
-        _spare.give(self.current, self._old)
+        _spare.give(self.current, self._old, self._next)
         return left
 
     def _leave(self, fuel: int) -> list[Trace]:
@@ -78,7 +89,7 @@ class Nurseries:
             if fuel == 0:
                 break
             left.append(self._leaving.pop())
-            if trace.is_nursed:
+            if trace.nursed is not None:
                 self._traces[trace] = None
         return left
 
@@ -87,9 +98,10 @@ class Nurseries:
         left = self._leaving
         for trace in left:
             trace.leave_nursery()
-        _spare.give(self._old)
-        self._old = self.current
-        self.current = _spare.take(len(self.current))
+        if self._next is None:
+            _spare.give(self._old)
+            self._next = _spare.take(len(self.current))
+        self._old, self.current, self._next = self.current, self._next, None
         self._taken[0] = self._before = 0
         self._leaving, self._traces = list(self._traces), {}
         for trace in self._leaving:

@@ -100,7 +100,8 @@ class Trace:
         self._numbers = memoryview(self.spine)  # type: ignore[arg-type]
         self._numbers[spine.WIDTH] = self.width
         self._numbers[spine.MERGING] = spine.NOWHERE
-        self._nursed: NursedLayers | None = None
+        self.nursed: NursedLayers | None = None
+        """The nurseries in which batches may lie; None if none do."""
         self.make_room(_LINES)
         self._share()
 
@@ -142,9 +143,9 @@ class Trace:
     def nurse(self, nursery: np.ndarray) -> None:
         """Keep the nursery to which compiled code adds batches of the trace, and the one to which it did
         before."""
-        nursed = self._nursed
+        nursed = self.nursed
         if nursed is None or nursed.newest is not nursery:
-            self._nursed = NursedLayers(nursery, nursed)
+            self.nursed = NursedLayers(nursery, nursed)
 
     def settle(self) -> None:
         """Take the batches that compiled code has inserted out of their nursery, into arrays of their own.
@@ -163,7 +164,8 @@ class Trace:
             held.append(layer)
             layer.register(self.table, line, self.key)
         numbers[spine.SETTLED] = spine.NOWHERE
-        self._nursed = None
+        numbers[spine.FROM] = 0
+        self.nursed = None
         if numbers[spine.MERGING] != spine.NOWHERE:
             numbers[spine.MERGING] = spine.NOWHERE
             numbers[spine.LOOSE] = spine.PINNED
@@ -182,13 +184,8 @@ class Trace:
             self.leave_nursery()
             return 1
         if rest > 0:
-            self._nursed = NursedLayers(nursery)
+            self.nursed = NursedLayers(nursery)
         return rest
-
-    @property
-    def is_nursed(self) -> bool:
-        """Whether batches may lie in a nursery."""
-        return self._nursed is not None
 
     def _copied(self, line: int) -> Layer:
         """A copy of a batch in the nursery."""
@@ -197,7 +194,7 @@ class Trace:
 
     def shown(self) -> ShownLayers:
         """The batches as readers take them. Those in the nursery stay there."""
-        numbers, nursed = self._numbers, self._nursed
+        numbers, nursed = self._numbers, self.nursed
         settled = numbers[spine.SETTLED]
         if settled == spine.NOWHERE or nursed is None:
             return ShownLayers(tuple(self._held))

@@ -20,6 +20,7 @@ from engine.kernels.merge import FIELDS, WRITTEN, advance
 
 TABLE, ROOM, COUNT, LOOSE, SETTLED, SINCE, WIDTH, LOOKED_UP, UNPAID, PAYABLE = range(10)
 MERGING, INTO, PROGRESS = range(10, 13)
+FROM, TO, GONE = range(PROGRESS + FIELDS, PROGRESS + FIELDS + 3)
 """Numbers of a trace. TABLE is the table's address, ROOM its number of lines, of which COUNT count. From line
 LOOSE on there are only batches that no merge of the trace is working on; it is PINNED if the next insertion
 is the trace's. From line SETTLED on, batches are in a nursery; it is NOWHERE if none is. Epochs before SINCE
@@ -27,8 +28,9 @@ are one; WIDTH is the number of words and rounds, and LOOKED_UP that of the word
 counts the rows that were inserted here since the trace's merges in progress were paid for some, and may grow
 to PAYABLE, which is NOTHING_OWED if there are none. MERGING is the line of the left one of two batches that
 are being merged here, NOWHERE if none are; INTO is the address of the result, and from PROGRESS on stands how
-far it is (`engine.kernels.merge`)."""
-SPINE = PROGRESS + FIELDS
+far it is (`engine.kernels.merge`). FROM is the address of rows that are moving to another nursery, of which
+GONE words are there, from TO on; 0 if none are moving."""
+SPINE = GONE + 1
 PINNED = NOTHING_OWED = np.iinfo(np.int64).max
 NOWHERE = NO_ROOM = -1
 AT_ONCE = 64
@@ -160,17 +162,34 @@ def end_merge(numbers):
 
 
 @njit
-def _moved(address, words, nursery, cursor):
-    """The address in a nursery, which must have room, to which some words are copied."""
-    to = _room(nursery, cursor, words)
-    rows_at(to, 1, words)[:] = rows_at(address, 1, words)
-    cursor[0] += words
-    return to
+def _is_in(address, nursery):
+    return 0 <= address - nursery.ctypes.data < WORD * nursery.shape[0]
 
 
 @njit
-def _is_in(address, nursery):
-    return 0 <= address - nursery.ctypes.data < WORD * nursery.shape[0]
+def _stays(numbers, address, nursery):
+    """Whether rows at an address are neither in a nursery nor moving there."""
+    return address != numbers[FROM] and not _is_in(address, nursery)
+
+
+@njit
+def _move_on(numbers, address, words, room, nursery, cursor):
+    """Go on moving rows at an address, until so many of their words are in a nursery, which has room; returns
+    how many words that were. What has begun to move, and is not there any more, is forgotten."""
+    if numbers[FROM] != address:
+        numbers[FROM], numbers[TO], numbers[GONE] = address, _room(nursery, cursor, room), 0
+        cursor[0] += room
+    done = WORD * numbers[GONE]
+    count = words - numbers[GONE]
+    rows_at(numbers[TO] + done, 1, count)[:] = rows_at(address + done, 1, count)
+    numbers[GONE] = words
+    return count
+
+
+@njit
+def _gone(numbers, address):
+    """How many words of rows at an address have moved already."""
+    return numbers[GONE] if numbers[FROM] == address else 0
 
 
 @kernel("int64(int64[::1], int64[::1], int64[::1], int64, int64)")
@@ -178,29 +197,36 @@ def move(numbers, nursery, cursor, most, fuel):
     """Move batches of a trace, and what is being merged, from an older nursery to another one, until about
     `fuel` words are moved. Returns what is left of the fuel, 0 if there is more to move, or NO_ROOM if more
     than `most` words of the nursery would be taken."""
-    if numbers[SETTLED] == NOWHERE:
+    first, count, merging = numbers[SETTLED], numbers[COUNT], numbers[MERGING]
+    if first == NOWHERE:
         return fuel
-    table, merging = _table(numbers), numbers[MERGING]
+    table = _table(numbers)
     words = room = 0
-    for line in range(numbers[SETTLED], numbers[COUNT]):
-        if not _is_in(table[line, ADDRESS], nursery):
+    for line in range(first, count):
+        if _stays(numbers, table[line, ADDRESS], nursery):
             words += table[line, ROWS] * table[line, ROW_WIDTH]
-    if merging != NOWHERE and not _is_in(numbers[INTO], nursery):
+    if merging != NOWHERE:
         room = (table[merging, ROWS] + table[merging + 1, ROWS]) * table[merging, ROW_WIDTH]
-    if cursor[0] + words + room > most:
+        words += room if _stays(numbers, numbers[INTO], nursery) else 0
+    if cursor[0] + words > most:
         return NO_ROOM
-    for line in range(numbers[SETTLED], numbers[COUNT]):
-        if fuel > 0 and not _is_in(table[line, ADDRESS], nursery):
-            size = table[line, ROWS] * table[line, ROW_WIDTH]
-            table[line, ADDRESS] = _moved(table[line, ADDRESS], size, nursery, cursor)
-            words -= size
-            fuel -= size
-    if fuel > 0 and room > 0:
-        written = numbers[PROGRESS + WRITTEN] * table[merging, ROW_WIDTH]
-        numbers[INTO] = _moved(numbers[INTO], written, nursery, cursor)
-        cursor[0] += room - written
-        fuel -= written
-        room = 0
-    if words + room > 0:
-        return 0
+    for line in range(first, count):
+        address, size = table[line, ADDRESS], table[line, ROWS] * table[line, ROW_WIDTH]
+        if _is_in(address, nursery):
+            continue
+        goal = min(size, _gone(numbers, address) + fuel)
+        fuel -= _move_on(numbers, address, goal, size, nursery, cursor)
+        if goal < size:
+            return 0
+        table[line, ADDRESS] = numbers[TO]
+    if merging != NOWHERE and not _is_in(numbers[INTO], nursery):
+        columns = table[merging, ROW_WIDTH]
+        written = numbers[PROGRESS + WRITTEN] * columns
+        goal = _gone(numbers, numbers[INTO]) + fuel
+        if goal + columns < written:  # the last row may still be added to
+            _move_on(numbers, numbers[INTO], goal, room, nursery, cursor)
+            return 0
+        fuel -= _move_on(numbers, numbers[INTO], written, room, nursery, cursor)
+        numbers[INTO] = numbers[TO]
+    numbers[FROM] = 0
     return max(fuel, 1)
