@@ -16,7 +16,7 @@ from engine.kernels.layers import ADDRESS, ROWS, WORD
 from engine.kernels.layers import WIDTH as COLUMNS
 from engine.kernels.narrow.narrow_rows import as_matrix
 from engine.kernels.stepping import arena, opcodes, tables
-from engine.kernels.stepping.arena import copied
+from engine.kernels.stepping.arena import address_of, copied
 from engine.kernels.stepping.outermost_step import (
     CHANGE,
     CHANGED,
@@ -32,12 +32,14 @@ from engine.kernels.stepping.stepping_type import lines_of
 from engine.operators.arrangement import Arrangement
 from engine.operators.compiled_program import Program
 from engine.operators.linear import InputOperator
-from engine.operators.operator import Instruction, Operator, Step
+from engine.operators.operator import Instruction, Meter, Operator, Timer
 from engine.operators.turns import OperatorTurns
 from engine.state.nurseries import Nurseries
 from engine.state.packed_times import Frontier
 from engine.state.trace import Trace
 
+Turn = Callable[[Operator, Timer | None, Meter | None], None]
+"""Lets an operator take its turn."""
 _ARENA_WORDS = 1 << 18
 _MOST_WAITING = 64
 _NO_DELTA = np.empty((0, 0), np.int64)
@@ -95,23 +97,24 @@ class CompiledStep:
         """The arrangements that have these traces."""
         return [own for trace in traces if (own := self._by_trace.get(trace)) is not None]
 
-    def run(self, fed: Sequence[InputOperator], step: Step, turn: Callable[[Operator, Step], None]) -> bool:
-        """Run the operators that the pending deltas of `fed` reach; those of Python's have their `turn`.
+    def run(self, fed: Sequence[InputOperator], clock: Timer | None, meter: Meter | None, turn: Turn) -> bool:
+        """Run the operators that the pending deltas of `fed` reach; those of Python's have their `turn`, with
+        the clock and the meter.
 
         Returns false if Python has to run the step; what these turns did has to be undone then.
         """
         if self._skipped < min(self._refusals, _PATIENCE):
             self._skipped += 1
             return False
-        if not (self._call(fed, step, turn) and self._is_within(step)):
+        if not self._call(fed, clock, meter, turn) or (meter is not None and not self._is_within(meter)):
             self.abort()
             self._refusals, self._skipped = 2 * self._refusals + 1, 0
             return False
         self._refusals = 0
         if self._shown:
             self._hide()
-        if step.clock is not None:
-            self._numbers[arena.ELAPSED] = step.clock.lap()
+        if clock is not None:
+            self._numbers[arena.ELAPSED] = clock.lap()
         return True
 
     @property
@@ -135,9 +138,11 @@ class CompiledStep:
                 own.publish(frontier)
             changed.append(own)
         nursery = self._nurseries.current
-        changed += self._owners(self._nurseries.end_advance())
+        left = self._nurseries.end_advance()
+        if left:
+            changed += self._owners(left)
         if self._nurseries.current is not nursery:
-            self._arrays[NURSERY, 0] = self._nurseries.current.ctypes.data
+            self._arrays[NURSERY, 0] = address_of(self._nurseries.current[None])
         if self._lent or self._kept:
             self._forget()
         return changed
@@ -169,7 +174,9 @@ class CompiledStep:
             operator.clear()
         self._shown.clear()
 
-    def _call(self, fed: Sequence[InputOperator], step: Step, turn: Callable[[Operator, Step], None]) -> bool:
+    def _call(
+        self, fed: Sequence[InputOperator], clock: Timer | None, meter: Meter | None, turn: Turn
+    ) -> bool:
         """Run the step; false if it has to be forgotten."""
         place, delta = opcodes.NOTHING, _NO_DELTA
         for input in fed:
@@ -180,19 +187,19 @@ class CompiledStep:
         try:
             status = run_reached(self._arrays, place, delta)
             while status == arena.ASKING:
-                self._answer(int(self._queue[self._numbers[arena.HEAD]]), step, turn)
+                self._answer(int(self._queue[self._numbers[arena.HEAD]]), clock, meter, turn)
                 status = run_reached(self._arrays, opcodes.NOTHING, _NO_DELTA)
         except (OverflowError, MemoryError):
             return False
         return status == arena.DONE  # type: ignore[no-any-return]
 
-    def _answer(self, place: int, step: Step, turn: Callable[[Operator, Step], None]) -> None:
+    def _answer(self, place: int, clock: Timer | None, meter: Meter | None, turn: Turn) -> None:
         """Let an operator of Python's have its turn, and tell its changes."""
         operator = self._program.body[place]
         for source in operator.inputs:
             self._show(source)
         self._shown.append(operator)
-        turn(operator, step)
+        turn(operator, clock, meter)
         delta = operator.delta()
         if delta is not None:
             self._kept.append(np.ascontiguousarray(delta))
@@ -219,13 +226,11 @@ class CompiledStep:
         added = own.trace.table[line[tables.BEFORE]].tolist()
         return copied(added[ADDRESS], added[ROWS], added[COLUMNS])
 
-    def _is_within(self, step: Step) -> bool:
-        """Whether all operators together have made no more than one of them may."""
-        if step.meter is None:
-            return True
+    def _is_within(self, meter: Meter) -> bool:
+        """Whether all operators together have made no more than the meter lets one of them make."""
         made = int(self._operators[self._queue[: self.turns], tables.MADE].sum())
         try:
-            step.meter.ran(0, made, WORD * self._numbers[arena.WORDS])
+            meter.ran(0, made, WORD * self._numbers[arena.WORDS])
         except OverBudget:
             return False
         return True

@@ -104,7 +104,7 @@ class RunningDataflow:
     def step(self, clock: Timer | None = None, meter: Meter | None = None) -> Step:
         """The outermost scope's step of an advance that is not computed here. It may replace traces."""
         self._rewired()
-        return Step((), NO_ROUNDS, self, self._changed, self.order.masks, clock, meter)
+        return self._new_step(clock, meter)
 
     def run(self, rows: int = LARGE, meter: Meter | None = None) -> None:
         """Run the operators that the inputs' changes reach, for `rows` rows of changes, as far as the meter
@@ -130,15 +130,23 @@ class RunningDataflow:
 
     def _step(self, rows: int, meter: Meter | None, *, is_whole: bool) -> None:
         """Run one step of an advance of `rows` rows; `is_whole` if it is the only one."""
-        step = Step((), NO_ROUNDS, self, self._changed, self.order.masks, self._sampling.clock(rows), meter)
-        if is_whole and self._runs_compiled(rows, step):
+        clock = self._sampling.clock(rows)
+        if is_whole and self._runs_compiled(rows, clock, meter):
             return
+        step = self._new_step(clock, meter)
         for turn in self.turns.reached(input for input in self._fed if input.pending is not None):
             self._turn(turn.operator, step)
             if not turn.operator.has_changes:
                 turn.operator.clear()
             for source in turn.last_reads:
                 source.clear()
+
+    def _new_step(self, clock: Timer | None, meter: Meter | None) -> Step:
+        return Step((), NO_ROUNDS, self, self._changed, self.order.masks, clock, meter)
+
+    def _asked(self, operator: Operator, clock: Timer | None, meter: Meter | None) -> None:
+        """Run the step of an operator that compiled code leaves to Python."""
+        self._turn(operator, self._new_step(clock, meter))
 
     def _turn(self, operator: Operator, step: Step) -> None:
         """Run an operator's step."""
@@ -156,16 +164,16 @@ class RunningDataflow:
         if step.clock is not None:
             step.clock.note(operator)
 
-    def _runs_compiled(self, rows: int, step: Step) -> bool:
+    def _runs_compiled(self, rows: int, clock: Timer | None, meter: Meter | None) -> bool:
         """Run a step of few rows, which is a whole advance, in compiled code; false if it is Python's."""
-        is_seen = step.meter is not None and step.meter.sees_steps
+        is_seen = meter is not None and meter.sees_steps
         if rows > FEW or is_seen or not self.order.is_total or not self._fed:
             return False
         if self._compiled is None:
             self._compiled = CompiledStep(self.turns)
-        if step.meter is not None:
-            step.meter.begin(self._fed[0])
-        if not self._compiled.run(self._fed, step, self._turn):
+        if meter is not None:
+            meter.begin(self._fed[0])
+        if not self._compiled.run(self._fed, clock, meter, self._asked):
             self._withdraw()
             return False
         for input in self._fed:

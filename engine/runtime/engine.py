@@ -435,8 +435,7 @@ class Engine:
         self._check_unstaged()
         deltas = {name: np.ascontiguousarray(delta) for name, delta in deltas.items()}
         frontier = upper if isinstance(upper, Frontier) else Frontier(self._order, (upper,))
-        self._registry.check_deltas(deltas, self.frontier, frontier)
-        self._registry.require_texts(deltas, self.dictionary)
+        self._registry.check_deltas(deltas, self._snapshot.frontier, frontier, self.dictionary)
         advance = Advance(self._dataflow, self._registry, self.dictionary, self._options, deltas, scans)
         stage = Stage(frontier, self._dataflow.operators, self._publish, self._abort)
         try:
@@ -583,7 +582,8 @@ class Engine:
         self._unstage(stage)
         changed = self._dataflow.publish(stage.frontier)
         lost = self._lost(stage) if stage.failed else {}
-        self._snapshot = self._snapshot.replaced({**lost, **self._renewed(changed)}, stage.frontier)
+        renewed = self._registry.renewed(changed, self._snapshot.relations)
+        self._snapshot = self._snapshot.replaced({**lost, **renewed} if lost else renewed, stage.frontier)
 
     def _lost(self, stage: Stage) -> dict[str, RelationSnapshot]:
         """The views that have failed in a stage, which are maintained no more."""

@@ -96,24 +96,23 @@ class Registry:
             if known != source:
                 raise PlanError(f"the plan reads {source.name} as {source.schema}, but it is {known.schema}")
 
-    def check_deltas(self, deltas: Mapping[str, np.ndarray], lower: Frontier, upper: Frontier) -> None:
+    def check_deltas(
+        self, deltas: Mapping[str, np.ndarray], lower: Frontier, upper: Frontier, dictionary: Dictionary
+    ) -> None:
         """Check that deltas are of known sources and of the right shape, at times from `lower` on, before
-        `upper`."""
+        `upper`, and that they refer to no text that is gone, because nobody held it."""
         if not upper.is_at_or_after(lower):
             raise EpochError(f"an advance to {upper} goes back: times before {lower} are complete")
         for name, delta in deltas.items():
-            lines = self._source(name).lines
-            if delta.ndim != 2 or len(delta) != lines or delta.dtype != _WORDS:
+            source = self._source(name)
+            if delta.ndim != 2 or len(delta) != source.lines or delta.dtype != _WORDS:
                 raise PlanError(
-                    f"a delta of {name} is {delta.dtype}{list(delta.shape)}, not int64[{lines}, n]"
+                    f"a delta of {name} is {delta.dtype}{list(delta.shape)}, not int64[{source.lines}, n]"
                 )
             if not _are_within(delta, lower, upper):
                 raise EpochError(f"a change of {name} is at a time before {lower}, or not before {upper}")
-
-    def require_texts(self, deltas: Mapping[str, np.ndarray], dictionary: Dictionary) -> None:
-        """Raises EngineError if a delta refers to a text that is gone, because nobody held it."""
-        for name, delta in deltas.items():
-            require_texts(self._source(name), delta, dictionary)
+            if source.explained:
+                require_texts(source, delta, dictionary)
 
     def _source(self, name: str) -> KnownSource:
         source = self.sources.get(name)
@@ -174,7 +173,8 @@ class Registry:
         for state in states:
             if isinstance(state, History):
                 name, trace = state.name, state.trace
-                if name not in found and self.history(name) is state:
+                known = self.views.get(name) or self.sources.get(name)
+                if known is not None and known.history is state and name not in found:
                     found[name] = relations[name].with_rows(trace.shown(), trace.since)
             elif isinstance(state, FailureLog):
                 for name in state.readers & self.views.keys():

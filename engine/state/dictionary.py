@@ -304,7 +304,7 @@ class Dictionary:
     def hold(self) -> object:
         """As long as somebody has this object, all words that are entries now, or come to be, keep their
         meaning."""
-        return self._generations.hold()
+        return self._generations.current
 
     @contextmanager
     def holding(self) -> Iterator[None]:

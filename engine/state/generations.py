@@ -15,7 +15,8 @@ from engine.state.entries import Entries, ExceptionalWord
 
 
 class Generations:
-    """`current` is the newest generation."""
+    """`current` is the newest generation. As long as somebody has it, its words and those of later ones can
+    be found."""
 
     def __init__(self) -> None:
         self.current = Entries()
@@ -30,11 +31,6 @@ class Generations:
     def bytes(self) -> int:
         """The size of all generations."""
         return self.current.bytes + sum(entries.bytes for entries in self._held())
-
-    def hold(self) -> object:
-        """As long as somebody has this object, the words of this generation and of later ones can be
-        found."""
-        return self.current
 
     def retire(self, new: Entries, exceptions: dict[str, ExceptionalWord]) -> None:
         """Put a new generation in the place of the current one, whose exceptions are given."""
