@@ -41,8 +41,8 @@ same workloads in miniature, and `python -m bench W1 W3` runs only the named one
 - **The data** come from numpy with seed 1: every run makes the same rows and the same changes.
 - **load** brings all rows in one epoch. A round **replaces** rows: in one epoch some rows go, chosen at
   random, and as many random rows come. The clock runs from handing the change to the engine until every
-  view shows it; making the change is not timed. The 99th percentile is the nearest rank: of ten rounds it
-  is the slowest.
+  view shows it; making the change is not timed, and changes of few rows are made some hundred at a time.
+  The 99th percentile is the nearest rank: of ten rounds it is the slowest.
 - **processor** is the processor time of all threads for a round (for HTTP, of the service for a request). It
   says more than the clock where other work shares the machine.
 - **rows/s** is the number of changes of all rounds, deletions and insertions, divided by the time of all

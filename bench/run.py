@@ -3,13 +3,18 @@
 The reference takes its turns between ours, so that what others do on the machine meets both.
 
 A round makes a change visible in every view: it stages one epoch and publishes it. The change itself is made
-before the clock starts. Memory is the engine's alone: the resident set above that of the process with all
-code loaded (a small run of the same workload comes first, and then all kernels are loaded) and with the
-workload's own rows in place; the delta that is passed in counts.
+before the clock starts. Those of small rounds are made together, because a round meets caches as the work
+before it has left them: numpy would leave them otherwise than the few instructions by which the reference
+makes a change.
+
+Memory is the engine's alone: the resident set above that of the process with all code loaded (a small run of
+the same workload comes first, and then all kernels are loaded) and with the workload's own rows in place; the
+delta that is passed in counts.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -22,12 +27,14 @@ from bench.measure import Meter, Timing
 from bench.phase_figures import PhaseFigures
 from bench.subject import Subject
 from bench.workloads import ON_ALL_CORES, build
-from bench.workloads.base import LOAD, Phase, Workload, load, rows
+from bench.workloads.base import LOAD, Deltas, Phase, Workload, load, rows
 from engine.kernels.build import found
 from engine.kernels.parallel.threads import available, use
 
 TURNS = 3
 """Of ours and of the reference, if it runs too."""
+AHEAD = 1_000
+"""Changes are made ahead of their rounds until they replace so many rows."""
 
 
 @dataclass(frozen=True)
@@ -98,19 +105,38 @@ def _rounds_of(workload: Workload) -> _Turn:
     for phase in (Phase(LOAD, 1), *workload.phases):
         measure.reset_peak()
         meter, count = Meter(), 0
-        for number in range(phase.rounds):
-            count += _round(subject, workload, phase.size(number), meter)
+        for sizes in _together(phase):
+            count += _rounds(subject, workload, sizes, meter)
         phases.append(PhaseFigures(phase.batch, meter.timing, measure.peak() - baseline))
         changes.append(count)
     answers = {view.name: subject.rows(view.name) for view in workload.views if not view.idle}
     return _Turn(phases, changes, answers)
 
 
-def _round(subject: Subject, workload: Workload, batch: int, meter: Meter) -> int:
-    """Makes a change and brings it into the engine; gives the number of its rows."""
-    deltas = load(workload, subject.epoch) if batch == LOAD else workload.change(batch, subject.epoch)
-    meter.add(partial(subject.advance, deltas))
-    return sum(delta.shape[1] for delta in deltas.values())
+def _together(phase: Phase) -> Iterator[list[int]]:
+    """The sizes of the phase's rounds, divided into those whose changes are made together."""
+    sizes: list[int] = []
+    for number in range(phase.rounds):
+        sizes.append(phase.size(number))
+        if sum(sizes) >= AHEAD:
+            yield sizes
+            sizes = []
+    if sizes:
+        yield sizes
+
+
+def _rounds(subject: Subject, workload: Workload, sizes: list[int], meter: Meter) -> int:
+    """Makes changes of these sizes, and brings them into the engine one after the other; gives the number of
+    their rows."""
+    count = 0
+    for deltas in [_change(workload, size, subject.epoch + ahead) for ahead, size in enumerate(sizes)]:
+        meter.add(partial(subject.advance, deltas))
+        count += sum(delta.shape[1] for delta in deltas.values())
+    return count
+
+
+def _change(workload: Workload, batch: int, epoch: int) -> Deltas:
+    return load(workload, epoch) if batch == LOAD else workload.change(batch, epoch)
 
 
 def _duckdb_part(name: str, quick: bool, answers: dict[str, np.ndarray]) -> tuple[str, int, list[float]]:
