@@ -187,24 +187,19 @@ class CompiledStep:
         try:
             status = run_reached(self._arrays, place, delta)
             while status == arena.ASKING:
-                operator = self._program.body[self._queue[self._numbers[arena.HEAD]]]
-                self._let_see(operator)
-                turn(operator, clock, meter)
-                self._tell(operator)
+                self._answer(int(self._queue[self._numbers[arena.HEAD]]), clock, meter, turn)
                 status = run_reached(self._arrays, opcodes.NOTHING, _NO_DELTA)
         except (OverflowError, MemoryError):
             return False
         return status == arena.DONE  # type: ignore[no-any-return]
 
-    def _let_see(self, operator: Operator) -> None:
-        """Let an operator of Python's see the changes of its inputs."""
+    def _answer(self, place: int, clock: Timer | None, meter: Meter | None, turn: Turn) -> None:
+        """Let an operator of Python's have its turn, and tell its changes."""
+        operator = self._program.body[place]
         for source in operator.inputs:
             self._show(source)
         self._shown.append(operator)
-
-    def _tell(self, operator: Operator) -> None:
-        """Tell compiled code the changes of an operator that was Python's."""
-        place = self._program.places[operator]
+        turn(operator, clock, meter)
         delta = operator.delta()
         if delta is not None:
             self._kept.append(np.ascontiguousarray(delta))

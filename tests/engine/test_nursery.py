@@ -124,7 +124,7 @@ def test_what_seldom_changes_keeps_no_nursery(monkeypatch: pytest.MonkeyPatch) -
         used.add(engine._dataflow._compiled._nurseries.current.ctypes.data)
         if number % 400 == 0:
             engine.create_view(f"degrees {number}", DEGREES)
-    assert len(used) <= 5
+    assert len(used) <= 8  # of some hundred that have begun
     assert shown(engine.snapshot, "edges") == edges
     for it in quiet:
         assert shown(engine.snapshot, it.name) == {(200 * int(it.name[-1]) + 7, 0): 1}
