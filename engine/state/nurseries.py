@@ -85,7 +85,6 @@ class Nurseries:
         left = []
         while self._leaving:
             trace = self._leaving[-1]
-            trace.nurse(self.current)
             fuel = trace.move(self.current, self.cursor, len(self.current) // 2, fuel)
             if fuel == 0:
                 break
@@ -105,6 +104,8 @@ class Nurseries:
         self._old, self.current, self._next = self.current, self._next, None
         self._taken[0] = self._before = 0
         self._leaving, self._traces = list(self._traces), {}
+        for trace in self._leaving:
+            trace.nurse(self.current)
         return left
 
 
