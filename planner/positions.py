@@ -8,6 +8,8 @@ ancestor.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from functools import cached_property
 from typing import NoReturn
 
 from sqlglot import Dialect, exp
@@ -25,19 +27,61 @@ def remember(tree: exp.Expression, text: str, dialect: str) -> None:
     tree.meta[_TEXT] = (text, dialect)
 
 
+class Places:
+    """The places of nodes of one tree, which does not change meanwhile: the text is read once, and the tree
+    walked once."""
+
+    def __init__(self, tree: exp.Expr) -> None:
+        self._root = tree.root()
+
+    def of(self, node: exp.Expr, keyword: str = "") -> Place:
+        """Line and column, both from 1, of the node, or of the `keyword` before it; (None, None) if
+        unknown."""
+        first = _first_mark(node)
+        if keyword or "line" not in node.meta:
+            token = self._keyword(node, keyword, first)
+            if token is not None:
+                return token.line, token.col - (token.end - token.start)
+        inner = node
+        while first is None and inner.parent is not None:
+            first, inner = _first_mark(inner.parent, inner), inner.parent
+        return (first["line"], _column(first)) if first is not None else (None, None)
+
+    def _keyword(self, node: exp.Expr, keyword: str, first: dict | None) -> Token | None:
+        """The requested keyword, the last one before the node's first mark; without a request, the keyword
+        that begins the node, between the marked nodes before it and its own."""
+        wanted = keyword or node.sql(_written(self._root)[1]).split(" ")[0].split("(")[0].split("[")[0]
+        tokens = self._tokens.get(wanted.upper(), [])
+        low = 0 if keyword and first is not None else bisect_left(tokens, self._end_before(node), key=_start)
+        place = low if first is None else bisect_right(tokens, first["start"], key=_start) - 1
+        return tokens[place] if low <= place < len(tokens) else None
+
+    @cached_property
+    def _tokens(self) -> dict[str, list[Token]]:
+        """The tokens of the text by their first words."""
+        found: dict[str, list[Token]] = {}
+        for token in tokens_of(self._root):
+            found.setdefault(token.text.upper().split(" ")[0], []).append(token)
+        return found
+
+    def _end_before(self, node: exp.Expr) -> int:
+        """The end of the last marked node before `node` in the tree's own order."""
+        ends, last = self._ends
+        return ends.get(id(node), last)
+
+    @cached_property
+    def _ends(self) -> tuple[dict[int, int], int]:
+        """For each node the end of the last marked one before it; and that of the last one of all."""
+        ends, end = {}, 0
+        for node in self._root.walk(bfs=False):
+            ends[id(node)] = end
+            end = max(end, node.meta.get("end", 0))
+        return ends, end
+
+
 def position(node: exp.Expr | None, keyword: str = "") -> Place:
-    """Line and column, both from 1, of the node, or of the `keyword` before it; (None, None) if unknown."""
-    if node is None:
-        return None, None
-    first = _first_mark(node)
-    if keyword or "line" not in node.meta:
-        found = _keyword_place(node, keyword, first)
-        if found is not None:
-            return found
-    inner = node
-    while first is None and inner.parent is not None:
-        first, inner = _first_mark(inner.parent, inner), inner.parent
-    return (first["line"], _column(first)) if first is not None else (None, None)
+    """The place of one node, or of the `keyword` before it, as `Places.of` tells it."""
+    return (None, None) if node is None else Places(node).of(node, keyword)
 
 
 def fail(error: PlannerError, node: exp.Expr | None, keyword: str = "") -> NoReturn:
@@ -52,7 +96,21 @@ def refuse(node: exp.Expr | None, what: str, hint: str = "", keyword: str = "") 
 
 def tokens_of(tree: exp.Expr) -> list[Token]:
     """The tokens of the text from which a tree was parsed; none if it is not known."""
-    return _tokens(*tree.root().meta.get(_TEXT, ("", "postgres")))
+    text, dialect = _written(tree.root())
+    try:
+        return Dialect.get_or_raise(dialect).tokenize(text)
+    except SqlglotError:
+        return []
+
+
+def _written(root: exp.Expr) -> tuple[str, str]:
+    """The text of a tree, and its dialect."""
+    written: tuple[str, str] = root.meta.get(_TEXT, ("", "postgres"))
+    return written
+
+
+def _start(token: Token) -> int:
+    return token.start
 
 
 def _column(mark: dict) -> int:
@@ -64,38 +122,3 @@ def _first_mark(node: exp.Expr, seen: exp.Expr | None = None) -> dict | None:
     below = node.walk(prune=lambda each: each is seen)
     marks = [each.meta for each in below if "line" in each.meta and "start" in each.meta]
     return min(marks, key=lambda mark: mark["start"]) if marks else None
-
-
-def _keyword_place(node: exp.Expr, keyword: str, first: dict | None) -> Place | None:
-    """The place of the requested keyword, the last one before the node's first mark; without a request, of
-    the keyword that begins the node, between the marked nodes before it and its own."""
-    text, dialect = node.root().meta.get(_TEXT, ("", "postgres"))
-    wanted = keyword or node.sql(dialect).split(" ")[0].split("(")[0].split("[")[0]
-    start = 0 if keyword and first is not None else _end_before(node)
-    tokens = [
-        token
-        for token in _tokens(text, dialect)
-        if token.text.upper().split(" ")[0] == wanted.upper()
-        and start <= token.start <= (first["start"] if first is not None else len(text))
-    ]
-    if not tokens:
-        return None
-    token = tokens[-1] if first is not None else tokens[0]
-    return token.line, token.col - (token.end - token.start)
-
-
-def _tokens(text: str, dialect: str) -> list[Token]:
-    try:
-        return Dialect.get_or_raise(dialect).tokenize(text)
-    except SqlglotError:
-        return []
-
-
-def _end_before(node: exp.Expr) -> int:
-    """The end of the last marked node before `node` in the tree's own order."""
-    end = 0
-    for other in node.root().walk(bfs=False):
-        if other is node:
-            break
-        end = max(end, other.meta.get("end", 0))
-    return end

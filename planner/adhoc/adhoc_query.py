@@ -43,7 +43,7 @@ from planner.errors import InvalidQuery, UnknownTable
 from planner.identifiers import fold, relation_name
 from planner.limits import count_relation
 from planner.native.templates import with_native_items
-from planner.positions import fail, position, refuse
+from planner.positions import Places, fail, refuse
 from planner.relation_names import own_name, shown_name
 from planner.rewriting.closed_windows import watermark_of, with_delays
 from planner.rewriting.window_clauses import with_times
@@ -218,9 +218,10 @@ def named(column: exp.Expression) -> exp.Expression:
 def _places(query: exp.Expression) -> dict[str, tuple[tuple[int, int], ...]]:
     """The places of names and functions, in order, by name."""
     found: dict[str, set[tuple[int, int]]] = {}
+    places = Places(query)
     for node in query.walk():
         name = _written_name(node)
-        line, column = position(node) if name else (None, None)
+        line, column = places.of(node) if name else (None, None)
         if line is not None and column is not None:
             found.setdefault(name, set()).add((line, column))
     return {name: tuple(sorted(places)) for name, places in found.items()}
@@ -229,7 +230,7 @@ def _places(query: exp.Expression) -> dict[str, tuple[tuple[int, int], ...]]:
 def _written_name(node: exp.Expr) -> str:
     """The name that the node is or calls, as DuckDB's text spells it; empty for any other node."""
     if isinstance(node, exp.Identifier | exp.Anonymous):
-        return node.name.lower()
+        return node.name.lower() if "line" in node.meta else ""
     if not isinstance(node, exp.Func):
         return ""
     if not any(node.iter_expressions()):
