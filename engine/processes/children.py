@@ -29,7 +29,8 @@ _LOADED: list[str] = ["engine.processes.without_main"]
 
 def preload(module: str) -> None:
     """Load a module in the server too. Has an effect only before the first child."""
-    _LOADED.append(module)
+    if module not in _LOADED:
+        _LOADED.append(module)
     _CONTEXT.set_forkserver_preload(_LOADED)
 
 

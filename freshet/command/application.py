@@ -89,7 +89,7 @@ def freshet(
     `--url` and `--key`, say where it is and who asks. On a terminal they print tables, into a pipe NDJSON.
     """
     if context.invoked_subcommand is None:
-        import_module("service.process.serving").serve()
+        import_module("service.process.beginning").serve()
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -25,4 +25,4 @@ def serve() -> None:
     The service listens on the loopback alone until it is told otherwise. Its settings are environment
     variables.
     """
-    import_module("service.process.serving").serve()  # it takes seconds to load, and help does without it
+    import_module("service.process.beginning").serve()

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 import textwrap
-from importlib import import_module
 from importlib.metadata import version
 from typing import NoReturn
 
+from service.process.beginning import serve
 from service.settings.settings import SETTINGS, Setting
 
 _ABOUT = "The service of Freshet. `freshet --help` shows the other commands: demo, sql, keys and more."
@@ -38,7 +38,7 @@ def read_arguments(arguments: list[str] | None = None) -> argparse.Namespace:
 def main() -> None:
     """Serves, and exits."""
     read_arguments()
-    import_module("service.process.serving").serve()  # it takes seconds to load, and help does without it
+    serve()
 
 
 def _described(setting: Setting) -> str:

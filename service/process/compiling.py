@@ -1,9 +1,9 @@
 """Loading and compiling kernels in the background of a running service.
 
-The kernels of a small epoch are loaded at once, so that the first change need not wait for them; the server
-of child processes begins at once too, and loads those of large work. Later, when the service has begun its
-work, those that no file has are compiled. Code that needs a kernel sooner loads or compiles it itself; others
-find what this process has compiled.
+The kernels of a small epoch are loaded at once, so that the first change need not wait for them. The server
+of child processes, which loads those of large work, begins at once too, unless it runs (`beginning.py`).
+Later, when the service has begun its work, kernels that no file has are compiled. Code that needs a kernel
+sooner loads or compiles it itself; others find what this process has compiled.
 """
 
 from __future__ import annotations

@@ -25,7 +25,6 @@ from fastapi import FastAPI
 from engine.processes.without_pandas import leave_pandas_out
 from service.app import create_app, end_feeds
 from service.http.protocol import LimitedProtocol
-from service.privacy import keep_private
 from service.process.certificates import Certificate
 from service.process.compiling import Compiling
 from service.process.deadline import end_by, leave, leave_deposed
@@ -95,7 +94,6 @@ def certificate_of(settings: Settings) -> Certificate | None:
 
 def serve() -> None:
     """Reads the settings, serves, and ends the process; one sentence says why it cannot begin."""
-    keep_private()
     try:
         settings = Settings.from_environment()
         certificate = certificate_of(settings)

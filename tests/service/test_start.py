@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +16,7 @@ from service.errors import start_failure
 from service.http.routes.operation_routes import VERSION
 from service.metrics import Metrics
 from service.privacy import tighten
+from service.process.beginning import PRELOADED
 from service.process.commandline import read_arguments
 from service.process.listening import listen
 from service.running.state import recover
@@ -156,3 +159,39 @@ def test_a_port_that_is_taken() -> None:
         port = taken.getsockname()[1]
         with pytest.raises(ValueError, match=f"port {port}.*in use"):
             listen("127.0.0.1", port)
+
+
+_ASKED = """
+from engine.processes import children
+
+asked = []
+children.preload = asked.append
+import service.process.serving
+print(*asked)
+"""
+
+
+def test_the_server_of_children_begins_with_all_modules_that_are_asked_for() -> None:
+    asked = subprocess.run(
+        [sys.executable, "-c", _ASKED], check=True, timeout=120, capture_output=True, text=True
+    )
+    assert sorted(asked.stdout.split()) == sorted(PRELOADED)
+
+
+def test_the_server_of_children_begins_before_the_service_is_loaded() -> None:
+    """If there is more than one core: its modules and those of the service are loaded side by side."""
+    begun = """
+import sys
+from engine.kernels.parallel import threads
+from engine.processes import children
+from service.process import beginning
+
+threads.available = lambda: {cores}
+children.begin = lambda: print(children._LOADED[1:] == list(beginning.PRELOADED))
+beginning.import_module = lambda name: sys.exit(print(name))
+beginning.serve()
+"""
+    for cores, said in ((2, ["True", "service.process.serving"]), (1, ["service.process.serving"])):
+        program = [sys.executable, "-c", begun.format(cores=cores)]
+        ran = subprocess.run(program, check=True, timeout=120, capture_output=True, text=True)
+        assert ran.stdout.split() == said
