@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from engine.kernels.words import NULL
 from engine.state.dictionary import Dictionary
+from engine.state.entries import Entries
 from engine.state.store.directory import StateDirectory
 from engine.state.store.files import TextFile
 
@@ -78,26 +79,13 @@ class TaskDictionary(Dictionary):
         missing = words[self._entries.known(words) < 0]
         return np.unique(missing[missing != NULL])
 
-    def array(self, words: np.ndarray) -> pa.LargeStringArray:
-        try:
-            return super().array(words)
-        except KeyError:
-            self.require(words)
-            return super().array(words)
-
     def entry_numbers(self, words: np.ndarray) -> np.ndarray:
-        try:
-            return super().entry_numbers(words)
-        except KeyError:
-            self.require(words)
-            return super().entry_numbers(words)
+        self.require(words)
+        return super().entry_numbers(words)
 
-    def compare(self, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        try:
-            return super().compare(left, right)
-        except KeyError:
-            self.require(np.concatenate((left, right)))
-            return super().compare(left, right)
+    def _with(self, words: np.ndarray) -> Entries:
+        self.require(words)
+        return self._entries
 
     @contextmanager
     def knowing(self) -> Iterator[None]:

@@ -103,6 +103,9 @@ def test_every_use_of_a_word_finds_its_text(directory: Counted, service: Diction
     assert task(directory, files).texts(words) == texts
     assert task(directory, files).text(int(words[3])) == texts[3]
     assert task(directory, files).compare(words[:-1], words[1:]).tolist() == [-1] * 39
+    matched = np.empty(40, np.int64)
+    task(directory, files).match(words, [b"text ", b"7"], False, matched)
+    assert np.flatnonzero(matched).tolist() == [7, 17, 27, 37]
     dictionary = task(directory, files)
     assert dictionary.entry_words(dictionary.entry_numbers(words)).tolist() == words.tolist()
 
