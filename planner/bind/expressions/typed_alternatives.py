@@ -54,12 +54,9 @@ def _common(template: str, values: Sequence[Expression], dialect: str) -> Type:
     """DuckDB's type for a template with a place for each value, and in some dialects no digit less than the
     values have."""
     type = type_of(template, tuple(map(argument, values)))
-    keeps = has(dialect, Trait.KEEPS_DIGITS) and type is not UNTYPED
-    return (
-        with_all_digits(type, [value.type for value in values if value.type is not UNTYPED])
-        if keeps
-        else type
-    )
+    if type is UNTYPED or not has(dialect, Trait.KEEPS_DIGITS):
+        return type
+    return with_all_digits(type, [value.type for value in values if value.type is not UNTYPED])
 
 
 def _are_mixed(values: Sequence[Expression], dialect: str) -> bool:
