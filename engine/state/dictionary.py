@@ -250,7 +250,10 @@ class Dictionary:
 
     def entry_numbers(self, words: np.ndarray) -> np.ndarray:
         """The entry numbers of `words`, -1 for NULL; KeyError if no entry has one of them."""
-        return self._entries.numbers(words)
+        try:
+            return self._entries.numbers(words)
+        except KeyError:
+            return self._with(words).numbers(words)
 
     def slice(self, first: int, last: int) -> tuple[np.ndarray, pa.LargeStringArray]:
         """The words and texts of the entries numbered from `first` up to `last`."""

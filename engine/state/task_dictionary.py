@@ -79,10 +79,6 @@ class TaskDictionary(Dictionary):
         missing = words[self._entries.known(words) < 0]
         return np.unique(missing[missing != NULL])
 
-    def entry_numbers(self, words: np.ndarray) -> np.ndarray:
-        self.require(words)
-        return super().entry_numbers(words)
-
     def _with(self, words: np.ndarray) -> Entries:
         self.require(words)
         return self._entries

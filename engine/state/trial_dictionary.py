@@ -44,10 +44,6 @@ class TrialDictionary(Dictionary):
         words = np.ascontiguousarray(words)
         self._with(words).numbers(words)
 
-    def entry_numbers(self, words: np.ndarray) -> np.ndarray:
-        self.require(words)
-        return super().entry_numbers(words)
-
     def _resolve(self, offsets: np.ndarray, data: np.ndarray, valid: np.ndarray | None = None) -> np.ndarray:
         self._check()
         self._allow(int(offsets[-1] - offsets[0]))
