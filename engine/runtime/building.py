@@ -10,6 +10,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeVar
@@ -50,6 +51,11 @@ class Ground:
     def rows(self) -> int:
         """The number of differences of all sources."""
         return sum(len(layer) for layers in self.layers.values() for layer in layers)
+
+    @property
+    def words(self) -> int:
+        """The number of values in them."""
+        return sum(math.prod(layer.rows.shape) for layers in self.layers.values() for layer in layers)
 
 
 @dataclass(eq=False)

@@ -362,6 +362,10 @@ class Engine:
         """How many differences of its sources the hydration of a plan starts from."""
         return sum(self.rows(source.name) for source in sources_of(plan))
 
+    def input_words(self, plan: Node) -> int:
+        """How many values these have."""
+        return sum(self.rows(source.name) * len(source.schema) for source in sources_of(plan))
+
     def rows(self, name: str) -> int:
         """About how many rows a source or view has: the number of its kept differences."""
         return self._registry.rows(name)

@@ -390,7 +390,9 @@ class Definitions:
         `pasts` are what the view was before."""
         self.clock.start_for(plan)
         placement = self._placement
-        executor = None if placement is None else placement.executor(self.engine.input_rows(plan))
+        executor = None
+        if placement is not None:
+            executor = placement.executor(self.engine.input_rows(plan), self.engine.input_words(plan))
         meter = None if allowance is None else Spending(allowance)
         self.engine.create_view(name, plan, executor, meter, pasts)
         self.clock.note_reader()

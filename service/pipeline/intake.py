@@ -56,8 +56,8 @@ class Intake:
             return
         table = self._table()
         reader = BatchReader(self._record.definition.reading, table, self._runtime.dictionary)
-        settings = self._runtime.settings
-        large = settings.spark == Where.ALWAYS or sum(sizes.values()) >= settings.spark_rows
+        always = self._runtime.settings.spark == Where.ALWAYS
+        large = always or not self._has_room(table, sum(sizes.values()))
         try:
             loaded = self._load(reader, table, paths, files) if large and paths else None
             self.progress = loaded or self._change(session, reader, table, paths, files)
@@ -107,10 +107,9 @@ class Intake:
         self, reader: BatchReader, table: Definition, paths: Sequence[Path], files: tuple[str, ...]
     ) -> SourceProgress | None:
         """Applies the batch on Spark. Returns the new progress, or None if the batch is not for Spark."""
-        settings = self._runtime.settings
-        where = Where(settings.spark)
+        where = Where(self._runtime.settings.spark)
         scan = None if where is Where.NEVER else reader.scan(self._sessions.get(), paths)
-        if scan is None or (where is Where.AUTO and scan.frame.count() < settings.spark_rows):
+        if scan is None or (where is Where.AUTO and self._has_room(table, scan.frame.count())):
             return None
         progress, id = self.progress, self._record.id
 
@@ -124,3 +123,7 @@ class Intake:
         except Declined:
             return None
         return progress.after(files, applied.epoch, scanned.rows, scanned.skipped)
+
+    def _has_room(self, table: Definition, rows: int) -> bool:
+        """Whether so many rows are for this process."""
+        return self._runtime.settings.has_room(rows, rows * len(table.schema))

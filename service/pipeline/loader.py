@@ -113,10 +113,12 @@ class Loader:
 
     def _are_few(self, run: JobRun, definition: Definition, scan: RowScan, most: float) -> bool:
         """Whether the rows are so few that the process takes them."""
-        if most < self.runtime.settings.spark_rows:
+        settings, columns = self.runtime.settings, len(definition.schema)
+        if settings.has_room(most, most * columns):
             return True
         with self._watched(run, definition, "count", 0.1, 0.2):
-            return scan.frame.count() < self.runtime.settings.spark_rows
+            rows = scan.frame.count()
+        return settings.has_room(rows, rows * columns)
 
     def _done(self, run: JobRun, scanned: Scanned, applied: Applied) -> Job:
         self.runtime.metrics.loaded_rows.add(scanned.rows)

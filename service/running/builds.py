@@ -248,7 +248,7 @@ class Builds:
         definitions.clock.start_for(plan)
         replacing = intended.rebuilt is not None
         building = engine.begin_view(name, plan, replacing=replacing, with_past=intended.with_past)
-        spark = None if placement is None else placement.executor(building.ground.rows)
+        spark = None if placement is None else placement.for_build(building)
         build = ViewBuild(building, spark, self._state.settings, intended=intended)
         self.all = {**self.all, name: build}
         return build

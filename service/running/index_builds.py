@@ -144,7 +144,7 @@ class IndexBuilds:
         if there is not None and there.failure is None:
             return None
         building = engine.begin_view(wanted.name, wanted.plan, replacing=there is not None)
-        spark = None if placement is None else placement.executor(building.ground.rows)
+        spark = None if placement is None else placement.for_build(building)
         build = self._running[wanted.name] = EngineBuild(building, spark, self._state.settings)
         return build
 

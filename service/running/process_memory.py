@@ -1,4 +1,4 @@
-"""The memory of this process: what it has, what it may have, and the mark above which nothing large begins.
+"""The memory that this process has, and the mark above which nothing large begins.
 
 Anonymous memory counts: mapped files go from memory when something else needs it. At the mark, the service
 still has room for small changes and the views that exist. What takes more is refused until memory is free.
@@ -7,13 +7,12 @@ still has room for small changes and the views that exist. What takes more is re
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from time import monotonic
 
 from service.errors import Unavailable
+from service.settings.allowed_memory import allowed_bytes
 
 LARGE = 1 << 20
 """Bytes of a body that is refused above the mark."""
@@ -21,7 +20,6 @@ SHARE = 0.8
 """The mark, as a share of the memory that the process may have, if no setting says it."""
 _EVERY = 1.0
 """Seconds between two looks at the memory."""
-_MEMORY_CGROUP = re.compile(r"^\d+:(?:[^:]*,)?memory(?:,[^:]*)?:(.*)$|^0::(.*)$", re.MULTILINE)
 
 
 def resident_bytes() -> int:
@@ -37,27 +35,6 @@ def anonymous_bytes() -> int:
             if line.startswith("RssAnon:"):
                 return int(line.split()[1]) * 1024
     return 0
-
-
-def allowed_bytes(root: Path = Path("/")) -> int:
-    """The least of the machine's memory and the limits of the process's cgroups, of version 1 or 2. `root` is
-    where the system's files are."""
-    machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    return min([machine, *_cgroup_limits(root)])
-
-
-def _cgroup_limits(root: Path) -> Iterator[int]:
-    """The limits of the process's cgroup and of those around it; a container may see its own as the root."""
-    with suppress(OSError):
-        for of_memory, unified in _MEMORY_CGROUP.findall((root / "proc/self/cgroup").read_text()):
-            mount = root / "sys/fs/cgroup" / ("memory" if of_memory else "")
-            file = "memory.limit_in_bytes" if of_memory else "memory.max"
-            path = mount / (of_memory or unified).strip("/")
-            for group in (path, *path.parents):
-                if group != mount and mount not in group.parents:
-                    break
-                with suppress(OSError, ValueError):  # the cgroup is not seen from here, or has no limit
-                    yield int((group / file).read_text())
 
 
 class MemoryMark:

@@ -74,7 +74,7 @@ class ViewChecks:
         check_health(view, state.engine.snapshot, state.engine.snapshot.upper - 1, skip_errors=True)
         building = state.engine.begin_view(name, view.relation.plan, replacing=True, with_past=False)
         placement = state.placement
-        spark = None if placement is None else placement.executor(building.ground.rows)
+        spark = None if placement is None else placement.for_build(building)
         intended = IntendedView(view, view, {}, with_past=False)
         prefix = stack.enter_context(state.directory.reserving(building.files()))
         return ViewBuild(building, spark, state.settings, intended=intended), prefix

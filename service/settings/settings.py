@@ -14,6 +14,7 @@ from typing import Any
 
 from engine.spark.configuration import SparkOptions
 from planner.limits import PlanningLimits
+from service.settings.allowed_memory import allowed_bytes
 from service.settings.branch_settings import BranchSettings
 from service.settings.build_settings import BuildSettings
 from service.settings.doors import MIB, Doors
@@ -22,6 +23,10 @@ from service.settings.planning_settings import PlanningSettings
 from service.settings.postgres_settings import PostgresSettings
 from service.settings.query_limits import QuerySettings
 from service.settings.standby_settings import StandbySettings
+
+WORD_MEMORY = 64
+"""Bytes of memory to reckon with for a value that enters a pass. A load of 20 million rows of 16 columns has
+taken 18, and views over such rows take several times as much."""
 
 
 def _as(variable: str, meaning: str) -> dict[str, str]:
@@ -66,10 +71,11 @@ class Settings(
         ),
     )
     spark_rows: int = field(
-        default=5_000_000,
+        default=0,
         metadata=_as(
             "FRESHET_SPARK_ROWS",
-            "rows that enter in one pass, or that a new view reads, from which on Spark computes it",
+            "rows that enter in one pass, or that a new view reads, from which on Spark computes it; "
+            "0: more than the memory has room for",
         ),
     )
     spark_solo_rows: int = field(
@@ -265,6 +271,16 @@ class Settings(
         """The directory of the state's files."""
         return Path(self.state_directory) if self.state_directory else self.data / "state"
 
+    def has_room(self, rows: float, words: float, memory: int = 0) -> bool:
+        """Whether this machine computes so many rows of so many `words` itself, or leaves them to Spark.
+
+        `memory`: the bytes that the work may have here; 0: as many as the process.
+        """
+        if self.spark_rows:
+            return rows < self.spark_rows
+        here = allowed_bytes()
+        return words * WORD_MEMORY <= min(memory or here, here)
+
     @property
     def planning_limits(self) -> PlanningLimits:
         """What planning a query may cost."""
@@ -303,6 +319,7 @@ _MAY_BE_ZERO = frozenset(
     {
         "port",
         "local_load_bytes",
+        "spark_rows",
         "threads",
         "memory_high",
         "budget_memory",

@@ -112,8 +112,8 @@ class Commits:
         placement = self._placement
         if placement is None:
             return self._engine.stage(deltas, upper, gives_up=gives_up)
-        rows = sum(delta.shape[1] for delta in deltas.values())
-        stage = self._engine.stage(deltas, upper, placement.executor(rows), gives_up=gives_up)
+        executor = placement.for_deltas(deltas)
+        stage = self._engine.stage(deltas, upper, executor, gives_up=gives_up)
         if stage.declined:
             placement.declined(stage.declined)
         return stage

@@ -83,7 +83,7 @@ def compute(
     spending: Spending,
 ) -> None:
     """Computes changes as a side advance, on Spark if `placement` says so."""
-    executor = None if placement is None else placement.executor(sum(it.shape[1] for it in deltas.values()))
+    executor = None if placement is None else placement.for_deltas(deltas)
     if executor is not None:
         try:
             return aside.compute_on(executor, deltas, {}, prefix)

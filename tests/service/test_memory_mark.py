@@ -10,7 +10,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from service.running.process_memory import LARGE, SHARE, MemoryMark, allowed_bytes, anonymous_bytes
+from service.running.process_memory import LARGE, SHARE, MemoryMark, anonymous_bytes
+from service.settings.allowed_memory import allowed_bytes
 from service.settings.settings import Settings
 from tests.service.client import Client, code
 
