@@ -66,6 +66,10 @@ class OperatorTurns:
             for operator, place in self._places.items()
         )
 
+    def wanted(self, operator: Operator) -> frozenset[int] | None:
+        """The words of one of the operators that its readers read, None for all."""
+        return self.operators[self._places[operator]].wanted
+
     def reached(self, changed: Iterable[Operator]) -> Iterator[Turn]:
         """The turns of the changed operators, and of all that their changes reach. Run each before you ask
         for the next."""

@@ -15,10 +15,11 @@ from multiprocessing.connection import Connection
 import numpy as np
 
 from engine.errors import EngineError, OverBudget
+from engine.kernels.narrow.batch_type import WORD
 from engine.kernels.parallel import threads
 from engine.operators.allowance import Allowance, Spending
 from engine.operators.operator import Meter, Operator
-from engine.runtime.execution import ExecutorJob, Outcome
+from engine.runtime.execution import ExecutorJob, Outcome, Stored
 from engine.runtime.executor_jobs import read_stored
 from engine.runtime.hydration import Hydration
 from engine.runtime.kept import kept_states
@@ -90,7 +91,22 @@ def run_job(
 def _confine(memory: int) -> None:
     os.nice(_NICE)
     if memory:
-        resource.setrlimit(resource.RLIMIT_DATA, (memory, memory))
+        _limit(memory)
+
+
+def spare(stored: Stored, wanted: frozenset[int] | None) -> None:
+    """Raise the limit by words that nobody reads: they take no memory, but the system counts them."""
+    most, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    if wanted is not None and most != resource.RLIM_INFINITY:
+        unread = len(stored.columns) - 2 - len(wanted)
+        _limit(most + WORD * unread * sum(file.rows for file in stored.files))
+
+
+def _limit(memory: int) -> None:
+    """Let allocations fail beyond so many bytes, or beyond what the system allows at most."""
+    _, ceiling = resource.getrlimit(resource.RLIMIT_DATA)
+    most = memory if ceiling == resource.RLIM_INFINITY else min(memory, ceiling)
+    resource.setrlimit(resource.RLIMIT_DATA, (most, ceiling))
 
 
 def outcome_of(
@@ -105,7 +121,11 @@ def outcome_of(
         hydration = Hydration.of(name, plan, TOTAL, dictionary, Options(job.max_rounds, job.rebuild))
     hydration.history.trace.since = max((stored.since for stored in job.stored.values()), default=0)
     inputs = hydration.inputs.keys() & job.stored.keys()
-    deltas = {source: read_stored(job.stored[source], directory) for source in inputs}
+    deltas: dict[str, np.ndarray] = {}
+    for source in inputs:
+        stored, wanted = job.stored[source], hydration.wanted(source)
+        spare(stored, wanted)
+        deltas[source] = read_stored(stored, directory, wanted=wanted)
     hydration.run(deltas, meter_for(len(hydration.dataflow.operators)))
     hydration.dataflow.publish(Frontier(TOTAL, (job.epoch,)))
     with directory.writing() as writing:

@@ -144,7 +144,8 @@ class Building:
     def _compute_here(self, meter: Meter | None) -> None:
         relations = self.snapshot.relations
         kept = [name for name in self.hydration.inputs if name in relations]
-        self.hydration.run({name: relations[name].delta(self.since) for name in kept}, meter)
+        wanted = self.hydration.wanted
+        self.hydration.run({name: relations[name].delta(self.since, wanted(name)) for name in kept}, meter)
 
     def _compute_there(self, executor: Executor, prefix: str) -> bool:
         with executor.directory.scratch(prefix) as scratch:

@@ -55,13 +55,20 @@ def text_files(parts: Sequence[TextPart], dictionary: Dictionary, writing: Writi
     return files
 
 
-def read_stored(stored: Stored, directory: StateDirectory, number: int = 0, parts: int = 1) -> np.ndarray:
-    """Part `number` of `parts` of the changes that lie in files, as a delta."""
+def read_stored(
+    stored: Stored,
+    directory: StateDirectory,
+    number: int = 0,
+    parts: int = 1,
+    wanted: frozenset[int] | None = None,
+) -> np.ndarray:
+    """Part `number` of `parts` of the changes that lie in files, as a delta; words that are not `wanted` may
+    have any value."""
     stretches = [
         (directory.open(file).rows, file.rows * number // parts, file.rows * (number + 1) // parts)
         for file in stored.files
     ]
-    delta = delta_of(stretches, stored.columns)
+    delta = delta_of(stretches, stored.columns, wanted)
     np.maximum(delta[-2], stored.since, out=delta[-2])
     return delta
 

@@ -46,6 +46,10 @@ class Hydration:
         history = put_view(dataflow, renderer, name, plan)
         return Hydration(dataflow, history, renderer.inputs, lease)
 
+    def wanted(self, source: str) -> frozenset[int] | None:
+        """The words of a source's delta that the operators read, None for all."""
+        return self.dataflow.turns.wanted(self.inputs[source])
+
     def run(self, deltas: Mapping[str, np.ndarray], meter: Meter | None = None) -> None:
         """Run the operators over deltas of the sources, as far as the meter lets them.
 

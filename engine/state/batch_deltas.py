@@ -19,8 +19,14 @@ Stretch = tuple[Batch, int, int]
 """The rows of a batch from one place up to another."""
 
 
-def delta_of(stretches: Sequence[Stretch], columns: Sequence[int]) -> np.ndarray:
-    """Some columns of the rows of stretches, one after the other, int64[columns, n]."""
+def delta_of(
+    stretches: Sequence[Stretch], columns: Sequence[int], wanted: frozenset[int] | None = None
+) -> np.ndarray:
+    """Some columns of the rows of stretches, one after the other, int64[columns, n].
+
+    If only some of the delta's words are `wanted`, besides the last two, the others have any value, and take
+    no memory if the delta is large.
+    """
     blocks = []
     rows = 0
     for batch, first, last in stretches:
@@ -28,11 +34,14 @@ def delta_of(stretches: Sequence[Stretch], columns: Sequence[int]) -> np.ndarray
             stop = min(start + _BLOCK, last)
             blocks.append((batch, start, stop, rows))
             rows += stop - start
-    delta = np.empty((len(columns), rows), np.int64)
+    width = len(columns)
+    delta = np.empty((width, rows), np.int64)
+    lines = list(range(width)) if wanted is None else sorted({*wanted, width - 2, width - 1})
+    read = [columns[line] for line in lines]
 
     def turn(block: tuple[Batch, int, int, int]) -> None:
         batch, start, stop, at = block
-        delta[:, at : at + stop - start] = batch[start:stop, list(columns)].T
+        delta[lines, at : at + stop - start] = batch[start:stop, read].T
 
     if rows >= threads.LARGE:
         threads.each(turn, blocks)

@@ -194,11 +194,12 @@ class RelationSnapshot:
         parts = [layer.rows[layer.epochs.places(since, until)] for layer in self.layers if len(layer)]
         return np.ascontiguousarray(np.concatenate([nothing, *parts]).T)
 
-    def delta(self, since: int = 0) -> np.ndarray:
-        """All kept differences, as a new delta [W + 2, n]; epochs before `since` are read as `since`."""
+    def delta(self, since: int = 0, wanted: frozenset[int] | None = None) -> np.ndarray:
+        """All kept differences, as a new delta [W + 2, n]; epochs before `since` are read as `since`. Words
+        that are not `wanted` may have any value."""
         width = len(self.order)
         columns = [*self.positions.tolist(), width, width + 1]
-        delta = delta_of([(batch, 0, len(batch)) for batch in self.batches], columns)
+        delta = delta_of([(batch, 0, len(batch)) for batch in self.batches], columns, wanted)
         np.maximum(delta[width], since, out=delta[width])
         return delta
 

@@ -15,6 +15,7 @@ from engine.runtime.engine import Engine
 from engine.runtime.execution import ExecutorJob, Outcome
 from engine.state.store.directory import StateDirectory
 from tests.property.mismatch import departure
+from tests.property.unread import unread_words_differ
 from tests.property.views import View
 
 
@@ -72,7 +73,7 @@ class Beside:
             self._adopt(building)
 
     def _compute(self, building: Building) -> None:
-        with departure("crash", building.name, building.epoch):
+        with departure("crash", building.name, building.epoch), unread_words_differ():
             if self._rng.random() < self._share or not building.compute_on(self._executor):
                 building.compute()
         self._begun.remove(building)
