@@ -24,6 +24,7 @@ OF_SPARK = frozenset(
         "tests/service/test_local_loads.py",
         "tests/service/test_outside.py",
         "tests/service/test_sources.py",
+        "tests/spark/test_fetched_rows.py",
         "tests/spark/test_kills.py",
         "tests/spark/test_random_views.py",
         "tests/spark/test_session.py",

@@ -28,7 +28,7 @@ _WIDEST = 38  # digits of a decimal128
 def decode_decimals(words: np.ndarray, type: Type, dictionary: Dictionary) -> pa.Buffer:
     """The halves of the numbers of words int64[n]; KeyError for an unknown numeral, InvalidValue for NaN and
     the infinities, which decimals lack."""
-    halves = np.stack((words, words >> 63), axis=1)
+    halves = _halves(words)
     if type.may_be_wide:
         for row in np.flatnonzero(is_wide(words)).tolist():
             number = number_of(int(words[row]), dictionary)
@@ -40,6 +40,20 @@ def decode_decimals(words: np.ndarray, type: Type, dictionary: Dictionary) -> pa
                 )
             halves[row] = np.frombuffer(number.to_bytes(16, "little", signed=True), np.int64)
     return pa.py_buffer(halves)
+
+
+def _halves(words: np.ndarray) -> np.ndarray:
+    """The lower and the upper halves of numbers that are not wide, int64[n, 2]."""
+    return np.stack((words, words >> 63), axis=1)
+
+
+def decimals_of(longs: pa.Array, type: pa.DataType) -> pa.Array:
+    """The decimals, of a type of Arrow's of up to 18 digits, that have the digits of an int64 array without
+    an offset."""
+    words = np.frombuffer(longs.buffers()[1], np.int64, len(longs))
+    return pa.Array.from_buffers(
+        type, len(longs), [longs.buffers()[0], pa.py_buffer(_halves(words))], longs.null_count
+    )
 
 
 def encode_decimals(array: pa.Array, type: Type, dictionary: Dictionary) -> np.ndarray:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import logging
 import threading
+from collections.abc import Generator
 from contextlib import suppress
 
+import pyarrow as pa
 from py4j.protocol import Py4JError
 from pyspark import SparkContext
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from engine.errors import SparkUnavailable
 from engine.spark.configuration import SparkOptions, python
+from engine.spark.fetched_rows import fetched_rows
 from engine.spark.jvm import Jvm
 
 
@@ -38,6 +41,10 @@ class Classic:
             return self._jvm.is_alive() and not self._context._jsc.sc().isStopped()
         except (Py4JError, OSError):
             return False
+
+    def fetched(self, frame: DataFrame, most: float) -> Generator[pa.RecordBatch, None, None]:
+        """The rows of a frame, in bounded memory."""
+        return fetched_rows(self.session, frame, most)
 
     def close(self) -> None:
         """Stop the context and end the JVM."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Generator
+from typing import Any
 
 import grpc
+import pyarrow as pa
 from pyspark.errors import PySparkException
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.connect.client.retries import DefaultPolicy
 
 from engine.errors import SparkUnavailable
@@ -39,6 +42,14 @@ class Remote:
         except (PySparkException, grpc.RpcError):
             return False
         return True
+
+    def fetched(self, frame: DataFrame, most: float) -> Generator[pa.RecordBatch, None, None]:
+        """The rows of a frame as the server sends them; how it holds them is its own affair."""
+        client: Any = self.session.client
+        remote: Any = frame
+        for found in client.to_table_as_iterator(remote._plan.to_proto(client), remote._plan.observations):
+            if isinstance(found, pa.Table):  # the first may be a schema
+                yield from found.to_batches()
 
     def close(self) -> None:
         """End the session."""

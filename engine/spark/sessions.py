@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import importlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
@@ -16,7 +16,8 @@ from engine.errors import SparkUnavailable
 from engine.spark.configuration import SparkOptions
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
 
 __all__ = ["Sessions", "SparkOptions", "cancel", "described"]
 
@@ -28,6 +29,9 @@ class Driver(Protocol):
 
     def is_alive(self) -> bool:
         """Whether the session seems usable, as far as this shows without running anything."""
+
+    def fetched(self, frame: DataFrame, most: float) -> Generator[pa.RecordBatch, None, None]:
+        """The rows of a frame of the session, of which there are no more than `most`."""
 
     def close(self) -> None:
         """Stop the session, or what is left of it."""
@@ -70,6 +74,13 @@ class Sessions:
         with self._lock:
             opening = self._current()
         return opening.result().session
+
+    def fetched(self, frame: DataFrame, most: float) -> Generator[pa.RecordBatch, None, None]:
+        """The rows of a frame of this session, of which there are no more than `most`, as they come: however
+        many there are, few are in memory at once."""
+        with self._lock:
+            opening = self._current()
+        return opening.result().fetched(frame, most)
 
     def stop(self) -> None:
         """Close the session, and open no other."""

@@ -1,15 +1,16 @@
 """Loading rows into a table as one epoch, in this process or on Spark.
 
-Rows that Spark reads come to this process as columns where `service/placement.py` would choose the process.
-Otherwise they stay on Spark. Where their files do not say that they are few, they are counted first: Spark
-counts much faster than it sends rows, and to fetch only as many as the process would take needs a shuffle,
-which costs more than the count.
+Rows that Spark reads come to this process as columns where `service/placement.py` would choose the process,
+and are judged while Spark reads on. Otherwise they stay on Spark. Where their files do not say that they are
+few, they are counted first: Spark counts much faster than it sends rows, and to fetch only as many as the
+process would take needs a shuffle, which costs more than the count.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from math import inf
@@ -35,10 +36,8 @@ from service.writing.request import Load, replaced
 
 _PAUSE = 0.2
 """Seconds between two attempts to enter the writer's queue."""
-_BATCH = 1 << 17
-"""Rows of Spark's that are judged at once."""
-_READ = 0.8
-"""The progress of a load whose rows have been read."""
+_COUNTED, _READ = 0.2, 0.8
+"""The progress of a load whose rows have been counted, and read."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +53,13 @@ class Loader:
         left_out: tuple[int, ...] = (),
         is_large: bool = False,
         most: float = inf,
+        is_exact: bool = False,
     ) -> Job:
         """Loads the rows of a scan, which Spark reads. Returns the job as done.
 
         Columns at the places `left_out` get their defaults. If the table has more rules for a row than NOT
         NULL, this process loads the rows; else Spark does if they are known to be many, or prove to be. There
-        are no more than `most`.
+        are no more than `most`; just as many, if that `is_exact`.
 
         Raises Invalid for a bad row unless bad rows are skipped, Conflict if a key exists; and Cancelled, as
         long as the epoch has not been made.
@@ -68,19 +68,23 @@ class Loader:
         names = {definition.schema.names[place] for place in left_out}
         where = Where(self.runtime.settings.spark)
         may_be_sparks = where is not Where.NEVER and not rules.judges and names.isdisjoint(rules.defaults)
+        has_room = partial(self._has_room, definition)
         may_be_few = where is Where.AUTO and not is_large
-        if may_be_sparks and not (may_be_few and self._are_few(run, definition, scan, most)):
+        if may_be_sparks and may_be_few and not has_room(most):
+            most, is_exact = self._counted(run, definition, scan), True
+        if may_be_sparks and not (may_be_few and has_room(most)):
             try:
-                with self._watched(run, definition, "an epoch", 0.2, 1.0):
+                with self._watched(run, definition, "an epoch", _COUNTED, 1.0):
                     load = Load(definition, scan, run.job.id, partial(_receipt, run.job))
                     applied, scanned = self.runtime.load(load, run.check)
                 return self._done(run, scanned, applied)
             except Declined:
                 run.check()
-        with self._watched(run, definition, "rows", 0.2, _READ):
-            table = scan.frame.toArrow()
-        batches = table.to_batches(max_chunksize=_BATCH)
-        return self.take(run, definition, batches, scan.judge, scan.skip_bad, left_out, table.num_rows)
+        if most == inf:
+            most, is_exact = self._counted(run, definition, scan), True
+        expected = int(most) if is_exact else 0
+        with closing(self._fetched(run, definition, scan, most)) as batches:
+            return self.take(run, definition, batches, scan.judge, scan.skip_bad, left_out, expected)
 
     def take(
         self,
@@ -111,14 +115,28 @@ class Loader:
     def _watched(self, run: JobRun, definition: Definition, what: str, start: float, stop: float):
         return watched(self.sessions, run, f"load into {definition.name}: {what}", start, stop)
 
-    def _are_few(self, run: JobRun, definition: Definition, scan: RowScan, most: float) -> bool:
-        """Whether the rows are so few that the process takes them."""
-        settings, columns = self.runtime.settings, len(definition.schema)
-        if settings.has_room(most, most * columns):
-            return True
-        with self._watched(run, definition, "count", 0.1, 0.2):
-            rows = scan.frame.count()
-        return settings.has_room(rows, rows * columns)
+    def _has_room(self, definition: Definition, rows: float) -> bool:
+        """Whether so many rows are for this process."""
+        return self.runtime.settings.has_room(rows, rows * len(definition.schema))
+
+    def _counted(self, run: JobRun, definition: Definition, scan: RowScan) -> int:
+        """The number of a scan's rows."""
+        with self._watched(run, definition, "count", 0.1, _COUNTED):
+            return scan.frame.count()  # type: ignore[no-any-return]
+
+    def _fetched(
+        self, run: JobRun, definition: Definition, scan: RowScan, most: float
+    ) -> Generator[pa.RecordBatch, None, None]:
+        """The rows of a scan, which move the run's progress: no more than `most`."""
+        done = 0
+        with (
+            self._watched(run, definition, "rows", _COUNTED, _COUNTED),
+            closing(self.sessions.fetched(scan.frame, most)) as batches,
+        ):
+            for batch in batches:
+                done += batch.num_rows
+                run.advance(_COUNTED + (_READ - _COUNTED) * min(1.0, done / max(most, 1)))
+                yield batch
 
     def _done(self, run: JobRun, scanned: Scanned, applied: Applied) -> Job:
         self.runtime.metrics.loaded_rows.add(scanned.rows)

@@ -226,6 +226,32 @@ def test_bad_rows_fail_a_load_or_are_counted(bulk: Client, data: Path) -> None:
     assert bulk.rows("t") == [(1, "a"), (6, None)]
 
 
+@pytest.mark.parametrize("spark_", ["auto", "never"])
+def test_many_rows_that_this_process_judges(
+    settings: Settings, sessions: Sessions, data: Path, spark_: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They come part by part, in the order of the file, whatever says that Spark might take them."""
+    monkeypatch.setattr("engine.spark.fetched_rows._SPLIT_BYTES", 500)
+    lines = [f"{number},{number * 1.5:.1f}" for number in range(400)]
+    (data / "good.csv").write_text("id,price\n" + "\n".join(lines) + "\n")
+    lines[350], lines[17], lines[170] = "350,-1", "x,1", "170"
+    (data / "bad.csv").write_text("id,price\n" + "\n".join(lines) + "\n")
+    there = replace(settings, local_load_bytes=0, spark_rows=10, spark=spark_)
+    with Client(there, sessions) as bulk:
+        columns = "id BIGINT PRIMARY KEY, price NUMERIC(9, 1) CHECK (price >= 0), kind TEXT DEFAULT 'a'"
+        bulk.post("/v1/tables", {"sql": f"CREATE TABLE t ({columns})"})
+        problem = failed(bulk, "loads", table="t", format="csv", path="bad.csv")
+        assert problem["detail"].startswith(
+            "2 bad rows: column id: x is not a valid BIGINT; not a record: 170"
+        )
+        assert bulk.get("/v1/status").json()["epoch"] == 0
+        job = done(bulk, "loads", table="t", format="csv", path="bad.csv", bad_rows="skip")
+        assert (job["rows"], job["skipped"], job["epoch"]) == (397, 3, 1)
+        assert failed(bulk, "loads", table="t", format="csv", path="good.csv")["code"] == "key_exists"
+        rows = sorted(bulk.rows("t"))
+        assert len(rows) == 397 and rows[16:18] == [(16, "24.0", "a"), (18, "27.0", "a")]
+
+
 def test_lines_that_are_no_json_are_bad_rows(bulk: Client, data: Path) -> None:
     (data / "a.json").write_text('{"id": 1}\n{"id": \n[2]\n')
     bulk.table("t", {"id": "BIGINT"})
