@@ -40,6 +40,13 @@ VALUES = [
     ("SELECT initcap(b) AS r FROM words ORDER BY id LIMIT 3", [["An Ox"], [None], ["Ox"]]),
     ("SELECT regexp_matches(b, 'o' || 'x') AS r FROM words ORDER BY id LIMIT 1", [[True]]),
     ("SELECT string_to_array(b, '') AS r FROM words ORDER BY id LIMIT 2", [[["an ox"]], [None]]),
+    ("SELECT array_upper(ARRAY[[1, 2, 3], [4, 5, 6]], 2) AS r FROM days", [[3]]),
+    ("SELECT array_ndims(ARRAY[[1]]) AS r FROM days", [[2]]),
+    (
+        "SELECT coalesce(b, '{}') AS r, array_remove(ARRAY[1, 2], 2) AS s FROM words WHERE id = 2",
+        [["{}", [1]]],
+    ),
+    ("SELECT coalesce(b, '{}') AS r, quote_nullable(b) AS s FROM words WHERE id = 2", [["{}", "NULL"]]),
     ("SELECT age(TIMESTAMP '2001-04-10', TIMESTAMP '1957-06-13') AS r FROM days", [["P43Y9M27D"]]),
     ("SELECT 'infinity'::timestamptz AS r FROM days", [["infinity"]]),
     ("SELECT '-infinity'::timestamptz AS r FROM days", [["-infinity"]]),
