@@ -48,6 +48,7 @@ VALUES = [
     ),
     ("SELECT coalesce(b, '{}') AS r, quote_nullable(b) AS s FROM words WHERE id = 2", [["{}", "NULL"]]),
     ("SELECT age(TIMESTAMP '2001-04-10', TIMESTAMP '1957-06-13') AS r FROM days", [["P43Y9M27D"]]),
+    ("SELECT to_char(TIMESTAMP '2024-02-29 23:59:59.999999', 'J') AS r FROM days", [["2460370"]]),
     ("SELECT 'infinity'::timestamptz AS r FROM days", [["infinity"]]),
     ("SELECT '-infinity'::timestamptz AS r FROM days", [["-infinity"]]),
 ]
