@@ -32,6 +32,7 @@ from planner.adhoc.pivot_lists import PivotList, with_pivot_lists
 from planner.adhoc.recursive_queries import check_recursion
 from planner.adhoc.relation_functions import RelationCall, take_call, with_relation_calls
 from planner.adhoc.summed_intervals import with_summed_intervals
+from planner.adhoc.tied_limits import with_tied_limits
 from planner.adhoc.untyped_literals import with_typed_texts
 from planner.adhoc.valid_time_reads import with_valid_times
 from planner.adhoc.visible_ctes import tables_with_ctes
@@ -136,6 +137,7 @@ def adhoc_query(
         count_relation(place)
     dialect = written_in(query)
     check_recursion(query, dialect)
+    query = with_tied_limits(query)
     with_valid_times(query, relations, None if target is None else target.node)
     with_relation_calls(query)
     check_kinds(query, relations, dialect)

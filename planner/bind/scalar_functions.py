@@ -77,8 +77,8 @@ _COUNTS = re.compile(
     r"(array_unique|cardinality|json_array_length|list_sum|list_unique)\([^()]*\)", re.IGNORECASE
 )
 """Calls whose value is BIGINT here, as for count and sum; DuckDB's UBIGINT or HUGEINT would be NUMERIC."""
-_PATTERN = re.compile(r"regexp_\w+\(\{\d+\}, ('(?:[^']|'')*')", re.IGNORECASE)
-"""A constant regular expression that a value is held against."""
+_PATTERN = re.compile(r"regexp_\w+\(\{\d+\}, ('(?:[^']|'')*')(?=[,)])", re.IGNORECASE)
+"""A constant regular expression that a value is held against. One that is put together is not known here."""
 _OPERATOR_OF_TEXTS = re.compile(r" LIKE | ILIKE | \|\| | AS (TEXT|VARCHAR)\)")
 _BESIDE_TEXTS = frozenset({"cast", "encode", "octet_length", "try_cast", "typeof"})
 """Functions that sqlglot's translations of functions of texts call too."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from sqlglot import exp
 
 from planner.allowed.open_functions import TABLE_FUNCTIONS
@@ -24,6 +26,11 @@ SESSION: dict[type[exp.Expr], str] = {
 _IN_FROM = TABLE_FUNCTIONS | {"regexp_split_to_table", "json_array_elements", "string_to_table"}
 """Functions that give rows, so that they stay in FROM as they are."""
 
+_TRANSACTIONS = frozenset(
+    {"backend_xid", "backend_xmin", "datfrozenxid", "relfrozenxid", "transactionid", "xmax", "xmin"}
+)
+"""Columns with numbers of transactions."""
+
 
 def is_rows_call(call: exp.Expr) -> bool:
     """Whether a call in FROM is one that is replaced: it gives one value, or rows about the catalogs."""
@@ -44,10 +51,19 @@ def _name(call: exp.Expr) -> str:
     )
 
 
+def is_of_catalogs(name: str, arguments: Sequence[exp.Expr]) -> bool:
+    """Whether a call is one over catalogs: `age` is, of a number of a transaction, and of days and moments it
+    is a function like others."""
+    if name == "age":
+        columns = [column for each in arguments for column in each.find_all(exp.Column)]
+        return any(column.name.lower() in _TRANSACTIONS for column in columns)
+    return name in FUNCTIONS
+
+
 def call_of_catalog(node: exp.Expr, name: str, arguments: list, session: CatalogSession) -> exp.Expr:
     """A call as its template; itself if the function is not one over catalogs."""
     templates = FUNCTIONS.get(name)
-    if templates is None:
+    if templates is None or not is_of_catalogs(name, arguments):
         return node
     template = templates.get(len(arguments))
     if template is None:

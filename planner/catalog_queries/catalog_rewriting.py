@@ -16,10 +16,11 @@ from planner.catalog_queries.backend_signals import SIGNALS
 from planner.catalog_queries.catalog_calls import (
     SESSION,
     call_of_catalog,
+    is_of_catalogs,
     is_rows_call,
     rows_of_call,
 )
-from planner.catalog_queries.catalog_functions import FUNCTIONS, NUMBER_KINDS, ROWS
+from planner.catalog_queries.catalog_functions import NUMBER_KINDS, ROWS
 from planner.catalog_queries.catalog_stars import write_out_stars
 from planner.catalog_queries.catalog_types import VECTORS, catalog_cast, listed, shown_vector
 from planner.catalog_queries.object_casts import (
@@ -146,7 +147,8 @@ def _is_ours(node: exp.Expr) -> bool:
     match node:
         case exp.Anonymous():
             name = node.name.lower()
-            return name in FUNCTIONS or name in SIGNALS or (name in ROWS and name != "generate_subscripts")
+            is_of_rows = name in ROWS and name != "generate_subscripts"
+            return is_of_catalogs(name, node.expressions) or name in SIGNALS or is_of_rows
         case exp.Cast(to=to):
             return type_name(to) in NUMBER_KINDS or type_name(to) in ("oid", "char", "name", "int2vector")
         case exp.Column(this=exp.Identifier(quoted=False)) if not node.table:

@@ -122,7 +122,7 @@ ELEMENTS: Mapping[str, Element] = {
     "day of week from 0": _number("dayofweek({t})", 1),
     "day of week": _number("dayofweek({t}) + 1", 1),
     "iso day of week": _number("isodow({t})", 1),
-    "julian day": _number("CAST(floor(julian({t})) AS BIGINT)", 1),
+    "julian day": _number("CAST(julian(CAST({t} AS DATE)) AS BIGINT)", 1),
     "week of month": _number("(day({t}) + 6) // 7", 1),
     "day of week in month": _number("(day({t}) - 1) % 7 + 1", 1),
     "week of year": _number("(dayofyear({t}) + 6) // 7", 2),

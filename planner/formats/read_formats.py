@@ -111,7 +111,7 @@ def read_expression(parts: Sequence[Part], rules: ReadRules, result: str) -> str
         failed = f"CASE WHEN {doubt} THEN {failed} END" if rules.loose else "NULL"
     names = ", ".join(f"'{name}'" for name in fields)
     groups = f"regexp_extract(x, {template_constant(f'^{pattern}$')}, [{names}])"
-    found = f"f.{next(iter(fields))} <> ''"
+    found = f"f['{next(iter(fields))}'] <> ''"
     of_groups = f"CASE WHEN {found} THEN {value} WHEN x IS NOT NULL THEN {failed} END"
     of_text = f"list_transform([{groups}], lambda f: {of_groups})[1]"
     return f"list_transform([CAST({{0}} AS VARCHAR)], lambda x: {of_text})[1]"
@@ -148,30 +148,32 @@ def _pattern(parts: Sequence[Part], rules: ReadRules) -> tuple[str, str, dict[st
 
 def _moment(fields: Mapping[str, str], rules: ReadRules) -> str:
     """The moment as DuckDB writes moments."""
-    year = "f.year" if "year" in fields else "'1970'"
+    year = "f['year']" if "year" in fields else "'1970'"
     if fields.get("year") in ("year2", "year of 50") or rules.loose:
         pivot = 50 if fields.get("year") == "year of 50" else rules.pivot
-        early = f"CAST(f.year AS INTEGER) >= {pivot}"
+        early = f"CAST(f['year'] AS INTEGER) >= {pivot}"
         year = (
-            f"CASE WHEN length(f.year) > 2 THEN '' WHEN {early} THEN '19' ELSE '20' END || lpad(f.year, "
-            "CASE WHEN length(f.year) > 2 THEN 4 ELSE 2 END, '0')"
+            f"CASE WHEN length(f['year']) > 2 THEN '' WHEN {early} THEN '19' ELSE '20' END"
+            " || lpad(f['year'], CASE WHEN length(f['year']) > 2 THEN 4 ELSE 2 END, '0')"
         )
-    month = "f.month" if "month" in fields else "'01'"
+    month = "f['month']" if "month" in fields else "'01'"
     if fields.get("month", "").startswith("month "):
         names = ", ".join(f"'{name[:3]}'" for name in _MONTHS)
-        month = f"CAST(list_position([{names}], lower(substring(f.month, 1, 3))) AS VARCHAR)"
-    hour = "replace(f.hour, '24', '25')" if "hour" in fields else "'00'"  # DuckDB's hour 24 is the next day
+        month = f"CAST(list_position([{names}], lower(substring(f['month'], 1, 3))) AS VARCHAR)"
+    hour = (
+        "replace(f['hour'], '24', '25')" if "hour" in fields else "'00'"
+    )  # DuckDB's hour 24 is the next day
     if "meridiem" in fields:
-        noon = "CASE WHEN lower(f.meridiem[1]) = 'p' THEN 12 ELSE 0 END"
-        number = "CAST(f.hour AS INTEGER)"
+        noon = "CASE WHEN lower(f['meridiem'][1]) = 'p' THEN 12 ELSE 0 END"
+        number = "CAST(f['hour'] AS INTEGER)"
         of_day = f"CASE WHEN {number} BETWEEN 1 AND 12 THEN {number} % 12 + {noon} ELSE 99 END"
         hour = f"CAST({of_day} AS VARCHAR)"
     pieces = [f"({year})", "'-'", month, "'-'", _or_one(fields, "day"), "' '", hour]
     for name in ("minute", "second"):
-        pieces += ["':'", f"f.{name}" if name in fields else "'00'"]
-    pieces += ["'.'", "f.fraction"] if "fraction" in fields else []
+        pieces += ["':'", f"f['{name}']" if name in fields else "'00'"]
+    pieces += ["'.'", "f['fraction']"] if "fraction" in fields else []
     return " || ".join(pieces)
 
 
 def _or_one(fields: Mapping[str, str], name: str) -> str:
-    return f"f.{name}" if name in fields else "'01'"
+    return f"f['{name}']" if name in fields else "'01'"

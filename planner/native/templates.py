@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cache
 from typing import TypeVar
@@ -68,7 +68,8 @@ def with_parts(node: N, mark: str = "", /, **parts: object) -> N:
 
 
 def sql(template: str, args: Sequence[exp.Expr]) -> exp.Expression:
-    """DuckDB's SQL with these nodes in its places."""
+    """DuckDB's SQL with these nodes in its places. What the user calls as the template calls an argument of
+    a lambda stays the user's."""
     numbers = [next(_numbers) for _ in args]
 
     def given(node: exp.Expr) -> exp.Expr:
@@ -83,7 +84,7 @@ def sql(template: str, args: Sequence[exp.Expr]) -> exp.Expression:
             return exp.var(args[int(node.name[len(_PLACE) :])].name)
         return node
 
-    whole = exp.paren(_parsed(template).transform(given), copy=False)
+    whole = exp.paren(_apart(template, _clashes(template, args)).transform(given), copy=False)
     whole.meta[_NATIVE] = True
     return whole
 
@@ -110,6 +111,47 @@ def whole(template: str, *args: exp.Expression, kinds: frozenset[Kind] = frozens
 def whole_of(node: exp.Expression) -> Whole | None:
     """The `Whole` from which the node was made, or None."""
     return node.meta.get(_WHOLE)
+
+
+def _clashes(template: str, args: Sequence[exp.Expr]) -> frozenset[str]:
+    """The arguments of the template's lambdas that have a name which the user has written in the nodes."""
+    parameters = _parameters(template)
+    if not parameters:
+        return parameters
+    names = (name for arg in args for name in arg.find_all(exp.Identifier) if "line" in name.meta)
+    return parameters & {name.name.lower() for name in names}
+
+
+@cache
+def _parameters(template: str) -> frozenset[str]:
+    return frozenset(
+        name.name for each in _parsed(template).find_all(exp.Lambda) for name in each.expressions
+    )
+
+
+@cache
+def _apart(template: str, clashes: Set[str]) -> exp.Expression:
+    """The template with other names for these arguments of its lambdas."""
+    if not clashes:
+        return _parsed(template)
+    tree = _parsed(template).copy()
+    for name in list(tree.find_all(exp.Identifier)):
+        if name.name in clashes and name.find_ancestor(exp.Lambda) and not _is_field(name):
+            name.set("this", f"{name.name}#")
+            name.set("quoted", True)
+    return tree
+
+
+def _is_field(name: exp.Identifier) -> bool:
+    """Whether the name is that of a column, or of a field of a struct."""
+    match name.parent:
+        case exp.Column() | exp.ColumnDef():
+            return True
+        case exp.Dot():
+            return name.arg_key == "expression"
+        case exp.PropertyEQ():
+            return name.arg_key == "this"
+    return False
 
 
 @cache

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import logging
+import os
 import signal
 import socket
 import sys
@@ -30,9 +32,11 @@ from service.process.compiling import Compiling
 from service.process.deadline import end_by, leave, leave_deposed
 from service.process.listening import BACKLOG, listen, listen_for_postgres
 from service.running.heap import limit_arenas
+from service.settings.mistaken_variables import mistaken_variables
 from service.settings.settings import Settings
 from service.telemetry.log_lines import configure
 
+_log = logging.getLogger("freshet.settings")
 SWITCH_INTERVAL = 0.0005
 """Seconds after which a thread asks a running one for the interpreter. The writer and the event loop take
 turns many times an epoch: Python's default of 5 ms would be most of an answer's time."""
@@ -101,6 +105,8 @@ def serve() -> None:
     except ValueError as error:
         sys.exit(f"freshet: {error}")
     configure(settings.log_level, settings.log_format.lower())
+    for mistake in mistaken_variables(os.environ):
+        _log.warning("%s", mistake)
     try:
         postgres = listen_for_postgres(settings)
     except ValueError as error:

@@ -25,7 +25,7 @@ from engine.codec.arrow import encode_column
 from engine.codec.durations import duration, interval_of
 from engine.codec.json import decode_rows
 from engine.errors import InvalidValue
-from engine.schema import BIGINT, DATE, DOUBLE, REAL, TIME, TIMESTAMP, Column, Schema, Type
+from engine.schema import BIGINT, DATE, DOUBLE, REAL, TIME, TIMESTAMP, TIMESTAMPTZ, Column, Schema, Type
 from engine.state.dictionary import Dictionary
 from planner.errors import Unsupported
 from planner.sql_types import UNTYPED, from_duckdb
@@ -133,9 +133,8 @@ def _by_codec(type: Type) -> Callable[[pa.Array], list]:
 
 
 def _timestamps(array: pa.Array) -> list:
-    zone = "" if array.type.tz is None else "Z"
-    plain = array.cast(pa.timestamp("us", array.type.tz), safe=False).cast(pa.timestamp("us"))
-    return [None if text is None else text + zone for text in _moments(plain)]
+    in_micros = array.cast(pa.timestamp("us", array.type.tz), safe=False)
+    return _moments(in_micros) if array.type.tz is None else _instants(in_micros)
 
 
 def _decimals(array: pa.Array) -> list:
@@ -179,7 +178,7 @@ def _map(entries: list[dict], texts: bool) -> dict | list:
     return dict(pairs) if texts else pairs
 
 
-_moments = _by_codec(TIMESTAMP)
+_moments, _instants = _by_codec(TIMESTAMP), _by_codec(TIMESTAMPTZ)
 _CONVERTERS: tuple[tuple[Callable[[pa.DataType], bool], Callable[[pa.Array], list]], ...] = (
     (pa.types.is_float32, _by_codec(REAL)),
     (pa.types.is_float64, _by_codec(DOUBLE)),

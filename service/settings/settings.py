@@ -226,8 +226,9 @@ class Settings(
         super().__post_init__()
         for item in fields(self):
             value = getattr(self, item.name)
-            if isinstance(value, int) and value < (0 if item.name in _MAY_BE_ZERO else 1):
-                raise ValueError(f"{item.metadata['variable']} is {value}")
+            least = 0 if item.name in _MAY_BE_ZERO else 1
+            if isinstance(value, int) and value < least:
+                raise ValueError(f"{item.metadata['variable']} is {value}, and has to be at least {least}")
             choices = _CHOICES.get(item.name)
             if choices and value.lower() not in choices:
                 raise ValueError(f"{item.metadata['variable']} is {value!r}, not one of {', '.join(choices)}")
@@ -361,4 +362,4 @@ def _read(variable: str, kind: type, text: str) -> Any:
             return Path(text)
         return int(text) if kind is int else text
     except ValueError:
-        raise ValueError(f"{variable} is {text!r}, not a {kind.__name__}") from None
+        raise ValueError(f"{variable} is {text!r}, not a whole number") from None

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from service.settings.mistaken_variables import mistaken_variables
 from service.settings.settings import SETTINGS, Settings
 
 
@@ -42,6 +43,25 @@ def test_database_url_wins_over_the_data_directory() -> None:
 def test_a_bad_value_names_its_variable(variable: str, text: str) -> None:
     with pytest.raises(ValueError, match=variable):
         Settings.from_environment({variable: text})
+
+
+def test_a_bad_number_says_what_it_has_to_be() -> None:
+    for variable, text, said in (
+        ("FRESHET_BUILDS", "0", "FRESHET_BUILDS is 0, and has to be at least 1"),
+        ("FRESHET_THREADS", "-1", "FRESHET_THREADS is -1, and has to be at least 0"),
+        ("FRESHET_PORT", "many", "FRESHET_PORT is 'many', not a whole number"),
+    ):
+        with pytest.raises(ValueError, match=f"^{said}$"):
+            Settings.from_environment({variable: text})
+
+
+def test_a_mistyped_variable_is_told() -> None:
+    """Others of the command line and of nobody are not."""
+    given = dict.fromkeys(("FRESHET_BILDS", "freshet_port", "FRESHET_KEY", "FRESHET_X", "HOST", "PORT"), "1")
+    assert list(mistaken_variables(given)) == [
+        "the environment's FRESHET_BILDS is no setting, and is not read; did you mean FRESHET_BUILDS?",
+        "the environment's freshet_port is no setting, and is not read; did you mean FRESHET_PORT?",
+    ]
 
 
 def test_settings_are_frozen() -> None:

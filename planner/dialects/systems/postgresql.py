@@ -30,7 +30,7 @@ _UTF8 = frozenset({"utf8", "utf-8", "unicode"})
 _BYTE_ORDER = frozenset({"c", "posix", "ucs_basic", "c.utf-8", "c.utf8"})
 _LENGTHS = {"1": "nullif(len({0}), 0)", "2": "nullif(len({0}[1]), 0)"}
 SPLIT = (
-    "CASE WHEN {0} = '' THEN CAST([] AS VARCHAR[]) WHEN {1} = '' THEN [{0}]"
+    "CASE WHEN {0} = '' THEN CAST([] AS VARCHAR[]) WHEN {1} = '' AND {0} IS NOT NULL THEN [{0}]"
     " WHEN {1} IS NULL THEN string_split({0}, '') ELSE string_split({0}, {1}) END"
 )
 """string_to_array('', ',') is {}, and string_to_array('abc', NULL) is {a,b,c}."""

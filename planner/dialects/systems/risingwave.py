@@ -15,7 +15,7 @@ from planner.positions import refuse
 _FRAMED = (exp.AggFunc, exp.FirstValue, exp.LastValue, exp.NthValue)
 _RANKS = (exp.RowNumber, exp.Rank, exp.DenseRank, exp.PercentRank, exp.CumeDist, exp.Ntile, exp.Lag, exp.Lead)
 _ENTRIES = "list_filter(map_entries({0}), lambda entry: TEST)"
-_OTHERS = f"map_from_entries({_ENTRIES.replace('TEST', 'entry.key IS DISTINCT FROM {1}')})"
+_OTHERS = f"map_from_entries({_ENTRIES})".replace("TEST", "entry['key'] IS DISTINCT FROM {1}")
 
 
 def _transformed(args: Args) -> exp.Expression:
