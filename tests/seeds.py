@@ -25,6 +25,11 @@ def few(count: int) -> int:
     return -(-count // SHARE)
 
 
+def steps(count: int) -> int:
+    """How many steps of so many a long random history of this run has: a half. All of them in `make soak`."""
+    return count if SHARE == 1 else -(-count // 2)
+
+
 def some(grid: Iterable[T]) -> list[T]:
     """The cases of a grid that this run takes: every eighth, the first among them; all in `make soak`."""
     return list(grid)[::SHARE]
@@ -33,7 +38,16 @@ def some(grid: Iterable[T]) -> list[T]:
 def half(cases: Sequence[T]) -> Sequence[T]:
     """The cases of a table that this run takes: the first or the second of each pair, as the seed says. All
     of them in `make soak`."""
-    return cases[SEED % 2 :: 2] if SHARE > 1 else cases
+    return _one_of_each(2, cases)
+
+
+def third(cases: Sequence[T]) -> Sequence[T]:
+    """The same, of each three."""
+    return _one_of_each(3, cases)
+
+
+def _one_of_each(size: int, cases: Sequence[T]) -> Sequence[T]:
+    return cases[SEED % size :: size] if SHARE > 1 else cases
 
 
 def seeds(count: int, first: int = 0) -> range:

@@ -12,7 +12,7 @@ from engine.plan.expressions import Op
 from engine.scalar import wide_numbers as wide
 from engine.scalar.duck_literals import sql_text
 from engine.scalar.evaluator import Evaluator, Formula, by_kernel
-from engine.schema import WORD_DIGITS, Kind, Type
+from engine.schema import BIGINT, WORD_DIGITS, Kind, Type
 from engine.state.dictionary import Dictionary
 
 _CHECKED = {
@@ -69,7 +69,7 @@ def _scales_fit(op: Op, args: Sequence[Evaluator], type: Type) -> bool:
 
 def _checked(op: Op, left: Evaluator, right: Evaluator, type: Type, dictionary: Dictionary) -> Evaluator:
     kernel, operation = _CHECKED[op]
-    low, high = bounds(type)
+    low, high = bounds(BIGINT if op is Op.MOD else type)  # a remainder fits where the quotient does not
     may_be_wide = any(t.may_be_wide for t in (left.type, right.type, type))
     exact = wide.arithmetic(op, type, dictionary) if may_be_wide else None
 

@@ -1,4 +1,4 @@
-"""Benchmarks of services that start without their imports."""
+"""Benchmarks of services that start without their imports, and of memory as it is."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ from typing import BinaryIO
 
 import pytest
 
-from bench import http
+from bench import http, measure
 from tests.forked.forked_process import ForkedProcess
+
+
+@pytest.fixture(autouse=True)
+def cold(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No memory is touched before a run: it takes seconds, for figures that nobody reads here."""
+    monkeypatch.setattr(measure, "warm", lambda: None)
 
 
 @pytest.fixture

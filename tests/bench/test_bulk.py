@@ -21,7 +21,9 @@ def test_one_file_by_format() -> None:
     assert bulk_files.text(loads).count("| process |") == 3
 
 
-def test_columns_in_and_out() -> None:
+def test_columns_in_and_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(bulk_ways, "A_POST", 2_000)
+    monkeypatch.setattr(bulk_ways, "TAKES", 2)
     ways = bulk_ways.run(2_000)
     assert [way.what for way in ways] == [
         *("Arrow posted", "Arrow posted", "NDJSON posted", "exported as Parquet"),

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("forked")
 
 def test_a_short_churn(tmp_path: Path) -> None:
     output = tmp_path / "churn.csv"
-    main(["churn", "--minutes", "0.15", "--every", "3", "--output", str(output)])
+    main(["churn", "--minutes", "0.1", "--every", "2", "--output", str(output)])
     with output.open() as file:
         lines = list(csv.DictReader(file))
     assert len(lines) >= 2

@@ -59,7 +59,6 @@ def test_the_environment_names_the_program(monkeypatch: pytest.MonkeyPatch, prog
 def test_the_reference_takes_its_turns(monkeypatch: pytest.MonkeyPatch, program: Path) -> None:
     """A size of change that it does not know has nothing beside it."""
     monkeypatch.setattr("bench.workloads.FULL", QUICK)
-    monkeypatch.setattr(run.measure, "warm", lambda: None)
     monkeypatch.setattr(run, "apart", lambda part, *arguments: part(*arguments))
     monkeypatch.setenv(reference.PROGRAM, str(program))
     load, one, ten = run.run("W3", quick=False)

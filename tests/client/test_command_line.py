@@ -7,10 +7,12 @@ import io
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -272,7 +274,7 @@ def test_tail_outlives_its_service_and_ends_with_ctrl_c(
         db.table("t").create("id BIGINT")
         db.table("t").insert({"id": 1})
     output = tmp_path / "output"
-    with output.open("w") as sink, pytest.MonkeyPatch.context() as patch:
+    with output.open("w") as sink, pytest.MonkeyPatch.context() as patch, _heeding_ctrl_c():
         patch.setenv("FRESHET_URL", service.url)
         tail = subprocess.Popen(
             [sys.executable, "-m", "freshet", "tail", "t", "--since", "0"], stdout=sink, stderr=sink, cwd=ROOT
@@ -290,6 +292,17 @@ def test_tail_outlives_its_service_and_ends_with_ctrl_c(
     finally:
         tail.kill()
         tail.wait()
+
+
+@contextmanager
+def _heeding_ctrl_c() -> Iterator[None]:
+    """What is started here heeds Ctrl-C, also if this run does not: a shell has what runs in the background
+    ignore it, and what such a program starts does so too."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _wait(condition: Callable[[], bool], seconds: float = 120) -> None:

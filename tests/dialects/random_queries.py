@@ -65,9 +65,9 @@ class _Foreign:
         return Fault(self.view.dialect, seed, self.canonical.sql(), self.view.sql(), problem)
 
 
-def ask(seed: int, dialects: Sequence[str], outcome: Outcome) -> None:
-    """Adds what comes of one case's queries in these dialects."""
-    case, catalog = random_candidates(random.Random(seed), seed)
+def ask(seed: int, dialects: Sequence[str], outcome: Outcome, count: int = 24) -> None:
+    """Adds what comes of one case's queries, so many, in these dialects."""
+    case, catalog = random_candidates(random.Random(seed), seed, count)
     views = [view for view in case.views if view.name in catalog.planned and not view.fragile]
     foreign = []
     for view, dialect in product(views, dialects):

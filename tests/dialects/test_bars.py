@@ -29,13 +29,13 @@ from tests.dialects.bar_file import Bar, Decision, bar, dialects, read_bar
 from tests.dialects.bar_pages import BY_HAND, pages
 from tests.dialects.bar_pages import FOLDER as PAGES
 from tests.dialects.bar_run import shown, verdicts
-from tests.seeds import half
+from tests.seeds import third
 
 
 def asked_now(dialect: str) -> Bar:
-    """A bar with the entries that this run asks: all that are decided on, and a half of the others."""
+    """A bar with the entries that this run asks: all that are decided on, and a third of the others."""
     whole = bar(dialect)
-    now = set(half([entry.line for entry in whole.entries if entry.decision is Decision.RIGHT]))
+    now = set(third([entry.line for entry in whole.entries if entry.decision is Decision.RIGHT]))
     return replace(
         whole, entries=tuple(e for e in whole.entries if e.decision is not Decision.RIGHT or e.line in now)
     )

@@ -1,6 +1,6 @@
 """Random queries in the words of every proven dialect mean what the canonical ones mean, at every epoch.
 
-FRESHET_FOREIGN is the number of queries a dialect, 2 unless set, or 6 in `make soak`. The queries
+FRESHET_FOREIGN is the number of queries a dialect, 1 unless set, or 6 in `make soak`. The queries
 are the same in every run.
 """
 
@@ -17,8 +17,11 @@ from tests.dialects.hunt import hunted
 from tests.dialects.random_queries import Outcome, ask
 from tests.dialects.spellings import DIALECTS
 from tests.seeds import few
+from tests.share import SHARE
 
 WANTED = int(os.environ.get("FRESHET_FOREIGN", few(6)))
+A_CASE = 24 if SHARE == 1 else 8
+"""Queries of a case."""
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +32,7 @@ def outcome() -> Outcome:
         left = [dialect for dialect in DIALECTS if outcome.right[dialect] < WANTED]
         if not left:
             return outcome
-        ask(seed, left, outcome)
+        ask(seed, left, outcome, A_CASE)
     raise AssertionError("there are no more cases")
 
 

@@ -33,11 +33,11 @@ from engine.state.dictionary import Dictionary
 from engine.state.trace import Trace
 from tests.engine.histories import EPOCHS, check, random_history, run
 from tests.engine.plans import SOURCES, PlanMaker
-from tests.seeds import SEED, each_seed, few, seeds
+from tests.seeds import SEED, each_seed, few, seeds, steps
 
 THREADS = (1, 2, 7)
 NO_ROUNDS = NO_MASKS = np.empty(0, np.int64)
-CASES = few(120)
+CASES = steps(few(120))
 
 
 @contextmanager

@@ -21,8 +21,8 @@ from tests.engine.plans import SOURCES, PlanMaker
 from tests.oracle.interpreter import Oracle, OracleError
 from tests.seeds import seeds
 
-CASES = int(os.environ.get("FRESHET_PERIODS", "25"))
-GROUP = 25
+CASES = int(os.environ.get("FRESHET_PERIODS", "15"))
+GROUP = 15
 MOMENTS = 6
 SINCE_EVER = -1
 """A moment before the first one that a period names."""

@@ -1,9 +1,13 @@
-"""The demo over a handful of packages, on a service of its own process: told twice, and as it prints."""
+"""The demo over a handful of packages, on a service of its own process: told twice, and as it prints.
+
+The second time, and where the start is not at stake, the service is forked.
+"""
 
 import os
 import re
 import socket
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,6 +19,7 @@ from service.demo.story import Demo, StepFailed
 from tests.curl import parse
 from tests.docs.markdown import commands
 from tests.ports import free_port
+from tests.service.client import Process
 
 HOST = "127.0.0.1"
 CALL = re.compile(r"^\$ (curl .*?)^# (\d+), [\d,]+ ms$", re.DOTALL | re.MULTILINE)
@@ -62,9 +67,18 @@ def few(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def tell(background: Background, port: int, few: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
+@contextmanager
+def forked(port: int, few: Path) -> Iterator[None]:
+    process = Process(few / "data", {"FRESHET_PORT": str(port)})
+    try:
+        process.wait_ready()
+        yield
+    finally:
+        process.kill()
+
+
+def tell(port: int, few: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
     """Tells the story; the answers as shown, each after a command that is a request and was accepted."""
-    background.start(HOST, port, {**os.environ, "FRESHET_DATA": str(few / "data")})
     Demo(url(HOST, port), few).tell()
     answers = []
     for shown, status in CALL.findall(capsys.readouterr().out):
@@ -78,11 +92,12 @@ def tell(background: Background, port: int, few: Path, capsys: pytest.CaptureFix
 def test_the_story_is_told_twice(
     background: Background, port: int, few: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    first = tell(background, port, few, capsys)
-    pid = background.pid
+    pid = background.start(HOST, port, {**os.environ, "FRESHET_DATA": str(few / "data")})
+    first = tell(port, few, capsys)
     assert background.stop() == pid
     assert background.pid is None
-    second = tell(background, port, few, capsys)
+    with forked(port, few):
+        second = tell(port, few, capsys)
     assert len(first) == len(second) + 5, "three tables and two files are there the second time"
     for answers in (first[5:], second):
         assert_it_is_the_story(answers)
@@ -132,8 +147,8 @@ def test_another_program_with_the_pid_is_left_alone(background: Background) -> N
     assert background.stop() is None
 
 
-def test_a_refused_call_ends_the_story(background: Background, port: int, few: Path) -> None:
+def test_a_refused_call_ends_the_story(port: int, few: Path) -> None:
     (few / "packages.parquet").write_bytes(b"no parquet")
-    background.start(HOST, port, {**os.environ, "FRESHET_DATA": str(few / "data")})
-    with pytest.raises(StepFailed, match=r"POST .*/v1/tables/packages/deltas was answered 4\d\d"):
+    refused = pytest.raises(StepFailed, match=r"POST .*/v1/tables/packages/deltas was answered 4\d\d")
+    with forked(port, few), refused:
         Demo(url(HOST, port), few).tell()

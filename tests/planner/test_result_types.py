@@ -35,7 +35,7 @@ from planner.errors import PlannerError
 from planner.limits import PlanningLimits
 from planner.sql_types import duckdb_type, from_duckdb
 from tests.planner.samples import schema
-from tests.seeds import half
+from tests.seeds import third
 
 COLUMNS: dict[str, tuple[str, Type]] = {
     "SMALLINT": ("s", SMALLINT),
@@ -94,7 +94,7 @@ def adhoc_type(connection: duckdb.DuckDBPyConnection, sql: str, dialect: str) ->
 
 def test_results_have_the_same_type_in_views_and_in_queries(connection: duckdb.DuckDBPyConnection) -> None:
     others, compared = [], 0
-    for name, call in half(list(calls(connection))):
+    for name, call in third(list(calls(connection))):
         sql = f"SELECT {call} AS x FROM r"
         try:
             ours = plan_query(sql, RELATIONS, "duckdb").schema.types[0]

@@ -196,7 +196,7 @@ def _format(chance: random.Random) -> str:
 
 
 @each_seed(1)
-@pytest.mark.parametrize(("answers", "count"), [(_in_views, 16), (_in_queries, 80)])
+@pytest.mark.parametrize(("answers", "count"), [(_in_views, 16), (_in_queries, 40)])
 def test_random_formats_write_numbers_as_postgresql(
     postgres: Server, answers: Callable[[Iterable[str]], Answers], count: int, seed: int
 ) -> None:

@@ -14,7 +14,7 @@ import psycopg
 
 from service.settings.settings import Settings
 from tests.postgres.server import Server
-from tests.seeds import each_seed, few
+from tests.seeds import each_seed, few, steps
 from tests.service.client import Client
 
 TABLES = """
@@ -59,7 +59,7 @@ def test_statements_do_what_postgresql_does(postgres: Server, tmp_path: Path, se
         connection.execute(TABLES)
         assert service.post("/v1/sql", {"sql": TABLES}).status_code == 200
         done = 0
-        for _ in range(80):
+        for _ in range(steps(80)):
             sql = _statement(rng)
             answer = service.post("/v1/sql", {"sql": sql})
             try:
@@ -78,7 +78,7 @@ def test_statements_do_what_postgresql_does(postgres: Server, tmp_path: Path, se
                 held = service.post("/v1/sql", {"sql": f"SELECT * FROM {table}"}).json()["results"][0]["rows"]
                 wanted = Counter(connection.execute(f"SELECT * FROM {table}").fetchall())
                 assert Counter(map(tuple, held)) == wanted, sql
-        assert done > 40
+        assert done > steps(80) // 2
 
 
 def _statement(rng: random.Random) -> str:

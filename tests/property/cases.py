@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tests.property.duck import Answer, Bag, Broken, Failure, Invalid, Referee
@@ -13,6 +13,9 @@ from tests.property.histories import History, random_history, states
 from tests.property.planning import Catalog
 from tests.property.schemas import Table, random_tables
 from tests.property.views import View, random_view
+
+LENGTHS = (3, 5, 6, 8, 10)
+"""How many epochs a random history has."""
 
 # What a view answers at each epoch from 0 (empty tables) on; None where it reads a view that fails.
 Answers = Mapping[str, tuple[Answer | None, ...]]
@@ -27,19 +30,21 @@ class Case:
     refused: tuple[str, ...] = ()  # constructs for which views were left out: the documentation says so
 
 
-def random_case(seed: int, candidates: int = 24) -> tuple[Case, Answers]:
+def random_case(seed: int, candidates: int = 24, lengths: Sequence[int] = LENGTHS) -> tuple[Case, Answers]:
     """Views over one history, and the answers; of the candidates most without any life are left out."""
     rng = random.Random(seed)
-    case, _ = random_candidates(rng, seed, candidates)
+    case, _ = random_candidates(rng, seed, candidates, lengths)
     found = answers(case)
     chosen = _chosen(rng, [view for view in case.views if view.name in found], found)
     return replace(case, views=chosen), {view.name: found[view.name] for view in chosen}
 
 
-def random_candidates(rng: random.Random, seed: int, count: int = 24) -> tuple[Case, Catalog]:
+def random_candidates(
+    rng: random.Random, seed: int, count: int = 24, lengths: Sequence[int] = LENGTHS
+) -> tuple[Case, Catalog]:
     """Views over one history that nobody has answered, and the catalog that has planned them."""
     tables = random_tables(rng)
-    history = random_history(rng, tables, rng.choice((3, 5, 6, 8, 10)))
+    history = random_history(rng, tables, rng.choice(lengths))
     catalog = Catalog(tables)
     views, refused = _candidates(rng, tables, catalog, count)
     return Case(seed, tables, tuple(views), history, tuple(refused)), catalog

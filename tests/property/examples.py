@@ -45,12 +45,15 @@ from tests.property.schemas import Table
 from tests.property.terms import Term
 from tests.property.views import View
 from tests.seeds import seeds
+from tests.share import SHARE
 
 SIMPLE = {str(t): t for t in (SMALLINT, INTEGER, BIGINT, REAL, DOUBLE, TEXT, BOOLEAN, DATE, TIMESTAMP)} | {
     str(t): t for t in (TIME, TIMETZ, BIT, TIMESTAMPTZ, INTERVAL, BYTEA, UUID, JSON, array_of(INTEGER))
 }
 HISTORIES = int(os.environ.get("FRESHET_EXAMPLES", "1"))
 MOOD = enumeration("sad", "ok", "happy")
+LENGTH = 8 if SHARE == 1 else 6
+"""Epochs of a history."""
 SQL = str | tuple[str, str]
 """A query in some dialect; or that, and DuckDB's for the same answer."""
 
@@ -59,7 +62,7 @@ def hold(
     tables: Sequence[str],
     views: Sequence[SQL],
     seeds: Sequence[int] = seeds(HISTORIES),
-    length: int = 8,
+    length: int = LENGTH,
     make: Make = Engine,
     dialect: str = "postgres",
 ) -> None:

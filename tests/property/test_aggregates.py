@@ -204,5 +204,5 @@ def test_every_function_follows_its_rows(seed: int) -> None:
 
 def test_functions_in_supersteps(tmp_path: Path) -> None:
     executor, rng = executor_for(SEED, tmp_path, Here(SEED))
-    check_views(SEED, 3, lambda: Mixed(executor, rng, 0.7), 5)
+    check_views(SEED, 3, lambda: Mixed(executor, rng, 0.7), few(24))
     assert executor.done

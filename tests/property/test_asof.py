@@ -8,7 +8,7 @@ import pytest
 
 from tests.engine.supersteps.mixed import Here, Mixed, executor_for
 from tests.property.examples import SQL, hold
-from tests.seeds import seeds
+from tests.seeds import few, seeds
 
 TABLES = (
     "l(k INTEGER, t INTEGER, s TEXT, x DOUBLE PRECISION, w NUMERIC(30, 2), at TIMESTAMP)",
@@ -109,13 +109,13 @@ OF_VERSIONS: list[SQL] = [
 
 
 def test_joins_to_versions() -> None:
-    hold((*TABLES, *VERSIONED), OF_VERSIONS, seeds=seeds(3), length=8)
+    hold((*TABLES, *VERSIONED), OF_VERSIONS, seeds=seeds(few(16)), length=8)
 
 
 @pytest.mark.parametrize("place", PLACES)
 def test_by_values_of_every_type(place: str) -> None:
     views = [asof(op, place, on, kind) for op in OPS for on in ("l.k = r.k",) for kind in ("LEFT", "INNER")]
-    hold(TABLES, [*views, *(asof(op, place, "TRUE") for op in OPS)], seeds=seeds(2), length=7)
+    hold(TABLES, [*views, *(asof(op, place, "TRUE") for op in OPS)], seeds=seeds(few(8)), length=7)
 
 
 def test_in_supersteps(tmp_path: Path) -> None:
@@ -126,8 +126,8 @@ def test_in_supersteps(tmp_path: Path) -> None:
 
 
 def test_conditions_of_one_side_and_of_both() -> None:
-    hold(TABLES, ONE_SIDED, seeds=seeds(3), length=8)
+    hold(TABLES, ONE_SIDED, seeds=seeds(few(16)), length=8)
 
 
 def test_inside_of_other_queries() -> None:
-    hold(TABLES, AROUND, seeds=seeds(3), length=8, dialect="duckdb")
+    hold(TABLES, AROUND, seeds=seeds(few(16)), length=8, dialect="duckdb")

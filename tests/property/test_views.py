@@ -1,6 +1,6 @@
 """The property that matters more than the rest: every view equals the referee's answer at every epoch.
 
-FRESHET_CASES is the number of (view, history) pairs, 100 unless set. `python -m tests.property` is the
+FRESHET_CASES is the number of (view, history) pairs, 60 unless set. `python -m tests.property` is the
 long hunt.
 """
 
@@ -18,7 +18,7 @@ from tests.property.shrink import shrink
 from tests.property.tally import Tally
 from tests.seeds import SEED, few
 
-CASES = int(os.environ.get("FRESHET_CASES", "100"))
+CASES = int(os.environ.get("FRESHET_CASES", "60"))
 BLOCKS = few(40)
 
 

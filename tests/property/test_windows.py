@@ -176,10 +176,10 @@ def by_distance() -> list[SQL]:
 
 
 def test_by_distance_and_over_floats_and_texts() -> None:
-    hold(MOMENTS, by_distance(), seeds(2), 7, dialect="duckdb")
+    hold(MOMENTS, by_distance(), seeds(few(8)), 7, dialect="duckdb")
 
 
 @pytest.mark.parametrize("call", ["string_agg(e, ',')", "array_agg(e)"])
 def test_lists_come_in_the_order_of_the_window(call: str) -> None:
     words = "s(e TEXT NOT NULL, a INTEGER NOT NULL, m INTEGER)"
-    hold((words,), [f"SELECT e, {call} OVER (ORDER BY e DESC, m, a) AS x FROM s"], seeds=seeds(6))
+    hold((words,), [f"SELECT e, {call} OVER (ORDER BY e DESC, m, a) AS x FROM s"], seeds=seeds(few(24)))

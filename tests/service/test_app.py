@@ -200,7 +200,7 @@ def test_sigterm_ends_in_peace(start: Callable[..., Process]) -> None:
 
 
 def test_a_process_that_cannot_start_says_why(start: Callable[..., Process], tmp_path: Path) -> None:
-    exit_code, written = start(fresh=True, FRESHET_PORT="many").wait(240)
+    exit_code, written = start(FRESHET_PORT="many").wait(240)
     assert exit_code == 1
     assert "FRESHET_PORT" in written
     exit_code, written = start(FRESHET_DATABASE_URL=f"sqlite:///{tmp_path}/none/x.db").wait(240)

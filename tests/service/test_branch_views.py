@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from service.settings.settings import Settings
-from tests.seeds import each_seed, few
+from tests.seeds import each_seed, few, steps
 from tests.service.client import Client, Process, code
 from tests.service.test_branch_sql import rows, run
 from tests.service.waiting import wait_until
@@ -294,7 +294,7 @@ def test_random_views_of_branches(settings: Settings, seed: int) -> None:
         run(
             client, "CREATE TABLE t (id BIGINT PRIMARY KEY, n BIGINT); CREATE TABLE link (a BIGINT, b BIGINT)"
         )
-        for step in range(40):
+        for step in range(steps(40)):
             _step(client, chance, step, known)
             _check(client, known, chance.choice(list(known)))
         for on in known:
@@ -302,7 +302,7 @@ def test_random_views_of_branches(settings: Settings, seed: int) -> None:
     with Client(settings) as client:
         for on in known:
             _check(client, known, on)
-        for step in range(40, 50):
+        for step in range(40, 40 + steps(10)):
             _step(client, chance, step, known)
         for on in known:
             _check(client, known, on)

@@ -113,7 +113,7 @@ def test_calls_return_what_postgres_returns(tmp_path: Path, postgres: Server) ->
             own.execute(change)
             for place, query in enumerate(QUERIES):
                 expected = sorted(([plain(v) for v in row] for row in other.execute(query)), key=repr)
-                found = [[plain(v) for v in row] for row in rows(door, f"SELECT * FROM w{place}")]
+                found = [[plain(v) for v in row] for row in door.rows(f"w{place}")]
                 assert sorted(found, key=repr) == expected, (change, query)
         other.close()
 

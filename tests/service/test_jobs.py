@@ -15,7 +15,7 @@ from service.settings.settings import Settings
 from tests.service.client import Client, Process, code
 from tests.service.jobs import begin, done, ended, failed
 
-SLOW = 400_000
+SLOW = 150_000
 """Lines of JSON that keep Spark busy for some seconds."""
 
 

@@ -14,7 +14,7 @@ from service.definitions.definitions import Definitions
 from service.errors import NotFound
 from service.running.relation_following import Position
 from service.settings.settings import Settings
-from tests.seeds import each_seed, few
+from tests.seeds import each_seed, few, steps
 from tests.service.client import Client
 from tests.service.waiting import wait_until
 
@@ -221,7 +221,7 @@ def test_random_alterations(settings: Settings, seed: int) -> None:
     rest = list(KEEPING[:5])
     with Client(limited) as client:
         start(client, *VIEWS)
-        for _ in range(20):
+        for _ in range(steps(20)):
             if rest and chance.random() < 0.3:
                 run(client, rest.pop(chance.randrange(len(rest))))
             id = chance.randrange(20)

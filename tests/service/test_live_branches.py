@@ -10,7 +10,7 @@ from dataclasses import replace
 import pytest
 
 from service.settings.settings import Settings
-from tests.seeds import each_seed, few
+from tests.seeds import each_seed, few, steps
 from tests.service.client import Client, Process, code
 from tests.service.test_what_if import (
     TABLES,
@@ -280,7 +280,7 @@ def test_random_changes_of_both(settings: Settings, seed: int) -> None:
                 define(client)
                 define_once = False
             check(client)
-            for _ in range(25):
+            for _ in range(steps(25)):
                 choice = chance.random()
                 if choice < 0.1 and len(branches) < 3:
                     name = f"b{next(number)}"

@@ -1,6 +1,6 @@
 """Memory follows what is live: nothing that the service holds grows with the number of changes.
 
-`make soak` sends twenty times as many changes.
+`make soak` sends a hundred times as many changes.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from service.settings.budget import Budget
 from service.settings.settings import Settings
 from tests.service.client import Client
 
-CHANGES = int(os.environ.get("FRESHET_CHURN", "20000"))
-POSTS = 50
+CHANGES = int(os.environ.get("FRESHET_CHURN", "10000"))
+POSTS = 25
 """Posts between two looks."""
 LOOKS = 4
 ROWS = 400

@@ -10,6 +10,7 @@ from service.settings.settings import Settings
 from tests.service.client import Client, code
 
 _MOST = 10
+_RELATIONS = 100
 
 
 def deep(levels: int) -> str:
@@ -33,7 +34,9 @@ DOORS = {
 
 @pytest.fixture(scope="module")
 def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    settings = Settings(data=tmp_path_factory.mktemp("planning") / "data", sql_depth=_MOST)
+    settings = Settings(
+        data=tmp_path_factory.mktemp("planning") / "data", sql_depth=_MOST, plan_relations=_RELATIONS
+    )
     with Client(settings) as client:
         client.table("t", {"a": "BIGINT"})
         yield client
@@ -50,7 +53,7 @@ def test_the_depth_of_a_text_is_a_setting(client: Client, door: tuple) -> None:
 
 def test_relations_of_a_query_are_counted_before_it_is_translated(client: Client) -> None:
     """Ad hoc too, where each CTE could see the names of all before it."""
-    many = 1_500
+    many = 3 * _RELATIONS
     names = ", ".join(f"c{i} AS (SELECT 1 AS a)" for i in range(many))
     for sql in (f"WITH {names} SELECT a FROM c0", " UNION ALL ".join(["SELECT a FROM t"] * many)):
         for prefix in ("", "EXPLAIN ", "INSERT INTO t "):

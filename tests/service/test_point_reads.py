@@ -14,7 +14,7 @@ from service.reading import picked_rows
 from service.reading.point_reads import PointRead
 from service.settings.settings import Settings
 from service.sql.prepared import PreparedStatements
-from tests.seeds import each_seed, few
+from tests.seeds import each_seed, few, steps
 from tests.service.client import Client
 
 VALUES = {
@@ -324,5 +324,5 @@ def run(settings: Settings, seed: int, rounds: int, asked: int) -> tuple[int, in
 
 @each_seed(few(2))
 def test_answers_are_duckdbs(settings: Settings, seed: int) -> None:
-    answered, _ = run(settings, seed, rounds=4, asked=12)
+    answered, _ = run(settings, seed, rounds=4, asked=steps(12))
     assert answered

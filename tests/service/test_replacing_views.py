@@ -11,7 +11,7 @@ import pytest
 
 from service.running.checkpoints import Checkpoints
 from service.settings.settings import Settings
-from tests.seeds import each_seed, few
+from tests.seeds import each_seed, few, steps
 from tests.service.client import code
 from tests.service.test_altering import Shop
 from tests.service.test_changes import changes
@@ -133,9 +133,10 @@ def test_every_epoch_has_the_rows_of_its_query(
     rng = random.Random(seed)
     shop = Shop(settings).__enter__()
     story = Story(shop, rng)
-    for step in range(24):
+    length = steps(24)
+    for step in range(length):
         story.replace() if rng.random() < 0.25 else story.change()
-        if step in (12, 18):
+        if step in (length // 2, 3 * length // 4):
             finish: Callable = Checkpoints.finish if ends == "clean" or rng.random() < 0.3 else _nothing
             with monkeypatch.context() as patch:
                 patch.setattr(Checkpoints, "finish", finish)

@@ -124,7 +124,7 @@ def test_a_process(start: Callable[..., Process], tmp_path: Path) -> None:
         assert service.http.post("/v1/sql", json={"sql": sql}).status_code == 200
         sink = {"name": "s", "view": "v", "path": "deep/er", "interval_seconds": 0.1}
         assert service.http.post("/v1/sinks", json=sink).status_code == 201
-        second = start(fresh=True)
+        second = start()
         exit_code, written = second.wait(240)
         assert exit_code == 1
         assert "another process uses the data directory" in written

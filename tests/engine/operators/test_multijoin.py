@@ -22,10 +22,10 @@ from engine.runtime.engine import Engine
 from engine.schema import BIGINT, TEXT, Column, Schema
 from tests.engine.harness import apply, delete, insert, rows, source
 from tests.engine.histories import check
-from tests.seeds import seeds
+from tests.seeds import seeds, steps
 
-CASES = int(os.environ.get("FRESHET_DATAFLOWS", "500")) // 5
-GROUP = 100
+CASES = int(os.environ.get("FRESHET_DATAFLOWS", "250")) // 5
+GROUP = 50
 
 SOURCES = tuple(
     Source(f"s{width}", Schema(tuple(Column(f"c{i}", BIGINT) for i in range(width)))) for width in (1, 2, 3)
@@ -76,7 +76,7 @@ def test_random_multijoins(first: int) -> None:
 def test_lines_are_divided(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same in many small pieces as in one."""
     monkeypatch.setattr(operator, "CHUNK", 3)
-    for seed in seeds(40):
+    for seed in seeds(steps(40)):
         rng = random.Random(seed)
         assert check(random_multijoin(rng), (*SOURCES, EMPTY), rng, seed, most=6)
 
@@ -91,7 +91,7 @@ def test_cycles_of_five_and_complete_graphs() -> None:
             ((2, 1), (4, 1), (5, 1)),
         ],
     )
-    for seed in seeds(20):
+    for seed in seeds(steps(20)):
         for node in (cycle(5), clique):
             assert check(project(node, (0, 1)), (EDGES,), random.Random(seed), seed, most=9)
 

@@ -26,6 +26,7 @@ from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, For
 from engine.scalar import ScalarProgram
 from engine.schema import Column, Kind, Schema, Type, numeric
 from engine.state.dictionary import Dictionary
+from tests.seeds import few
 
 MONEY, WHOLE, LONG, SHARE = numeric(7, 2), numeric(9, 0), numeric(17, 4), numeric(4, 4)
 TYPES = [
@@ -233,7 +234,7 @@ def answer(referee, expression: Expression, table: pa.Table, dictionary: Diction
 
 
 @pytest.mark.parametrize("type", TYPES, ids=str)
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=few(200), deadline=None)
 @given(data=st.data(), rows=ROWS)
 def test_values_and_failures_are_duckdbs(referee, type, data, rows):
     dictionary = Dictionary()

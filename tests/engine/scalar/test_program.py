@@ -96,6 +96,18 @@ def test_an_overflow_fails_its_row_alone():
     }
 
 
+@pytest.mark.parametrize(("type", "bits"), [(SMALLINT, 16), (INTEGER, 32)])
+def test_the_remainder_of_the_least_number_by_minus_one_is_zero(type: Type, bits: int) -> None:
+    """As in DuckDB and PostgreSQL, though the quotient is too large."""
+    columns = Schema((Column("a", type), Column("b", type)))
+    a, b, least = ColumnRef(0, type), ColumnRef(1, type), -(2 ** (bits - 1))
+    results, failed = run((Call(Op.MOD, (a, b), type),), [(least, -1), (7, -2), (least, 0)], columns)
+    assert results[:2] == [(0,), (1,)]
+    assert failed == {2: f"division by zero: {least} % 0"}
+    _, failed = run((Call(Op.INTDIV, (a, b), type),), [(least, -1)], columns)
+    assert failed == {0: f"{type} overflow: {least} // -1"}
+
+
 def test_the_first_expression_that_fails_says_why():
     _, failed = run((quotient(A, B), add(A, A)), [(TOP, 0, None), (TOP, 1, None)])
     assert failed == {0: f"division by zero: {TOP} // 0", 1: f"BIGINT overflow: {TOP} + {TOP}"}
