@@ -80,8 +80,7 @@ class LinearOperator(Operator):
 
     def step(self, step: Step) -> None:
         self.out = []
-        is_seen = step.meter is not None and step.meter.sees_steps
-        self.waits = self.is_pulled and not is_seen and self.inputs[0].is_large
+        self.waits = self.is_pulled and step.may_wait and self.inputs[0].is_large
         if not self.waits:
             self.out = [made for delta in self.inputs[0].out if (made := self.of(delta, step)).shape[1]]
 

@@ -86,7 +86,7 @@ class Step:
     """One step, which nobody changes: its rounds, outermost first, as a tuple and as an array for kernels.
 
     `masks` are the coordinates of times as bits of words, empty if times are totally ordered. A `clock` times
-    the step, and a `meter` limits it.
+    the step, and a `meter` limits it. If it `is_asked`, compiled code waits for what an operator makes.
     """
 
     rounds: tuple[int, ...]
@@ -96,6 +96,12 @@ class Step:
     masks: np.ndarray
     clock: Timer | None = None
     meter: Meter | None = None
+    is_asked: bool = False
+
+    @property
+    def may_wait(self) -> bool:
+        """Whether operators may leave large deltas to those who read them, so that nobody else sees them."""
+        return not self.is_asked and (self.meter is None or not self.meter.sees_steps)
 
     @property
     def entering(self) -> bool:

@@ -141,12 +141,12 @@ class RunningDataflow:
             for source in turn.last_reads:
                 source.clear()
 
-    def _new_step(self, clock: Timer | None, meter: Meter | None) -> Step:
-        return Step((), NO_ROUNDS, self, self._changed, self.order.masks, clock, meter)
+    def _new_step(self, clock: Timer | None, meter: Meter | None, *, is_asked: bool = False) -> Step:
+        return Step((), NO_ROUNDS, self, self._changed, self.order.masks, clock, meter, is_asked)
 
     def _asked(self, operator: Operator, clock: Timer | None, meter: Meter | None) -> None:
         """Run the step of an operator that compiled code leaves to Python."""
-        self._turn(operator, self._new_step(clock, meter))
+        self._turn(operator, self._new_step(clock, meter, is_asked=True))
 
     def _turn(self, operator: Operator, step: Step) -> None:
         """Run an operator's step."""

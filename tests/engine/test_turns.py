@@ -16,7 +16,7 @@ from engine.operators import linear
 from engine.operators.allowance import Allowance, Spending
 from engine.operators.arrangement import Arrangement
 from engine.operators.linear import FilterOperator
-from engine.operators.operator import Operator, Step
+from engine.operators.operator import PIECE, Operator, Step
 from engine.plan.expressions import Call, Cast, ColumnRef, Literal, Op
 from engine.plan.nodes import (
     AggregateSpec,
@@ -24,6 +24,7 @@ from engine.plan.nodes import (
     Concat,
     Constant,
     Filter,
+    FlatMap,
     Function,
     Join,
     LoopBinding,
@@ -184,6 +185,18 @@ def test_of_a_large_delta_only_words_that_somebody_reads_pass_a_filter(
     engine.stage({"wide": delta(4, [(row, 2, diff) for row, _, diff in lines])}, 3).publish()
     assert passed[-1].tolist() == [[1, 7], [2, 3], [3, 5], [4, 6], [2, 2], [1, 2]]
     assert rows(engine, "all") == [(1, 2, 3, 4)]
+
+
+def test_what_one_change_makes_many_of_reaches_its_sums(engine: Engine) -> None:
+    """Compiled code asks Python for what an operator makes; it gets all of it, however much that is."""
+    numbers = source("numbers", 1)
+    engine.create_source("numbers", numbers.schema)
+    many = FlatMap(numbers, lambda count: [(number,) for number in range(count)], numbers.schema)
+    large = Call(Op.LT, (Cast(ColumnRef(0, BIGINT), DOUBLE), Literal(7.0, DOUBLE)), BOOLEAN)  # Python's
+    every = AggregateSpec(Function.COUNT, None, BIGINT)
+    engine.create_view("small", Reduce(Filter(many, large), (), (every,)))
+    insert(engine, "numbers", (PIECE + 1,))
+    assert rows(engine, "small") == [(7,)]
 
 
 @each_seed(3)
