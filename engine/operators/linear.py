@@ -12,7 +12,8 @@ from engine.kernels.parallel.divided_sort import arrange_delta
 from engine.kernels.stepping import opcodes
 from engine.operators.failure_log import FailureLog
 from engine.operators.operator import NO_ROUNDS, PIECE, Instruction, Operator, Step
-from engine.scalar import Failures, ScalarProgram
+from engine.scalar.program import ScalarProgram
+from engine.scalar.row_failures import Failures
 
 
 class InputOperator(Operator):

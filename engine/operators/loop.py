@@ -24,7 +24,7 @@ from engine.operators.failure_log import FailureLog
 from engine.operators.linear import negated
 from engine.operators.operator import NO_ROUNDS, Deferred, Instruction, Operator, Step, StepScope
 from engine.plan.nodes import OnLimit
-from engine.scalar import ScalarProgram
+from engine.scalar.program import ScalarProgram
 
 
 class VariableOperator(Operator):

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.codec import encode_rows
+from engine.codec.json import encode_rows
 from engine.operators import linear, unnest
 from engine.operators import python_functions as functions
 from engine.operators.failure_log import FailureLog

@@ -16,7 +16,7 @@ from engine.plan.expressions import Expression, renumbered
 from engine.plan.nodes import Node
 from engine.rendering.layout import key_first
 from engine.rendering.scopes import LoopScope, OutermostScope, Rendered, RenderScope, plain
-from engine.scalar import ScalarProgram
+from engine.scalar.program import ScalarProgram
 from engine.state.dictionary import Dictionary
 
 Compiler = Callable[[tuple[Expression, ...], Dictionary], ScalarProgram]

@@ -17,7 +17,7 @@ from engine.operators.linear import InputOperator
 from engine.operators.operator import Meter
 from engine.operators.running_dataflow import OperatorFailed, RunningDataflow
 from engine.plan.nodes import Node
-from engine.rendering import Renderer
+from engine.rendering.renderer import Renderer
 from engine.runtime.ends import put_view
 from engine.runtime.execution import Declined, Executor, ExecutorJob, ViewsFailed
 from engine.runtime.executor_jobs import receive

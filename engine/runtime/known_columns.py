@@ -13,7 +13,7 @@ from engine.operators.loop import Loop
 from engine.operators.operator import Operator
 from engine.operators.running_dataflow import RunningDataflow
 from engine.plan.nodes import Node
-from engine.rendering import Renderer
+from engine.rendering.renderer import Renderer
 from engine.rendering.scopes import RenderScope
 from engine.schema import Column
 

@@ -23,7 +23,7 @@ from engine.operators.operator import Operator
 from engine.operators.rebuild import Rebuild
 from engine.operators.running_dataflow import OperatorFailed, RunningDataflow
 from engine.plan.nodes import Node
-from engine.rendering import Renderer
+from engine.rendering.renderer import Renderer
 from engine.runtime.ends import put_view
 from engine.runtime.known_columns import KnownColumns, known_columns
 from engine.runtime.observation import Observed, observe, places

@@ -26,7 +26,7 @@ from engine.operators.history import History
 from engine.operators.linear import InputOperator
 from engine.operators.operator import Meter, Operator
 from engine.operators.running_dataflow import OperatorFailed, RunningDataflow
-from engine.rendering import Renderer
+from engine.rendering.renderer import Renderer
 from engine.runtime.ends import history_key, put_source, put_source_history, put_view, reading_order
 from engine.runtime.execution import Executor, ExecutorJob, KeyTaken, RowScan, Scanned, ViewsFailed
 from engine.runtime.executor_jobs import job_over, receive, text_files

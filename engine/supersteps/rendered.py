@@ -10,12 +10,12 @@ from engine.operators.multijoin import MultiJoinOperator
 from engine.operators.operator import Operator
 from engine.operators.running_dataflow import RunningDataflow
 from engine.plan.fingerprint import fingerprint
-from engine.rendering import Renderer
+from engine.rendering.renderer import Renderer
 from engine.rendering.rendering import Compiler
 from engine.runtime.ends import put_source, put_source_history, put_view
 from engine.runtime.kept import every_operator
 from engine.runtime.rewriting import opened
-from engine.scalar import ScalarProgram
+from engine.scalar.program import ScalarProgram
 from engine.state.dictionary import Dictionary
 from engine.state.store.directory import StateDirectory
 from engine.supersteps.partition import partition_words

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from engine.codec import decode_rows
+from engine.codec.json import decode_rows
 from engine.errors import StoreError
 from engine.judging.row_judge import RowJudge
 from engine.plan.nodes import Source
