@@ -99,8 +99,9 @@ class Rendering:
             lambda: Arrangement(collection.operator, columns, collection.width, scope.depth),
         )
 
-    def select(self, collection: Rendered, node: Node, scope: RenderScope) -> Operator:
-        """An operator whose words are the node's columns in order."""
+    def select(self, node: Node, scope: RenderScope) -> Operator:
+        """An operator whose words are the node's columns in order, as read in `scope`."""
+        collection = self.collection(node, scope)
         if collection.is_plain:
             return collection.operator
         return scope.put(

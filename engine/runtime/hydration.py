@@ -29,11 +29,11 @@ from engine.state.packed_times import Order
 
 @dataclass(frozen=True, eq=False)
 class Hydration:
-    """A view's own dataflow, with the view's history and the inputs of its sources."""
+    """A view's own dataflow, with the view's history, and the renderer that has put both there."""
 
     dataflow: RunningDataflow
     history: History
-    inputs: Mapping[str, InputOperator]
+    renderer: Renderer
     lease: Lease
     """Keeps the dictionary as it is until the operators are part of the engine."""
 
@@ -44,7 +44,12 @@ class Hydration:
         dataflow = RunningDataflow(order)
         renderer = Renderer(dataflow, dictionary, options.max_rounds, options.rebuild)
         history = put_view(dataflow, renderer, name, plan)
-        return Hydration(dataflow, history, renderer.inputs, lease)
+        return Hydration(dataflow, history, renderer, lease)
+
+    @property
+    def inputs(self) -> Mapping[str, InputOperator]:
+        """The inputs of the view's sources, by name."""
+        return self.renderer.inputs
 
     def run(self, deltas: Mapping[str, np.ndarray], meter: Meter | None = None) -> None:
         """Run the operators over deltas of the sources, as far as the meter lets them.

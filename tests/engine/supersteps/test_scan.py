@@ -79,7 +79,7 @@ class Loading:
         files.write(self.engine.snapshot.upper)
         stage = self.engine.join(aside, files)
         stage.publish()
-        self.engine.leave(aside)
+        self.engine.discard(aside)
         return stage.scanned
 
     def insert(self, row: Row) -> None:
