@@ -99,7 +99,8 @@ def _inserts(rows: int) -> list[str]:
 
 def _trace(snapshot) -> Callable[[int], Sequence[object]]:  # type: ignore[no-untyped-def]
     def read(id: int) -> Sequence[object]:
-        words, _ = snapshot.few_rows_under("sales", np.array([[id]], np.int64), None, 64)
+        key = np.array([[id]], np.int64)
+        words, _ = snapshot.few_rows_between("sales", key, key, None, 64)
         return (*words[:2, 0].tolist(), f"row {id}")  # its texts are not looked up
 
     return read

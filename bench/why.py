@@ -22,7 +22,8 @@ from bench.costs.subjects import SUBJECTS
 from bench.measure import Timing
 from bench.suite.schema import relations
 from bench.table import Row, duration, markdown
-from engine.codec import decode_rows, encode_arrow, encode_rows
+from engine.codec.arrow import encode_arrow
+from engine.codec.json import decode_rows, encode_rows
 from engine.operators.allowance import Spending
 from engine.runtime.engine import Engine
 from planner import plan_query

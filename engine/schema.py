@@ -29,7 +29,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -260,24 +260,9 @@ def map_of(key: Type, value: Type) -> Type:
     return Type(Kind.MAP, fields=(Field("key", key), Field("value", value)))
 
 
-def without_names(type: Type) -> Type:
-    """The type with rows for all structs in it."""
-    parts = [without_names(part) for part in type.parts]
-    match type.kind:
-        case Kind.ARRAY:
-            return array_of(*parts)
-        case Kind.STRUCT:
-            return row_of(parts)
-        case Kind.MAP:
-            return map_of(*parts)
-    return type
-
-
-def relabelled(type: Type, old: Type, new: Type) -> Type:
-    """The type with an enumeration in the place of another, also inside of it."""
-    if type == old:
-        return new
-    parts = [relabelled(part, old, new) for part in type.parts]
+def with_parts(type: Type, change: Callable[[Type], Type]) -> Type:
+    """The type with `change` of each type that its values are made of."""
+    parts = map(change, type.parts)
     match type.kind:
         case Kind.ARRAY:
             return array_of(*parts)
@@ -286,6 +271,18 @@ def relabelled(type: Type, old: Type, new: Type) -> Type:
         case Kind.MAP:
             return map_of(*parts)
     return type
+
+
+def without_names(type: Type) -> Type:
+    """The type with rows for all structs in it."""
+    if type.kind is Kind.STRUCT:
+        return row_of(map(without_names, type.parts))
+    return with_parts(type, without_names)
+
+
+def relabelled(type: Type, old: Type, new: Type) -> Type:
+    """The type with an enumeration in the place of another, also inside of it."""
+    return new if type == old else with_parts(type, lambda part: relabelled(part, old, new))
 
 
 def is_anonymous(type: Type) -> bool:

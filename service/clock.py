@@ -85,10 +85,9 @@ class Clock:
             self._go_on()
             return
         times = [(first, at) for first, at in self._catalog.times() if first < self._engine.snapshot.upper]
-        self._engine.create_source(CLOCK.name, CLOCK.schema, past=self._delta(times))
+        since = times[0][0] if times and times[0][0] > FIRST_EPOCH else 0
+        self._engine.create_source(CLOCK.name, CLOCK.schema, kept=(self._delta(times), since))
         self._is_new = True
-        if times and times[0][0] > FIRST_EPOCH:
-            self._engine.forget(CLOCK.name, times[0][0])
 
     def go_on(self, newest: int) -> None:
         """Continues in an engine that has the times already, after an epoch with time `newest`."""

@@ -17,7 +17,7 @@ from bench.suite.tables import Change, Tables
 from bench.suite.tpch import queries as tpch
 from bench.suite.tpch import schema as tpch_schema
 from bench.suite.tpch.tables import Business, generate
-from engine.codec import encode_arrow
+from engine.codec.arrow import encode_arrow
 from engine.plan.nodes import Source
 from engine.runtime.engine import Engine
 from planner.relation import Relation

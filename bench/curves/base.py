@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from bench.measure import Timing, clock
-from engine import Dataflow, Input
+from engine.api import Dataflow, Input
 from engine.state.packed_times import Time
 
 Points = list[tuple[float, float]]

@@ -11,7 +11,7 @@ from bench import measure as memory
 from bench.curves.base import Axis, Curve, Plot, Points, feed
 from bench.data import SEED, insertion
 from bench.workloads.base import integers
-from engine import Dataflow
+from engine.api import Dataflow
 from engine.plan.expressions import Call, ColumnRef, Literal, Op
 from engine.plan.nodes import AggregateSpec, Filter, Function, Reduce, Source
 from engine.runtime.engine import Engine

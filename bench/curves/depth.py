@@ -9,7 +9,7 @@ import numpy as np
 from bench.curves.base import Axis, Curve, Plot, Points, advance, feed, median
 from bench.curves.subjects import reach
 from bench.data import insertion
-from engine import Dataflow, Input
+from engine.api import Dataflow, Input
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from bench.curves.base import advance, feed
 from bench.data import SEED, choose, insertion, random_words, replace
-from engine import Collection, Dataflow
+from engine.api import Collection, Dataflow
 from engine.operators.rebuild import Rebuild
 from engine.runtime.engine import Options
 

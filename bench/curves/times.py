@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from bench.curves.base import Axis, Curve, Plot, Points, advance
 from bench.data import SEED
-from engine import Dataflow, Input, Output
+from engine.api import Dataflow, Input, Output
 
 Times = tuple[np.ndarray, np.ndarray]
 """Old and new times, each int64[n, 2]."""

@@ -11,7 +11,7 @@ import pyarrow as pa
 from bench.duck import WrongAnswer
 from bench.suite.answers import Row, compare, without_ties
 from bench.suite.tables import Change, Tables
-from engine.codec import decode_arrow, encode_arrow
+from engine.codec.arrow import decode_arrow, encode_arrow
 from engine.runtime.engine import Engine
 from planner import plan_query
 from planner.relation import Relation

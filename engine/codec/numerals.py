@@ -20,13 +20,11 @@ from math import isnan
 
 import numpy as np
 
+from engine.codec.ordered_text import digits_number, digits_text
 from engine.kernels.hashing import FIRST_NUMERAL, NUMERAL
 from engine.kernels.words import NULL
 from engine.schema import Type
 from engine.state.dictionary import Dictionary
-
-_DIGITS = 100  # more than any number has
-_COMPLEMENT = str.maketrans("0123456789", "9876543210")
 
 Number = int | float
 """A number times 10**scale; a float is one of the specials nan, inf and -inf."""
@@ -103,14 +101,10 @@ def _text(number: Number) -> str:
     numbers."""
     if isinstance(number, float):
         return _TEXTS[name_of(number)]
-    digits = str(abs(number))
-    if number > 0:
-        return f"{chr(NUMERAL)}1{len(digits):02}{digits}"
-    return f"{chr(NUMERAL)}0{_DIGITS - len(digits):02}{digits.translate(_COMPLEMENT)}"
+    return f"{chr(NUMERAL)}{int(number > 0)}{digits_text(number)}"
 
 
 def _number(text: str) -> Number:
     if text in _SPECIALS:
         return _SPECIALS[text]
-    digits = text[4:]
-    return int(digits) if text[1] == "1" else -int(digits.translate(_COMPLEMENT))
+    return digits_number(text[2:], text[1] == "1")

@@ -58,22 +58,30 @@ def word_text(word: int | float) -> str:
         return "gn" if isnan(word) else "gi" if word > 0 else "--"
     if -_WORDS < word < _WORDS:
         return f"{word + _WORDS:016x}"
-    digits = str(abs(word))
-    if word > 0:
-        return f"g{len(digits):02}{digits}"
-    return f"-{_DIGITS - len(digits):02}{digits.translate(_COMPLEMENT)}"
+    return f"{'g' if word > 0 else '-'}{digits_text(word)}"
 
 
 def text_word(text: str) -> int | float:
     """The word or number of such a text."""
     if text in _SPECIALS:
         return _SPECIALS[text]
-    match text[0]:
-        case "g":
-            return int(text[3:])
-        case "-":
-            return -int(text[3:].translate(_COMPLEMENT))
+    if text[0] in "g-":
+        return digits_number(text[1:], text[0] == "g")
     return int(text, 16) - _WORDS
+
+
+def digits_text(number: int) -> str:
+    """How many digits a number has, and its digits, both complemented in a negative one: they sort as numbers
+    of one sign do."""
+    digits = str(abs(number))
+    if number > 0:
+        return f"{len(digits):02}{digits}"
+    return f"{_DIGITS - len(digits):02}{digits.translate(_COMPLEMENT)}"
+
+
+def digits_number(text: str, is_positive: bool) -> int:
+    """The number of such a text."""
+    return int(text[2:]) if is_positive else -int(text[2:].translate(_COMPLEMENT))
 
 
 def interval_text(interval: Interval) -> str:

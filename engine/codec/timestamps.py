@@ -12,7 +12,7 @@ from datetime import UTC, date, datetime, time, timedelta
 import numpy as np
 
 from engine.codec.refusals import invalid
-from engine.kernels.casts import INFINITE_DAY, INFINITE_INSTANT
+from engine.kernels.casts import DAY, INFINITE_DAY, INFINITE_INSTANT
 from engine.kernels.words import NULL
 from engine.schema import Kind
 from engine.state.dictionary import Dictionary
@@ -21,7 +21,6 @@ EPOCH_DAY = date(1970, 1, 1).toordinal()
 EPOCH = datetime(1970, 1, 1)
 EPOCH_UTC = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
-DAY = 86_400_000_000  # microseconds
 
 _FAR_DATE = re.compile(r"\+?(-?[0-9]{4,}-[0-9]{2}-[0-9]{2})(T[0-9:.]+)?Z?")
 _FINER = re.compile(r"\.[0-9]{6}[0-9]*[1-9]")

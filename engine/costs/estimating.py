@@ -104,32 +104,27 @@ def view_cost(
     Raises BuildCancelled once the spending was stopped, and another EngineError if the view cannot be
     computed.
     """
-    return _Estimate(plan, snapshot, dictionary, max_rounds, limits, spending, now).cost(sharing)
+    estimate = _Estimate(plan, snapshot, dictionary, max_rounds, limits, spending, now)
+    return estimate.cost(sharing)
 
 
+@dataclass(eq=False)
 class _Estimate:
-    def __init__(
-        self,
-        plan: Node,
-        snapshot: Snapshot,
-        dictionary: Dictionary,
-        max_rounds: int,
-        limits: EstimateLimits,
-        spending: Spending,
-        now: int,
-    ) -> None:
-        self._plan = plan
-        self._snapshot = snapshot
-        self._dictionary = dictionary
-        self._max_rounds = max_rounds
-        self._limits = limits
-        self._spending = spending
-        self._tried = limits.whole_rows
+    plan: Node
+    snapshot: Snapshot
+    dictionary: Dictionary
+    max_rounds: int
+    limits: EstimateLimits
+    spending: Spending
+    now: int
+
+    def __post_init__(self) -> None:
+        self._tried = self.limits.whole_rows
         """Rows of the last trial that was not cut, about."""
-        self._clock = np.array([[now], [snapshot.upper - 1], [1]], np.int64)
+        self._clock = np.array([[self.now], [self.snapshot.upper - 1], [1]], np.int64)
 
     def cost(self, sharing: Sharing) -> ViewCost:
-        found = self._rooted() if has_recursion(self._plan) else self._drawn()
+        found = self._rooted() if has_recursion(self.plan) else self._drawn()
         last = found.trials[-1]
         keys = [found.plan.original(key) for key in last.outermost]
         shared = sharing(frozenset(keys))
@@ -161,32 +156,32 @@ class _Estimate:
 
     def _build(self, operators: Sequence[OperatorCost], kinds: frozenset[str], rendering: float) -> BuildTime:
         relations = [
-            self._snapshot.relations[source.name]
-            for source in sources_of(self._plan)
-            if source.name in self._snapshot.relations
+            self.snapshot.relations[source.name]
+            for source in sources_of(self.plan)
+            if source.name in self.snapshot.relations
         ]
         rows = sum(len(batch) for relation in relations for batch in relation.batches)
         seconds = [each.seconds for each in operators]
-        is_here = rows <= self._limits.rows_here and max(seconds) < _SECONDS_HERE
+        is_here = rows <= self.limits.rows_here and max(seconds) < _SECONDS_HERE
         kept = sum(each.kept > 0 for each in operators)
 
         def process() -> float:
-            few = draws_of(self._plan, self._snapshot, min(self._tried, _BY_PROCESS))
+            few = draws_of(self.plan, self.snapshot, min(self._tried, _BY_PROCESS))
             drawn = few.rows(few.share)
-            return process_seconds(self._plan, kinds, drawn, self._dictionary)
+            return process_seconds(self.plan, kinds, drawn, self.dictionary)
 
         return build_time(
-            relations, rendering + sum(seconds), kept, self._dictionary, None if is_here else process
+            relations, rendering + sum(seconds), kept, self.dictionary, None if is_here else process
         )
 
     # Trials
 
     def _drawn(self, is_least: bool = False) -> _Trials:
         """Trials over rows that are drawn from the sources."""
-        plan = ThinnedPlan(self._plan, {})
+        plan = ThinnedPlan(self.plan, {})
         best: tuple[Draws, Trial, dict[str, np.ndarray]] | None = None
         before = 0
-        most_rows = self._limits.rows
+        most_rows = self.limits.rows
         for most in (*(level for level in _LEVELS if level < most_rows), most_rows):
             if best is not None:
                 draws, trial, _ = best
@@ -197,7 +192,7 @@ class _Estimate:
                     break
                 before = max(trial.rows, 1)
             self._tried = most
-            draws = draws_of(self._plan, self._snapshot, most)
+            draws = draws_of(self.plan, self.snapshot, most)
             rows = draws.rows(draws.share)
             trial = self._trial(plan.plan, draws, rows, draws.share)
             if trial.is_cut and best is not None:
@@ -216,14 +211,14 @@ class _Estimate:
 
     def _rooted(self) -> _Trials:
         """Trials over whole sources, and shares of the beginnings of recursions."""
-        draws = draws_of(self._plan, self._snapshot, self._limits.whole_rows)
+        draws = draws_of(self.plan, self.snapshot, self.limits.whole_rows)
         if draws.share < 1.0:
             return self._drawn(is_least=True)
         rows = draws.rows(1.0)
         if sum(delta.shape[1] for delta in rows.values()) <= _SMALL:
-            trial = self._trial(self._plan, draws, rows, 1.0)
+            trial = self._trial(self.plan, draws, rows, 1.0)
             if not trial.is_cut:
-                return _Trials((trial,), draws, rows, ThinnedPlan(self._plan, {}))
+                return _Trials((trial,), draws, rows, ThinnedPlan(self.plan, {}))
         found = self._thinner(draws, rows)
         if found[-1][0].share >= 1.0:
             found = found[-1:]
@@ -235,8 +230,8 @@ class _Estimate:
         found: list[tuple[Trial, ThinnedPlan]] = []
         until = perf_counter() + _ROOT_SECONDS
         for share in _ROOT_SHARES:
-            plan = thinned(self._plan, share)
-            if share < 1.0 and plan.plan == self._plan:
+            plan = thinned(self.plan, share)
+            if share < 1.0 and plan.plan == self.plan:
                 continue
             start = perf_counter()
             trial = self._trial(plan.plan, draws, rows, share)
@@ -249,7 +244,7 @@ class _Estimate:
         return found
 
     def _trial(self, plan: Node, draws: Draws, rows: Mapping[str, np.ndarray], share: float) -> Trial:
-        trial = Trial(plan, self._snapshot, self._dictionary, self._max_rounds, share, self._spending)
+        trial = Trial(plan, self.snapshot, self.dictionary, self.max_rounds, share, self.spending)
         trial.run({CLOCK.name: self._clock, **rows}, draws.since)
         return trial
 
@@ -257,7 +252,7 @@ class _Estimate:
         """The probes of each source, in the last trial and the one before it."""
         probes = {}
         tables = {name: rows for name, rows in found.rows.items() if name != CLOCK.name}
-        for source, rows in probed_rows(self._plan, tables).items():
+        for source, rows in probed_rows(self.plan, tables).items():
             each = [probe(trial, source, rows) for trial in found.trials[-2:] if not trial.is_cut]
             known = [one for one in each if one is not None]
             if known and each[-1] is not None:

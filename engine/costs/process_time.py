@@ -12,7 +12,7 @@ from time import monotonic
 
 import numpy as np
 
-from engine.codec import decode_rows
+from engine.codec.json import decode_rows
 from engine.costs.machine_constants import job_seconds, machine_constants
 from engine.errors import EngineError
 from engine.plan.nodes import Constant, Node, Source

@@ -24,7 +24,6 @@ from engine.runtime.hydration import Hydration
 from engine.runtime.kept import every_operator
 from engine.runtime.observation import Observed, observe, places
 from engine.runtime.options import Options
-from engine.runtime.registry import KnownView
 from engine.state.dictionary import Dictionary
 from engine.state.layer import NARROW
 from engine.state.packed_times import Frontier
@@ -90,8 +89,7 @@ class Trial:
         """The nanoseconds that it took to make the operators."""
         self._dataflow = self._hydration.dataflow
         self._upper = snapshot.upper
-        self._view = KnownView(plan, self._hydration.history, ())
-        self._places = places(self._view, self._dataflow)
+        self._places = places(self._hydration.history, self._dataflow)
         self.is_cut = False
         """Whether it was more than the allowance gave, so that its figures are too low."""
 
@@ -114,7 +112,7 @@ class Trial:
 
     @property
     def operators(self) -> tuple[Observed, ...]:
-        return observe(_NAME, {_NAME: self._view}, self._dataflow)
+        return observe(self._hydration.history, self._dataflow)
 
     @property
     def rows(self) -> int:
@@ -148,7 +146,7 @@ class Trial:
         return sorted(self._places, key=self._places.__getitem__)
 
     def _inside(self) -> Iterator[tuple[Operator, Sequence[Arrangement]]]:
-        """What loops keep besides the operators of their bodies."""
+        """What operators keep besides those that are listed: old copies in loops, and logs of failed rows."""
         for key, operator in self._dataflow.operators.items():
             kept = [
                 inner

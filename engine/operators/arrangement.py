@@ -433,35 +433,21 @@ class SumsArrangement(Arrangement):
 
 
 class FloatsArrangement(Arrangement):
-    """The input's rows by key and by the bucket of a float; the diffs are the float's exact parts."""
+    """The input's rows by key and by the bucket of a float, or the parts of two; the diffs are the exact
+    parts of the float, or of both and of their products."""
 
     def __init__(
-        self, source: Operator, columns: tuple[int, ...], argument: int, width: int, depth: int
+        self, source: Operator, columns: tuple[int, ...], arguments: tuple[int, ...], width: int, depth: int
     ) -> None:
-        """`columns` are the key's; `argument` is the word that is summed."""
-        super().__init__(source, (*columns, argument), width, depth, DIFFS)
+        """`columns` are the key's; `arguments` is the word that is summed, or the two that are multiplied."""
+        self._arrange, diffs = (arrange_floats, DIFFS) if len(arguments) == 1 else (arrange_pairs, PAIR_DIFFS)
+        super().__init__(source, (*columns, arguments[0]), width, depth, diffs)
         self._key = np.array([*columns, width], np.int64)
-        self._argument = argument
-
-    def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
-        return arrange_floats(delta, self._key, step.array, self._argument)
-
-
-class FloatPairsArrangement(Arrangement):
-    """The input's rows by key and by the parts of two floats; the diffs are their exact parts and
-    products."""
-
-    def __init__(
-        self, source: Operator, columns: tuple[int, ...], pair: tuple[int, int], width: int, depth: int
-    ) -> None:
-        """`columns` are the key's; `pair` are the words that are multiplied."""
-        super().__init__(source, (*columns, pair[0]), width, depth, PAIR_DIFFS)
-        self._key = np.array([*columns, width], np.int64)
-        self._pair = pair
+        self._arguments = arguments
 
     @property
     def reads(self) -> frozenset[int]:
-        return super().reads.union(self._pair)
+        return super().reads.union(self._arguments)
 
     def arrange(self, delta: np.ndarray, step: Step) -> np.ndarray:
-        return arrange_pairs(delta, self._key, step.array, *self._pair)
+        return self._arrange(delta, self._key, step.array, *self._arguments)  # type: ignore[no-any-return]

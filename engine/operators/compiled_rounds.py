@@ -117,13 +117,13 @@ class CompiledRounds:
         enters = 0 in agenda
         rounds = [agenda.take() for _ in range(min(MOST_ROUNDS, len(agenda)))]
         held = self._list_waiting(room, rounds)
-        logged = [len(log.staged) for log in self._logs]
+        marks = [log.marked() for log in self._logs]
         is_cut = agenda.least is not None and agenda.least < limit - 1
         before = limit if agenda.least is None else min(limit, agenda.least + 1)
         loop_rounds.begin(self._state, enters, before, MOST_ROUNDS, most_staged, len(held))
         if 2 * len(held) > len(room.waiting) or not self._call(room, held, outer, scope):
-            for log, kept in zip(self._logs, logged, strict=True):
-                log.withdraw(kept)
+            for log, mark in zip(self._logs, marks, strict=True):
+                log.withdraw(mark)
             for current in rounds:
                 agenda.add(current)
             return None

@@ -32,13 +32,14 @@ from engine.kernels.stepping.stepping_type import lines_of
 from engine.operators.arrangement import Arrangement
 from engine.operators.compiled_program import Program
 from engine.operators.linear import InputOperator
-from engine.operators.operator import Instruction, Meter, Operator, Timer
+from engine.operators.operator import Instruction, Meter, Operator
+from engine.operators.stopwatch import Stopwatch
 from engine.operators.turns import OperatorTurns
 from engine.state.nurseries import Nurseries
 from engine.state.packed_times import Frontier
 from engine.state.trace import Trace
 
-Turn = Callable[[Operator, Timer | None, Meter | None], None]
+Turn = Callable[[Operator, Stopwatch | None, Meter | None], None]
 """Lets an operator take its turn."""
 _ARENA_WORDS = 1 << 18
 _MOST_WAITING = 64
@@ -97,7 +98,9 @@ class CompiledStep:
         """The arrangements that have these traces."""
         return [own for trace in traces if (own := self._by_trace.get(trace)) is not None]
 
-    def run(self, fed: Sequence[InputOperator], clock: Timer | None, meter: Meter | None, turn: Turn) -> bool:
+    def run(
+        self, fed: Sequence[InputOperator], clock: Stopwatch | None, meter: Meter | None, turn: Turn
+    ) -> bool:
         """Run the operators that the pending deltas of `fed` reach; those of Python's have their `turn`, with
         the clock and the meter.
 
@@ -175,7 +178,7 @@ class CompiledStep:
         self._shown.clear()
 
     def _call(
-        self, fed: Sequence[InputOperator], clock: Timer | None, meter: Meter | None, turn: Turn
+        self, fed: Sequence[InputOperator], clock: Stopwatch | None, meter: Meter | None, turn: Turn
     ) -> bool:
         """Run the step; false if it has to be forgotten."""
         place, delta = opcodes.NOTHING, _NO_DELTA
@@ -193,7 +196,7 @@ class CompiledStep:
             return False
         return status == arena.DONE  # type: ignore[no-any-return]
 
-    def _answer(self, place: int, clock: Timer | None, meter: Meter | None, turn: Turn) -> None:
+    def _answer(self, place: int, clock: Stopwatch | None, meter: Meter | None, turn: Turn) -> None:
         """Let an operator of Python's have its turn, and tell its changes."""
         operator = self._program.body[place]
         for source in operator.inputs:

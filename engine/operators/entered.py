@@ -21,7 +21,10 @@ class EnteredArrangement(Operator):
 
     def __init__(self, source: Arrangement | EnteredArrangement) -> None:
         super().__init__([source])
-        self._entering = False
+        self.width: int = source.width
+        self.depth: int = source.depth
+        self.entering = False
+        """Whether the changes outside happen in the current step."""
         self._whole: Layer | None = None
         self._table = np.empty((1, COLUMNS), np.int64)
 
@@ -37,23 +40,15 @@ class EnteredArrangement(Operator):
         return self.inputs[0]  # type: ignore[return-value]
 
     @property
-    def width(self) -> int:
-        return self._source.width
-
-    @property
-    def depth(self) -> int:
-        return self._source.depth
-
-    @property
     def published(self) -> int:
         return self._source.published if self._whole is None else 0
 
     def step(self, step: Step) -> None:
-        self._entering = step.entering
+        self.entering = step.entering
 
     @property
     def batch(self) -> Batch | None:
-        if not self._entering:
+        if not self.entering:
             return None
         if self._whole is None:
             return self._source.batch
@@ -68,13 +63,8 @@ class EnteredArrangement(Operator):
     def has_changes(self) -> bool:
         return self.batch is not None
 
-    @property
-    def is_entering(self) -> bool:
-        """Whether the changes outside happen in the current step."""
-        return self._entering
-
     def before(self) -> np.ndarray:
-        if not self._entering:
+        if not self.entering:
             return self.after()
         return self._source.before() if self._whole is None else self._table[:0]
 

@@ -18,16 +18,15 @@ from engine.kernels.floatmoments import reduce_pairs
 from engine.kernels.floatsums import reduce_floats
 from engine.kernels.parallel import threads
 from engine.kernels.parallel.divided_sort import keys_of
-from engine.kernels.reduce import CLAMP_DISTINCT, CLAMP_POSITIVE, reduce_sums, threshold
+from engine.kernels.reduce import CLAMP_DISTINCT, CLAMP_POSITIVE, FINISH, WIDE, reduce_sums, threshold
 from engine.kernels.rounds import distinct_rows, group_keys
 from engine.kernels.stepping import opcodes
 from engine.operators.arrangement import Arrangement
 from engine.operators.failure_log import FailureLog
-from engine.operators.finishing import Finishing
 from engine.operators.interesting_times import Groups, at_chains
 from engine.operators.linear import consolidated
 from engine.operators.operator import NO_ROUNDS, Deferred, Instruction, Operator, Step, StepScope
-from engine.operators.slots import Finish
+from engine.operators.slots import Finish, finished
 from engine.plan.nodes import Clamp
 from engine.state.packed_times import TOTAL
 
@@ -142,7 +141,10 @@ class ThresholdOperator(GroupOperator):
 
 
 class Sums(GroupOperator):
-    """COUNT, SUM and AVG from slots, which are accumulated in the diffs."""
+    """COUNT, SUM and AVG from slots, which are accumulated in the diffs; `labels` name them in messages.
+
+    The kernel leaves groups with wide numbers, and those whose sums overflow: they are finished here.
+    """
 
     def __init__(
         self,
@@ -152,21 +154,38 @@ class Sums(GroupOperator):
         failures: FailureLog,
     ) -> None:
         super().__init__(source, source.width)
-        self._finish = Finishing(finish, labels, failures)
+        self._finish = np.array(finish, np.int64).reshape(-1, FINISH)
+        self._labels = labels
         self.failures = failures
 
     @property
     def instruction(self) -> Instruction:
-        return Instruction(opcodes.REDUCE_SUMS, (self.source,), first=self._finish.lines.ravel())
+        return Instruction(opcodes.REDUCE_SUMS, (self.source,), first=self._finish.ravel())
 
     def _changes(self, groups: Groups, step: Step) -> tuple[np.ndarray, np.ndarray]:
-        parts = _by_part(reduce_sums, groups, self.source.trace.diffs, self._finish.lines)
+        parts = _by_part(reduce_sums, groups, self.source.trace.diffs, self._finish)
         delta, left, later = parts[0] if len(parts) == 1 else _whole_sums(parts, len(groups.keys))
         if len(left):
-            found = self._finish.finished(left, left[:, 1], step)
-            keys = groups.keys[left[found.places, 0]].T
-            delta = np.ascontiguousarray(np.hstack((delta, np.vstack((keys, found.delta)))))
+            delta = np.ascontiguousarray(np.hstack((delta, self._finished(groups.keys, left, step))))
         return delta, later
+
+    def _finished(self, keys: np.ndarray, left: np.ndarray, step: Step) -> np.ndarray:
+        """The delta of the lines [n, L] that `reduce_sums` has left; an overflow becomes an error instead."""
+        words: dict[int, list[int]] = {}
+        failed: dict[int, str] = {}
+        for place, line in enumerate(left):
+            answer: list[int] | int = int(line[3])
+            if answer == WIDE:
+                answer = finished(self._finish, line[4:], self.failures.dictionary)
+            if isinstance(answer, list):
+                words[place] = answer
+            else:
+                failed[place] = f"overflow in {self._labels[answer]}"
+        if failed:
+            self.failures.add([*failed.values()], left[[*failed], 1:3].T, step)
+        kept = left[[*words]]
+        results = np.array([*words.values()], np.int64).reshape(-1, len(self._finish)).T
+        return np.vstack((keys[kept[:, 0]].T, results, kept[:, 1:3].T))
 
 
 def _whole_sums(

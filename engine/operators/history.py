@@ -31,3 +31,14 @@ class History(Arrangement):
     def publish(self, frontier: Frontier) -> None:
         self._insert(self.trace.since)
         self.reset()
+
+    def forget(self, before: int, at_once: bool) -> bool:
+        """Stop telling the epochs before `before` apart, now or as rows are merged; returns whether anything
+        changed."""
+        if before <= self.trace.since:
+            return False
+        self.trace.since = before
+        if at_once:
+            self.trace.finish()
+            self.reset()
+        return True

@@ -15,8 +15,7 @@ the sum of its row's moves. Without collisions the loop never runs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator
-from typing import Protocol, TypeVar
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -34,9 +33,7 @@ from engine.operators.interesting_times import Groups
 from engine.operators.loop import Loop, VariableOperator
 from engine.operators.operator import Operator, Step
 from engine.plan.nodes import Clamp, OnLimit
-from engine.plan.row_ids import IdHash, Intern
-
-SomeOperator = TypeVar("SomeOperator", bound=Operator)
+from engine.plan.row_ids import IdHash
 
 _HASH = -1
 _NO_HASHES = np.empty((0, 1), np.int64)
@@ -194,38 +191,13 @@ class Ids(Operator):
             self.out += (left, moves[self._asked])
 
 
-class Put(Protocol):
-    """A scope's `put`: returns the operator with a key, made if it does not exist."""
-
-    def __call__(self, key: Hashable, make: Callable[[], SomeOperator]) -> SomeOperator: ...
-
-
-def put_interning(
-    put: Put,
-    node: Intern,
-    source: Operator,
-    columns: tuple[int, ...],
-    width: int,
-    depth: int,
-    limit: int,
-) -> Operator:
-    """The operators of `node`, put into a scope of `depth`; the last one's words are an id and then the row.
-
-    `columns` are the row's positions among the `width` words of `source`; `limit` is the most rounds that the
-    loop runs.
-    """
-    hash = node.hash
-    rows = put(("rows", node), lambda: HashedArrangement(source, columns, width, depth, hash))
-    initial = put(("initial", node), lambda: Initial(rows))
-    variable = VariableOperator(None, limit)
-    words = (*range(1, rows.width + 2),)
-    proposals = Arrangement(variable, words, rows.width + 2, depth + 1)
-    contested = put(("contested", node), lambda: Contested(initial, proposals))
-    loop = put(("loop", node), lambda: _loop(rows, contested, hash, limit))
-    return put(node, lambda: Ids(initial, loop))
+def proposals(rows: HashedArrangement, limit: int) -> Arrangement:
+    """The arrangement of the proposals of later rounds, by hash; `limit` is the most rounds of their loop."""
+    words = rows.width + 2
+    return Arrangement(VariableOperator(None, limit), (*range(1, words),), words, rows.depth + 1)
 
 
-def _loop(rows: HashedArrangement, contested: Contested, hash: IdHash, limit: int) -> Loop:
+def loop_of_ids(rows: HashedArrangement, contested: Contested, hash: IdHash, limit: int) -> Loop:
     """The loop that computes the proposals of later rounds, each of which is a move."""
     loop = Loop("of ids", limit, OnLimit.ERROR)
     entered = EnteredArrangement(rows)

@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from engine.kernels.narrow.narrow_rows import as_matrix
+from engine.kernels.narrow.narrow_rows import Batch, as_matrix
 from engine.kernels.parallel import threads
 from engine.kernels.parallel.divided_sort import arrange_delta
 from engine.kernels.stepping import opcodes
 from engine.operators.failure_log import FailureLog
 from engine.operators.operator import NO_ROUNDS, PIECE, Instruction, Operator, Step
-from engine.scalar import Failures, ScalarProgram
+from engine.scalar.program import ScalarProgram
+from engine.scalar.row_failures import Failures
 
 
 class InputOperator(Operator):
@@ -62,10 +63,14 @@ class ConsolidateOperator(Operator):
         self.out = [] if delta is None else [consolidated(delta)]
 
 
+def as_batch(delta: np.ndarray) -> Batch:
+    """A delta as a batch of the same columns: sorted, with equal rows and times added up."""
+    return arrange_delta(delta, np.arange(len(delta) - 1), NO_ROUNDS)
+
+
 def consolidated(delta: np.ndarray) -> np.ndarray:
     """The delta, sorted, with equal rows and times added up."""
-    order = np.arange(len(delta) - 1)
-    return np.ascontiguousarray(as_matrix(arrange_delta(delta, order, NO_ROUNDS)).T)
+    return np.ascontiguousarray(as_matrix(as_batch(delta)).T)
 
 
 class LinearOperator(Operator):

@@ -17,14 +17,13 @@ from heapq import heappop, heappush
 import numpy as np
 
 from engine.errors import LimitExceeded
-from engine.kernels.arrange import arrange
 from engine.kernels.rounds import split_deltas
 from engine.kernels.stepping import opcodes
 from engine.operators.failure_log import FailureLog
-from engine.operators.linear import negated
-from engine.operators.operator import NO_ROUNDS, Deferred, Instruction, Operator, Step, StepScope
+from engine.operators.linear import as_batch, negated
+from engine.operators.operator import Deferred, Instruction, Operator, Step, StepScope
 from engine.plan.nodes import OnLimit
-from engine.scalar import ScalarProgram
+from engine.scalar.program import ScalarProgram
 
 
 class VariableOperator(Operator):
@@ -261,7 +260,7 @@ class Loop(Operator):
         """Whether a change may happen at round `current`; raises LimitExceeded if the limit is an error."""
         if current < self._limit:
             return True
-        if self._on_limit is OnLimit.ERROR and _is_change(delta):
+        if self._on_limit is OnLimit.ERROR and len(as_batch(delta)):  # some rows do not cancel
             raise self.still_changes(self._limit)
         return False
 
@@ -290,8 +289,3 @@ class Loop(Operator):
         super().rewire(mapping)
         for entry in self.entries:
             entry.rewire(mapping)
-
-
-def _is_change(delta: np.ndarray) -> bool:
-    """Whether some rows of the delta do not cancel."""
-    return len(arrange(delta, np.arange(len(delta) - 1), NO_ROUNDS)) > 0

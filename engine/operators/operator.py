@@ -7,7 +7,7 @@ differ in their epochs: they travel as deltas int64[W + 2, n] of words, epoch an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,6 +15,7 @@ import numpy as np
 
 from engine.kernels.rounds import split_deltas
 from engine.kernels.stepping.tables import NANOSECONDS, TOTAL
+from engine.operators.stopwatch import Stopwatch
 from engine.state.packed_times import Frontier
 
 NO_ROUNDS = np.empty(0, np.int64)
@@ -37,19 +38,6 @@ class Stateful(Protocol):
 
     def undo(self) -> Callable[[], None]:
         """A function that brings back what is published now, instead of what was published since."""
-
-
-class Timer(Protocol):
-    """Measures the time of steps."""
-
-    def note(self, operator: Operator) -> None:
-        """Note that the operator's step has ended."""
-
-    def lap(self) -> int:
-        """The nanoseconds since the last call, for whoever divides them."""
-
-    def share(self, operators: Sequence[Operator], parts: Sequence[int]) -> None:
-        """Note that operators have run together; each took about its part of the time."""
 
 
 class Meter(Protocol):
@@ -94,7 +82,7 @@ class Step:
     scope: StepScope
     changed: list[Stateful]
     masks: np.ndarray
-    clock: Timer | None = None
+    clock: Stopwatch | None = None
     meter: Meter | None = None
     is_asked: bool = False
 

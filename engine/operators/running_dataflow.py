@@ -16,8 +16,8 @@ from engine.operators import stretches
 from engine.operators.arrangement import Arrangement
 from engine.operators.compiled_step import CompiledStep
 from engine.operators.linear import InputOperator
-from engine.operators.operator import NO_ROUNDS, Meter, Operator, Stateful, Step, Timer
-from engine.operators.stopwatch import LARGE, Sampling
+from engine.operators.operator import NO_ROUNDS, Meter, Operator, Stateful, Step
+from engine.operators.stopwatch import Sampling, Stopwatch
 from engine.operators.turns import OperatorTurns
 from engine.state.layer import Layer
 from engine.state.packed_times import TOTAL, Frontier, Order
@@ -101,12 +101,12 @@ class RunningDataflow:
         input.pending = delta
         self._fed.append(input)
 
-    def step(self, clock: Timer | None = None, meter: Meter | None = None) -> Step:
+    def step(self) -> Step:
         """The outermost scope's step of an advance that is not computed here. It may replace traces."""
         self._rewired()
-        return self._new_step(clock, meter)
+        return self._new_step(None, None)
 
-    def run(self, rows: int = LARGE, meter: Meter | None = None) -> None:
+    def run(self, rows: int, meter: Meter | None = None) -> None:
         """Run the operators that the inputs' changes reach, for `rows` rows of changes, as far as the meter
         lets them, in one step or a step a stretch. Raises OperatorFailed; then call `abort`."""
         if rows <= stretches.CHANGES or not self.order.is_total or not self.turns.pair_changes:
@@ -141,10 +141,10 @@ class RunningDataflow:
             for source in turn.last_reads:
                 source.clear()
 
-    def _new_step(self, clock: Timer | None, meter: Meter | None, *, is_asked: bool = False) -> Step:
+    def _new_step(self, clock: Stopwatch | None, meter: Meter | None, *, is_asked: bool = False) -> Step:
         return Step((), NO_ROUNDS, self, self._changed, self.order.masks, clock, meter, is_asked)
 
-    def _asked(self, operator: Operator, clock: Timer | None, meter: Meter | None) -> None:
+    def _asked(self, operator: Operator, clock: Stopwatch | None, meter: Meter | None) -> None:
         """Run the step of an operator that compiled code leaves to Python."""
         self._turn(operator, self._new_step(clock, meter, is_asked=True))
 
@@ -164,7 +164,7 @@ class RunningDataflow:
         if step.clock is not None:
             step.clock.note(operator)
 
-    def _runs_compiled(self, rows: int, clock: Timer | None, meter: Meter | None) -> bool:
+    def _runs_compiled(self, rows: int, clock: Stopwatch | None, meter: Meter | None) -> bool:
         """Run a step of few rows, which is a whole advance, in compiled code; false if it is Python's."""
         is_seen = meter is not None and meter.sees_steps
         if rows > FEW or is_seen or not self.order.is_total or not self._fed:

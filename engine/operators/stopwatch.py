@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from time import perf_counter_ns
-
-from engine.operators.operator import Operator
+from typing import Protocol
 
 LARGE = 256
 """Advances of at least this many changed rows are always timed."""
@@ -17,6 +16,12 @@ FIRST = 16
 """The number of first small advances that are timed."""
 SAMPLE = 16
 """Of the small advances after those, one in this many is timed."""
+
+
+class _Timed(Protocol):
+    """What has steps: `taken` is their time so far."""
+
+    taken: int
 
 
 class Stopwatch:
@@ -32,11 +37,11 @@ class Stopwatch:
         last, self._last = self._last, perf_counter_ns()
         return (self._last - last) * self._weight
 
-    def note(self, operator: Operator) -> None:
+    def note(self, operator: _Timed) -> None:
         """Add the time since the last call to the operator whose step has just ended."""
         operator.taken += self.lap()
 
-    def share(self, operators: Sequence[Operator], parts: Sequence[int]) -> None:
+    def share(self, operators: Sequence[_Timed], parts: Sequence[int]) -> None:
         """Divide the time since the last call among operators that have run together, by their parts."""
         each = self.lap() / sum(parts)
         for operator, part in zip(operators, parts, strict=True):

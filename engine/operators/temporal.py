@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from engine.kernels.casts import DAY
 from engine.kernels.lookup import find_ranges
 from engine.kernels.narrow.narrow_rows import Batch, as_matrix, table_of
 from engine.kernels.words import NULL
@@ -31,9 +32,6 @@ NEVER = 2**63 - 1
 
 LONG_AGO = -1
 """An epoch before all epochs."""
-
-DAY = 86_400_000_000
-"""In microseconds."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,41 +22,14 @@ from typing import ClassVar, NamedTuple
 
 from engine.errors import PlanError
 from engine.plan.expressions import ColumnRef, Expression
-from engine.plan.loops import Entry, LoopBinding, OnLimit, Recursive, Variable, WithRound
+from engine.plan.loops import Entry as Entry
+from engine.plan.loops import LoopBinding as LoopBinding
+from engine.plan.loops import OnLimit as OnLimit
+from engine.plan.loops import Recursive as Recursive
+from engine.plan.loops import Variable as Variable
+from engine.plan.loops import WithRound as WithRound
 from engine.plan.node import Node, SameSchema, Unary, check_columns, check_expression
 from engine.schema import BOOLEAN, Column, Schema, Type
-
-__all__ = [
-    "AggregateSpec",
-    "Clamp",
-    "Concat",
-    "Consolidate",
-    "Constant",
-    "Entry",
-    "Filter",
-    "FlatMap",
-    "Function",
-    "GroupBy",
-    "Inspect",
-    "Join",
-    "LoopBinding",
-    "Map",
-    "Negate",
-    "Node",
-    "OnLimit",
-    "Ordering",
-    "Recursive",
-    "Reduce",
-    "Source",
-    "Threshold",
-    "TopK",
-    "Variable",
-    "WithRound",
-    "antijoin",
-    "nodes_of",
-    "project",
-    "sources_of",
-]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,8 +11,7 @@ import resource
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-
-import numpy as np
+from typing import Any
 
 from engine.errors import EngineError, OverBudget
 from engine.kernels.narrow.batch_type import WORD
@@ -48,7 +47,7 @@ class ProcessLimits:
 class _Reporting(Spending):
     """Spending that also shows the progress of the job."""
 
-    def __init__(self, allowance: Allowance, progress: np.ndarray, operators: int) -> None:
+    def __init__(self, allowance: Allowance, progress: Any, operators: int) -> None:
         super().__init__(allowance)
         self._progress = progress
         progress[OF] = operators
@@ -71,10 +70,10 @@ def run_job(
     directory: StateDirectory,
     shards: int,
     limits: ProcessLimits,
-    progress: np.ndarray,
+    progress: Any,
     reports: Connection,
 ) -> None:
-    """Run the job, and send its Outcome or an EngineError. `progress` float64[4] is shared."""
+    """Run the job, and send its Outcome or an EngineError. `progress` is a shared array of four numbers."""
     _confine(limits.memory)
     threads.use(limits.threads)
     try:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
-import numpy as np
-
 from engine.errors import BuildCancelled, EngineError, ExecutionFailed, OverBudget
 from engine.processes import children
 from engine.processes.job_process import DONE, OF, ROUNDS, ROWS, ProcessLimits, run_job
@@ -57,7 +55,7 @@ class ProcessExecutor:
         receiving, sending = children.pipe(duplex=False)
         directory = self.directory.prefixed(job.prefix)
         arguments = (job, directory, self.shards, self._limits, self._shared, sending)
-        process = children.start("freshet-job", _run, *arguments)
+        process = children.start("freshet-job", run_job, *arguments)
         sending.close()
         try:
             report = self._report(receiving, process)
@@ -84,17 +82,6 @@ class ProcessExecutor:
                 seen = self.progress
                 return OverBudget.of("the view", self._seconds, seen.rows, 0, seen.rounds)
         return BuildCancelled("the view is not wanted any more")
-
-
-def _run(
-    job: ExecutorJob,
-    directory: StateDirectory,
-    shards: int,
-    limits: ProcessLimits,
-    shared: Any,
-    reports: Connection,
-) -> None:
-    run_job(job, directory, shards, limits, np.frombuffer(shared), reports)
 
 
 def _ended(process: Any) -> EngineError:

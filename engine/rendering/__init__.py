@@ -1,5 +1,1 @@
 """Plans into running operators: a family of nodes a file."""
-
-from engine.rendering.renderer import Renderer
-
-__all__ = ["Renderer"]

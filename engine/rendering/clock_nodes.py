@@ -9,7 +9,6 @@ from engine.operators import temporal
 from engine.operators.operator import Operator
 from engine.operators.temporal import Moments
 from engine.plan.clocked import CLOCK, Temporal, Today
-from engine.plan.nodes import Node
 from engine.rendering.layout import word_positions
 from engine.rendering.rendering import Rendering
 from engine.rendering.scopes import Rendered, RenderScope, plain
@@ -39,6 +38,5 @@ class ClockNodes(Rendering):
         return self.keyed_arrangement(node.input, (moment,), scope), Moments(columns, since, until)
 
     def _today(self, node: Today, scope: RenderScope) -> Rendered:
-        source: Node = CLOCK
-        clock = self.select(self.collection(source, scope), source, scope)
+        clock = self.select(CLOCK, scope)
         return plain(scope.put(node, lambda: temporal.TodayOperator([clock])), len(node.schema))

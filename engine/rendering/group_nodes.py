@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Sequence
+
 from engine.operators import python_functions as functions
 from engine.operators.arrangement import (
     Arrangement,
-    FloatPairsArrangement,
     FloatsArrangement,
     SumsArrangement,
 )
 from engine.operators.failure_log import FailureLog
 from engine.operators.group_operators import FloatComoment, FloatSum, Sums, ThresholdOperator
 from engine.operators.groupwise import GeneralOperator, GroupQueryOperator
-from engine.operators.interner import put_interning
+from engine.operators.interner import Contested, HashedArrangement, Ids, Initial, loop_of_ids, proposals
 from engine.operators.operator import Operator
-from engine.operators.slots import Finish, SlotLayout, of_single_words
+from engine.operators.slots import Finish, Slot, SlotLayout, of_single_words
 from engine.operators.topk import TopKOperator
 from engine.plan.group_queries import GroupQuery
 from engine.plan.lowering import Method, method, side_by_side, split_reduce
@@ -70,79 +71,76 @@ class GroupNodes(TopKNodes):
         """A reduce with one aggregate that is not accumulated in words."""
         argument = aggregate.argument or 0
         if aggregate.other is not None:
-            pairs = self._pairs(node, (argument, aggregate.other), scope)
+            pairs = self._floats(node, ("pairs", (argument, aggregate.other)), aggregate.columns, scope)
             return scope.put(node, lambda: FloatComoment(pairs, argument == aggregate.other))
         if method(aggregate, node.input.schema) is Method.FLOATS:
-            floats = self._floats(node, argument, scope)
+            floats = self._floats(node, ("floats", argument), aggregate.columns, scope)
             return scope.put(node, lambda: FloatSum(floats, aggregate.function is Function.AVG))
         codes = ordering_codes(node.input.schema, Ordering(argument, aggregate.function is Function.MAX))
         columns = OrderedColumns(node.keys, {argument: codes}, ())
         ordered = self._ordered(node.input, columns, scope, node.kept)
         return scope.put(node, lambda: TopKOperator(ordered, len(node.keys), 0, 1))
 
-    def _floats(self, node: Reduce, argument: int, scope: RenderScope) -> Arrangement:
+    def _floats(
+        self, node: Reduce, called: tuple[str, object], arguments: tuple[int, ...], scope: RenderScope
+    ) -> Arrangement:
+        """The input's rows with the exact parts of one float or two; `called` is a part of the key."""
         collection = self.collection(node.input, scope)
-        keys = tuple(collection.columns[k] for k in node.keys)
-        word = collection.columns[argument]
-        return scope.put(
-            ("floats", node.input, node.keys, argument),
-            lambda: FloatsArrangement(collection.operator, keys, word, collection.width, scope.depth),
+        keys, words = (
+            tuple(collection.columns[column] for column in columns) for columns in (node.keys, arguments)
         )
-
-    def _pairs(self, node: Reduce, pair: tuple[int, int], scope: RenderScope) -> Arrangement:
-        collection = self.collection(node.input, scope)
-        keys = tuple(collection.columns[k] for k in node.keys)
-        x, y = (collection.columns[column] for column in pair)
+        name, which = called
         return scope.put(
-            ("pairs", node.input, node.keys, pair),
-            lambda: FloatPairsArrangement(collection.operator, keys, (x, y), collection.width, scope.depth),
+            (name, node.input, node.keys, which),
+            lambda: FloatsArrangement(collection.operator, keys, words, collection.width, scope.depth),
         )
 
     def _put_together(self, node: Reduce, rows: Node, scope: RenderScope) -> Operator:
         """The groups whose aggregates are in several of the `rows`, in the form of `side_by_side`."""
         collection = self.collection(rows, scope)
         *words, marker = collection.columns
-        keys = tuple(words[: len(node.keys)])
-        slots, finish = of_single_words(words[len(node.keys) :], marker)
-        source = scope.put(
-            ("together", node),
-            lambda: SumsArrangement(
-                collection.operator, keys, collection.width, scope.depth, slots, self.dictionary
-            ),
-        )
-        return self._put_sums(node, source, finish, scope)
+        split = len(node.keys)
+        slots, finish = of_single_words(words[split:], marker)
+        return self._put_sums(node, ("together", node), collection, words[:split], slots, finish, scope)
 
     def _sums(self, node: Reduce, scope: RenderScope) -> Operator:
         collection = self.collection(node.input, scope)
         layout = SlotLayout(node, collection.columns)
-        keys = tuple(collection.columns[k] for k in node.keys)
-        source = scope.put(
-            ("sums", node.input, node.keys, layout.slots),
-            lambda: SumsArrangement(
-                collection.operator, keys, collection.width, scope.depth, layout.slots, self.dictionary
-            ),
-        )
-        return self._put_sums(node, source, layout.finish, scope)
+        keys = [collection.columns[k] for k in node.keys]
+        called = ("sums", node.input, node.keys, layout.slots)
+        return self._put_sums(node, called, collection, keys, layout.slots, layout.finish, scope)
 
     def _put_sums(
-        self, node: Reduce, source: SumsArrangement, finish: tuple[Finish, ...], scope: RenderScope
+        self,
+        node: Reduce,
+        called: Hashable,
+        rows: Rendered,
+        keys: Sequence[int],
+        slots: tuple[Slot, ...],
+        finish: tuple[Finish, ...],
+        scope: RenderScope,
     ) -> Operator:
+        """The sums of a reduce over rows that are arranged under the key `called`."""
+        source = scope.put(
+            called,
+            lambda: SumsArrangement(
+                rows.operator, tuple(keys), rows.width, scope.depth, slots, self.dictionary
+            ),
+        )
         labels = tuple(f"{a.function.value}, whose result is {a.type}" for a in node.aggregates)
         return scope.put(node, lambda: Sums(source, finish, labels, FailureLog(self.dictionary)))
 
     def _intern(self, node: Intern, scope: RenderScope) -> Rendered:
-        source = self.collection(node.input, scope)
-        words = len(node.schema)
-        ids = put_interning(
-            scope.put,
-            node,
-            source.operator,
-            source.columns,
-            source.width,
-            scope.depth,
-            self.max_rounds,
+        source, limit, hash = self.collection(node.input, scope), self.max_rounds, node.hash
+        rows = scope.put(
+            ("rows", node),
+            lambda: HashedArrangement(source.operator, source.columns, source.width, scope.depth, hash),
         )
-        return Rendered(ids, (*range(1, words), 0), words)
+        initial = scope.put(("initial", node), lambda: Initial(rows))
+        contested = scope.put(("contested", node), lambda: Contested(initial, proposals(rows, limit)))
+        loop = scope.put(("loop", node), lambda: loop_of_ids(rows, contested, hash, limit))
+        words = len(node.schema)
+        return Rendered(scope.put(node, lambda: Ids(initial, loop)), (*range(1, words), 0), words)
 
 
 def _is_sums(node: Reduce) -> bool:

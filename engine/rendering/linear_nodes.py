@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.codec import encode_rows
+from engine.codec.json import encode_rows
 from engine.operators import linear, unnest
 from engine.operators import python_functions as functions
 from engine.operators.failure_log import FailureLog
@@ -76,17 +76,16 @@ class LinearNodes(JoinNodes):
         return plain(operator, len(node.schema))
 
     def _consolidate(self, node: Consolidate, scope: RenderScope) -> Rendered:
-        source = self.select(self.collection(node.input, scope), node.input, scope)
+        source = self.select(node.input, scope)
         return plain(scope.put(node, lambda: linear.ConsolidateOperator([source])), len(node.schema))
 
     def _inspect(self, node: Inspect, scope: RenderScope) -> Rendered:
-        source = self.select(self.collection(node.input, scope), node.input, scope)
+        source = self.select(node.input, scope)
         operator = scope.put(
             node, lambda: functions.InspectOperator(source, node, self.times, self.dictionary)
         )
         return plain(operator, len(node.schema))
 
     def _concat(self, node: Concat, scope: RenderScope) -> Rendered:
-        parts = [self.collection(part, scope) for part in node.parts]
-        operators = [self.select(part, of, scope) for part, of in zip(parts, node.parts, strict=True)]
+        operators = [self.select(part, scope) for part in node.parts]
         return plain(scope.put(node, lambda: linear.ConcatOperator(operators)), len(node.schema))

@@ -53,8 +53,7 @@ class LoopNodes(Rendering):
             if variable is not None:
                 body.variables[binding.name] = plain(variable, len(binding.value.schema))
         for binding in node.bindings:
-            value = self.collection(binding.value, body)
-            loop.values.append(self.select(value, binding.value, body))
+            loop.values.append(self.select(binding.value, body))
         if isinstance(loop, OutermostLoop):
             loop.complete([len(binding.value.schema) for binding in node.bindings])
         return loop
@@ -63,7 +62,7 @@ class LoopNodes(Rendering):
         """The operator, in `body`, of what a binding was in the round before."""
         start: Operator | None = None
         if binding.initial is not None:
-            start = self.select(self.collection(binding.initial, body), binding.initial, body)
+            start = self.select(binding.initial, body)
         return body.put(("variable", binding.name), lambda: VariableOperator(start, limit))
 
     def _entry(self, entry: Entry, body: LoopScope) -> Rendered:
@@ -75,5 +74,5 @@ class LoopNodes(Rendering):
         return replace(source, operator=operator)
 
     def _with_round(self, node: WithRound, scope: RenderScope) -> Rendered:
-        source = self.select(self.collection(node.input, scope), node.input, scope)
+        source = self.select(node.input, scope)
         return plain(scope.put(node, lambda: WithRoundOperator([source])), len(node.schema))

@@ -16,7 +16,7 @@ from engine.plan.expressions import Expression, renumbered
 from engine.plan.nodes import Node
 from engine.rendering.layout import key_first
 from engine.rendering.scopes import LoopScope, OutermostScope, Rendered, RenderScope, plain
-from engine.scalar import ScalarProgram
+from engine.scalar.program import ScalarProgram
 from engine.state.dictionary import Dictionary
 
 Compiler = Callable[[tuple[Expression, ...], Dictionary], ScalarProgram]
@@ -99,8 +99,9 @@ class Rendering:
             lambda: Arrangement(collection.operator, columns, collection.width, scope.depth),
         )
 
-    def select(self, collection: Rendered, node: Node, scope: RenderScope) -> Operator:
-        """An operator whose words are the node's columns in order."""
+    def select(self, node: Node, scope: RenderScope) -> Operator:
+        """An operator whose words are the node's columns in order, as read in `scope`."""
+        collection = self.collection(node, scope)
         if collection.is_plain:
             return collection.operator
         return scope.put(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.codec import encode_rows
+from engine.codec.json import encode_rows
 from engine.operators.failure_log import FailureLog
 from engine.operators.window import WindowOperator
 from engine.operators.windowing import entries_of, window_functions

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,49 +19,34 @@ from engine.state.dictionary import Dictionary
 from engine.state.store.manifest import Manifest
 
 
+@dataclass(slots=True)
 class Advance:
     """The changes of one advance: `deltas` by source, and in `scans` rows that only an executor can read. The
     rest is the engine's.
     """
 
-    __slots__ = (
-        "_dataflow",
-        "_deltas",
-        "_dictionary",
-        "_options",
-        "_registry",
-        "_rows",
-        "_scans",
-        "_spending",
-    )
+    dataflow: RunningDataflow
+    registry: Registry
+    dictionary: Dictionary
+    options: Options
+    deltas: Mapping[str, np.ndarray]
+    scans: Mapping[str, RowScan]
+    _rows: int = 0
+    _spending: Spending | None = None
+    """What limits the operators, however often they run."""
 
-    def __init__(
-        self,
-        dataflow: RunningDataflow,
-        registry: Registry,
-        dictionary: Dictionary,
-        options: Options,
-        deltas: Mapping[str, np.ndarray],
-        scans: Mapping[str, RowScan],
-    ) -> None:
-        self._dataflow = dataflow
-        self._registry = registry
-        self._dictionary = dictionary
-        self._options = options
-        self._deltas = deltas
-        self._scans = scans
-        self._rows = 0
-        for delta in deltas.values():
+    def __post_init__(self) -> None:
+        for delta in self.deltas.values():
             self._rows += delta.shape[1]
-        allowance = options.allowance
-        # What limits the operators, however often they run.
-        self._spending = None if allowance is UNLIMITED else Spending(allowance.for_changes(self._rows))
+        allowance = self.options.allowance
+        if allowance is not UNLIMITED:
+            self._spending = Spending(allowance.for_changes(self._rows))
 
     def run(self) -> None:
         """Run the operators in this process. Raises OperatorFailed; the caller then calls `abandon`."""
-        for name, delta in self._deltas.items():
-            self._dataflow.feed(self._registry.sources[name].input, delta)
-        self._dataflow.run(self._rows, self._spending)
+        for name, delta in self.deltas.items():
+            self.dataflow.feed(self.registry.sources[name].input, delta)
+        self.dataflow.run(self._rows, self._spending)
 
     def run_on(self, executor: Executor, manifest: Manifest, stage: Stage) -> bool:
         """Let the executor compute the advance from the state that `manifest` names; false if it declines.
@@ -69,30 +54,30 @@ class Advance:
         Raises OperatorFailed; the caller then calls `abandon`. Raises Declined if the executor declines an
         advance with scans, which this process cannot read.
         """
-        views, sources = self._registry.affected(self._deltas.keys() | self._scans.keys(), stage.failed)
-        tables = self._registry.tables(sources)
-        job = job_over(manifest, self._dictionary, self._options, f"epoch {manifest.upper}", tables, views)
-        job = replace(job, deltas=self._deltas, scans=self._scans, since=stage.frontier.since)
+        views, sources = self.registry.affected(self.deltas.keys() | self.scans.keys(), stage.failed)
+        tables = self.registry.tables(sources)
+        job = job_over(manifest, self.dictionary, self.options, f"epoch {manifest.upper}", tables, views)
+        job = replace(job, deltas=self.deltas, scans=self.scans, since=stage.frontier.since)
         try:
             outcome = executor.run(job)
         except Declined as declined:
-            if self._scans:
+            if self.scans:
                 raise
             stage.declined = declined.message
             return False
         except ViewsFailed as failure:
-            operator = failed_operator(self._dataflow, failure)
+            operator = failed_operator(self.dataflow, failure)
             if operator is None:
                 raise failure.cause from failure
             raise OperatorFailed(operator, failure.cause) from failure
-        receive(self._dataflow, outcome, executor.directory, self._dictionary)
+        receive(self.dataflow, outcome, executor.directory, self.dictionary)
         stage.manifest = with_outcome(manifest, outcome, stage.frontier.words[0])
         stage.scanned = outcome.scanned
         return True
 
     def abort(self) -> None:
         """Undo the advance: operators and inputs are as before it."""
-        self._dataflow.abort()
+        self.dataflow.abort()
 
     def abandon(self, failure: OperatorFailed, stage: Stage) -> None:
         """Undo the advance, and mark the views that depend on the failed operator as failed.
@@ -100,7 +85,7 @@ class Advance:
         Raises the operator's EngineError if no view depends on it.
         """
         self.abort()
-        victims = [it for it in self._registry.dependents(failure.operator) if it not in stage.failed]
+        victims = [it for it in self.registry.dependents(failure.operator) if it not in stage.failed]
         if not victims:
             raise failure.reason from failure
         stage.failed |= dict.fromkeys(victims, failure.reason.message)

@@ -18,6 +18,7 @@ from typing import TypeVar
 import numpy as np
 
 from engine.errors import BuildCancelled, EngineError, ExecutionFailed, OverBudget
+from engine.operators.linear import as_batch
 from engine.operators.operator import Meter
 from engine.plan.nodes import Node
 from engine.runtime.execution import Executor, ExecutorJob, Stored
@@ -26,7 +27,7 @@ from engine.runtime.hydration import Hydration
 from engine.runtime.options import Options
 from engine.runtime.registry import KnownSource, failure_logs
 from engine.runtime.spill import TextPart
-from engine.runtime.succession import Past, arranged, preceding
+from engine.runtime.succession import Past, preceding
 from engine.state.dictionary import Dictionary
 from engine.state.error_history import ErrorHistory
 from engine.state.layer import Layer
@@ -76,7 +77,7 @@ class Building:
     hydration: Hydration = field(init=False)
 
     def __post_init__(self) -> None:
-        self._render()
+        self.start_over()
 
     @property
     def epoch(self) -> int:
@@ -129,14 +130,11 @@ class Building:
             if not self.snapshot.frontier.order.is_total:
                 raise
             self.since = self.epoch
-            self._render()
+            self.start_over()
             return compute()
 
     def start_over(self) -> None:
-        """Forget what was computed, after an attempt that failed."""
-        self._render()
-
-    def _render(self) -> None:
+        """Begin with new operators: at first, or after an attempt that failed."""
         order = self.snapshot.frontier.order
         self.hydration = Hydration.of(self.name, self.plan, order, self.dictionary, self.options)
         self.hydration.history.trace.since = self.since
@@ -179,7 +177,7 @@ class Building:
             whole = np.concatenate((before, self.relation().delta(self.since)), axis=1)
             history.trace = history.trace.emptied()
             history.trace.since = self.since = since
-            history.trace.insert(arranged(whole))
+            history.trace.insert(as_batch(whole))
             history.reset()
 
     # Catching up

@@ -6,30 +6,25 @@ the views are restored with their new plans, the operators take the batches of t
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from engine.operators.operator import Operator
+from engine.operators.arrangement import Arrangement
 from engine.runtime.hydration import Hydration
-from engine.runtime.kept import Kept, kept_states
-from engine.runtime.side_advance import TraceGround, map_ground
+from engine.runtime.kept import kept_states
+from engine.runtime.state_ground import StateGround, TraceGround
 
 
 @dataclass(frozen=True, eq=False)
 class CarriedState:
-    """The state of the new views, by fingerprint; and by the name of a view that has none, the reason."""
+    """The state of the new views; and by the name of a view that has none, the reason."""
 
-    ground: Mapping[str, TraceGround]
+    ground: StateGround
     reasons: Mapping[str, str]
-
-    def map(self, operators: Iterable[tuple[Hashable, Operator]]) -> bool:
-        """Give operators, which come with their keys, their state; false, and nothing changes, if some of it
-        is not there."""
-        return map_ground(self.ground, operators)
 
 
 def carried_ground(
-    running: Mapping[str, Kept], old: Hydration, new: Hydration
+    running: Mapping[str, Arrangement], old: Hydration, new: Hydration
 ) -> dict[str, TraceGround] | None:
     """The state of a new view, which has not run yet, from that of the old one; None if it cannot be told.
 

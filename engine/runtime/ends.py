@@ -6,7 +6,7 @@ from engine.operators.history import History
 from engine.operators.linear import InputOperator
 from engine.operators.running_dataflow import RunningDataflow
 from engine.plan.nodes import Node, Source
-from engine.rendering import Renderer
+from engine.rendering.renderer import Renderer
 
 
 def reading_order(width: int, key: tuple[int, ...] | None) -> tuple[int, ...]:

@@ -44,10 +44,11 @@ from engine.runtime.observation import Held, Observed, held, observe
 from engine.runtime.options import DEFAULTS, Options
 from engine.runtime.registry import KnownSource, Registry
 from engine.runtime.rewriting import Captured
-from engine.runtime.side_advance import SideAdvance, TraceGround, ground_of
+from engine.runtime.side_advance import SideAdvance
 from engine.runtime.side_files import SideFiles
 from engine.runtime.spill import Capture, SavedState, Spill, TextPart
 from engine.runtime.stage import Stage
+from engine.runtime.state_ground import StateGround, TraceGround
 from engine.runtime.succession import Past, Succession
 from engine.runtime.upkeep import Upkeep, sharing, upkeep
 from engine.schema import Schema
@@ -101,9 +102,7 @@ class Engine:
         self._dataflow = RunningDataflow(order)
         self._registry = Registry()
         self._staged: Stage | None = None
-        self._buildings: set[Building] = set()
-        self._asides: set[SideAdvance] = set()
-        self._forks: set[Fork] = set()
+        self._beside: set[Building | SideAdvance | Fork] = set()
         self._texts: tuple[TextPart, ...] = ()
         self._snapshot = Snapshot(Frontier(order, (first,)), {}, self.dictionary)
 
@@ -126,7 +125,8 @@ class Engine:
         """What each operator of a view holds and has done. UnknownName if no such view is maintained."""
         if view not in self._registry.views:
             raise UnknownName(f"no view {view} is maintained")
-        return observe(view, self._registry.views, self._dataflow)
+        views = self._registry.views
+        return observe(views[view].history, self._dataflow, views)
 
     def held(self) -> Held:
         """How much memory the engine holds, by kind. Any thread may ask; costs a look at each operator."""
@@ -162,17 +162,16 @@ class Engine:
         key: tuple[int, ...] | None = None,
         *,
         keep: bool = True,
-        state: SavedState | Fork | None = None,
-        past: np.ndarray | None = None,
+        state: StateSource | None = None,
         kept: tuple[np.ndarray, int] | None = None,
     ) -> None:
         """Add a source. `key` has the positions of the primary key's columns; without one it is a bag.
 
         With `keep` false, rows only pass through: they cannot be read, and views over the source must be
         created before its first row. `state` is the saved state that `resume` got, or a fork, if the source
-        was part of it; its rows are mapped from there, and StoreError is raised if they are missing. `past`
-        is a delta int64[W + 2, n] of changes at complete epochs. `kept` is a history to begin with: a delta
-        int64[W + 2, n] at complete epochs, and the least epoch at which it can be read.
+        was part of it; its rows are mapped from there, and StoreError is raised if they are missing. `kept`
+        is a history to begin with: a delta int64[W + 2, n] at complete epochs, and the least epoch at which
+        it can be read.
         """
         self._check_new(name)
         node = Source(name, schema)
@@ -183,10 +182,6 @@ class Engine:
             items = self._dataflow.operators.items()
             if state is not None and not state.map((key, it) for key, it in items if it is history):
                 raise StoreError(f"the saved state has no rows of {name}")
-            if past is not None:
-                self._dataflow.feed(input, past)
-                self._dataflow.run()
-                self._dataflow.publish(self.frontier)
             if kept is not None:
                 history.begin_with(*kept)
             readable = self._snapshot.kept(())
@@ -257,7 +252,7 @@ class Engine:
         if not with_past:
             since = self._snapshot.upper - 1
         building = Building(name, plan, ground, self._snapshot, since, self.dictionary, self._options)
-        self._buildings.add(building)
+        self._beside.add(building)
         return building
 
     def adopt(self, building: Building, *, replacing: bool = False) -> None:
@@ -274,11 +269,11 @@ class Engine:
         if building.name in self._snapshot.relations:
             self.drop_view(building.name)
         self._add_view(building.name, building.plan, building.hydration)
-        self._buildings.discard(building)
+        self._beside.discard(building)
 
-    def discard(self, building: Building) -> None:
-        """Give up a building, if it was not adopted."""
-        self._buildings.discard(building)
+    def discard(self, beside: Building | SideAdvance | Fork) -> None:
+        """Keep nothing any more for what goes on beside this engine."""
+        self._beside.discard(beside)
 
     def explain_failure(self, name: str, reason: str) -> None:
         """Give another reason why a view has failed, which is no longer set aside."""
@@ -305,7 +300,7 @@ class Engine:
                 ground |= found
             except OtherProgram as difference:
                 reasons[name] = difference.message
-        return CarriedState(ground, reasons)
+        return CarriedState(StateGround(ground), reasons)
 
     def restore_view(self, name: str, plan: Node, state: StateSource) -> bool:
         """Maintain `plan` as view `name` from its saved state, without computing anything.
@@ -354,7 +349,8 @@ class Engine:
 
     def is_read(self, source: str) -> bool:
         """Whether a view reads a source, or will once it is built."""
-        if any(source in building.ground.sources for building in self._buildings):
+        buildings = (it for it in self._beside if isinstance(it, Building))
+        if any(source in building.ground.sources for building in buildings):
             return True
         return bool(self._registry.readers(self._registry.sources[source].table.node))
 
@@ -405,8 +401,7 @@ class Engine:
             self._show(name, forget_times(name, history, relation, before, self.frontier))
             return
         epoch = before.words[0] if isinstance(before, Frontier) else before
-        beside: list[Building | SideAdvance | Fork] = [*self._buildings, *self._asides, *self._forks]
-        epoch = min([epoch, *(it.epoch for it in beside)])
+        epoch = min([epoch, *(it.epoch for it in self._beside)])
         if forget_epochs(name, history, epoch, self._snapshot.upper, at_once):
             self._show(name, relation)
             views = self._registry.views
@@ -455,7 +450,8 @@ class Engine:
     def _is_computed(self, advance: Advance, stage: Stage, executor: Executor | None, gives_up: bool) -> bool:
         """Compute an advance; false if views failed, so that it has to run again without them."""
         try:
-            if executor is None or not advance.run_on(executor, self._spilled(executor), stage):
+            spill = self.spill(executor.directory, executor.shards) if executor is not None else None
+            if executor is None or spill is None or not advance.run_on(executor, spill, stage):
                 advance.run()
             return True
         except OperatorFailed as failure:
@@ -483,7 +479,7 @@ class Engine:
     # Advances beside the running dataflow
 
     def begin_aside(self, *tables: str) -> SideAdvance:
-        """Begin a large advance of these sources beside the running dataflow; `join` or `leave` it later.
+        """Begin a large advance of these sources beside the dataflow; `join` it later, and `discard` it.
 
         The engine keeps the epochs after the advance's first snapshot apart until then. Raises Declined if a
         source keeps no rows, or times are no plain epochs.
@@ -496,7 +492,7 @@ class Engine:
         views = {name: self._registry.views[name] for name in affected}
         ends = [view.history for view in views.values()]
         ends += [history for name in tables if (history := sources[name].history) is not None]
-        ground = ground_of(self._dataflow.operators, reachable(ends))
+        ground = StateGround.of(self._dataflow.operators, reachable(ends))
         aside = SideAdvance(
             tables,
             views,
@@ -508,7 +504,7 @@ class Engine:
             self._options,
             self.dictionary.lease(),
         )
-        self._asides.add(aside)
+        self._beside.add(aside)
         return aside
 
     def join(self, aside: SideAdvance, files: SideFiles) -> Stage:
@@ -535,17 +531,13 @@ class Engine:
         stage.scanned = aside.scanned
         return stage
 
-    def leave(self, aside: SideAdvance) -> None:
-        """Give up a side advance, or end it after its stage was published."""
-        self._asides.discard(aside)
-
     # Forks
 
     def fork(self, sources: Collection[str], views: Mapping[str, Node], epoch: int | None = None) -> Fork:
         """The state of these sources and views, for an engine that goes on from epoch `epoch`, by default the
         newest. `views` have their plans.
 
-        From then on the engine keeps these epochs apart, until `end_fork`. Raises EpochError if a source does
+        From then on the engine keeps these epochs apart, until `discard`. Raises EpochError if a source does
         not have that epoch any more, Declined if times are no plain epochs or a source keeps no rows.
         """
         self._check_unstaged()
@@ -563,18 +555,14 @@ class Engine:
             {name: source.table for name, source in known.items()},
             views,
             {name: snapshot.relations[name] for name in views if name not in self._registry.views},
-            ground_of(self._dataflow.operators, reachable(ends)),
+            StateGround.of(self._dataflow.operators, reachable(ends)),
             snapshot,
             epoch,
             self.dictionary,
             self.dictionary.lease(),
         )
-        self._forks.add(fork)
+        self._beside.add(fork)
         return fork
-
-    def end_fork(self, fork: Fork) -> None:
-        """Let the engine forget what it has kept for a fork."""
-        self._forks.discard(fork)
 
     def departed(self, fork: Fork, building: Building | None = None) -> int:
         """The bytes that this engine, which began with a fork, holds besides the fork's, and would hold with
@@ -698,10 +686,6 @@ class Engine:
         self._check_unstaged()
         if name in self._registry.sources or (name in self._snapshot.relations and not replacing):
             raise NameInUse(f"a relation {name} exists already")
-
-    def _spilled(self, executor: Executor) -> Manifest:
-        """Write the state to files, where an executor finds it."""
-        return self.spill(executor.directory, executor.shards)
 
     def _collect(self, without: Collection[str] = ()) -> None:
         """Drop the operators that are needed by no source and by no view except those of `without`."""

@@ -91,16 +91,13 @@ class Scanned:
     examples: tuple[str, ...] = ()
 
 
-NOTHING_SCANNED = Scanned()
-
-
 @dataclass(frozen=True)
 class Outcome:
     """The result of a job: the files of new batches, by fingerprint of the state, and of new texts."""
 
     files: Mapping[str, tuple[BatchFile, ...]]
     texts: tuple[TextFile, ...]
-    scanned: Scanned = field(default_factory=Scanned)
+    scanned: Scanned = Scanned()
 
 
 class Declined(EngineError):

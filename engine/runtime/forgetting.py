@@ -22,13 +22,7 @@ def forget_epochs(name: str, history: History | None, before: int, upper: int, a
         raise EpochError(
             f"epoch {before} of {name} is not complete, so history before it cannot be forgotten"
         )
-    if history is None or before <= history.trace.since:
-        return False
-    history.trace.since = before
-    if at_once:
-        history.trace.finish()
-        history.reset()
-    return True
+    return history is not None and history.forget(before, at_once)
 
 
 def forget_errors(
@@ -36,16 +30,11 @@ def forget_errors(
 ) -> list[FailureLog]:
     """Stop telling apart the epochs of errors that none of their views can be read at; returns the logs that
     have changed."""
-    changed = []
-    for log in failures:
-        since = min((views[name].history.trace.since for name in log.readers & views.keys()), default=0)
-        if since > log.trace.since:
-            log.trace.since = since
-            changed.append(log)
-            if at_once:
-                log.trace.finish()
-                log.reset()
-    return changed
+
+    def since(log: FailureLog) -> int:
+        return min((views[name].history.trace.since for name in log.readers & views.keys()), default=0)
+
+    return [log for log in failures if log.forget(since(log), at_once)]
 
 
 def forget_times(

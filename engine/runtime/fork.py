@@ -14,19 +14,17 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 
 from engine.operators.operator import Operator
-from engine.plan.fingerprint import fingerprint
 from engine.plan.nodes import Node
-from engine.runtime.ends import history_key
 from engine.runtime.execution import JobTable
 from engine.runtime.kept import kept_states
-from engine.runtime.side_advance import TraceGround, map_ground
+from engine.runtime.state_ground import StateGround
 from engine.state.dictionary import Dictionary, Lease
 from engine.state.snapshot import RelationSnapshot, Snapshot
 
 
 @dataclass(frozen=True, eq=False)
 class Fork:
-    """The state at `snapshot`, by fingerprint, of which the other engine wants epoch `epoch`.
+    """The state at `snapshot`, of which the other engine wants epoch `epoch`.
 
     `failed` are the views that were not maintained any more.
     """
@@ -34,26 +32,17 @@ class Fork:
     sources: Mapping[str, JobTable]
     views: Mapping[str, Node]
     failed: Mapping[str, RelationSnapshot]
-    ground: Mapping[str, TraceGround]
+    ground: StateGround
     snapshot: Snapshot
     epoch: int
     dictionary: Dictionary
     lease: Lease
 
-    def has_source(self, name: str) -> bool:
-        """Whether the state has the rows of a source."""
-        return fingerprint(history_key(name)) in self.ground
-
-    def map(self, operators: Iterable[tuple[Hashable, Operator]]) -> bool:
-        """Give operators, which come with their keys, their state; false, and nothing changes, if some of it
-        is not there."""
-        return map_ground(self.ground, operators)
-
     def departed(self, operators: Iterable[tuple[Hashable, Operator]]) -> int:
         """The bytes that operators, which began with this state, hold besides it."""
         held = 0
         for name, state in kept_states(operators):
-            ground = self.ground.get(name)
+            ground = self.ground.traces.get(name)
             known = set() if ground is None else set(map(id, ground.layers))
             held += sum(layer.bytes for layer in state.trace.layers() if id(layer) not in known)
         return held

@@ -34,11 +34,11 @@ def forked(fork: Fork, beginning: int, options: Options) -> Engine:
     goes_back = fork.epoch < fork.snapshot.upper - 1
     anew = [name for name, plan in fork.views.items() if goes_back and not _follows_back(plan)]
     for name, table in fork.sources.items():
-        engine.create_source(name, table.node.schema, table.key, state=fork)
+        engine.create_source(name, table.node.schema, table.key, state=fork.ground)
     for name, plan in fork.views.items():
         if name in fork.failed or name in anew:
             continue
-        if not engine.restore_view(name, plan, fork):
+        if not engine.restore_view(name, plan, fork.ground):
             raise EngineError(f"the state of view {name} is not there")
     engine.stage(_taken_back(fork, beginning), beginning + 1).publish()
     for name, relation in fork.failed.items():

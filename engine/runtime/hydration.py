@@ -17,7 +17,7 @@ from engine.operators.linear import InputOperator
 from engine.operators.operator import Meter
 from engine.operators.running_dataflow import OperatorFailed, RunningDataflow
 from engine.plan.nodes import Node
-from engine.rendering import Renderer
+from engine.rendering.renderer import Renderer
 from engine.runtime.ends import put_view
 from engine.runtime.execution import Declined, Executor, ExecutorJob, ViewsFailed
 from engine.runtime.executor_jobs import receive
@@ -29,11 +29,11 @@ from engine.state.packed_times import Order
 
 @dataclass(frozen=True, eq=False)
 class Hydration:
-    """A view's own dataflow, with the view's history and the inputs of its sources."""
+    """A view's own dataflow, with the view's history, and the renderer that has put both there."""
 
     dataflow: RunningDataflow
     history: History
-    inputs: Mapping[str, InputOperator]
+    renderer: Renderer
     lease: Lease
     """Keeps the dictionary as it is until the operators are part of the engine."""
 
@@ -44,7 +44,12 @@ class Hydration:
         dataflow = RunningDataflow(order)
         renderer = Renderer(dataflow, dictionary, options.max_rounds, options.rebuild)
         history = put_view(dataflow, renderer, name, plan)
-        return Hydration(dataflow, history, renderer.inputs, lease)
+        return Hydration(dataflow, history, renderer, lease)
+
+    @property
+    def inputs(self) -> Mapping[str, InputOperator]:
+        """The inputs of the view's sources, by name."""
+        return self.renderer.inputs
 
     def wanted(self, source: str) -> frozenset[int] | None:
         """The words of a source's delta that the operators read, None for all."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from engine.operators.arrangement import Arrangement
-from engine.operators.failure_log import FailureLog
 from engine.operators.history import History
 from engine.operators.running_dataflow import RunningDataflow
 from engine.runtime.kept import kept_states
@@ -62,12 +61,12 @@ def stage(
     saved: dict[str, tuple[BatchFile, ...]] = dict(manifest.arrangements)
     for name, state in aside.reached():
         mine = running.get(name)
-        if isinstance(mine, History | FailureLog):
+        if isinstance(mine, History):
             layers = files.added.get(name, ())
             if layers:
                 mine.receive(layers, step)
                 saved[name] = (*saved[name], *_files(layers))
-        elif isinstance(mine, Arrangement):
+        elif mine is not None:
             step.touch(ReplacedTrace(mine, state.trace))
             saved[name] = tuple(_files(state.trace.layers()))
     return replace(manifest, upper=upper, arrangements=saved, since=_since(manifest.since, aside))
@@ -82,6 +81,6 @@ def _since(since: Mapping[str, int], aside: SideAdvance) -> dict[str, int]:
     own = {
         name: state.trace.since
         for name, state in aside.reached()
-        if name in since and not isinstance(state, History | FailureLog)
+        if name in since and not isinstance(state, History)
     }
     return {**since, **own}

@@ -6,15 +6,14 @@ has columns. Words that no node names are not known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from engine.operators.loop import Loop
 from engine.operators.operator import Operator
 from engine.operators.running_dataflow import RunningDataflow
 from engine.plan.nodes import Node
-from engine.rendering import Renderer
+from engine.rendering.renderer import Renderer
 from engine.rendering.scopes import RenderScope
+from engine.runtime.kept import every_operator
 from engine.schema import Column
 
 
@@ -30,21 +29,11 @@ class KnownColumns:
 def known_columns(renderer: Renderer, dataflow: RunningDataflow, plan: Node) -> dict[Operator, KnownColumns]:
     """What is known of the columns of each operator."""
     found: dict[Operator, KnownColumns] = {}
-    for key, operator, depth in _keyed(dataflow):
-        found[operator] = _of_key(key, depth, plan)
+    for path, operator in every_operator(dataflow.operators.items()):
+        found[operator] = _of_key(path[-1], len(path) - 1, plan)
     for scope in renderer.scopes:
         _add_rendered(scope, found)
     return found
-
-
-def _keyed(dataflow: RunningDataflow) -> Iterator[tuple[object, Operator, int]]:
-    """All operators with their keys, and the number of loops around them."""
-    waiting = [(key, operator, 0) for key, operator in dataflow.operators.items()]
-    while waiting:
-        key, operator, depth = waiting.pop()
-        yield key, operator, depth
-        if isinstance(operator, Loop):
-            waiting += [(k, op, depth + 1) for k, op in zip(operator.keys, operator.body, strict=True)]
 
 
 def _of_key(key: object, depth: int, plan: Node) -> KnownColumns:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from engine.operators.arrangement import Arrangement
 from engine.operators.entered import EnteredArrangement
@@ -80,18 +81,21 @@ class Observed:
     shared: tuple[str, ...]
 
 
-def observe(name: str, views: Mapping[str, KnownView], dataflow: RunningDataflow) -> tuple[Observed, ...]:
-    """The operators of view `name`; its history comes last."""
-    uses = {other: reachable([view.history]) for other, view in views.items() if other != name}
+def observe(
+    history: History, dataflow: RunningDataflow, others: Mapping[str, KnownView] = MappingProxyType({})
+) -> tuple[Observed, ...]:
+    """The operators of the view with this history, which comes last. `others` are the views that may share
+    them."""
+    uses = {name: reachable([view.history]) for name, view in others.items() if view.history is not history}
     walk = _Walk({operator: key for key, operator in dataflow.operators.items()}, uses)
-    walk.visit(views[name].history)
+    walk.visit(history)
     return tuple(walk.found)
 
 
-def places(view: KnownView, dataflow: RunningDataflow) -> dict[Operator, int]:
+def places(history: History, dataflow: RunningDataflow) -> dict[Operator, int]:
     """The positions that a view's operators have in the list of `observe`."""
     walk = _Walk({operator: key for key, operator in dataflow.operators.items()}, {})
-    walk.visit(view.history)
+    walk.visit(history)
     return walk.places
 
 
@@ -152,9 +156,8 @@ def held(operators: Iterable[tuple[Hashable, Operator]], dictionary: Dictionary)
     """What operators, given with their keys, and their dictionary hold."""
     history = traces = mapped = differences = 0
     for _, operator in every_operator(operators):
-        log = getattr(operator, "failures", None)
-        states = [operator] if isinstance(operator, Arrangement) else []
-        for trace in [it.trace for it in (*states, log) if it is not None]:
+        if isinstance(operator, Arrangement):
+            trace = operator.trace
             if isinstance(operator, History):
                 history += trace.memory
             else:

@@ -171,14 +171,14 @@ class Registry:
         log."""
         found: dict[str, RelationSnapshot] = {}
         for state in states:
-            if isinstance(state, History):
+            if isinstance(state, FailureLog):
+                for name in state.readers & self.views.keys():
+                    found[name] = self.refreshed(name, relations[name])
+            elif isinstance(state, History):
                 name, trace = state.name, state.trace
                 known = self.views.get(name) or self.sources.get(name)
                 if known is not None and known.history is state and name not in found:
                     found[name] = relations[name].with_rows(trace.shown(), trace.since)
-            elif isinstance(state, FailureLog):
-                for name in state.readers & self.views.keys():
-                    found[name] = self.refreshed(name, relations[name])
         return found
 
     def refreshed(self, name: str, relation: RelationSnapshot) -> RelationSnapshot:

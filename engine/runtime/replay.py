@@ -21,13 +21,11 @@ from engine.operators.history import History
 from engine.operators.loop import Loop
 from engine.operators.operator import Operator
 from engine.operators.rebuild import Rebuild
-from engine.operators.running_dataflow import OperatorFailed, RunningDataflow
 from engine.plan.nodes import Node
-from engine.rendering import Renderer
-from engine.runtime.ends import put_view
+from engine.runtime.hydration import Hydration
 from engine.runtime.known_columns import KnownColumns, known_columns
 from engine.runtime.observation import Observed, observe, places
-from engine.runtime.registry import KnownView
+from engine.runtime.options import Options
 from engine.schema import Column
 from engine.state.dictionary import Dictionary
 from engine.state.packed_times import Frontier
@@ -94,12 +92,12 @@ def replay(
     allow, BuildCancelled once the spending was stopped, and another EngineError if the view cannot be
     computed.
     """
-    lease = dictionary.lease()
-    dataflow = RunningDataflow(snapshot.frontier.order)
-    renderer = Renderer(dataflow, dictionary, max_rounds, Rebuild.NEVER)
-    view = KnownView(plan, put_view(dataflow, renderer, name, plan), ())
-    recorder = _Recorder(places(view, dataflow), known_columns(renderer, dataflow, plan), limits.shown)
-    sources = sorted(renderer.inputs.keys() & snapshot.relations.keys())
+    order = snapshot.frontier.order
+    hydration = Hydration.of(name, plan, order, dictionary, Options(max_rounds, Rebuild.NEVER))
+    dataflow, history = hydration.dataflow, hydration.history
+    columns = known_columns(hydration.renderer, dataflow, plan)
+    recorder = _Recorder(places(history, dataflow), columns, limits.shown)
+    sources = sorted(hydration.inputs.keys() & snapshot.relations.keys())
     before = {source: _rows(snapshot, source, epoch - 1) for source in sources}
     size = sum(delta.shape[1] for delta in before.values())
     if size > limits.rows:
@@ -107,11 +105,13 @@ def replay(
             f"{name} read {size} rows before epoch {epoch}, and a replay computes at most {limits.rows}"
         )
     changes = {source: snapshot.changes(source, epoch - 1, epoch) for source in sources}
-    _run(dataflow, renderer, before, Frontier(snapshot.frontier.order, (epoch,)), spending)
+    hydration.run(before, spending)
+    dataflow.publish(Frontier(order, (epoch,)))
     metered = _Metered(spending, recorder, limits.steps)
-    _run(dataflow, renderer, changes, Frontier(snapshot.frontier.order, (epoch + 1,)), metered)
-    operators = observe(name, {name: view}, dataflow)
-    return Replay(operators, tuple(recorder.steps), metered.is_cut, (snapshot.texts, lease))
+    hydration.run(changes, metered)
+    dataflow.publish(Frontier(order, (epoch + 1,)))
+    operators = observe(history, dataflow)
+    return Replay(operators, tuple(recorder.steps), metered.is_cut, (snapshot.texts, hydration.lease))
 
 
 def _rows(snapshot: Snapshot, source: str, epoch: int) -> np.ndarray:
@@ -119,22 +119,6 @@ def _rows(snapshot: Snapshot, source: str, epoch: int) -> np.ndarray:
     words, counts = snapshot.rows(source, epoch)
     times = np.full((1, len(counts)), epoch, np.int64)
     return np.ascontiguousarray(np.concatenate([words, times, counts[np.newaxis]]))
-
-
-def _run(
-    dataflow: RunningDataflow,
-    renderer: Renderer,
-    deltas: Mapping[str, np.ndarray],
-    frontier: Frontier,
-    meter: Spending | _Metered,
-) -> None:
-    for source, delta in deltas.items():
-        dataflow.feed(renderer.inputs[source], delta)
-    try:
-        dataflow.run(meter=meter)
-    except OperatorFailed as failed:
-        raise failed.reason from failed
-    dataflow.publish(frontier)
 
 
 # Recording

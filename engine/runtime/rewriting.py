@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from engine.runtime.kept import Kept
+from engine.operators.arrangement import Arrangement
 from engine.state.layer import Layer
 from engine.state.store.directory import StateDirectory, Writing
 from engine.state.store.files import BatchFile
@@ -30,13 +30,13 @@ class Captured:
     """What `state` held at one moment: the sum of `layers`, whose arrays nobody changes."""
 
     fingerprint: str
-    state: Kept
+    state: Arrangement
     trace: Trace
     layers: tuple[Layer, ...]
     since: int
 
     @staticmethod
-    def of(fingerprint: str, state: Kept) -> Captured:
+    def of(fingerprint: str, state: Arrangement) -> Captured:
         """Capture the state's trace."""
         trace = state.trace
         return Captured(fingerprint, state, trace, trace.capture(), trace.since)

@@ -16,32 +16,32 @@ epochs, so at the epoch of the join all its times are past.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from engine.errors import EngineError
+from engine.operators.arrangement import Arrangement
 from engine.operators.history import History
 from engine.operators.linear import InputOperator
 from engine.operators.operator import Meter, Operator
 from engine.operators.running_dataflow import OperatorFailed, RunningDataflow
-from engine.rendering import Renderer
+from engine.rendering.renderer import Renderer
 from engine.runtime.ends import history_key, put_source, put_source_history, put_view, reading_order
 from engine.runtime.execution import Executor, ExecutorJob, KeyTaken, RowScan, Scanned, ViewsFailed
 from engine.runtime.executor_jobs import job_over, receive, text_files
-from engine.runtime.kept import Kept, kept_states
+from engine.runtime.kept import kept_states
 from engine.runtime.options import Options
 from engine.runtime.registry import KnownSource, KnownView, require_texts
 from engine.runtime.spill import TextPart
+from engine.runtime.state_ground import StateGround
 from engine.state.dictionary import Dictionary, Lease
 from engine.state.distinct import distinct
-from engine.state.layer import Layer
 from engine.state.packed_times import TOTAL, Frontier
 from engine.state.snapshot import RelationSnapshot, Snapshot
 from engine.state.store.directory import Writing
 from engine.state.store.manifest import Manifest
-from engine.state.trace import Trace
 
 
 class Outdated(EngineError):
@@ -58,24 +58,6 @@ class ViewLost(EngineError):
         return cls(reason.message, reason.hint)
 
 
-@dataclass(frozen=True, eq=False)
-class TraceGround:
-    """A trace as it was when a side advance began: `empty` is an empty trace like it."""
-
-    empty: Trace
-    layers: tuple[Layer, ...]
-
-    @staticmethod
-    def of(trace: Trace) -> TraceGround:
-        return TraceGround(trace.emptied(), trace.layers())
-
-    def traced(self) -> Trace:
-        """A trace of its own with the same layers."""
-        trace = self.empty.emptied()
-        trace.map(self.layers)
-        return trace
-
-
 @dataclass(eq=False)
 class SideAdvance:
     """An advance of `tables` over the state of `snapshot`, with the `views` and `sources` that it concerns.
@@ -86,7 +68,7 @@ class SideAdvance:
     tables: tuple[str, ...]
     views: Mapping[str, KnownView]
     sources: Mapping[str, KnownSource]
-    ground: Mapping[str, TraceGround]
+    ground: StateGround
     snapshot: Snapshot
     texts: tuple[TextPart, ...]
     dictionary: Dictionary
@@ -110,7 +92,7 @@ class SideAdvance:
 
     def files(self) -> set[str]:
         """The names of the files that the advance reads."""
-        layers = (layer for ground in self.ground.values() for layer in ground.layers)
+        layers = (layer for ground in self.ground.traces.values() for layer in ground.layers)
         return {layer.file.name for layer in layers if layer.file} | {part.file.name for part in self.texts}
 
     # Computing
@@ -162,9 +144,8 @@ class SideAdvance:
         for operator in dataflow.operators.values():
             if isinstance(operator, InputOperator):
                 operator.pending = None  # the state includes the rows of constants
-        for name, state in kept_states(dataflow.operators.items()):
-            state.trace = self.ground[name].traced()
-            state.reset()
+        if not self.ground.map(dataflow.operators.items()):
+            raise RuntimeError("the state of an operator of a side advance is not there")
 
     def _job(
         self,
@@ -180,7 +161,7 @@ class SideAdvance:
                 layer.file or scratch.write(ground.empty.export_rows(layer.matrix), ground.empty.key)
                 for layer in ground.layers
             )
-            for name, ground in self.ground.items()
+            for name, ground in self.ground.traces.items()
         }
         before = Manifest(self._time, state, {}, texts)
         tables = [self.sources[name].table for name in sorted(self.sources)]
@@ -271,7 +252,7 @@ class SideAdvance:
         """The history of a changed table."""
         return self.dataflow.operators[history_key(table)]  # type: ignore[return-value]
 
-    def reached(self) -> Iterator[tuple[str, Kept]]:
+    def reached(self) -> Iterator[tuple[str, Arrangement]]:
         """The states that follow from the changed tables, by fingerprint."""
         inputs: set[Operator] = {op for name in self.tables if (op := self._input(name)) is not None}
         known = set(inputs)
@@ -288,21 +269,3 @@ def check_same(name: str, old: Snapshot, new: Snapshot) -> None:
     relation = new.relations.get(name)
     if relation is None or relation.origin is not old.relations[name].origin:
         raise Outdated(f"{name} was altered or dropped while a large change was made")
-
-
-def map_ground(ground: Mapping[str, TraceGround], operators: Iterable[tuple[Hashable, Operator]]) -> bool:
-    """Give operators, which come with their keys, their state of the ground; false, and nothing changes, if
-    some of it is not there."""
-    states = list(kept_states(operators))
-    if any(name not in ground for name, _ in states):
-        return False
-    for name, state in states:
-        state.trace = ground[name].traced()
-        state.reset()
-    return True
-
-
-def ground_of(operators: Mapping[Hashable, Operator], wanted: set[Operator]) -> dict[str, TraceGround]:
-    """The states of the wanted operators, by fingerprint."""
-    items = [(key, operator) for key, operator in operators.items() if operator in wanted]
-    return {name: TraceGround.of(state.trace) for name, state in kept_states(items)}

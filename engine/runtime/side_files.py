@@ -20,16 +20,15 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from engine.kernels.arrange import arrange
+from engine.operators.arrangement import Arrangement
 from engine.operators.failure_log import FailureLog
 from engine.operators.history import History
-from engine.runtime.kept import Kept
+from engine.operators.operator import NO_ROUNDS
 from engine.runtime.rewriting import Captured, rewrite
 from engine.runtime.side_advance import SideAdvance, check_same
 from engine.state.layer import Layer
 from engine.state.snapshot import Snapshot
 from engine.state.store.directory import StateDirectory, Writing
-
-_NO_ROUNDS = np.empty(0, np.int64)
 
 
 class SideFiles:
@@ -50,7 +49,7 @@ class SideFiles:
         aside = self._aside
         self.epoch = epoch
         self.added = {}
-        self._written = {name: aside.ground[name].layers for name, _ in aside.reached()}
+        self._written = {name: aside.ground.traces[name].layers for name, _ in aside.reached()}
         self._until = aside.snapshot
         self.write_rest()
 
@@ -59,14 +58,16 @@ class SideFiles:
         known = self._aside.known
         with self.directory.writing() as writing:
             for name, state in self._aside.reached():
+                if isinstance(state, FailureLog):
+                    continue  # see `write_failures`
                 if isinstance(state, History):
                     self._add(name, state, self._taken_back(state, known), writing)
                     self._written[name] = state.trace.capture()
-                elif not isinstance(state, FailureLog):
+                else:
                     self._write_state(name, state, writing)
         self._until = known
 
-    def write_failures(self, running: Mapping[str, Kept]) -> None:
+    def write_failures(self, running: Mapping[str, Arrangement]) -> None:
         """Write what the advance adds to the running failure logs, which must have the same snapshot."""
         first = self._aside.snapshot.upper
         with self.directory.writing() as writing:
@@ -78,7 +79,7 @@ class SideFiles:
                     taken_back = [_negated(batch[batch[:, -2] >= first]) for batch in batches]
                     self._add(name, state, taken_back, writing)
 
-    def _add(self, name: str, state: Kept, taken_back: Iterable[np.ndarray], writing: Writing) -> None:
+    def _add(self, name: str, state: Arrangement, taken_back: Iterable[np.ndarray], writing: Writing) -> None:
         """Write what a state has got since it was last written, without what the running one has got."""
         known = set(map(id, self._written[name]))
         batches = [layer.rows for layer in state.trace.layers() if id(layer) not in known]
@@ -98,9 +99,9 @@ class SideFiles:
         words, diffs = known.net_changes(history.name, self._until.upper - 1, known.upper - 1)
         delta = np.vstack((words, np.full(len(diffs), self.epoch, np.int64), -diffs))
         order = np.array([*new.order, len(new.order)], np.int64)
-        return [arrange(np.ascontiguousarray(delta), order, _NO_ROUNDS)]
+        return [arrange(np.ascontiguousarray(delta), order, NO_ROUNDS)]
 
-    def _write_state(self, name: str, state: Kept, writing: Writing) -> None:
+    def _write_state(self, name: str, state: Arrangement, writing: Writing) -> None:
         """Put files in the place of what an arrangement has in memory only."""
         if all(layer.file is not None for layer in state.trace.layers()):
             return

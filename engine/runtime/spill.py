@@ -17,10 +17,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
 
+from engine.operators.arrangement import Arrangement
 from engine.operators.operator import Operator
 from engine.plan.fingerprint import fingerprint
 from engine.runtime.ends import history_key
-from engine.runtime.kept import Kept, kept_states
+from engine.runtime.kept import kept_states
 from engine.runtime.rewriting import GROWTH, Captured, Rewritten, opened, rewrite
 from engine.state.collecting import TextCollection
 from engine.state.dictionary import Dictionary, Lease
@@ -107,7 +108,7 @@ class Spill:
     rewritten: tuple[Rewritten, ...]
     texts: tuple[TextPart, ...]
 
-    def install(self) -> list[Kept]:
+    def install(self) -> list[Arrangement]:
         """Let the files replace the captured arrays where the trace still has them; returns the states
         changed.
         """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 
 from engine.operators.operator import Operator
-from engine.runtime.execution import NOTHING_SCANNED, Scanned
+from engine.runtime.execution import Scanned
 from engine.state.packed_times import Frontier
 from engine.state.store.manifest import Manifest
 
@@ -31,7 +31,7 @@ class Stage:
         """The dataflow's operators before the advance, to be restored on abort."""
         self.manifest: Manifest | None = None
         """The state after publishing, if an executor computed the advance and so all state is in files."""
-        self.scanned: Scanned = NOTHING_SCANNED
+        self.scanned = Scanned()
         """What the scans of the advance read."""
         self.declined = ""
         """Why the executor declined, if the advance was computed here instead."""

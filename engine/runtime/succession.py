@@ -12,14 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.kernels.narrow.narrow_rows import Batch
-from engine.kernels.parallel.divided_sort import arrange_delta
 from engine.kernels.words import NULL
 from engine.operators.history import History
+from engine.operators.linear import as_batch
 from engine.state.layer import Layer
 from engine.state.snapshot import RelationSnapshot
-
-_NO_ROUNDS = np.empty(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +40,7 @@ class Succession:
         history.trace.map(self.layers)
         epochs = np.full((1, self.difference.shape[1]), self.epoch, np.int64)
         delta = np.vstack((self.difference[:-1], epochs, self.difference[-1:]))
-        history.trace.insert(arranged(delta))
+        history.trace.insert(as_batch(delta))
         history.reset()
 
 
@@ -69,7 +66,7 @@ class Past:
         """Its batches, whose rows have the places of the new columns."""
         if self.places == tuple(range(len(self.relation.schema))):
             return self.relation.layers
-        batch = arranged(self._placed(self.relation.delta(self.relation.since)))
+        batch = as_batch(self._placed(self.relation.delta(self.relation.since)))
         return (Layer(batch).narrowed,) if len(batch) else ()
 
     def _placed(self, delta: np.ndarray) -> np.ndarray:
@@ -81,11 +78,6 @@ def placed(words: np.ndarray, places: Sequence[int]) -> np.ndarray:
     nothing = np.full(words.shape[1], NULL, np.int64)
     rows = [nothing if place < 0 else words[place] for place in places]
     return np.ascontiguousarray(np.array(rows, np.int64).reshape(len(places), words.shape[1]))
-
-
-def arranged(delta: np.ndarray) -> Batch:
-    """A delta as a batch of a view's history."""
-    return arrange_delta(np.ascontiguousarray(delta), np.arange(len(delta) - 1), _NO_ROUNDS)
 
 
 def preceding(pasts: Sequence[Past], epoch: int, width: int) -> tuple[np.ndarray, int]:

@@ -100,10 +100,8 @@ def _signed(op: Op, arg: Evaluator, type: Type, dictionary: Dictionary) -> Evalu
         return f"{type} overflow: {sign}({sql_text(a, arg.type, dictionary)})"
 
     evaluate = wide.checked(run, exact, (arg,), explain, dictionary)
-    # The least word of a decimal is the negative of the greatest, so signs cannot overflow.
-    total = arg.total and type.kind in (Kind.NUMERIC, Kind.BIGINT)
     formula = Formula(operation, (arg,), high=high, checks=exact is not None)
-    return Evaluator(evaluate, type, total=total, formula=formula)
+    return Evaluator(evaluate, type, formula=formula)
 
 
 def _of_floats(op: Op, args: Sequence[Evaluator], type: Type) -> Evaluator:
@@ -117,5 +115,4 @@ def _of_floats(op: Op, args: Sequence[Evaluator], type: Type) -> Evaluator:
 
     operation = formulas.FLOAT_BASIC if kernel is kernels.float_basic else formulas.FLOAT_OTHER
     formula = None if single else Formula(operation, tuple(args), code)
-    total = all(arg.total for arg in args)
-    return Evaluator(by_kernel(run, args), type, total=total, formula=formula)
+    return Evaluator(by_kernel(run, args), type, formula=formula)

@@ -25,9 +25,8 @@ def case(branches: Branches, otherwise: Evaluator, type: Type) -> Evaluator:
     parts = [part for branch in branches for part in branch] + [otherwise]
     costly = any(part.costly for part in parts[1:])
     evaluate = _case_by_rows(branches, otherwise) if costly else _case_at_once(branches, otherwise)
-    total = all(part.total for part in parts)
     formula = Formula(formulas.CHOOSE, tuple(parts))
-    return Evaluator(evaluate, type, total=total, costly=costly or parts[0].costly, formula=formula)
+    return Evaluator(evaluate, type, formula=formula)
 
 
 def _case_at_once(branches: Branches, otherwise: Evaluator):
@@ -80,9 +79,8 @@ def coalesce(args: Sequence[Evaluator], type: Type) -> Evaluator:
     """The evaluator of COALESCE."""
     costly = any(arg.costly for arg in args[1:])
     evaluate = _coalesce_by_rows(args) if costly else _coalesce_at_once(args)
-    total = all(arg.total for arg in args)
     formula = Formula(formulas.PICK, tuple(args), kernels.COALESCE)
-    return Evaluator(evaluate, type, total=total, costly=costly or args[0].costly, formula=formula)
+    return Evaluator(evaluate, type, formula=formula)
 
 
 def _coalesce_at_once(args: Sequence[Evaluator]):

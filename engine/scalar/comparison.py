@@ -59,7 +59,7 @@ def comparison(op: Op, left: Evaluator, right: Evaluator, dictionary: Dictionary
         return out
 
     formula = None if by_text else Formula(formulas.COMPARE, (left, right), code, checks=may_be_wide)
-    return Evaluator(evaluate, BOOLEAN, total=left.total and right.total, formula=formula)
+    return Evaluator(evaluate, BOOLEAN, formula=formula)
 
 
 def _by_text(code: int, left: np.ndarray, right: np.ndarray, dictionary: Dictionary) -> np.ndarray:
@@ -72,14 +72,14 @@ def membership(arg: Evaluator, members: np.ndarray) -> Evaluator:
     """The evaluator of IN: whether the word is among int64[n] `members`, none of which is NULL."""
     sorted_members = np.unique(members)
     evaluate = by_kernel(lambda words, out: kernels.contains(words, sorted_members, 1, out), (arg,))
-    return Evaluator(evaluate, BOOLEAN, total=arg.total, costly=arg.costly, columns=arg.columns)
+    return Evaluator(evaluate, BOOLEAN)
 
 
 def is_null(arg: Evaluator) -> Evaluator:
     """The evaluator of IS NULL."""
     evaluate = by_kernel(lambda words, out: kernels.compare(kernels.NOT_DISTINCT, words, _NULL, out), (arg,))
     formula = Formula(formulas.COMPARE, (arg, constant(NULL, arg.type)), kernels.NOT_DISTINCT)
-    return Evaluator(evaluate, BOOLEAN, total=arg.total, formula=formula)
+    return Evaluator(evaluate, BOOLEAN, formula=formula)
 
 
 def extremum(op: Op, args: Sequence[Evaluator], type: Type, dictionary: Dictionary) -> Evaluator:
@@ -106,7 +106,7 @@ def extremum(op: Op, args: Sequence[Evaluator], type: Type, dictionary: Dictiona
         return best
 
     formula = None if by_text or type.may_be_wide else Formula(formulas.PICK, tuple(args), code)
-    return Evaluator(evaluate, type, total=all(arg.total for arg in args), formula=formula)
+    return Evaluator(evaluate, type, formula=formula)
 
 
 def _pick_text(op: Op, best: np.ndarray, other: np.ndarray, dictionary: Dictionary, out: np.ndarray) -> None:

@@ -204,7 +204,7 @@ def _converted(
         return f"{sql_text(word, arg.type, dictionary)} is not a valid {type}: out of range"
 
     evaluate = wide.checked(convert, exact, (arg,), explain, dictionary, lenient)
-    return Evaluator(evaluate, type, total=arg.total and lenient)
+    return Evaluator(evaluate, type)
 
 
 def _exact(source: Type, target: Type, dictionary: Dictionary, takes_specials: bool) -> wide.Compute | None:
@@ -279,7 +279,7 @@ def _written(arg: Evaluator, type: Type, dictionary: Dictionary) -> Evaluator:
             return dictionary.intern(texts)
         return dictionary.intern(pa.array(words, mask=words == NULL).cast(pa.string()))
 
-    return Evaluator(evaluate, type, total=arg.total)
+    return Evaluator(evaluate, type)
 
 
 def _chosen(arg: Evaluator, type: Type, true: np.ndarray, false: np.ndarray) -> Evaluator:
@@ -288,4 +288,4 @@ def _chosen(arg: Evaluator, type: Type, true: np.ndarray, false: np.ndarray) -> 
     def choose(truth: np.ndarray, out: np.ndarray) -> None:
         logic.choose(truth, true, np.where(truth == NULL, NULL, false), out)
 
-    return Evaluator(by_kernel(choose, (arg,)), type, total=arg.total)
+    return Evaluator(by_kernel(choose, (arg,)), type)

@@ -36,14 +36,13 @@ class Formula:
 class Evaluator:
     """A compiled expression.
 
-    `total`: it cannot fail. `costly`: it is worth evaluating only the rows that need it. `columns` are the
-    batch's columns that it reads; `constant` is its word if that is the same for all rows. Without a
-    `formula`, compiled steps leave it to Python.
+    `costly`: it is worth evaluating only the rows that need it. `columns` are the batch's columns that it
+    reads; `constant` is its word if that is the same for all rows. Without a `formula`, compiled steps leave
+    it to Python.
     """
 
     evaluate: Evaluate
     type: Type
-    total: bool = False
     costly: bool = False
     constant: int | None = None
     columns: tuple[int, ...] = ()
@@ -86,15 +85,13 @@ def constant(word: int, type: Type) -> Evaluator:
     words = np.array([word], np.int64)
     words.flags.writeable = False
     formula = Formula(formulas.CONSTANT, low=word)
-    return Evaluator(lambda batch, report, out: words, type, total=True, constant=word, formula=formula)
+    return Evaluator(lambda batch, report, out: words, type, constant=word, formula=formula)
 
 
 def column(index: int, type: Type) -> Evaluator:
     """The evaluator of a column of the batch."""
     formula = Formula(formulas.COLUMN, low=index)
-    return Evaluator(
-        lambda batch, report, out: batch[index], type, total=True, columns=(index,), formula=formula
-    )
+    return Evaluator(lambda batch, report, out: batch[index], type, columns=(index,), formula=formula)
 
 
 def full(words: np.ndarray, count: int) -> np.ndarray:

@@ -300,4 +300,4 @@ def foreign(
             )
         return out
 
-    return Evaluator(evaluate, type, total=lenient and all(arg.total for arg in args), costly=True)
+    return Evaluator(evaluate, type, costly=True)

@@ -43,7 +43,7 @@ def likeness(expression: Foreign, args: list[Evaluator], dictionary: Dictionary)
         dictionary.match(words, segments, is_negated, out)
         return out
 
-    return Evaluator(evaluate, BOOLEAN, total=text.total, costly=True)
+    return Evaluator(evaluate, BOOLEAN, costly=True)
 
 
 def segments_of(pattern: str) -> list[bytes]:

@@ -23,7 +23,7 @@ from engine.schema import BOOLEAN
 def negation(arg: Evaluator) -> Evaluator:
     """The evaluator of NOT."""
     evaluate = by_kernel(kernels.negate, (arg,))
-    return Evaluator(evaluate, BOOLEAN, total=arg.total, formula=Formula(formulas.NOT, (arg,)))
+    return Evaluator(evaluate, BOOLEAN, formula=Formula(formulas.NOT, (arg,)))
 
 
 def connective(op: Op, args: Sequence[Evaluator]) -> Evaluator:
@@ -58,7 +58,7 @@ def connective(op: Op, args: Sequence[Evaluator]) -> Evaluator:
         return other
 
     formula = Formula(formulas.CONNECT, tuple(args), code)
-    return Evaluator(evaluate, BOOLEAN, total=all(arg.total for arg in args), formula=formula)
+    return Evaluator(evaluate, BOOLEAN, formula=formula)
 
 
 def _unknown(truth: np.ndarray, failures: Report, count: int) -> np.ndarray:

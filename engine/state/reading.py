@@ -74,17 +74,6 @@ def first_rows(
     return np.concatenate(found)
 
 
-def rows_under(
-    batches: Sequence[Batch], width: int, keys: np.ndarray, time: int, masks: np.ndarray
-) -> np.ndarray:
-    """The rows of `accumulate` whose first words are one of the `keys` [m, P], distinct and sorted."""
-    batches = [batch for batch in batches if len(batch)]
-    if not batches or not len(keys):
-        return np.empty((0, width + 2), np.int64)
-    lows, highs = find_ranges(table_of(batches), np.ascontiguousarray(keys))
-    return rows_in(batches, width, lows, highs, time, masks)
-
-
 def rows_in(
     batches: Sequence[Batch],
     width: int,

@@ -26,7 +26,7 @@ from engine.state.error_history import ErrorHistory
 from engine.state.layer import Layer
 from engine.state.packed_times import BEGINNING, Frontier
 from engine.state.patched_map import PatchedMap
-from engine.state.reading import Rows, accumulate, first_rows, rows_in, rows_under
+from engine.state.reading import Rows, accumulate, first_rows, rows_in
 from engine.state.shown_layers import ShownLayers
 
 _NO_ROUNDS = np.empty(0, np.int64)
@@ -101,12 +101,6 @@ class RelationSnapshot:
         """
         key = None if first is None else np.array(first, np.int64)[list(self.order)]
         batch = first_rows(self.batches, len(self.order), key, epoch, self.kept.order.masks, most)
-        return self._as_rows(batch)
-
-    def rows_under(self, keys: np.ndarray, epoch: int) -> Rows:
-        """As `rows`, but only the rows whose first P words, in the batches' order, are one of the `keys`
-        [m, P], which are distinct and sorted."""
-        batch = rows_under(self.batches, len(self.order), keys, epoch, self.kept.order.masks)
         return self._as_rows(batch)
 
     def few_rows_between(self, low: np.ndarray, high: np.ndarray, epoch: int, most: int) -> Rows | None:
@@ -250,7 +244,8 @@ class Snapshot:
             )
         return self.frontier.words[0]
 
-    def _relation(self, name: str) -> RelationSnapshot:
+    def relation(self, name: str) -> RelationSnapshot:
+        """The relation of this name. Raises UnknownName."""
         try:
             return self.relations[name]
         except KeyError:
@@ -283,11 +278,11 @@ class Snapshot:
 
     def schema(self, name: str) -> Schema:
         """The schema of a relation. Raises UnknownName."""
-        return self._relation(name).schema
+        return self.relation(name).schema
 
     def since(self, name: str) -> int:
         """The least epoch at which the relation can be read."""
-        return self._relation(name).since
+        return self.relation(name).since
 
     def kept(self, names: Iterable[str]) -> Frontier:
         """The times at or after which all of these relations can be read, as far as they exist."""
@@ -301,22 +296,14 @@ class Snapshot:
 
     def failure(self, name: str) -> str | None:
         """Why the view is no longer maintained; None if it is."""
-        return self._relation(name).failure
-
-    def lost(self, name: str) -> int | None:
-        """The first epoch at which a failed view cannot be read; None for other relations."""
-        return self._relation(name).lost
-
-    def is_aside(self, name: str) -> bool:
-        """Whether a failed view only needed more than an advance could give."""
-        return self._relation(name).aside
+        return self.relation(name).failure
 
     def rows(self, name: str, epoch: int | None = None) -> Rows:
         """The distinct rows at an epoch, the newest by default: words [W, n] and counts [n].
 
         Rows are sorted by their words, a source's primary key first. Raises EpochError.
         """
-        relation = self._relation(name)
+        relation = self.relation(name)
         return relation.rows(self._epoch(relation, name, epoch))
 
     def changes(self, name: str, since: int, until: int) -> np.ndarray:
@@ -325,46 +312,32 @@ class Snapshot:
         It is consolidated, and sorted by epoch, then by words. Raises EpochError if `since` is before the
         kept history.
         """
-        relation = self._relation(name)
+        relation = self.relation(name)
         self._epoch(relation, name, max(since, 0))
         return relation.changes(since, min(until, self.upper - 1))
 
     def rows_from(self, name: str, first: tuple[int, ...] | None, epoch: int, most: int) -> Rows:
         """As `rows`, but from row `first` on, until there are `most`; see `RelationSnapshot.rows_from`."""
-        relation = self._relation(name)
+        relation = self.relation(name)
         return relation.rows_from(first, self._epoch(relation, name, epoch), most)
-
-    def rows_under(self, name: str, keys: np.ndarray, epoch: int | None = None) -> Rows:
-        """As `rows`, but only the rows under some keys; see `RelationSnapshot.rows_under`."""
-        relation = self._relation(name)
-        return relation.rows_under(keys, self._epoch(relation, name, epoch))
-
-    def few_rows_under(self, name: str, keys: np.ndarray, epoch: int | None, most: int) -> Rows | None:
-        """As `rows_under`; None if there are more than `most` differences to look at."""
-        relation = self._relation(name)
-        return relation.few_rows_between(keys, keys, self._epoch(relation, name, epoch), most)
 
     def few_rows_between(
         self, name: str, low: np.ndarray, high: np.ndarray, epoch: int | None, most: int
     ) -> Rows | None:
         """As `rows`, only those in some ranges, unless there are many; see
         `RelationSnapshot.few_rows_between`."""
-        relation = self._relation(name)
+        relation = self.relation(name)
         return relation.few_rows_between(low, high, self._epoch(relation, name, epoch), most)
-
-    def order(self, name: str) -> tuple[int, ...]:
-        """The columns by which the relation's rows are sorted, the first one first."""
-        return self._relation(name).order
 
     def net_changes(self, name: str, since: int, until: int) -> Rows:
         """What the changes after `since` up to `until` add up to; see `RelationSnapshot.net_changes`."""
-        relation = self._relation(name)
+        relation = self.relation(name)
         self._epoch(relation, name, since)
         return relation.net_changes(since, self._epoch(relation, name, until))
 
     def differences(self, name: str) -> np.ndarray:
         """All kept differences of the relation, as a consolidated delta [W + 2, n]."""
-        relation = self._relation(name)
+        relation = self.relation(name)
         order = np.arange(len(relation.order) + 1)
         return np.ascontiguousarray(arrange(relation.delta(), order, _NO_ROUNDS).T)
 
@@ -374,7 +347,7 @@ class Snapshot:
         `keys` [K, m] holds the columns of the primary key, or whole rows of a bag, in the key's order.
         Returns words [W, j], counts [j], and int64[j]: the position in `keys` that each row answers.
         """
-        relation = self._relation(name)
+        relation = self.relation(name)
         width = len(relation.order)
         key, asked = keys.shape
         probe = np.empty((key + 3, asked), np.int64)
@@ -401,7 +374,7 @@ class Snapshot:
     def errors(self, name: str, epoch: int | None = None, most: int | None = None) -> list[tuple[str, int]]:
         """The messages of rows that fail in this view or in what it reads, with their counts; the `most`
         frequent ones if there are more."""
-        relation = self._relation(name)
+        relation = self.relation(name)
         if not relation.errors:
             return []
         time = self._epoch(relation, name, epoch)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from engine.state.reading import SLACK, Rows
@@ -32,17 +30,8 @@ class WatchedSnapshot(Snapshot):
         return self._plain.rows(name, epoch)
 
     def lookup(self, name: str, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return self._noted("lookup", name, keys, keys.shape[1])
-
-    def rows_under(self, name: str, keys: np.ndarray, epoch: int | None = None) -> Rows:
-        if epoch is not None:
-            return self._plain.rows_under(name, keys, epoch)
-        return self._noted("rows_under", name, keys, len(keys))
-
-    def few_rows_under(self, name: str, keys: np.ndarray, epoch: int | None, most: int) -> Rows | None:
-        found = self._plain.few_rows_under(name, keys, epoch, most)
-        if epoch is None and found is not None:
-            self._note("rows_under", name, (keys.copy(),), len(keys), found)
+        found = self._plain.lookup(name, keys)
+        self._note("lookup", name, (keys.copy(),), keys.shape[1], found)
         return found
 
     def few_rows_between(
@@ -54,13 +43,8 @@ class WatchedSnapshot(Snapshot):
             self._note("few_rows_between", name, again, len(low), found)
         return found
 
-    def _noted(self, how: str, name: str, keys: np.ndarray, count: int) -> Any:
-        """What a method finds under keys, noted together with these if they are few."""
-        found = getattr(self._plain, how)(name, keys)
-        self._note(how, name, (keys.copy(),), count, found)
-        return found
-
     def _note(self, how: str, name: str, asked: tuple, count: int, found: Found) -> None:
+        """Note what a method has found under keys, if these are few."""
         if count > _FEW:
             self._read[name] = self.relations[name]
         else:

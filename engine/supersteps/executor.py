@@ -34,8 +34,8 @@ from engine.state.store.files import BatchFile, TextFile
 from engine.supersteps.fresh_keys import TAKEN
 from engine.supersteps.messages import Message
 from engine.supersteps.rendered import RenderedTask
-from engine.supersteps.scan import BAD_ROW, EXAMPLES
-from engine.supersteps.shard import DECLINED
+from engine.supersteps.scan import BAD_ROW
+from engine.supersteps.shard import DECLINED, EXAMPLES
 from engine.supersteps.spec import Spec, SuperstepLimits
 from engine.supersteps.superstep_program import SuperstepProgram
 
@@ -117,25 +117,10 @@ class SuperstepExecutor:
 
     def _spec(self, job: ExecutorJob, scratch: Path) -> Spec:
         stored = dict(job.stored) | {name: self._stored(delta) for name, delta in job.deltas.items()}
-        return Spec(
-            tables=job.tables,
-            views=job.views,
-            stored=stored,
-            scanned={name: replace(scan, frame=None) for name, scan in job.scans.items()},
-            epoch=job.epoch,
-            since=job.since,
-            fresh=job.fresh,
-            state=job.state,
-            texts=job.texts,
-            exceptions=job.exceptions,
-            directory=self.directory.path.absolute(),
-            scratch=scratch.absolute(),
-            shards=self.shards,
-            max_rounds=job.max_rounds,
-            rebuild=job.rebuild,
-            limits=self._limits,
-            prefix=job.prefix or self.directory.prefix,
-        )
+        scans = {name: replace(scan, frame=None) for name, scan in job.scans.items()}
+        prefix = job.prefix or self.directory.prefix
+        filed = replace(job, deltas={}, stored=stored, scans=scans, prefix=prefix)
+        return Spec(filed, self.directory.path.absolute(), scratch.absolute(), self.shards, self._limits)
 
     def _stored(self, delta: np.ndarray) -> Stored:
         """The delta in a file, which is unreferenced once the job is done."""

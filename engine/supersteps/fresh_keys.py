@@ -18,8 +18,8 @@ name."""
 def check_new_keys(spec: Spec, shard: Shard) -> tuple[str, str, str] | None:
     """The error for the first table in which a scanned row has the key of another row, with the key's
     words."""
-    for table in spec.tables:
-        if table.node.name in spec.scanned and table.key is not None:
+    for table in spec.job.tables:
+        if table.node.name in spec.job.scans and table.key is not None:
             history: History = shard.rendered.dataflow.operators["history", table.node.name]  # type: ignore
             key = _taken_key(history, table)
             if key is not None:

@@ -23,7 +23,7 @@ from engine.state.store.files import BatchFile
 from engine.supersteps.messages import INLINE, Message, MessageKind, Scratch
 from engine.supersteps.shard import Shard
 
-OUT, BATCH, STAGED, DEFERRED, LEFT, FAILED = "out", "batch", "staged", "deferred", "left", "failed"
+OUT, BATCH, STAGED, DEFERRED, LEFT = "out", "batch", "staged", "deferred", "left"
 FILED, FOREIGN, SCANNED, ERROR = "filed", "foreign", "scanned", "error"
 
 
@@ -49,9 +49,8 @@ class Keeper:
             if self._has_file(operator):
                 about = (FILED, shard.rendered.numbers[operator], asdict(self.files[operator]))
                 yield Message(shard.number, MessageKind.KEPT, about)
-            for what, place, array in self._state(operator):
-                yield self._message(what, operator, place, array)
-        yield from self.notes()
+            yield from self._state(operator)
+        yield from self._notes()
 
     def outs(self) -> Iterator[Message]:
         """The deltas of operators that are still to be read."""
@@ -60,13 +59,16 @@ class Keeper:
             if self._is_read(operator):
                 yield from (self._message(OUT, operator, 0, delta) for delta in operator.out)
 
-    def notes(self) -> Iterator[Message]:
-        """What is kept besides deltas: failed rows, what was scanned, and an error of the scan."""
+    def scanned(self) -> Iterator[Message]:
+        """What a scan leaves besides deltas: failed rows, what was read, and an error."""
+        for operator in self._shard.rendered.operators:
+            if isinstance(operator, FailureLog):
+                operator.end_step()
+                yield from self._state(operator)
+        yield from self._notes()
+
+    def _notes(self) -> Iterator[Message]:
         shard = self._shard
-        for operator in shard.rendered.operators:
-            log = getattr(operator, "failures", None)
-            if log is not None:
-                yield from (self._message(FAILED, operator, 0, delta) for delta in log.staged)
         yield Message(shard.number, MessageKind.KEPT, (SCANNED, 0, shard.scanned))
         if shard.error is not None:
             yield Message(shard.number, MessageKind.KEPT, (ERROR, 0, shard.error))
@@ -76,7 +78,9 @@ class Keeper:
         if operator in self.files or not isinstance(operator, Arrangement):
             return operator in self.files
         batch = operator.batch
-        if batch is None or operator.depth or batch.nbytes < INLINE or not is_final(operator, batch):
+        if batch is None or operator.depth or batch.nbytes < INLINE or isinstance(operator, FailureLog):
+            return False
+        if not is_final(operator, batch):
             return False
         rows = operator.export_rows(batch)
         key, number = operator.trace.key, self._shard.number
@@ -99,7 +103,11 @@ class Keeper:
             known = self._names[id(array)] = self._scratch.write(array), array
         return known[0]
 
-    def _state(self, operator: Operator) -> Iterator[tuple[str, object, np.ndarray]]:
+    def _state(self, operator: Operator) -> Iterator[Message]:
+        for what, place, array in self._held(operator):
+            yield self._message(what, operator, place, array)
+
+    def _held(self, operator: Operator) -> Iterator[tuple[str, object, np.ndarray]]:
         if isinstance(operator, Arrangement):
             for batch in operator.staged_batches:
                 yield STAGED, 0, operator.export_rows(as_matrix(batch))
@@ -151,9 +159,6 @@ class Keeper:
                 operator.deferred.put(tuple(place), array, loop)  # type: ignore[union-attr]
             case "left":
                 operator.left[place].append(array)  # type: ignore[attr-defined]
-            case "failed":
-                log: FailureLog = operator.failures  # type: ignore[attr-defined]
-                log.restore_staged(array, self._shard.step_of(None))
 
     def finish(self) -> None:
         """Give the operators the batches that `restore` collected."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from engine.plan.expressions import Expression
-from engine.scalar import ScalarProgram
+from engine.scalar.program import ScalarProgram
 from engine.scalar.row_failures import Failures
 from engine.state.dictionary import Dictionary
 from engine.state.task_dictionary import TaskDictionary

@@ -9,13 +9,12 @@ from engine.operators.loop import Loop
 from engine.operators.multijoin import MultiJoinOperator
 from engine.operators.operator import Operator
 from engine.operators.running_dataflow import RunningDataflow
-from engine.plan.fingerprint import fingerprint
-from engine.rendering import Renderer
+from engine.rendering.renderer import Renderer
 from engine.rendering.rendering import Compiler
 from engine.runtime.ends import put_source, put_source_history, put_view
-from engine.runtime.kept import every_operator
+from engine.runtime.kept import every_operator, kept_states
 from engine.runtime.rewriting import opened
-from engine.scalar import ScalarProgram
+from engine.scalar.program import ScalarProgram
 from engine.state.dictionary import Dictionary
 from engine.state.store.directory import StateDirectory
 from engine.supersteps.partition import partition_words
@@ -36,17 +35,17 @@ class RenderedTask:
 
     def __init__(self, spec: Spec, dictionary: Dictionary, compiler: Compiler = ScalarProgram) -> None:
         dataflow = RunningDataflow()
-        renderer = Renderer(dataflow, dictionary, spec.max_rounds, spec.rebuild, compiler)
+        renderer = Renderer(dataflow, dictionary, spec.job.max_rounds, spec.job.rebuild, compiler)
         self.dataflow = dataflow
         self.inputs: dict[str, InputOperator] = {}
         keys: dict[Arrangement, int] = {}
-        for table in spec.tables:
+        for table in spec.job.tables:
             self.inputs[table.node.name] = put_source(dataflow, table.node)
-            if not spec.fresh:
+            if not spec.job.fresh:
                 history = put_source_history(dataflow, table.node, table.key)
                 if table.key is not None:
                     keys[history] = len(table.key)
-        for name, plan in spec.views:
+        for name, plan in spec.job.views:
             put_view(dataflow, renderer, name, plan)
         paths = list(every_operator(dataflow.operators.items()))
         self.paths = {operator: path for path, operator in paths}
@@ -63,7 +62,7 @@ class RenderedTask:
             if isinstance(operator, MultiJoinOperator):
                 operator.wide = [self._wide(source) for source in operator.inputs]  # type: ignore[arg-type]
         constants = [op for op in self.operators if isinstance(op, InputOperator) and op.pending is not None]
-        self.changed = list(self.inputs.values()) + (constants if spec.fresh else [])
+        self.changed = list(self.inputs.values()) + (constants if spec.job.fresh else [])
         self.constants = constants
 
     def _wide(self, source: Arrangement | EnteredArrangement) -> WideArrangement:
@@ -75,9 +74,8 @@ class RenderedTask:
         return compile(self.dataflow.operators.values(), self.changed)
 
     def map_state(self, spec: Spec, directory: StateDirectory) -> None:
-        """Map the state of arrangements from the files that the specification names."""
-        for operator in self.operators:
-            if isinstance(operator, Arrangement):
-                files = spec.state.get(fingerprint(*self.paths[operator]), ())
-                operator.trace.map([opened(directory, operator.trace, file) for file in files])
-                operator.reset()
+        """Map the state of operators from the files that the specification names."""
+        for name, state in kept_states(self.dataflow.operators.items()):
+            files = spec.job.state.get(name, ())
+            state.trace.map([opened(directory, state.trace, file) for file in files])
+            state.reset()

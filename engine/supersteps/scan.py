@@ -11,8 +11,8 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import pyarrow as pa
 
-from engine.judging.row_judge import JudgedRows
 from engine.supersteps.messages import Message
+from engine.supersteps.shard import EXAMPLES
 from engine.supersteps.superstep_program import RunLevel
 from engine.supersteps.worker import Worker
 
@@ -21,8 +21,6 @@ BAD_ROW = "bad row"
 why."""
 GATHERED = 1 << 18
 """Rows that are sorted together. Merging a few long runs is faster than sorting all rows at once."""
-EXAMPLES = 10
-"""Most error messages of bad rows that are reported."""
 
 
 def scan(worker: Worker, table: str, number: int, batches: Iterable[pa.RecordBatch]) -> Iterator[Message]:
@@ -33,22 +31,23 @@ def scan(worker: Worker, table: str, number: int, batches: Iterable[pa.RecordBat
     first = shard.program.instructions[0]
     if not isinstance(first, RunLevel):
         raise RuntimeError("the first instruction of a program is not RunLevel")
-    asked = spec.scanned[table]
-    rows = ScannedRows(asked.skip_bad)
+    asked = spec.job.scans[table]
     keeper = worker.keeper(shard)
     for batch in gathered(batches):
-        words = rows.good(asked.judge.judged(batch, dictionary))
-        if rows.error is not None:
-            shard.error = (BAD_ROW, rows.error, "")
+        judged = asked.judge.judged(batch, dictionary)
+        faults = judged.messages(EXAMPLES)
+        if faults and not asked.skip_bad:
+            shard.error = (BAD_ROW, faults[0], "")
             break
+        words = judged.good
+        shard.count(words.shape[1], int(judged.bad.sum()), tuple(faults))
         times = np.empty((2, words.shape[1]), np.int64)
-        times[0], times[1] = spec.epoch, 1
+        times[0], times[1] = spec.job.epoch, 1
         shard.rendered.inputs[table].pending = np.ascontiguousarray(np.concatenate((words, times)))
         yield from shard.run(first)
         yield from keeper.outs()
-    shard.scanned = rows.counted()
     yield from worker.new_texts(dictionary)
-    yield from keeper.notes()
+    yield from keeper.scanned()
 
 
 def gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -63,31 +62,3 @@ def gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             waiting, size = [], 0
     if size:
         yield pa.concat_batches(waiting)
-
-
-class ScannedRows:
-    """What a task has read so far. `error` is the message of a bad row, if bad rows fail the scan."""
-
-    def __init__(self, skip_bad: bool) -> None:
-        self.error: str | None = None
-        self._skip_bad = skip_bad
-        self._taken = 0
-        self._skipped = 0
-        self._examples: list[str] = []
-
-    def good(self, judged: JudgedRows) -> np.ndarray:
-        """The words of the good rows of a batch."""
-        bad = int(judged.bad.sum())
-        if bad:
-            messages = judged.messages(EXAMPLES)
-            if not self._skip_bad:
-                self.error = messages[0]
-            self._examples = (self._examples + messages)[:EXAMPLES]
-        good = judged.good
-        self._skipped += bad
-        self._taken += good.shape[1]
-        return good
-
-    def counted(self) -> tuple[int, int, tuple[str, ...]]:
-        """Rows taken, rows left out, and the first error messages."""
-        return self._taken, self._skipped, tuple(self._examples)

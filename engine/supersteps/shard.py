@@ -23,6 +23,7 @@ from engine.supersteps.alone import Offer
 from engine.supersteps.flags import Flags, ProgramPlace
 from engine.supersteps.messages import Message, MessageKind, chunks
 from engine.supersteps.rendered import RenderedTask
+from engine.supersteps.spec import Spec
 from engine.supersteps.superstep_program import (
     BeginLoop,
     CheckLoop,
@@ -38,21 +39,15 @@ from engine.supersteps.superstep_program import (
 
 DECLINED = "declined"
 """Stands in an error for the fingerprint of a failed operator: supersteps do not suit this epoch."""
-
-
-class OutermostSteps:
-    """The scope around the outermost operators, which schedules nothing."""
-
-    def schedule(self, rounds: tuple[int, ...]) -> None: ...
+EXAMPLES = 10
+"""Most error messages of bad rows that are reported."""
 
 
 class Shard:
     """One shard. `place` is the next instruction, and `said` the flags of all shards, None in the first
     superstep."""
 
-    def __init__(
-        self, rendered: RenderedTask, number: int, shards: int, solo: int, rounds: int, said: Flags | None
-    ) -> None:
+    def __init__(self, rendered: RenderedTask, spec: Spec, number: int, said: Flags | None) -> None:
         self.rendered = rendered
         """The shard's operators, with its state."""
         self.number = number
@@ -68,9 +63,7 @@ class Shard:
         self.program = rendered.program()
         """What all shards run."""
         self._said = said
-        self._shards = shards
-        self._solo = solo
-        self._rounds = rounds
+        self._spec = spec
         self._changed: list[Stateful] = []
         self._sent: list[Message] = []
         self._active = False
@@ -133,9 +126,8 @@ class Shard:
 
     def count(self, rows: int, skipped: int, examples: tuple[str, ...]) -> None:
         """Add to the totals of the scans."""
-        self.scanned = (
-            self.scanned[0] + rows, self.scanned[1] + skipped, (*self.scanned[2], *examples)
-        )  # fmt: skip
+        taken, left, shown = self.scanned
+        self.scanned = taken + rows, left + skipped, (*shown, *examples)[:EXAMPLES]
 
     # The program
 
@@ -195,12 +187,12 @@ class Shard:
             self._active = True
         rows = arrangement.export_rows(batch)
         number = self.rendered.numbers[arrangement]
-        parts = split_by_shard(rows, self.rendered.words[arrangement], self._shards)
+        parts = split_by_shard(rows, self.rendered.words[arrangement], self._spec.shards)
         for to, part in enumerate(parts):
             for piece in chunks(part):
                 self._sent.append(Message(to, MessageKind.ROWS, number, piece))
                 if arrangement in self.rendered.foreign:
-                    others = (other for other in range(self._shards) if other != to)
+                    others = (other for other in range(self._spec.shards) if other != to)
                     self._sent += [Message(other, MessageKind.WIDE, number, piece) for other in others]
 
     def _step(self, operator: Operator, step: Step) -> None:
@@ -229,7 +221,7 @@ class Shard:
     def step_of(self, loop: Loop | None) -> Step:
         """The step of a loop's body, or of the outermost scope."""
         if loop is None:
-            return Step((), NO_ROUNDS, OutermostSteps(), self._changed, TOTAL.masks)
+            return Step((), NO_ROUNDS, self.rendered.dataflow, self._changed, TOTAL.masks)
         rounds = self.place.rounds[: self._open_loops().index(loop) + 1]
         return Step(rounds, np.array(rounds, np.int64), loop, self._changed, TOTAL.masks)
 
@@ -251,8 +243,8 @@ class Shard:
         if said.active:
             if loop.most is not None and done > loop.most:
                 self._fail(loop, loop.still_changes(loop.most))
-            if done > self._rounds:
-                self.error = (DECLINED, f"a recursion takes more than {self._rounds} rounds", "")
+            if done > self._spec.limits.rounds:
+                self.error = (DECLINED, f"a recursion takes more than {self._spec.limits.rounds} rounds", "")
             self._go(self.place.instruction + 1)
         elif said.next is not None:
             self._go(start, said.next)
@@ -297,7 +289,7 @@ class Shard:
     def _offer(self, loop: Loop) -> None:
         entering = list(alone.entering(loop))
         self._entering = sum(offer.size for offer in entering)
-        if self._entering <= self._solo:
+        if self._entering <= self._spec.limits.solo:
             numbers = self.rendered.numbers
             for offer in entering:
                 about = (numbers[offer.source], offer.is_batch)
@@ -305,7 +297,7 @@ class Shard:
 
     def _decide(self, loop: Loop, end: int) -> None:
         entering = self._agreement().entering
-        if entering > self._solo:
+        if entering > self._spec.limits.solo:
             self._go(self.place.instruction + 1)
             return
         if entering and self.number == 0:

@@ -3,14 +3,10 @@ all."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.operators.rebuild import Rebuild
-from engine.plan.nodes import Node
-from engine.runtime.execution import JobTable, RowScan, Stored
-from engine.state.store.files import BatchFile, TextFile
+from engine.runtime.execution import ExecutorJob
 
 
 @dataclass(frozen=True)
@@ -24,27 +20,13 @@ class SuperstepLimits:
 
 @dataclass(frozen=True)
 class Spec:
-    """The changes, the tables and views they concern, and the files of the state.
+    """A job, and where its files are.
 
-    Like `engine.runtime.execution.ExecutorJob`, but all changes except scans are in files. `scanned` has the
-    scan of each scanned table without its frame; scanned rows must have new keys. The names of new files
-    begin with `prefix`.
+    All of its changes are in files, except scans, which have no frame here; scanned rows must have new keys.
     """
 
-    tables: tuple[JobTable, ...]
-    views: tuple[tuple[str, Node], ...]
-    stored: Mapping[str, Stored]
-    scanned: Mapping[str, RowScan]
-    epoch: int
-    since: int
-    fresh: bool
-    state: Mapping[str, tuple[BatchFile, ...]]
-    texts: tuple[TextFile, ...]
-    exceptions: tuple[tuple[str, int], ...]
+    job: ExecutorJob
     directory: Path
     scratch: Path
     shards: int
-    max_rounds: int
-    rebuild: Rebuild
     limits: SuperstepLimits = SuperstepLimits()
-    prefix: str = ""

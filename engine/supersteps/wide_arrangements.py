@@ -66,7 +66,7 @@ class WideArrangement:
     @property
     def _is_now(self) -> bool:
         """Whether the changes belong to the current step."""
-        return not isinstance(self._source, EnteredArrangement) or self._source.is_entering
+        return not isinstance(self._source, EnteredArrangement) or self._source.entering
 
     def _with(self, table: np.ndarray, batches: list[np.ndarray]) -> np.ndarray:
         wider = np.empty((len(table) + len(batches), COLUMNS), np.int64)

@@ -16,10 +16,9 @@ from pathlib import Path
 import numpy as np
 
 from engine.operators.arrangement import Arrangement
-from engine.operators.failure_log import FailureLog
 from engine.operators.history import History
 from engine.runtime.executor_jobs import read_stored
-from engine.runtime.kept import Kept, kept_states
+from engine.runtime.kept import kept_states
 from engine.state.store.directory import StateDirectory
 from engine.state.store.files import BatchFile, TextFile
 from engine.state.task_dictionary import KnownTexts, TaskDictionary
@@ -41,14 +40,14 @@ class Worker:
 
     def __init__(self, spec: Spec) -> None:
         self.spec = spec
-        self.directory = StateDirectory(spec.directory).prefixed(spec.prefix)
+        self.directory = StateDirectory(spec.directory).prefixed(spec.job.prefix)
         self.scratch = Scratch(spec.scratch)
         self._known = _KNOWN.setdefault(spec.directory, KnownTexts())
 
     def dictionary(self, files: Iterable[TextFile]) -> TaskDictionary:
         """A new task's dictionary, which can read the texts of the state and of `files`."""
         spec = self.spec
-        return TaskDictionary(self._known, self.directory, (*spec.texts, *files), spec.exceptions)
+        return TaskDictionary(self._known, self.directory, (*spec.job.texts, *files), spec.job.exceptions)
 
     def new_texts(self, dictionary: TaskDictionary) -> list[Message]:
         """Messages that tell all shards of the texts that a task added."""
@@ -107,9 +106,9 @@ class Worker:
         with dictionary.knowing():
             rendered = RenderedTask(spec, dictionary, LateProgram)
         for constant in rendered.constants:
-            if not spec.fresh or number != 0 or said is not None:
+            if not spec.job.fresh or number != 0 or said is not None:
                 constant.pending = None
-        return Shard(rendered, number, spec.shards, spec.limits.solo, spec.limits.rounds, said)
+        return Shard(rendered, spec, number, said)
 
     def _deliver(self, shard: Shard, keeper: Keeper, by_kind: dict[MessageKind, list[Message]]) -> None:
         operators = shard.rendered.operators
@@ -131,7 +130,7 @@ class Worker:
 
     def _read_changes(self, shard: Shard) -> None:
         """Give the inputs this shard's part of the changes that are in files."""
-        for name, stored in self.spec.stored.items():
+        for name, stored in self.spec.job.stored.items():
             delta = read_stored(stored, self.directory, shard.number, self.spec.shards)
             shard.rendered.inputs[name].pending = delta
 
@@ -148,16 +147,11 @@ class Worker:
         report = {"error": None, "files": files, "texts": texts, "scanned": shard.scanned}
         return Message(shard.number, MessageKind.REPORT, report)
 
-    def _file_of(self, state: Kept, shard: Shard, keeper: Keeper) -> BatchFile | None:
+    def _file_of(self, state: Arrangement, shard: Shard, keeper: Keeper) -> BatchFile | None:
         """The file with the new rows of a state; None if there are none."""
         if state in keeper.files:
             return keeper.files[state]
-        if isinstance(state, Arrangement):
-            rows = self._new_rows(state)
-        elif isinstance(state, FailureLog) and state.staged:
-            rows = state.batch()
-        else:
-            return None
+        rows = self._new_rows(state)
         if not len(rows):
             return None
         return self.directory.write(rows, state.trace.key, shard.number, self.spec.shards)
@@ -168,7 +162,7 @@ class Worker:
         batches = arrangement.staged_batches
         if not batches:
             return np.empty((0, 0), np.int64)
-        since = 0 if isinstance(arrangement, History) else self.spec.since
+        since = 0 if isinstance(arrangement, History) else self.spec.job.since
         merged = arrangement.trace.merge_all(batches, since)
         return arrangement.export_rows(merged)
 

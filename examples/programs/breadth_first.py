@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from engine import Collection, Dataflow
+from engine.api import Collection, Dataflow
 from examples.programs.story import tell
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine import Collection, Dataflow
+from engine.api import Collection, Dataflow
 from examples.programs.graphs import both_ways, nodes
 from examples.programs.story import tell
 

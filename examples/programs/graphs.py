@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine import Collection
+from engine.api import Collection
 
 
 def nodes(edges: Collection) -> Collection:

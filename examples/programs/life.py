@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from engine import Collection, Dataflow, Output
+from engine.api import Collection, Dataflow, Output
 
 AROUND = [(i, j) for i in (-1, 0, 1) for j in (-1, 0, 1) if (i, j) != (0, 0)]
 

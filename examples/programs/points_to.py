@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from engine import Collection, Dataflow, Scope
+from engine.api import Collection, Dataflow, Scope
 from examples.programs.story import tell
 
 

@@ -13,7 +13,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator
 
-from engine import Collection, Dataflow, Scope, Value, sql
+from engine.api import Collection, Dataflow, Scope, Value, sql
 from examples.programs.connected_components import connected_components, heard, labelled
 from examples.programs.graphs import both_ways, nodes
 from examples.programs.shortest_paths import relaxed, shortest_paths, started

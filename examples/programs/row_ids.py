@@ -5,7 +5,7 @@ After McSherry, "String interning and beyond, in differential dataflow".
 
 from __future__ import annotations
 
-from engine import Collection, Dataflow
+from engine.api import Collection, Dataflow
 from examples.programs.story import tell
 
 

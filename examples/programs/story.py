@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from engine import Dataflow, Output
+from engine.api import Dataflow, Output
 
 MOST = 6
 """Lines shown of an epoch's changes."""

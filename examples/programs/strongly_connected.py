@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine import Collection, Dataflow
+from engine.api import Collection, Dataflow
 from examples.programs.connected_components import least_labels
 from examples.programs.graphs import nodes, turned
 from examples.programs.story import tell

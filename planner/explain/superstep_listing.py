@@ -15,7 +15,7 @@ from engine.operators.loop import Leave, Loop
 from engine.operators.operator import Operator
 from engine.operators.running_dataflow import RunningDataflow
 from engine.plan.nodes import Node, Source
-from engine.rendering import Renderer
+from engine.rendering.renderer import Renderer
 from engine.runtime.ends import put_view
 from engine.runtime.kept import every_operator
 from engine.state.dictionary import Dictionary

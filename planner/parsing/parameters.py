@@ -18,7 +18,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.tokens import Token, TokenType
 
-from engine.codec import encoder
+from engine.codec.values import encoder
 from engine.errors import InvalidValue
 from engine.kernels.words import NULL
 from engine.scalar.duck_literals import literal

@@ -19,7 +19,7 @@ from functools import cached_property
 
 import numpy as np
 
-from engine.codec import decode_rows
+from engine.codec.json import decode_rows
 from engine.schema import Schema
 from engine.state.dictionary import Dictionary
 from engine.state.distinct import differs, grouped

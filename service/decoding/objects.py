@@ -10,7 +10,7 @@ from operator import itemgetter
 
 import numpy as np
 
-from engine.codec import encode_rows
+from engine.codec.json import encode_rows
 from engine.errors import InvalidValue
 from engine.state.dictionary import Dictionary
 from planner.suggestions import did_you_mean

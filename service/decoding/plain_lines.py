@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import numpy as np
 import orjson
 
-from engine.codec import encode_rows
+from engine.codec.json import encode_rows
 from engine.codec.json_cells import JsonCells, is_unicode, scan_lines
 from engine.codec.plain_texts import words_of_plain
 from engine.errors import InvalidValue

@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.ipc
 import pyarrow.parquet
 
-from engine.codec import encode_arrow
+from engine.codec.arrow import encode_arrow
 from engine.errors import InvalidValue
 from engine.schema import Schema
 from engine.state.dictionary import Dictionary

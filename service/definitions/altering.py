@@ -308,7 +308,7 @@ class Alterations:
     def _keeps_state(self, view: Definition, carried: CarriedState) -> bool:
         """Lets a view go on with the state that was carried over; false if it has none."""
         is_carried = view.planned is not None and view.name not in carried.reasons
-        return is_carried and self._of.engine.restore_view(view.name, view.maintained, carried)
+        return is_carried and self._of.engine.restore_view(view.name, view.maintained, carried.ground)
 
     def again(
         self, view: Definition, columns: Schema, relations: dict[str, Relation], altered: str

@@ -13,10 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.codec import decode_rows
+from engine.codec.json import decode_rows
 from engine.kernels.words import NULL
 from engine.plan.expressions import Expression
-from engine.scalar import ScalarProgram
+from engine.scalar.program import ScalarProgram
 from engine.schema import INTEGER_RANGES, Kind
 from engine.state.dictionary import Dictionary
 from planner.adhoc.rowwise import condition_expression, default_expression, moves, naming, row_expressions

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import orjson
 
-from engine.codec import decode_column, encode_column
+from engine.codec.arrow import decode_column, encode_column
 from engine.runtime.engine import Engine
 from engine.runtime.spill import SavedState
 from engine.schema import Column, Type

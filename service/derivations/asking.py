@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from engine.codec import encode_rows
+from engine.codec.json import encode_rows
 from engine.errors import BuildCancelled, OverBudget
 from engine.operators.allowance import Allowance, Spending
 from engine.plan.nodes import sources_of

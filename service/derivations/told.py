@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from engine.codec import decode_rows
+from engine.codec.json import decode_rows
 from engine.state.dictionary import Dictionary
 from service.derivations.reason import Explained, ExplainedRow, Reason
 

@@ -65,7 +65,7 @@ def _under(
     width = 0 if keys is None else keys.shape[1]
     bound = bounds.get(path.columns[width]) if width < len(path.columns) else None
     if bound is None:
-        return None if keys is None else snapshot.few_rows_under(path.relation, keys, epoch, most)
+        return None if keys is None else snapshot.few_rows_between(path.relation, keys, keys, epoch, most)
     before = np.empty((1, 0), np.int64) if keys is None else keys
     if bound[0] > bound[1]:
         before = before[:0]
@@ -140,7 +140,7 @@ def _through(
 ) -> Rows | None:
     """The relation's rows to what was found in an index."""
     words, counts = found
-    order = snapshot.order(name)
+    order = snapshot.relation(name).order
     if set(range(len(order)) if needed is None else needed) <= set(path.stored):
         rows = np.full((len(order), len(counts)), NULL, np.int64)
         rows[list(path.stored)] = words
@@ -149,4 +149,4 @@ def _through(
             return np.ascontiguousarray(rows[:, places]), counts[places]
         return rows, counts
     keys = np.unique(words[list(path.key)].T, axis=0)
-    return snapshot.few_rows_under(name, keys, epoch, most)
+    return snapshot.few_rows_between(name, keys, keys, epoch, most)

@@ -7,8 +7,8 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from engine.codec import decode_rows
 from engine.codec.arrow import decode_named
+from engine.codec.json import decode_rows
 from engine.codec.numerals import are_special
 from engine.schema import Column, Schema
 from engine.state.dictionary import Dictionary

@@ -15,7 +15,7 @@ from engine.codec.numerals import explained, numbers_of, rank_of
 from engine.errors import EngineError
 from engine.kernels.words import NULL
 from engine.plan.expressions import ColumnRef, Expression, Foreign, columns_of, walk
-from engine.scalar import ScalarProgram
+from engine.scalar.program import ScalarProgram
 from engine.schema import Kind, Type
 from engine.state.dictionary import Dictionary
 from engine.state.reading import Rows

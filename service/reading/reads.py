@@ -76,9 +76,9 @@ def check_health(definition: Definition, snapshot: Snapshot, epoch: int, skip_er
     view = "the query that is followed" if is_query_name(name) else f"view {name}"
     if definition.failure is not None:
         raise Conflict(f"{view} has failed: {definition.failure}", _TRY_AGAIN, code="view_failed")
-    lost = snapshot.lost(name)
+    lost = snapshot.relation(name).lost
     if lost is not None and lost <= epoch < snapshot.upper:
-        if snapshot.is_aside(name):
+        if snapshot.relation(name).aside:
             raise Conflict(
                 f"{view} is being built again after epoch {lost - 1}, because the next took it too "
                 f"long: {snapshot.failure(name)}",
@@ -249,7 +249,7 @@ class Reader:
             return None
         if where is not None and len(changes[1]):
             changes = chosen_rows(duck, changes, schema, self._dictionary, where)
-        return patched((kept.words, kept.counts), changes, snapshot.order(name))
+        return patched((kept.words, kept.counts), changes, snapshot.relation(name).order)
 
     # Kept readings
 

@@ -14,8 +14,8 @@ import pyarrow as pa
 import pyarrow.ipc
 import pyarrow.parquet
 
-from engine.codec import arrow_type, decode_arrow, decode_rows
-from engine.codec.arrow import decode_named
+from engine.codec.arrow import arrow_type, decode_arrow, decode_named
+from engine.codec.json import decode_rows
 from engine.codec.numerals import are_special
 from engine.codec.parquet import decode_parquet, parquet_schema
 from engine.schema import Schema, Type

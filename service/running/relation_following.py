@@ -47,7 +47,7 @@ class Position:
             if there is None or not there.goes_on_from(definition):
                 raise NotFound(f"{name} was dropped or altered", "follow it anew")
             definition = self.definition = there
-        if snapshot.is_aside(name):
+        if snapshot.relation(name).aside:
             return None  # it comes back with all of its changes
         newest = snapshot.upper - 1 if until is None else min(snapshot.upper - 1, until)
         if newest <= self.since:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.runtime.succession import Past, Succession, arranged, placed
+from engine.operators.linear import as_batch
+from engine.runtime.succession import Past, Succession, placed
 from engine.schema import keeps_words
 from engine.state.layer import Layer
 from engine.state.reading import Rows
@@ -70,7 +71,7 @@ class ReplacedRows:
         layers = self.layers
         if layers is not None and old is not None:
             delta = old.changes(since, until)
-            batch = arranged(np.vstack((placed(delta[:-2], view.places or ()), delta[-2:])))
+            batch = as_batch(np.vstack((placed(delta[:-2], view.places or ()), delta[-2:])))
             layers = (*layers, *([Layer(batch)] if len(batch) else ()))
         words, counts = sum_rows(
             np.concatenate((self.words, words), axis=1), np.concatenate((self.counts, counts))

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from engine.codec import encode_arrow
+from engine.codec.arrow import encode_arrow
 from engine.plan.clocked import CLOCK
 from engine.plan.nodes import sources_of
 from engine.schema import FLOATS, Type

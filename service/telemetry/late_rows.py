@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from engine.codec import decode_rows
+from engine.codec.json import decode_rows
 from engine.schema import Schema
 from engine.state.dictionary import Dictionary
 

@@ -114,7 +114,7 @@ class LargeEpochs:
         if known is not None:
             return known
         aside = self._engine.begin_aside(*change.tables)
-        ending.callback(lambda: self._call(lambda: self._engine.leave(aside)))
+        ending.callback(lambda: self._call(lambda: self._engine.discard(aside)))
         return aside, ending.enter_context(self._directory.reserving(aside.files()))
 
     def _join(

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from engine.codec import decode_rows, encode_rows
+from engine.codec.json import decode_rows, encode_rows
 from engine.plan.nodes import Source
 from engine.runtime.engine import Engine
 from engine.schema import Kind, Schema, Type

@@ -41,7 +41,7 @@ class AdvancingAside(Engine):
         aside, self._waiting = self._waiting, None
         if aside is not None:
             stage = self._staged_aside(aside, deltas, upper)
-            self.leave(aside)
+            self.discard(aside)
             if stage is not None and self._rng.random() < 0.8:
                 return stage
             if stage is not None:
@@ -49,7 +49,7 @@ class AdvancingAside(Engine):
         elif self._rng.random() < 0.3:
             aside = self.begin_aside(*deltas)
             stage = self._staged_aside(aside, deltas, upper)
-            self.leave(aside)
+            self.discard(aside)
             if stage is not None:
                 return stage
         if self._rng.random() < 0.8:

@@ -61,7 +61,7 @@ class Forking(Engine):
             fork, epoch = self.fork(sources, plans), newest
         self._numbers += 1
         made = forked(fork, self._numbers * _FAR, DEFAULTS)
-        self.end_fork(fork)
+        self.discard(fork)
         if self._rng.random() < 0.3:
             self._numbers += 1
             made = forked(made.fork(sources, plans), self._numbers * _FAR, DEFAULTS)

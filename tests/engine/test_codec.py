@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import schema as s
-from engine.codec import arrow_type, decode_arrow, decode_rows, encode_arrow, encode_rows
+from engine.codec.arrow import arrow_type, decode_arrow, encode_arrow
 from engine.codec.decimals import decimal_words
+from engine.codec.json import decode_rows, encode_rows
 from engine.errors import InvalidValue
 from engine.kernels.words import NULL
 from engine.schema import Column, Schema, Type, numeric

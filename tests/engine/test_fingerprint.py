@@ -20,7 +20,7 @@ from engine.operators.running_dataflow import RunningDataflow
 from engine.plan.expressions import Literal
 from engine.plan.fingerprint import fingerprint
 from engine.plan.nodes import Clamp, Concat, FlatMap, Function, Negate, Node, OnLimit, Ordering, Threshold
-from engine.rendering import Renderer
+from engine.rendering.renderer import Renderer
 from engine.schema import BIGINT, DOUBLE
 from engine.state.dictionary import Dictionary
 from planner import plan_query

@@ -143,7 +143,7 @@ def test_the_engine_keeps_the_epochs_until_the_end() -> None:
     insert(engine, "pairs", (3, 3))
     engine.forget("pairs", 3)
     assert bag(engine, "pairs", 1) == {(1, 1): 1}
-    engine.end_fork(fork)
+    engine.discard(fork)
     engine.forget("pairs", 3)
     with pytest.raises(EpochError):
         bag(engine, "pairs", 1)
@@ -200,6 +200,6 @@ def test_texts_stay_as_long_as_a_fork_has_them() -> None:
     engine.forget("named", 2)
     assert engine.dictionary.collection(engine.differences()) is None
     assert other.dictionary.text(int(other.snapshot.rows("named")[0][1, 0])).startswith("text ")
-    engine.end_fork(fork)
+    engine.discard(fork)
     del fork
     assert engine.dictionary.collection(engine.differences()) is not None

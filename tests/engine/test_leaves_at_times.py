@@ -16,7 +16,7 @@ from fractions import Fraction
 
 import pytest
 
-from engine import Dataflow, Input, avg, count, descending, max_, min_, sum_
+from engine.api import Dataflow, Input, avg, count, descending, max_, min_, sum_
 from engine.api.collection import Collection
 from engine.plan.nodes import AggregateSpec, Function, Ordering, Reduce
 from engine.plan.window_functions import Window, Windowed, WindowFunction

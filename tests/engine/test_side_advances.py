@@ -88,7 +88,7 @@ def test_it_comes_after_what_came_meanwhile(engine: Engine, directory: StateDire
     for each in (engine, expected):
         meanwhile(each)
     staged(engine, aside, directory).publish()
-    engine.leave(aside)
+    engine.discard(aside)
     apply(expected, {"pairs": LARGE})
     for each in (engine, expected):
         insert(each, "others", (3, 3))
@@ -130,7 +130,7 @@ def test_two_at_a_time(engine: Engine, directory: StateDirectory) -> None:
     second = computed(engine, LARGE[:100])
     for aside in (second, first):
         staged(engine, aside, directory).publish()
-        engine.leave(aside)
+        engine.discard(aside)
     meanwhile(expected)
     apply(expected, {"pairs": LARGE[:100]})
     apply(expected, {"pairs": LARGE})
@@ -142,7 +142,7 @@ def test_an_aborted_join_changes_nothing(engine: Engine, directory: StateDirecto
     meanwhile(engine)
     before = everything(engine)
     staged(engine, aside, directory).abort()
-    engine.leave(aside)
+    engine.discard(aside)
     assert everything(engine) == before
     expected = started()
     meanwhile(expected)
@@ -157,7 +157,7 @@ def test_its_manifest_is_the_state(engine: Engine, directory: StateDirectory) ->
     stage = staged(engine, aside, directory)
     manifest = stage.manifest
     stage.publish()
-    engine.leave(aside)
+    engine.discard(aside)
     assert manifest is not None
     again = Engine()
     state = SavedState(manifest, directory)
@@ -177,7 +177,7 @@ def test_history_is_kept_apart_while_it_is_computed(engine: Engine, directory: S
     engine.forget("joined", engine.snapshot.upper - 1)
     assert engine.snapshot.since("joined") <= aside.epoch
     staged(engine, aside, directory).publish()
-    engine.leave(aside)
+    engine.discard(aside)
     engine.forget("joined", engine.snapshot.upper - 1)
     assert engine.snapshot.since("joined") == engine.snapshot.upper - 1
 

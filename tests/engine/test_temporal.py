@@ -231,7 +231,8 @@ def test_a_view_made_later_knows_what_the_clock_showed_before() -> None:
     engine.create_source("t", MOMENTS)
     apply(engine, {"t": [((1, 3, 0), 1)]})
     apply(engine, {"t": []})
-    engine.create_source(CLOCK.name, CLOCK.schema, past=delta(1, [((2,), 1, 1), ((2,), 2, -1), ((4,), 2, 1)]))
+    steps = delta(1, [((2,), 1, 1), ((2,), 2, -1), ((4,), 2, 1)])
+    engine.create_source(CLOCK.name, CLOCK.schema, kept=(steps, 0))
     engine.create_view("v", DURING)
     assert [rows(engine, "v", epoch) for epoch in (1, 2)] == [[(1, 3, 0)], []]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -175,7 +176,7 @@ def test_of_a_large_delta_only_words_that_somebody_reads_pass_a_filter(
     monkeypatch.setattr(operator, "clear", lambda: passed.extend(operator.out))
     lines = [((1, 2, 3, 4), 1, 1), ((1, 9, 3, 4), 1, 1), ((7, 3, 5, 6), 1, 2)]
     operator.inputs[0].out = [delta(4, lines)]
-    operator.step(engine._dataflow.step(meter=Seeing(Allowance())))
+    operator.step(replace(engine._dataflow.step(), meter=Seeing(Allowance())))
     assert operator.out[0].tolist() == [[1, 7], [2, 3], [3, 5], [4, 6], [1, 1], [1, 2]]
     operator.inputs[0].clear()
     engine.stage({"wide": delta(4, lines)}, 2).publish()

@@ -10,7 +10,7 @@ from functools import cache
 
 import pyarrow as pa
 
-from engine.codec import decode_rows
+from engine.codec.json import decode_rows
 from engine.plan.nodes import Source
 from engine.runtime.engine import Engine
 from engine.schema import INTEGER, Schema, Type

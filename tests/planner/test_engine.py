@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from engine.codec import decode_rows, encode_rows
+from engine.codec.json import decode_rows, encode_rows
 from engine.runtime.engine import Engine
 from engine.schema import Schema
 from planner import PlannedQuery

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from engine.codec import decode_rows
+from engine.codec.json import decode_rows
 from engine.plan.nodes import Source
 from engine.runtime.engine import Engine
 from engine.schema import INTEGER, Column, Schema, array_of

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.codec import decode_rows
+from engine.codec.json import decode_rows
 from engine.runtime.engine import Engine
 from planner import plan_query
 

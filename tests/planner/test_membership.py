@@ -9,7 +9,7 @@ import duckdb
 import numpy as np
 import pytest
 
-from engine.codec import decode_rows, encode_rows
+from engine.codec.json import decode_rows, encode_rows
 from engine.plan.expressions import OneOf, walk
 from engine.plan.nodes import Filter, Source
 from engine.runtime.engine import Engine

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 import numpy as np
 import pytest
 
-from engine.codec import decode_rows, encode_rows
+from engine.codec.json import decode_rows, encode_rows
 from engine.errors import EngineError
 from engine.plan.nodes import Node, Source
 from engine.runtime.engine import Engine, Options

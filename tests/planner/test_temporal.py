@@ -17,7 +17,7 @@ import pytest
 import sqlglot
 from sqlglot import exp
 
-from engine.codec import encode_rows
+from engine.codec.json import encode_rows
 from engine.plan.clocked import CLOCK, Temporal
 from engine.plan.nodes import Join, Node, Source, nodes_of, sources_of
 from engine.runtime.engine import Engine

@@ -7,7 +7,7 @@ from decimal import Decimal
 import duckdb
 import pytest
 
-from engine.codec import decode_rows
+from engine.codec.json import decode_rows
 from engine.runtime.engine import Engine
 from planner import plan_query
 from planner.allowed.open_functions import PURE

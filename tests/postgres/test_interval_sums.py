@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from engine.codec import decode_rows, encode_rows
+from engine.codec.json import decode_rows, encode_rows
 from engine.plan.nodes import Source
 from engine.runtime.engine import Engine
 from engine.schema import INTEGER, INTERVAL, Column, Schema

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import psycopg
 import pytest
 
-from engine.codec import decode_rows
+from engine.codec.json import decode_rows
 from engine.runtime.engine import Engine
 from planner import plan_query
 from tests.postgres.server import Server

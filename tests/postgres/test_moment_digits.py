@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from engine.codec import decode_rows
+from engine.codec.json import decode_rows
 from engine.runtime.engine import Engine
 from planner import PlannerError, plan_query
 from tests.postgres.server import Server

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.codec import decode_rows
+from engine.codec.json import decode_rows
 from engine.runtime.engine import Engine
 from planner import plan_query
 from tests.postgres.server import Server

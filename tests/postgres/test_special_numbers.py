@@ -10,7 +10,7 @@ import numpy as np
 import psycopg
 import pytest
 
-from engine.codec import encode_rows
+from engine.codec.json import encode_rows
 from engine.codec.python import decode_row
 from engine.plan.nodes import Source
 from engine.runtime.engine import Engine

@@ -20,7 +20,7 @@ from uuid import UUID
 
 import numpy as np
 
-from engine.codec import decode_rows, encode_rows
+from engine.codec.json import decode_rows, encode_rows
 from engine.errors import InvalidValue
 from engine.plan.nodes import Node
 from engine.runtime.engine import Engine

@@ -12,7 +12,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from engine.codec import encode_rows
+from engine.codec.json import encode_rows
 from engine.kernels.floats import floats_of
 from engine.plan.nodes import Source
 from engine.runtime.engine import Engine

@@ -8,7 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from engine.codec import decode_rows, encode_rows
+from engine.codec.json import decode_rows, encode_rows
 from engine.plan.nodes import Source
 from engine.runtime.engine import Engine
 from engine.schema import INTEGER, Column, Schema

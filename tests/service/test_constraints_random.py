@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.codec import decode_rows
+from engine.codec.json import decode_rows
 from planner.statements.statement_reader import parse_script
 from planner.statements.statements import CreateTable
 from service.catalog.details import Details

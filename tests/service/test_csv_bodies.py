@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
-from engine.codec import encode_rows
+from engine.codec.json import encode_rows
 from engine.schema import TEXT, Column, Schema
 from engine.state.dictionary import Dictionary
 from service.decoding.csv_body import read_csv

@@ -12,8 +12,9 @@ import pyarrow as pa
 import pytest
 from sqlglot import exp
 
-from engine.codec import decode_rows, encode_arrow
+from engine.codec.arrow import encode_arrow
 from engine.codec.decimals import encode_decimals
+from engine.codec.json import decode_rows
 from engine.errors import InvalidValue
 from engine.schema import DOUBLE, TEXT, Column, Schema, numeric
 from engine.state.dictionary import Dictionary

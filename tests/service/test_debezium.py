@@ -11,7 +11,7 @@ from decimal import Decimal
 import orjson
 import pytest
 
-from engine.codec import decode_rows, encode_rows
+from engine.codec.json import decode_rows, encode_rows
 from engine.errors import InvalidValue
 from engine.plan.nodes import Source
 from engine.schema import (

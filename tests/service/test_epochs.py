@@ -14,7 +14,7 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import OperationalError
 
-from engine.codec import decode_rows, encode_rows
+from engine.codec.json import decode_rows, encode_rows
 from engine.errors import EngineError
 from engine.schema import BIGINT, TEXT, Column, Schema
 from planner.statements.table_rules import Action, ForeignKey, TableRules

@@ -17,8 +17,8 @@ import pyarrow as pa
 import pytest
 from pyspark.sql import SparkSession
 
-from engine.codec import decode_rows
 from engine.codec.arrow_texts import is_text
+from engine.codec.json import decode_rows
 from engine.schema import BIGINT, DATE, INTEGER, JSON, TEXT, TIMESTAMP, Column, Schema
 from engine.spark.sessions import Sessions
 from engine.state.dictionary import Dictionary

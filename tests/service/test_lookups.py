@@ -128,7 +128,8 @@ def test_an_update_of_another_row_is_no_conflict(client: Client) -> None:
     epochs = runtime._state.epochs
 
     def work(transaction):
-        rows, _ = transaction.snapshot.rows_under("t", np.array([[5]], np.int64))
+        key = np.array([[5]], np.int64)
+        rows, _ = transaction.snapshot.few_rows_between("t", key, key, None, 64)
         return rows
 
     draft = runtime.draft(work)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import orjson
 import pytest
 
-from engine.codec import decode_rows
+from engine.codec.json import decode_rows
 from engine.errors import InvalidValue
 from engine.state.dictionary import Dictionary
 from service.decoding.parsing import LINE, NDJSON, of_objects, parse

@@ -9,8 +9,9 @@ import numpy as np
 import orjson
 import pytest
 
-from engine.codec import decode_column, decode_rows, encode_rows
+from engine.codec.arrow import decode_column
 from engine.codec.column_texts import column_texts
+from engine.codec.json import decode_rows, encode_rows
 from engine.schema import (
     BIGINT,
     BIT,

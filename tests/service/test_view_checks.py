@@ -239,7 +239,7 @@ def test_the_writer_does_not_wait_and_leaving_ends_a_check(
     thread.join(600)
     assert not thread.is_alive() and len(failures) == 1
     engine = filled.runtime._state.engine
-    wait_until(lambda: not engine._buildings)
+    wait_until(lambda: not engine._beside)
 
 
 def test_closing_ends_a_check(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -274,5 +274,5 @@ def test_what_cannot_be_checked_is_refused(settings: Settings, monkeypatch: pyte
 
             patched.setattr(view_checks, "check_health", unhealthy)
             assert client.post("/v1/views/v/check").status_code == 500
-        assert not client.runtime._state.engine._buildings
+        assert not client.runtime._state.engine._beside
         assert check(client, "v")["equal"]

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from engine.codec import decode_rows, encode_rows
+from engine.codec.json import decode_rows, encode_rows
 from engine.plan.nodes import Node, Source
 from engine.runtime.engine import Engine
 from engine.runtime.spill import SavedState

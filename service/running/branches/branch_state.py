@@ -68,7 +68,7 @@ class Parting:
     def end(self, branch: str) -> None:
         """Lets the parent change what it has held for a branch, and forget what it has kept. Runs on the
         thread of the parent's writer."""
-        self.parent.engine.end_fork(self.fork)
+        self.parent.engine.discard(self.fork)
         self.parent.definitions.holders.pop(branch, None)
 
 

@@ -9,7 +9,7 @@ from datetime import date
 
 import pytest
 
-from engine import (
+from engine.api import (
     Collection,
     Dataflow,
     EngineError,

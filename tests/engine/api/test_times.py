@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from engine import Dataflow, EngineError, Input, Output, python
+from engine.api import Dataflow, EngineError, Input, Output, python
 
 CHANGES = {
     (0, 0): [("a", 1), ("b", 3), ("cc", 2)],

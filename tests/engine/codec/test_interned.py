@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine import schema as s
-from engine.codec import decode_arrow, decode_rows, encode_arrow, encode_rows
+from engine.codec.arrow import decode_arrow, encode_arrow
+from engine.codec.json import decode_rows, encode_rows
 from engine.codec.ordered_text import Interval
 from engine.codec.python import decode_row, encode_row
 from engine.errors import InvalidValue

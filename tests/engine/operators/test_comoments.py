@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from engine.codec import encode_rows
+from engine.codec.json import encode_rows
 from engine.codec.values import word_float
 from engine.errors import PlanError
 from engine.kernels.words import NULL

@@ -264,8 +264,8 @@ def test_rows_of_figures_count_what_compiled_steps_made(monkeypatch: pytest.Monk
     for name in PLANS:
         for one, other in zip(compiled.observe(name), plain.observe(name), strict=True):
             assert (one.kind, one.figures.rows > 0) == (other.kind, other.figures.rows > 0)
-            assert one.figures.rows_in == pytest.approx(other.figures.rows_in, rel=0.02, abs=4)
-            assert one.figures.rows_out == pytest.approx(other.figures.rows_out, rel=0.02, abs=4)
+            assert one.figures.rows_in == pytest.approx(other.figures.rows_in, rel=0.1, abs=4)
+            assert one.figures.rows_out == pytest.approx(other.figures.rows_out, rel=0.1, abs=4)
     assert compiled.upkeep().keys() == plain.upkeep().keys()
     assert compiled.upkeep()["degrees"].changes == plain.upkeep()["degrees"].changes
 

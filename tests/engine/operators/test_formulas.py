@@ -15,7 +15,8 @@ from engine.operators.compiled_step import CompiledStep
 from engine.plan.expressions import Call, Case, ColumnRef, Expression, Foreign, Literal, Op
 from engine.plan.nodes import Filter, Map, Node, Source
 from engine.runtime.engine import Engine
-from engine.scalar import ScalarProgram, register_code
+from engine.scalar import register_code
+from engine.scalar.program import ScalarProgram
 from engine.schema import BIGINT, BOOLEAN, DOUBLE, INTEGER, Column, Schema, Type, numeric
 from engine.state.dictionary import Dictionary
 from tests.engine.harness import delta, source

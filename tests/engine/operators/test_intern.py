@@ -9,7 +9,7 @@ from operator import le
 
 import pytest
 
-from engine import Dataflow
+from engine.api import Dataflow
 from engine.errors import PlanError
 from engine.kernels.words import NULL
 from engine.plan.nodes import (

@@ -8,7 +8,7 @@ from decimal import Decimal
 
 import pytest
 
-from engine import Dataflow
+from engine.api import Dataflow
 from engine.api.collection import Collection
 from engine.plan.nodes import Ordering
 from engine.plan.window_functions import Window, Windowed, WindowFunction

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from engine import Dataflow
+from engine.api import Dataflow
 from engine.api.collection import Collection
 from engine.plan.nodes import Ordering
 from engine.plan.window_functions import Window, Windowed, WindowFunction

@@ -20,10 +20,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine import schema as s
-from engine.codec import decode_arrow, encode_arrow, encode_rows
+from engine.codec.arrow import decode_arrow, encode_arrow
+from engine.codec.json import encode_rows
 from engine.kernels.words import NULL
 from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, Op, columns_of
-from engine.scalar import ScalarProgram
+from engine.scalar.program import ScalarProgram
 from engine.schema import Column, Kind, Schema, Type, numeric
 from engine.state.dictionary import Dictionary
 from tests.seeds import few

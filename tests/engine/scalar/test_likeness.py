@@ -7,13 +7,13 @@ import random
 import numpy as np
 import pytest
 
-from engine.codec import encode_rows
+from engine.codec.json import encode_rows
 from engine.kernels.words import NULL
 from engine.plan.expressions import ColumnRef, Foreign
-from engine.scalar import ScalarProgram
 from engine.scalar.evaluator import column
 from engine.scalar.foreign import foreign
 from engine.scalar.likeness import likeness
+from engine.scalar.program import ScalarProgram
 from engine.schema import BOOLEAN, JSON, TEXT, Column, Schema
 from engine.state.dictionary import Dictionary
 from tests.seeds import SEED

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.codec import decode_rows, encode_rows
+from engine.codec.json import decode_rows, encode_rows
 from engine.errors import InvalidValue, PlanError
 from engine.plan.expressions import Call, Case, Cast, ColumnRef, Expression, Foreign, Literal, Op
-from engine.scalar import ScalarProgram
+from engine.scalar.program import ScalarProgram
 from engine.schema import (
     BIGINT,
     BOOLEAN,

@@ -60,11 +60,11 @@ def text(lines: str) -> str:
 
 def test_a_join_is_one_exchange_and_its_result_another() -> None:
     assert program(("t", "u"), planned("SELECT t.b, u.d FROM t JOIN u ON t.a = u.a")) == text("""
-        00 RunLevel Input0 Input2 Filter4 Filter6 -> History1 History3 Arrangement5 Arrangement7
+        00 RunLevel Input0 Input2 Filter4 Filter7 -> History1 History3 Arrangement6 Arrangement9
         01 Exchange
-        02 RunLevel History1 History3 Arrangement5 Arrangement7 Join8 -> History9
+        02 RunLevel History1 History3 Arrangement6 Arrangement9 Join10 -> History11
         03 Exchange
-        04 RunLevel History9
+        04 RunLevel History11
         05 End
     """)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from engine.codec import decode_rows
+from engine.codec.json import decode_rows
 from engine.errors import StoreError
 from engine.judging.row_judge import RowJudge
 from engine.plan.nodes import Source
@@ -79,7 +79,7 @@ class Loading:
         files.write(self.engine.snapshot.upper)
         stage = self.engine.join(aside, files)
         stage.publish()
-        self.engine.leave(aside)
+        self.engine.discard(aside)
         return stage.scanned
 
     def insert(self, row: Row) -> None:

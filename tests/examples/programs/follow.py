@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from engine import Collection, Dataflow
+from engine.api import Collection, Dataflow
 from tests.examples.programs.history import Changes, Maker, Row, chopped, random_history, states
 
 HISTORIES = int(os.environ.get("FRESHET_PROGRAMS", "1"))

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from engine import Collection, Dataflow
+from engine.api import Collection, Dataflow
 from examples.programs.connected_components import connected_components
 from examples.programs.prioritised import (
     components_by_priority,

@@ -13,7 +13,7 @@ from collections import Counter
 
 import pytest
 
-from engine import Dataflow, Output
+from engine.api import Dataflow, Output
 from tests.examples.programs import (
     test_breadth_first,
     test_connected_components,
