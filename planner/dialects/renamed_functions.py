@@ -277,7 +277,9 @@ def formatted(node: exp.Format) -> exp.Expression:
             refuse(node, f"{part[0]} in a format is not supported here", "concatenate the values")
         form = _PADDED[known[2]].replace("WIDTH", known[3]) if known[3] else "{0}"
         value = node.expressions[place - 1]
-        text = sql("coalesce(CAST({0} AS VARCHAR), '')", [value])
+        is_written = isinstance(value, exp.Literal | exp.Null)
+        written = value if is_written else call_of(f"{PREFIX}written", [value], "format")
+        text = sql("coalesce(CAST({0} AS VARCHAR), '')", [written])
         if known[4] == "L":
             text = sql(QUOTED_TEXT, [value])
         if known[4] == "I":
