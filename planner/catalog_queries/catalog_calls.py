@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from planner.allowed.open_functions import TABLE_FUNCTIONS
+from planner.allowed.open_functions import IN_QUERIES, TABLE_FUNCTIONS
 from planner.catalog_queries.catalog_functions import FUNCTIONS, ROWS
 from planner.catalog_queries.system_catalog import CATALOG, CatalogSession
 from planner.errors import InvalidQuery
@@ -50,6 +50,8 @@ def call_of_catalog(node: exp.Expr, name: str, arguments: list, session: Catalog
     if templates is None:
         return node
     template = templates.get(len(arguments))
+    if template is None and name in IN_QUERIES:
+        return node
     if template is None:
         counts = " or ".join(map(str, sorted(templates)))
         fail(InvalidQuery(f"{name} takes {counts} arguments, not {len(arguments)}"), node)

@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterator
 
 from sqlglot import exp
 
+from planner.allowed.open_functions import IN_QUERIES
 from planner.catalog_queries.backend_signals import SIGNALS
 from planner.catalog_queries.catalog_calls import (
     SESSION,
@@ -146,7 +147,8 @@ def _is_ours(node: exp.Expr) -> bool:
     match node:
         case exp.Anonymous():
             name = node.name.lower()
-            return name in FUNCTIONS or name in SIGNALS or (name in ROWS and name != "generate_subscripts")
+            is_call = name in FUNCTIONS and name not in IN_QUERIES
+            return is_call or name in SIGNALS or (name in ROWS and name != "generate_subscripts")
         case exp.Cast(to=to):
             return type_name(to) in NUMBER_KINDS or type_name(to) in ("oid", "char", "name", "int2vector")
         case exp.Column(this=exp.Identifier(quoted=False)) if not node.table:

@@ -70,6 +70,7 @@ def with_parts(node: N, mark: str = "", /, **parts: object) -> N:
 def sql(template: str, args: Sequence[exp.Expr]) -> exp.Expression:
     """DuckDB's SQL with these nodes in its places."""
     numbers = [next(_numbers) for _ in args]
+    tree = _apart(_parsed(template), args)
 
     def given(node: exp.Expr) -> exp.Expr:
         if isinstance(node, exp.Column) and node.name.startswith(_PLACE):
@@ -83,9 +84,22 @@ def sql(template: str, args: Sequence[exp.Expr]) -> exp.Expression:
             return exp.var(args[int(node.name[len(_PLACE) :])].name)
         return node
 
-    whole = exp.paren(_parsed(template).transform(given), copy=False)
+    whole = exp.paren(tree.transform(given), copy=False)
     whole.meta[_NATIVE] = True
     return whole
+
+
+def _apart(tree: exp.Expression, args: Sequence[exp.Expr]) -> exp.Expression:
+    """The template with other names of its lambdas' variables than those in the nodes that it is given."""
+    given = {name.name.lower() for node in args for name in node.find_all(exp.Identifier)}
+    variables = {v.name.lower() for each in tree.find_all(exp.Lambda) for v in each.expressions} & given
+    if not variables:
+        return tree
+    apart = tree.copy()
+    for name in apart.find_all(exp.Identifier):
+        if name.name.lower() in variables:
+            name.set("this", f"{name.name}_of_lambda")
+    return apart
 
 
 def call_of(name: str, args: Sequence[exp.Expression], called: str) -> exp.Expression:
