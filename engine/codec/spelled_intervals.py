@@ -29,7 +29,7 @@ _UNITS = {
     **dict.fromkeys(("us", "usec", "usecs", "microsecond", "microseconds"), ("microseconds", 1)),
 }
 _PART = re.compile(
-    r"(?P<sign>[+-]?)(?P<hours>\d+):(?P<minutes>\d\d)(?::(?P<seconds>\d\d(?:\.\d{1,6})?))?(?![\d:.])"
+    r"(?P<sign>[+-]?)(?P<hours>\d+):(?P<minutes>\d\d?)(?::(?P<seconds>\d\d?(?:\.\d{1,6})?))?(?![\d:.])"
     r"|(?P<turn>[+-]?)(?P<years>\d+)-(?P<months>\d+)(?!\S)"
     r"|(?P<number>[+-]?(?:\d+(?:\.\d*)?|\.\d+))\s*(?P<unit>[a-z]+|(?=\s*[+-]?\d+:\d)|$)"
 )

@@ -19,7 +19,7 @@ _TOKEN = re.compile(
 _RECORD = re.compile(r'("(?:[^"\\]|""|\\.)*"|[^"(),\\]|\\.)*', re.DOTALL)
 _OFFSET = re.compile(r"(.*:\d\d(?:\.\d+)?) ?(?:([+-])(\d\d?)((?::?\d\d)?)|[zZ])")
 _ZONED_TIME = re.compile(r"(\d\d?:\d\d)(:\d\d(?:\.\d+)?)? ?(?:([+-])(\d\d?)((?::?\d\d){0,2})|[zZ]|UTC)?")
-_SIGNED = re.compile(r"[+@]|\bago\b|-\d+:|\d-\d|\d\s+\d")
+_SIGNED = re.compile(r"[+@]|\bago\b|\d-\d|\d\s+\d")
 """Marks of an interval that DuckDB reads otherwise, or not at all."""
 _WRITTEN = NESTED | {Kind.INTERVAL, Kind.BYTEA, Kind.BIT, Kind.TIMETZ, Kind.TIMESTAMPTZ}
 

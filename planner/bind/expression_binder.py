@@ -63,6 +63,7 @@ from planner.ir import Attribute, Expression
 from planner.ir.failing import check_constant
 from planner.ir.scalars import call, conjoin, disjoin, negate
 from planner.limits import check_time
+from planner.native.reference import constant
 from planner.native.templates import is_native, shared, whole_of
 from planner.positions import fail, position, refuse
 from planner.rewriting.valid_times import moments_left_out
@@ -184,6 +185,9 @@ class ExpressionBinder:
                 return self._attempt(node)
             case exp.Anonymous() if is_native(node) and (overloaded := overload(node.name)):
                 return bind_overloaded(self, overloaded, node)
+            case exp.ByteString() if has(self.session.dialect, Trait.FORMATS_LIKE_C):
+                known, text = constant(node.sql("duckdb"))
+                return text_literal(str(text)) if known else self.function(node)
             case exp.Literal() if node.is_string:
                 return text_literal(node.this)
             case exp.Literal():

@@ -115,6 +115,9 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
             return sql("regexp_full_match({0}, {1})", [text, pattern])
         case exp.SimilarTo() | exp.Escape(this=exp.SimilarTo()) if dialect != "duckdb":
             return similar(node)
+        case exp.Substring(args={"length": exp.Literal(is_string=True)}):
+            hint = "write a regular expression, with parentheses around the part: substring(s FROM 'a(b.d)')"
+            refuse(node, "a substring by a pattern with an escape is not supported", hint)
         case exp.Substring(this=text, args={"start": exp.Literal(is_string=True) as pattern}):
             group = exp.Literal.number(int("(" in pattern.this))
             return sql(

@@ -12,7 +12,7 @@ import pytest
 from service.settings.settings import Settings
 from tests.postgres.alike import Alike
 from tests.postgres.server import Server
-from tests.service.client import Client
+from tests.service.client import Client, code
 
 TABLE = """CREATE TABLE d (id INT, i INTERVAL, t TIMESTAMP, z TIMESTAMPTZ, y DATE, c TIME, b BYTEA, js JSONB,
 xs INT[], ts TEXT[], f FLOAT8, r REAL, o BOOLEAN, s TEXT)"""
@@ -51,8 +51,14 @@ TEXTS = (
     "SELECT id FROM d WHERE b::text = '\\x6162'",
     "SELECT f || '!' AS a, concat(f, '!') AS b, format('%s', f) AS c, r || '!' AS e FROM d",
     "SELECT o || '!' AS a, concat(o, '!') AS b, format('%s %s', o, xs) AS c, concat(ts, '!') AS e FROM d",
+    r"SELECT regexp_replace('1112223333', E'(\\d{3})(\\d{3})', E'(\\1) \\2-') AS a, E'a\tb' || s AS b FROM d",
+    "SELECT initcap(s) AS a, initcap('hI THOMAS') AS b FROM d",
+    """SELECT ('{"b": 1, "a": 2, "b": 3}'::jsonb) ->> 'b' AS a, length(' [1,  2] '::jsonb::text) < 8 AS b""",
 )
 OPERATORS = (
+    "SELECT div(17, 5) AS a, div(-17, 5) AS b, div(17.5, 5) AS c, div(7, 2.5) AS e, div(-7.5, 2) AS f",
+    "SELECT div(id, 2) AS a, div(id * 1.75, 2) AS b, div(id::bigint, 3) AS c FROM d",
+    "SELECT id IN (VALUES (1), (2)) AS a, id IN ((SELECT 3)) AS b, id IN ((SELECT 3), 4) AS c FROM d",
     "SELECT every(o) AS a, every(id > 0) AS b, every(o) FILTER (WHERE id = 1) AS c, "
     "every(DISTINCT o) AS e FROM d",
     "SELECT id, every(o) OVER (ORDER BY id) AS a FROM d",
@@ -103,3 +109,9 @@ def test_texts_are_postgresqls(alike: Alike, text: str) -> None:
 @pytest.mark.parametrize("text", OPERATORS)
 def test_operators_are_postgresqls(alike: Alike, text: str) -> None:
     alike.check(text)
+
+
+def test_a_pattern_with_an_escape_is_refused(alike: Alike) -> None:
+    text = """SELECT substring('abcdefg' FROM 'a#"(b_d)#"%' FOR '#') AS a"""
+    assert code(alike.sql(text)) == (422, "unsupported_sql")
+    assert code(alike.client.post("/v1/views", {"name": "v", "sql": text})) == (422, "unsupported_sql")

@@ -129,6 +129,11 @@ _DEFAULTS = (
 
 # cbrt(27.0) is 3, which DuckDB misses by a digit
 _CUBE_ROOT = "CASE WHEN round(cbrt({0})) ** 3 = {0} THEN round(cbrt(CAST({0} AS DOUBLE))) ELSE cbrt({0}) END"
+# div(17.5, 5) is 3
+_WHOLE_QUOTIENT = (
+    "CASE WHEN {1} = 0 THEN CAST('division by zero: ' || CAST({0} AS VARCHAR) AS DECIMAL(38, 0))"
+    " ELSE CAST(trunc({0} // {1}) AS DECIMAL(38, 0)) END"
+)
 _POWER = (
     "CASE WHEN {0} = 0 AND {1} < 0 THEN CAST('zero to the power of ' || CAST({1} AS VARCHAR) AS DOUBLE)"
     " WHEN {0} < 0 AND {1} <> trunc({1}) THEN CAST('a negative number to the power of '"
@@ -240,6 +245,8 @@ def postgres_node(node: exp.Expression) -> exp.Expression:
             return call_of(f"{PREFIX}rounded", [node.this], "round")
         case exp.Extract(this=exp.Var(this="EPOCH"), expression=value) if not _mentions_clock(value):
             return call_of(f"{PREFIX}seconds_since", [value], "extract")
+        case exp.Cast(this=exp.IntDiv() as quotient, to=to) if to.is_type("decimal") and not to.expressions:
+            return sql(_WHOLE_QUOTIENT, [quotient.this, quotient.expression])
         case exp.Cast() if (digits := digits_of(node)) is not None:
             return rounded_around_2000(node, digits)
         case exp.Cast(this=exp.Literal(is_string=True) as text) if not is_native(node):
