@@ -7,6 +7,7 @@
     ├── UnknownFunction    no function has this name
     ├── AmbiguousColumn    several visible columns have this name
     ├── TypeMismatch       an expression's types do not fit
+    │   └── UnsettledTypes   those of a recursion
     ├── InvalidQuery       the names and types are right, the query is not
     ├── Unsupported        valid SQL that cannot be maintained (yet)
     │   └── UnsupportedType  no column can have an expression's type
@@ -73,6 +74,10 @@ class AmbiguousColumn(PlannerError):
 
 class TypeMismatch(PlannerError):
     code = "type_mismatch"
+
+
+class UnsettledTypes(TypeMismatch):
+    """The rows of a recursion have no types that hold all of them."""
 
 
 class InvalidQuery(PlannerError):

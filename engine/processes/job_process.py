@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any
 
+import numpy as np
+
 from engine.errors import EngineError, OverBudget
 from engine.kernels.narrow.batch_type import WORD
 from engine.kernels.parallel import threads

@@ -8,6 +8,7 @@ import orjson
 
 from engine.codec.durations import interval_of
 from engine.codec.ordered_text import Interval
+from engine.codec.spelled_intervals import interval_of_words
 from engine.errors import InvalidValue
 from engine.schema import NESTED, Kind, Type, is_anonymous
 
@@ -18,6 +19,8 @@ _TOKEN = re.compile(
 _RECORD = re.compile(r'("(?:[^"\\]|""|\\.)*"|[^"(),\\]|\\.)*', re.DOTALL)
 _OFFSET = re.compile(r"(.*:\d\d(?:\.\d+)?) ?(?:([+-])(\d\d?)((?::?\d\d)?)|[zZ])")
 _ZONED_TIME = re.compile(r"(\d\d?:\d\d)(:\d\d(?:\.\d+)?)? ?(?:([+-])(\d\d?)((?::?\d\d){0,2})|[zZ]|UTC)?")
+_SIGNED = re.compile(r"[+@]|\bago\b|\d-\d|\d\s+\d")
+"""Marks of an interval that DuckDB reads otherwise, or not at all."""
 _WRITTEN = NESTED | {Kind.INTERVAL, Kind.BYTEA, Kind.BIT, Kind.TIMETZ, Kind.TIMESTAMPTZ}
 
 
@@ -29,15 +32,12 @@ def is_rewritten(type: Type) -> bool:
 def readable(text: str, type: Type) -> str:
     """The text in a form that DuckDB casts to the type.
 
-    It rewrites `\\x6162`, `P1DT2H`, `{1,NULL}`, the record `(1,)`, JSON for a map, the
+    It rewrites `\\x6162`, `P1DT2H`, `-1 days +02:03`, `{1,NULL}`, the record `(1,)`, JSON for a map, the
     offsets ` +04`, `+4` and `z`, and a time with a zone that has no seconds.
     """
     match type.kind:
-        case Kind.INTERVAL if text.lstrip("+-").startswith("P"):
-            try:
-                return interval_words(interval_of(text))
-            except InvalidValue:
-                return text
+        case Kind.INTERVAL:
+            return _interval(text)
         case Kind.BYTEA if match := _HEX.fullmatch(text):
             return re.sub("(..)", r"\\x\1", match[1])
         case Kind.BIT if not text:
@@ -53,6 +53,17 @@ def readable(text: str, type: Type) -> str:
         case Kind.MAP if text.lstrip().startswith(("{", "[")):
             return _map(text, type)
     return text
+
+
+def _interval(text: str) -> str:
+    """A duration of ISO 8601, or an interval in PostgreSQL's words with signs that DuckDB does not read."""
+    try:
+        if text.lstrip("+-").startswith("P"):
+            return interval_words(interval_of(text))
+        found = interval_of_words(text) if _SIGNED.search(text.lower()) else None
+    except InvalidValue:
+        return text
+    return text if found is None else interval_words(found)
 
 
 def _zoned_time(clock: str, seconds: str | None, sign: str | None, hours: str, rest: str) -> str:

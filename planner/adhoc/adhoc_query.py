@@ -19,6 +19,7 @@ from sqlglot import exp
 from sqlglot.errors import ErrorLevel
 
 from engine.schema import Schema
+from planner.adhoc.aggregate_names import with_known_aggregates
 from planner.adhoc.array_sums import with_array_sums
 from planner.adhoc.averaged_dates import with_averaged_dates
 from planner.adhoc.clock_truncation import with_clock_truncation
@@ -185,6 +186,7 @@ def in_plain_duckdb(query: exp.Expression, told: Told | None = None) -> exp.Expr
     for node in list(query.find_all(*_CALLS)):
         if not node.this:
             node.replace(exp.Anonymous(this=_CALLS[type(node)]))
+    with_known_aggregates(query)
     query = in_duckdb(query, told)
     with_clock_truncation(query)
     with_counted_results(query)

@@ -17,6 +17,7 @@ from engine.plan.nodes import Source
 from engine.schema import Schema
 from planner.bind import bind
 from planner.bind.lists import ElementTable, rows_of
+from planner.bind.merged_columns import written_column
 from planner.bind.name_scope import NameScope
 from planner.bind.stars import OutputColumn
 from planner.dialects.traits import Trait, has
@@ -162,7 +163,7 @@ def _qualify(column: exp.Column, scope: NameScope, merged: Mapping[int, tuple[in
     for outer in scope.chain()[1:]:
         attribute = outer.local(column)
         if attribute is not None:
-            qualified = _column(attribute.id, outer, merged)
+            qualified = written_column(attribute.id, outer, merged)
             if qualified is not None:
                 column.replace(qualified)
             return
@@ -183,26 +184,8 @@ def _output(output: OutputColumn, scope: NameScope, merged: Mapping[int, tuple[i
     if not isinstance(output.value, ColumnRef):
         node = output.node
         return node if isinstance(node, exp.Alias) else _named(node, output.name)
-    value = _column(output.value.index, scope, merged)
+    value = written_column(output.value.index, scope, merged)
     if value is None:
         error = Unsupported("* over tables without a name is not supported here", "give each table an alias")
         fail(error, output.node)
     return _named(value, output.name)
-
-
-def _column(number: int, scope: NameScope, merged: Mapping[int, tuple[int, int]]) -> exp.Expression | None:
-    """The column of a number, qualified by its table's name; unqualified if the name is unique in the
-    scope."""
-    if number in merged:
-        left, right = (_column(part, scope, merged) for part in merged[number])
-        return None if left is None or right is None else exp.Coalesce(this=left, expressions=[right])
-    for table in scope.tables:
-        column = next((column for column in table.columns if column.id == number), None)
-        if column is not None and (table.alias or _is_alone(column.name, scope)):
-            owner = exp.to_identifier(table.alias, quoted=True) if table.alias else None
-            return exp.column(exp.to_identifier(column.name, quoted=True), owner)
-    return None
-
-
-def _is_alone(name: str, scope: NameScope) -> bool:
-    return sum(column.name.lower() == name.lower() for column in scope.star) == 1

@@ -8,7 +8,7 @@ from sqlglot import exp
 
 from engine.plan.expressions import Literal, Op
 from engine.schema import INTEGER, JSON, TEXT, Kind, array_of
-from planner.bind.coercion import cast_of_variant, coerce, default_value
+from planner.bind.coercion import argument, cast_of_variant, coerce, default_value
 from planner.bind.document_edits import joined
 from planner.bind.expressions.operands import bind_arithmetic
 from planner.bind.nested_values import field_at, value_at
@@ -16,6 +16,7 @@ from planner.bind.scalar_functions import foreign
 from planner.dialects.traits import Trait, has
 from planner.errors import TypeMismatch
 from planner.ir import Expression
+from planner.native.reference import type_of
 from planner.native.subscripts import FROM_END, first_of
 from planner.native.templates import is_native
 from planner.positions import fail, refuse
@@ -99,8 +100,9 @@ def concatenated(left: Expression, right: Expression, node: exp.Expression, dial
         for side, other in ((left, right), (right, left)):
             if isinstance(side, Literal) and side.value is None and other.type.element is not None:
                 return other
-        if left.type.element is not None and left.type == right.type:
-            return foreign(_OF_ARRAYS, sides, node, dialect)
+        if left.type.element is not None and right.type.element is not None:
+            common = type_of("{0} || {1}", (argument(left), argument(right)))
+            return foreign(_OF_ARRAYS, [coerce(side, common) for side in sides], node, dialect)
     for i, (side, other) in enumerate(((left, right), (right, left))):
         is_document = side.type.kind is Kind.JSON
         if is_document and has(dialect, Trait.EDITS_DOCUMENTS) and _is_document(other):

@@ -1,4 +1,4 @@
-"""PostgreSQL's JSON operators in DuckDB's functions: `#>`, `#>>`, `@>`, `<@` and `?`.
+"""PostgreSQL's JSON operators in DuckDB's functions: `#>`, `#>>`, `@>` and `<@`.
 
 The right side of `@>` is a constant; its test is written out member by member.
 """
@@ -10,8 +10,8 @@ from collections.abc import Callable
 import orjson
 from sqlglot import exp
 
-from engine.plan.expressions import Literal
-from engine.schema import TEXT, Kind, array_of
+from engine.plan.expressions import Foreign, Literal
+from engine.schema import BOOLEAN, TEXT, Kind, array_of
 from planner.bind.coercion import coerce
 from planner.bind.scalar_functions import foreign
 from planner.errors import TypeMismatch
@@ -20,13 +20,6 @@ from planner.native.document_paths import ALONG, ALONG_IF_KNOWN, along, arrow_of
 from planner.positions import fail, refuse
 
 Bind = Callable[[exp.Expression], Expression]
-
-_MEMBER = "'/' || replace(replace({1}, '~', '~0'), '/', '~1')"
-_HAS_KEY = (
-    f"CASE json_type({{0}}) WHEN 'OBJECT' THEN json_exists({{0}}, {_MEMBER}) "
-    "WHEN 'ARRAY' THEN list_contains(CAST(json_extract({0}, '$[*]') AS VARCHAR[]), "
-    "CAST(to_json({1}) AS VARCHAR)) ELSE CAST({0} AS VARCHAR) = CAST(to_json({1}) AS VARCHAR) END"
-)
 
 
 def along_path(node: exp.JSONBExtract | exp.JSONBExtractScalar, bind: Bind, dialect: str) -> Expression:
@@ -40,12 +33,7 @@ def along_path(node: exp.JSONBExtract | exp.JSONBExtractScalar, bind: Bind, dial
     return foreign(template, [bind(node.this), path], node, dialect)
 
 
-def has_key(document: Expression, key: Expression, node: exp.Expression, dialect: str) -> Expression:
-    """`document ? key`: whether the document has the member `key`, or is or contains that text."""
-    return foreign(_HAS_KEY, [document, key], node, dialect)
-
-
-def contains(document: Expression, part: Expression, node: exp.Expression, dialect: str) -> Expression:
+def contains(document: Expression, part: Expression, node: exp.Expression, dialect: str) -> Foreign:
     """`document @> part`: whether the document contains `part`, member by member."""
     if not isinstance(part, Literal) or not isinstance(part.value, str):
         refuse(
@@ -62,7 +50,8 @@ def contains(document: Expression, part: Expression, node: exp.Expression, diale
     if not isinstance(value, dict | list):
         # Only at the top level may an array contain a value that is not an array.
         test = f"{test} OR {_some('{0}', value, arguments, 0)}"
-    return foreign(f"CASE WHEN {{0}} IS NOT NULL THEN coalesce({test}, false) END", arguments, node, dialect)
+    template = f"CASE WHEN {{0}} IS NOT NULL THEN coalesce({test}, false) END"
+    return Foreign(template, tuple(arguments), BOOLEAN)  # type: ignore[arg-type]
 
 
 def _test(json: str, value: object, arguments: list[Expression], depth: int) -> str:

@@ -14,7 +14,7 @@ from engine.plan.expressions import Case, Literal, Op
 from engine.schema import BOOLEAN, Kind
 from planner.bind.aggregate_calls import is_aggregate
 from planner.bind.aggregate_uses import Collector
-from planner.bind.arrays import concatenated, subscript
+from planner.bind.arrays import subscript
 from planner.bind.attempts import attempted, is_attempt
 from planner.bind.coercion import interval_literal, number_literal, text_literal
 from planner.bind.documents import along_path
@@ -27,6 +27,7 @@ from planner.bind.expressions.bound_operators import (
     bind_array,
     bind_between,
     bind_case,
+    bind_concatenation,
     bind_containment,
     bind_in,
     bind_is,
@@ -42,11 +43,12 @@ from planner.bind.expressions.bound_uses import (
 )
 from planner.bind.expressions.comparable_sides import bind_comparison, condition
 from planner.bind.lists import LISTS, SelectLists, series
+from planner.bind.merged_columns import rounded_type, written_column
 from planner.bind.name_scope import NameScope
 from planner.bind.nested_values import constructed, field_of, subscript_of_map, whole_row, written_map
 from planner.bind.now import time_of_epoch
 from planner.bind.scalar_functions import bind_function
-from planner.bind.session import Bound, Session
+from planner.bind.session import Bound, Session, Taken
 from planner.bind.subqueries import exists, scalar
 from planner.bind.window_uses import WindowUses
 from planner.dialects import translated
@@ -57,10 +59,11 @@ from planner.dialects.systems.postgres_bits import bit_meaning
 from planner.dialects.traits import Trait, has
 from planner.errors import InvalidQuery, PlannerError, TypeMismatch, UnknownColumn
 from planner.identifiers import parts_of
-from planner.ir import Expression
+from planner.ir import Attribute, Expression
 from planner.ir.failing import check_constant
 from planner.ir.scalars import call, conjoin, disjoin, negate
 from planner.limits import check_time
+from planner.native.reference import constant
 from planner.native.templates import is_native, shared, whole_of
 from planner.positions import fail, position, refuse
 from planner.rewriting.valid_times import moments_left_out
@@ -182,6 +185,9 @@ class ExpressionBinder:
                 return self._attempt(node)
             case exp.Anonymous() if is_native(node) and (overloaded := overload(node.name)):
                 return bind_overloaded(self, overloaded, node)
+            case exp.ByteString() if has(self.session.dialect, Trait.FORMATS_LIKE_C):
+                known, text = constant(node.sql("duckdb"))
+                return text_literal(str(text)) if known else self.function(node)
             case exp.Literal() if node.is_string:
                 return text_literal(node.this)
             case exp.Literal():
@@ -207,11 +213,10 @@ class ExpressionBinder:
             case exp.Bracket():
                 return subscript(node, self.bind, self.session.dialect)
             case exp.DPipe():
-                left, right = self.bind(node.this), self.bind(node.expression)
-                return concatenated(left, right, node, self.session.dialect)
+                return bind_concatenation(self, node)
             case exp.JSONBExtract() | exp.JSONBExtractScalar():
                 return along_path(node, self.bind, self.session.dialect)
-            case exp.ArrayContainsAll() | exp.ArrayContainedBy() | exp.JSONBContainsTopKey():
+            case exp.ArrayContainsAll() | exp.ArrayContainedBy():
                 return bind_containment(self, node)
             case exp.Array() if _has_own_digits(node, self.session.dialect):
                 return bind_array(self, node)
@@ -310,6 +315,7 @@ class ExpressionBinder:
         for scope in first or self.scope.chain():
             attribute = scope.local(node)
             if attribute is not None:
+                self._note_merged(node, attribute, scope)
                 return attribute.ref
             path = scope.path(node)
             if path is not None:
@@ -325,6 +331,14 @@ class ExpressionBinder:
         catalog = self.session.catalog
         error = self._early(node) or moments_left_out(node, catalog) or self.scope.missing(node, catalog)
         fail(error, node)
+
+    def _note_merged(self, node: exp.Column, attribute: Attribute, scope: NameScope) -> None:
+        """Note how a merged column is written where DuckDB would round the decimals of which it is made."""
+        if attribute.id in self.session.merged:
+            type = rounded_type(attribute.id, scope, self.session.merged)
+            written = written_column(attribute.id, scope, self.session.merged)
+            if type is not None and written is not None and has(self.session.dialect, Trait.KEEPS_DIGITS):
+                self.session.takes(node, Taken(type, written=written))
 
     def _fields(self, value: Expression, names: list[exp.Identifier], node: exp.Column) -> Expression:
         """A field of a struct, or of a struct inside it."""

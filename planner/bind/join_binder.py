@@ -16,11 +16,12 @@ from engine.plan.expressions import Op
 from planner.bind.asof import asof_join
 from planner.bind.coercion import default_value, defaulting
 from planner.bind.expression_binder import ExpressionBinder
-from planner.bind.expressions.comparable_sides import bind_comparison
+from planner.bind.expressions.comparable_sides import bind_comparison, would_be_rounded
 from planner.bind.expressions.typed_alternatives import alternatives
+from planner.bind.merged_columns import rounded_type
 from planner.bind.name_scope import NameScope
 from planner.bind.refuse import refuse_unsupported
-from planner.bind.session import BindQuery, Bound, Environment, Session
+from planner.bind.session import BindQuery, Bound, Environment, Session, Taken
 from planner.dialects.traits import Trait, has
 from planner.errors import AmbiguousColumn, InvalidQuery, TypeMismatch, UnknownColumn
 from planner.ir import Attribute, Exists, Expression, JoinKind, Project, Relational, Selection, ThetaJoin
@@ -85,6 +86,8 @@ class JoinBinder:
             common = (column.name for column in left.scope.star if column.name.lower() in ours)
             names = [exp.to_identifier(name, quoted=True) for name in common]
         pairs = [(_using(left.scope, name, node), _using(right.scope, name, node)) for name in names]
+        for a, b in pairs:
+            self._check_merged(node, left.scope, a, b)
         ops = [Op.EQ] * len(pairs)
         if pairs and node.method == "ASOF" and not node.args.get("match_condition"):
             ops[-1] = Op.GE
@@ -107,6 +110,14 @@ class JoinBinder:
 
         binder = ExpressionBinder(self.session, scope, queries, "ON")
         return pairs, conjoin([*parts, *(binder.predicate(condition) for condition in conditions)])
+
+    def _check_merged(self, node: exp.Join, scope: NameScope, merged: Attribute, other: Attribute) -> None:
+        """Note a column that is merged twice, of decimals that DuckDB would round in between."""
+        if merged.id not in self.session.merged or not has(self.session.dialect, Trait.KEEPS_DIGITS):
+            return
+        if rounded_type(merged.id, scope, self.session.merged) or would_be_rounded([merged.type, other.type]):
+            error = f'"{merged.name}" of decimals with different digits is merged twice'
+            self.session.takes(node, Taken(merged.type, refused=error))
 
     def both(self, left: NameScope, right: NameScope, node: exp.Expression) -> NameScope:
         """The scope of both sides. Raises InvalidQuery if a table's name occurs twice."""

@@ -14,7 +14,8 @@ from planner.bind.coercion import coerce, typed
 from planner.bind.ctes import bind_with
 from planner.bind.expression_binder import ExpressionBinder
 from planner.bind.expressions.comparable_sides import check_whole, would_be_rounded
-from planner.bind.expressions.untyped_texts import beside
+from planner.bind.expressions.taken_digits import take_digits
+from planner.bind.expressions.untyped_texts import beside, take_beside
 from planner.bind.from_binder import FromBinder, is_join_tree
 from planner.bind.name_scope import FromTable, NameScope
 from planner.bind.order import order_terms
@@ -226,9 +227,12 @@ def _values(session: Session, node: exp.Values, environment: Environment) -> Bou
         written = [_row(row)[place] for row in node.expressions]
         try:
             types.append(_type_of_values(column, written, session.dialect))
+            take_digits(session, written, [value.type for value in column], types[-1])
             if has(session.dialect, Trait.ROUNDS_NO_TEXTS):
                 for value in column:
                     check_whole(value, types[-1])
+            for each, value in zip(written, column, strict=True):
+                take_beside(session, each, value, types[-1])
             for row, value in zip(rows, column, strict=True):
                 row[place] = beside(value, types[-1], session.dialect)
         except PlannerError as error:

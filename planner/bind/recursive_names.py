@@ -26,11 +26,11 @@ from planner.bind.from_binder import renamed
 from planner.bind.monotone import check_monotone
 from planner.bind.recursions.search_cycle import has_clauses, traversed
 from planner.bind.recursions.using_key import KEPT, NEW, check_unique, keyed_rows
-from planner.bind.session import BindQuery, Bound, Entry, Environment, Recursion, Session
+from planner.bind.session import BindQuery, Bound, Entry, Environment, Recursion, Session, Taken
 from planner.bind.working_loop import ACCUMULATED, keyed_loop, sides_of, working_loop
 from planner.bind.working_table import beyond_working_table, body_of, has_working_table, is_set
 from planner.dialects.traits import Trait, has
-from planner.errors import InvalidQuery, InvalidSyntax, TypeMismatch, Unsupported
+from planner.errors import InvalidQuery, InvalidSyntax, TypeMismatch, UnsettledTypes, Unsupported
 from planner.identifiers import fold
 from planner.ir import Attribute, Expression, Fixpoint, Project, RecursiveBinding, Relational
 from planner.ir.scalars import may_be_null
@@ -65,6 +65,7 @@ def bind_recursive(
         ctes = _traversed(session, ctes, known)
         group = _Group(session, ctes, environment, bind_query)
         known = group.seeds()
+    seeds = known
     for _ in range(_MAX_ITERATIONS):
         bound = group.together(known)
         found = {name: group.widened(name, known[name], bound[name]) for name in ctes}
@@ -73,14 +74,27 @@ def bind_recursive(
         known = found
     else:
         name = next(iter(ctes))
-        error = TypeMismatch(
+        error = UnsettledTypes(
             f'the types of recursive "{name}" widen without end',
             "cast the recursive columns to the types that you want",
         )
         fail(error, ctes[name].args["alias"])
+    _take_widened(session, ctes, seeds, known)
     bindings = group.bindings(known, bound)
     loop = group.loop(bindings[0], known) if len(bindings) == 1 else None
     return group.closed(known, bindings) if loop is None else group.closed(known, loop, (ACCUMULATED,))
+
+
+def _take_widened(session: Session, ctes: Mapping[str, exp.CTE], seeds: _Known, known: _Known) -> None:
+    """Note the types of a recursive name's columns where its first rows are computed: DuckDB would cast all
+    other rows to the types of those."""
+    for name, cte in ctes.items():
+        body = body_of(cte)
+        types = [column.type for column in known[name]]
+        if isinstance(body, exp.Union) and types != [column.type for column in seeds[name]]:
+            columns = tuple((column.name, column.type) for column in known[name])
+            if has(session.dialect, Trait.KEEPS_DIGITS):
+                session.takes(body.this, Taken(types[0], columns=columns))
 
 
 def _traversed(session: Session, ctes: Mapping[str, exp.CTE], known: _Known) -> dict[str, exp.CTE]:
@@ -176,7 +190,7 @@ class _Group:
         for old, new in zip(known, columns, strict=True):
             type = _wider(old.type, new.type)
             if type is None:
-                mismatch = TypeMismatch(
+                mismatch = UnsettledTypes(
                     f'column "{old.name}" of recursive "{name}" is {old.type} where it starts, '
                     f"but {new.type} where it recurs",
                     "cast one of them",

@@ -77,7 +77,7 @@ _COUNTS = re.compile(
     r"(array_unique|cardinality|json_array_length|list_sum|list_unique)\([^()]*\)", re.IGNORECASE
 )
 """Calls whose value is BIGINT here, as for count and sum; DuckDB's UBIGINT or HUGEINT would be NUMERIC."""
-_PATTERN = re.compile(r"regexp_\w+\(\{\d+\}, ('(?:[^']|'')*')(?=[,)])", re.IGNORECASE)
+_PATTERN = re.compile(r"regexp_\w+\(\{\d+\}, ('(?:[^']|'')*')(?=\s*[,)])", re.IGNORECASE)
 """A constant regular expression that a value is held against. One that is put together is not known here."""
 _OPERATOR_OF_TEXTS = re.compile(r" LIKE | ILIKE | \|\| | AS (TEXT|VARCHAR)\)")
 _BESIDE_TEXTS = frozenset({"cast", "encode", "octet_length", "try_cast", "typeof"})
@@ -200,7 +200,10 @@ def _with_places(
 
 
 def _is_value(node: exp.Expr, dialect: str) -> bool:
-    """Whether a node becomes an argument. Literals of bits are no numbers in PostgreSQL's dialect."""
+    """Whether a node becomes an argument. In PostgreSQL's dialect literals of bits are no numbers, and E'...'
+    is a text."""
+    if isinstance(node, exp.ByteString):
+        return has(dialect, Trait.FORMATS_LIKE_C)
     return isinstance(node, VALUES) or (dialect == "postgres" and isinstance(node, _BITS))
 
 

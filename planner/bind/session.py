@@ -85,12 +85,18 @@ PLACE = "place"
 
 @dataclass(frozen=True)
 class Taken:
-    """What a part of a query is: a constant text that is `value`, an expression that becomes a `type`, or a
-    side of a set operation whose `columns`, with their names, become other types."""
+    """What a part of a query is: a constant text that is `value`, an expression that becomes a `type`, a
+    `form` of DuckDB's SQL with its `parts` (the part itself, if it names none) in the places, a side of a set
+    operation whose `columns`, with their names, become other types, a column that is `written` otherwise, or
+    what is `refused`, because DuckDB would answer it otherwise."""
 
     type: Type
     value: Expression | None = None
     columns: tuple[tuple[str, Type], ...] | None = None
+    form: str = ""
+    parts: tuple[str, ...] = ()
+    written: exp.Expression | None = None
+    refused: str = ""
 
 
 class Session(Numbers):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sqlglot import exp
@@ -57,11 +57,10 @@ def quantified(
     op: Op,
     row: Sequence[Expression],
     node: exp.Any | exp.All,
-    bind: Callable[[exp.Expression], Bound],
+    query: Bound,
     dialect: str,
 ) -> Expression:
     """`row op ANY (query)`; or ALL: there is no row for which the comparison is not true."""
-    query = bind(node.this)
     if len(query.columns) != len(row):
         error = f"ANY and ALL compare {len(row)} values with a query of {len(query.columns)} columns"
         raise InvalidQuery(error)

@@ -38,7 +38,7 @@ _OF_SEQUENCES = frozenset(
     }
 )
 _SKETCHES = frozenset({"approx_top_k", "reservoir_quantile"})
-_WRITTEN_OTHERWISE = frozenset({Kind.TIMESTAMP, Kind.TIMESTAMPTZ, Kind.BYTEA})
+_WRITTEN_OTHERWISE = frozenset({Kind.TIMESTAMP, Kind.TIMESTAMPTZ, Kind.BYTEA, Kind.INTERVAL})
 _NOTHING = {"entropy": 0.0, "regr_count": 0}
 
 

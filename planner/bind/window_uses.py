@@ -18,8 +18,10 @@ from planner import ir
 from planner.bind.aggregate_calls import aggregate_call, is_aggregate
 from planner.bind.aggregate_uses import bind_aggregate
 from planner.bind.coercion import argument, coerce, typed
+from planner.bind.expressions.typed_alternatives import alternatives
 from planner.bind.frames import distances, frame_of, specification
-from planner.bind.session import Session
+from planner.bind.session import Session, Taken
+from planner.dialects.traits import Trait, has
 from planner.errors import InvalidQuery, PlannerError
 from planner.native.reference import type_of
 from planner.positions import fail, refuse
@@ -120,7 +122,7 @@ class WindowUses:
             _check_frame(frame, order, far)
         function, ignores_nulls = _nulls(node.this)
         if type(function) in _PLACES:
-            use = _places(function, bind, keys, order, frame)
+            use = _places(self.session, function, bind, keys, order, frame)
         elif is_aggregate(function):
             call = aggregate_call(function, self.session.dialect)
             only = predicate(call.only) if call.only is not None else None
@@ -171,7 +173,12 @@ def _nulls(node: exp.Expression) -> tuple[exp.Expression, bool]:
 
 
 def _places(
-    node: exp.Expression, bind: Bind, keys: tuple[ir.Expression, ...], order: Sort, frame: ir.Frame
+    session: Session,
+    node: exp.Expression,
+    bind: Bind,
+    keys: tuple[ir.Expression, ...],
+    order: Sort,
+    frame: ir.Frame,
 ) -> WindowUse:
     function = _PLACES[type(node)]
     inside = next(
@@ -189,6 +196,8 @@ def _places(
     values = [typed(bind(part)) for part in written if part is not None]
     if function in (ir.PlaceFunction.LAG, ir.PlaceFunction.LEAD) and len(values) == 1:
         values.append(Literal(1, BIGINT))
+    if len(values) == 3 and has(session.dialect, Trait.KEEPS_DIGITS):
+        values[0], values[2] = _alike(session, node, values[0], values[2])
     template = f"{function.value}({', '.join(f'{{{i}}}' for i in range(len(values)))}) OVER ()"
     type_ = type_of(template, tuple(argument(value) for value in values))
     if values and function is not ir.PlaceFunction.NTILE:
@@ -196,6 +205,18 @@ def _places(
         values[1:2] = [coerce(value, BIGINT) for value in values[1:2]]
         values[2:] = [coerce(value, type_) for value in values[2:]]
     return WindowUse(keys, order, function, tuple(values), frame, type_)
+
+
+def _alike(
+    session: Session, node: exp.Expression, value: ir.Expression, default: ir.Expression
+) -> tuple[ir.Expression, ir.Expression]:
+    """The value of LAG or LEAD and its default as numbers of one type, which has all digits of both."""
+    if not (value.type.is_numeric and default.type.is_numeric) or value.type == default.type:
+        return value, default
+    both, type = alternatives("COALESCE({})", [value, default], session.dialect)
+    if type != value.type:
+        session.takes(node.this, Taken(type))
+    return both[0], both[1]
 
 
 def _check_frame(frame: ir.Frame, order: Sort, distances: tuple[ir.Expression, ...]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from planner.dialects.postgres_values import TEXT_IN_QUERY
+from planner.dialects.postgres_values import OF_BYTES, OF_INTERVAL, TEXT_IN_QUERY
 
 Forms = Mapping[str, str]
 
@@ -172,7 +172,8 @@ FORMS: Mapping[str, Forms] = {
         "DATE": "to_json({0})",
         "TIMESTAMP": "to_json(replace(CAST({0} AS VARCHAR), ' ', 'T'))",
         "TIMESTAMPTZ": "to_json(replace(CAST(timezone('UTC', {0}) AS VARCHAR), ' ', 'T') || '+00:00')",
-        "BYTES": "to_json('\\x' || lower(hex({0})))",
+        "BYTES": f"to_json({OF_BYTES})",
+        "INTERVAL": f"to_json({OF_INTERVAL})",
         "ANY": "to_json({0})",
     },
     # the seconds of PostgreSQL's time with a zone are those since midnight in UTC; DuckDB's of a moment with
@@ -190,7 +191,11 @@ FORMS: Mapping[str, Forms] = {
         ),
         "WHOLE": _LAST_BITS,
     },
-    "written": {"TEXT": "{0}", "TRUTH": "CASE WHEN {0} THEN 't' WHEN NOT {0} THEN 'f' END", "ANY": "{0}"},
+    "written": {
+        "TEXT": "{0}",
+        "TRUTH": "CASE WHEN {0} THEN 't' WHEN NOT {0} THEN 'f' END",
+        "ANY": TEXT_IN_QUERY,
+    },
     "reversed_of_any": {"TEXT": "reverse({0})", "ARRAY": "list_reverse({0})"},
     "zoned_moment": {
         **dict.fromkeys(("DATE", "TEXT"), "CAST({0} AS TIMESTAMPTZ)"),

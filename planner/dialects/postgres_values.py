@@ -1,8 +1,10 @@
-"""PostgreSQL's values: floats as it writes them, 16, not 16.0, and 1e+15; arrays in braces; nothing before
-the first element.
+"""PostgreSQL's values: floats as it writes them, 16, not 16.0, and 1e+15; intervals with mons and signs;
+bytes in hexadecimal digits; arrays in braces; nothing before the first element.
 
-    ARRAY['a', 'b c']::text  →  {a,"b c"}
-    (ARRAY['a', 'b'])[-1]    →  NULL
+    INTERVAL '1 month'::text  →  1 mon
+    '\\x6162'::bytea::text    →  \\x6162
+    ARRAY['a', 'b c']::text   →  {a,"b c"}
+    (ARRAY['a', 'b'])[-1]     →  NULL
 
 A float has an exponent from 1e15 on, and a REAL from 1e6 on; below, DuckDB's digits are PostgreSQL's. In
 ad-hoc queries the types are DuckDB's to know.
@@ -12,7 +14,7 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from engine.schema import DOUBLE, REAL, TEXT, Kind, Type, array_of
+from engine.schema import BYTEA, DOUBLE, INTERVAL, REAL, TEXT, TIME, Kind, Type, array_of
 from planner.dialects.traits import Trait, has
 from planner.native.templates import call_of, is_native, sql
 
@@ -37,6 +39,41 @@ _OF_DOUBLE, _OF_REAL = (
     f"list_transform([{{0}}], lambda number: {_WRITTEN.replace('LEAST', least).replace('{0}', 'number')})[1]"
     for least in ("1e15", "1e6")
 )
+_PART_OF_INTERVAL = (
+    "CASE WHEN {PART} <> 0 THEN CASE WHEN {BEFORE} < 0 AND {PART} > 0 THEN '+' ELSE '' END"
+    " || CAST({PART} AS VARCHAR) || CASE WHEN {PART} = 1 THEN ' {UNIT}' ELSE ' {UNIT}s' END END"
+)
+_CLOCK_OF_INTERVAL = (
+    "CASE WHEN clock <> 0 OR {0} = INTERVAL '0' DAY THEN CASE WHEN clock < 0 THEN '-'"
+    " WHEN CASE WHEN {DAYS} <> 0 THEN {DAYS} ELSE {MONTHS} END < 0 THEN '+' ELSE '' END"
+    " || printf('%02d:%02d:%02d', abs(clock) // 3600000000, abs(clock) // 60000000 % 60,"
+    " abs(clock) // 1000000 % 60) || rtrim(rtrim(printf('.%06d', abs(clock) % 1000000), '0'), '.') END"
+)
+_YEARS, _MONTHS, _DAYS = (f"date_part('{part}', {{0}})" for part in ("year", "month", "day"))
+_ALL_MONTHS = f"({_YEARS} + {_MONTHS})"
+"""Of the sign of all months."""
+_CLOCK = (
+    "date_part('hour', {0}) * 3600000000 + date_part('minute', {0}) * 60000000"
+    " + date_part('microsecond', {0})"
+)
+
+
+def _part_of_interval(part: str, unit: str, before: str = "0") -> str:
+    """A number with its unit; behind a negative one, a positive one has a sign."""
+    return _PART_OF_INTERVAL.replace("{PART}", part).replace("{UNIT}", unit).replace("{BEFORE}", before)
+
+
+_WORDS_OF_INTERVAL = (
+    f"CASE WHEN clock IS NOT NULL THEN concat_ws(' ', {_part_of_interval(_YEARS, 'year')},"
+    f" {_part_of_interval(_MONTHS, 'mon')}, {_part_of_interval(_DAYS, 'day', _ALL_MONTHS)},"
+    f" {_CLOCK_OF_INTERVAL.replace('{DAYS}', _DAYS).replace('{MONTHS}', _ALL_MONTHS)}) END"
+)
+OF_INTERVAL = (
+    "list_transform([{0}], lambda span: "
+    + f"list_transform([{_CLOCK}], lambda clock: {_WORDS_OF_INTERVAL})[1]".replace("{0}", "span")
+    + ")[1]"
+)
+OF_BYTES = "'\\x' || lower(hex({0}))"
 _MARKED = (
     "CASE WHEN x = '' OR upper(x) = 'NULL' OR regexp_matches(x, '[{},\"\\\\\\s]')"
     " THEN '\"' || regexp_replace(x, '([\"\\\\])', '\\\\\\1', 'g') || '\"' ELSE x END"
@@ -56,9 +93,16 @@ def written_float(type: Type, dialect: str) -> str | None:
 
 def written_value(type: Type, dialect: str) -> str | None:
     """The same of a value of any type."""
-    if type.kind is not Kind.ARRAY or not has(dialect, Trait.WRITES_FLOATS_BRIEFLY):
-        return written_float(type, dialect)
-    return _list_text(type, "{0}", dialect, 0)
+    if not has(dialect, Trait.WRITES_FLOATS_BRIEFLY):
+        return None
+    match type.kind:
+        case Kind.ARRAY:
+            return _list_text(type, "{0}", dialect, 0)
+        case Kind.INTERVAL:
+            return OF_INTERVAL
+        case Kind.BYTEA:
+            return OF_BYTES
+    return written_float(type, dialect)
 
 
 def _list_text(type: Type, list: str, dialect: str, depth: int) -> str:
@@ -70,7 +114,7 @@ def _list_text(type: Type, list: str, dialect: str, depth: int) -> str:
     elif element.kind is Kind.BOOLEAN:
         text = f"CASE WHEN {each} THEN 't' ELSE 'f' END"
     else:
-        text = (written_float(element, dialect) or "CAST({0} AS VARCHAR)").replace("{0}", each)
+        text = (written_value(element, dialect) or "CAST({0} AS VARCHAR)").replace("{0}", each)
         if element.kind not in _BARE and not element.is_float:
             text = f"list_transform([{text}], lambda x: {_MARKED})[1]"
     text = f"CASE WHEN {each} IS NULL THEN 'NULL' ELSE {text} END"
@@ -80,10 +124,15 @@ def _list_text(type: Type, list: str, dialect: str, depth: int) -> str:
 def _in_query() -> str:
     """The text of `{0}`, by the name of its type."""
     texts = {
+        "'INTERVAL'": OF_INTERVAL.replace("{0}", "TRY_CAST(CAST({0} AS VARCHAR) AS INTERVAL)"),
+        "'BLOB'": OF_BYTES.replace("{0}", "TRY_CAST(CAST({0} AS VARCHAR) AS BLOB)"),
         "'DOUBLE'": _OF_DOUBLE.replace("{0}", "TRY_CAST(CAST({0} AS VARCHAR) AS DOUBLE)"),
         "'FLOAT'": _OF_REAL.replace("{0}", "TRY_CAST(CAST({0} AS VARCHAR) AS FLOAT)"),
         "'VARCHAR[]', 'TIMESTAMP[]', 'TIMESTAMP WITH TIME ZONE[]'": _list_in_query("VARCHAR", TEXT),
         "'VARCHAR[][]'": _list_in_query("VARCHAR[]", array_of(TEXT)),
+        "'INTERVAL[]'": _list_in_query("INTERVAL", INTERVAL),
+        "'BLOB[]'": _list_in_query("BLOB", BYTEA),
+        "'TIME[]'": _list_in_query("TIME", TIME),
         "'DOUBLE[]'": _list_in_query("DOUBLE", DOUBLE),
         "'FLOAT[]'": _list_in_query("FLOAT", REAL),
         "'BOOLEAN[]'": f"regexp_replace({_BRACED}, '(t|f)[a-z]+', '\\1', 'g')",
@@ -99,7 +148,7 @@ def _list_in_query(name: str, element: Type) -> str:
 
 _BRACED = f"replace(translate({_TEXT}, '[]', '{{}}'), ', ', ',')"
 """The text of an array whose elements have no signs."""
-_BARE_NAMES = "U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL[(].*[)]|DATE|TIME|UUID"
+_BARE_NAMES = "U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|DECIMAL[(].*[)]|DATE|UUID"
 TEXT_IN_QUERY = _in_query()
 """The text of a value of any type in an ad-hoc query, which calls it as a macro."""
 

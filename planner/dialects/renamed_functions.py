@@ -115,6 +115,9 @@ def function(node: exp.Expression, dialect: str) -> exp.Expression:
             return sql("regexp_full_match({0}, {1})", [text, pattern])
         case exp.SimilarTo() | exp.Escape(this=exp.SimilarTo()) if dialect != "duckdb":
             return similar(node)
+        case exp.Substring(args={"length": exp.Literal(is_string=True)}):
+            hint = "write a regular expression, with parentheses around the part: substring(s FROM 'a(b.d)')"
+            refuse(node, "a substring by a pattern with an escape is not supported", hint)
         case exp.Substring(this=text, args={"start": exp.Literal(is_string=True) as pattern}):
             group = exp.Literal.number(int("(" in pattern.this))
             return sql(
@@ -277,7 +280,9 @@ def formatted(node: exp.Format) -> exp.Expression:
             refuse(node, f"{part[0]} in a format is not supported here", "concatenate the values")
         form = _PADDED[known[2]].replace("WIDTH", known[3]) if known[3] else "{0}"
         value = node.expressions[place - 1]
-        text = sql("coalesce(CAST({0} AS VARCHAR), '')", [value])
+        is_written = isinstance(value, exp.Literal | exp.Null)
+        written = value if is_written else call_of(f"{PREFIX}written", [value], "format")
+        text = sql("coalesce(CAST({0} AS VARCHAR), '')", [written])
         if known[4] == "L":
             text = sql(QUOTED_TEXT, [value])
         if known[4] == "I":

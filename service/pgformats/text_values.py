@@ -12,6 +12,7 @@ from engine.codec.durations import interval_of
 from engine.codec.interned import bit_text
 from engine.codec.numerals import special_of
 from engine.codec.ordered_text import Interval
+from engine.codec.spelled_intervals import interval_of_words
 from engine.codec.timestamps import date_word, time_word, timestamp_word, timestamptz_word
 from engine.codec.zoned_times import timetz_text, timetz_word
 from engine.errors import InvalidValue
@@ -24,19 +25,8 @@ _BOOLEANS = {
     **dict.fromkeys(("t", "true", "y", "yes", "on", "1"), True),
     **dict.fromkeys(("f", "false", "n", "no", "off", "0"), False),
 }
-_UNITS = {
-    **dict.fromkeys(("y", "yr", "yrs", "year", "years"), ("months", 12)),
-    **dict.fromkeys(("mon", "mons", "month", "months"), ("months", 1)),
-    **dict.fromkeys(("w", "week", "weeks"), ("days", 7)),
-    **dict.fromkeys(("d", "day", "days"), ("days", 1)),
-    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), ("microseconds", 3_600_000_000)),
-    **dict.fromkeys(("m", "min", "mins", "minute", "minutes"), ("microseconds", 60_000_000)),
-    **dict.fromkeys(("s", "sec", "secs", "second", "seconds", ""), ("microseconds", 1_000_000)),
-}
 _HEX = re.compile("[0-9a-fA-F]*")
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,40}\s*")
-_PART = re.compile(r"\s*([+-]?[0-9]+(?:\.[0-9]*)?|[+-]?\.[0-9]+)\s*([a-z]+|$)")
-_CLOCK = re.compile(r"\s*([+-]?)([0-9]+):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,6}))?)?")
 _EXPANDED = re.compile(r"([0-9]{4,})(-[0-9]{2}-[0-9]{2})(.*?)( BC)?")
 _DAY = re.compile(r"([0-9]{4,}-[0-9]{2}-[0-9]{2})(?:[ T]?[0-9:.]*\s*(?:Z|[+-][0-9:]+)?)?( BC)?")
 _WITH_OFFSET = re.compile(r"[0-9]{4,}-[0-9]{2}-[0-9]{2}.*(?:Z|UTC|[+-][0-9:]+)(?: BC)?", re.DOTALL)
@@ -205,28 +195,10 @@ def interval_of_text(text: str) -> Interval:
     bare = text.strip().lower()
     if bare.startswith(("p", "-p")):
         return interval_of(text.strip().upper())
-    ago = bare.endswith("ago")
-    bare = bare.removesuffix("ago").removeprefix("@").strip()
-    sums = {"months": Decimal(0), "days": Decimal(0), "microseconds": Decimal(0)}
-    at = 0
-    while at < len(bare):
-        clock, part = _CLOCK.match(bare, at), _PART.match(bare, at)
-        if clock is not None:
-            sign, hours, minutes, seconds, fraction = clock.groups()
-            total = (int(hours) * 60 + int(minutes)) * 60 + int(seconds or 0)
-            micro = total * 1_000_000 + int((fraction or "").ljust(6, "0") or 0)
-            sums["microseconds"] += -micro if sign == "-" else micro
-            at = clock.end()
-        elif part is not None and part[2] in _UNITS:
-            unit, size = _UNITS[part[2]]
-            sums[unit] += Decimal(part[1]) * size
-            at = part.end()
-        else:
-            raise not_a("interval", text)
-    if not bare or any(number != int(number) for number in sums.values()):
+    found = interval_of_words(bare)
+    if found is None:
         raise not_a("interval", text)
-    turn = -1 if ago else 1
-    return interval_of(Interval(*(turn * int(number) for number in sums.values())))
+    return found
 
 
 IN: dict[Kind, Callable[[str], Any]] = {

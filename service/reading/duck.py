@@ -51,7 +51,7 @@ from service.settings.query_limits import DEFAULTS, QueryLimits
 
 _log = logging.getLogger("freshet.queries")
 _BATCH = 1 << 16
-_OPEN = IN_QUERIES | macro_names() | MACROS.keys() | CLOCK_MACROS.keys()
+_OPEN = IN_QUERIES | {"error"} | macro_names() | MACROS.keys() | CLOCK_MACROS.keys()
 _DESCRIBE = "DESCRIBE "
 _LOGGED = 2_000  # characters of a query
 _FAR_DATE = re.compile(r"type INT32 with value [\d-]+( \(BC\))? can't be cast to the destination type INT64")

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import date, datetime
-from decimal import Decimal
 
-import psycopg
 import pytest
 
 from service.settings.settings import Settings
+from tests.postgres.alike import Alike, ordered
 from tests.postgres.server import Server
 from tests.service.client import Client, code
 
@@ -56,78 +54,86 @@ ALIKE = (
     "SELECT id FROM k WHERE p IN ('2.250', '2.254')",
     "SELECT id FROM k WHERE m > '12345678901234567889.5'",
     "WITH c AS (SELECT s AS t FROM k) SELECT t FROM c WHERE t > 'January 8, 1999'",
-)
-OF_VIEWS = (
     "SELECT id FROM k WHERE b = 'tr'",
     "SELECT a FROM (VALUES ('2024-01-31 04:05 PM'), (TIMESTAMP '2020-01-01')) AS v (a)",
+    "SELECT (t - '2024-01-01 01:00 AM')::text AS a FROM k",
+    "SELECT id FROM w WHERE p = ANY(ARRAY[2.4])",
+    "SELECT id FROM w WHERE p <> ALL(ARRAY[2.4])",
+    "SELECT id FROM w WHERE p < ANY(ARRAY[2.4])",
+    "SELECT id FROM w WHERE p > ALL(ARRAY[1.6])",
+    "SELECT w.id FROM w, w AS x WHERE w.p = ANY(ARRAY[x.q])",
+    "SELECT w.id FROM w, w AS x WHERE w.p = ANY(x.qs)",
+    "SELECT id FROM k WHERE id = ANY(ARRAY[1.4]) OR p = ANY(ARRAY[2.254])",
+    "SELECT id FROM w WHERE p IN (2.4, 2.5)",
+    "SELECT id FROM w WHERE p IN (SELECT q FROM w)",
+    "SELECT id FROM w WHERE p NOT IN (SELECT q FROM w WHERE q IS NOT NULL)",
+    "SELECT id FROM w WHERE p = ANY(SELECT q FROM w)",
+    "SELECT id FROM w WHERE p < ANY(SELECT q FROM w)",
+    "SELECT id FROM w WHERE p >= ALL(SELECT q FROM w WHERE q < 3)",
+    "SELECT id FROM w WHERE (p, 1) IN (SELECT q, id FROM w)",
+    "SELECT id FROM w WHERE (p, id) = (2.4, 1)",
+    "SELECT id FROM w WHERE p IN (VALUES (2.4), (7.2))",
+    "SELECT id FROM k WHERE id IN (VALUES (1.4), (2.0))",
+    "SELECT id FROM w WHERE p BETWEEN 1.6 AND 2.45",
+    "SELECT p = 2.4 AS x, p IS DISTINCT FROM 2.4 AS y, p < 2.4 AS z, p >= q AS u FROM w",
+    "SELECT CASE p WHEN 2.4 THEN 1 WHEN 2.0 THEN 2 END AS x, nullif(p, 2.4) AS y FROM w",
+    "SELECT a FROM (VALUES (12345678901234567890123456::numeric(38, 0)), (2.4)) AS v (a)",
+    "SELECT coalesce(p::numeric(38, 0), 2.4) AS a FROM w",
+    "SELECT lag(p, 1, 2.4) OVER (ORDER BY id) AS a FROM w",
+    "SELECT lead(id, 1, 2.5) OVER (ORDER BY id) AS a, lag(p, 1, 0.125) OVER (ORDER BY id) AS b FROM k",
+    "SELECT ARRAY[p] || 2.4 AS a, 2.4 || ARRAY[p] AS b, ARRAY[p] || ARRAY[q] AS c FROM w",
+    "SELECT ARRAY[p] = ARRAY[2.4] AS a, ARRAY[p] @> ARRAY[2.4] AS b, ARRAY[2.4] <@ ARRAY[p] AS c FROM w",
+    "SELECT p % 2.4 AS a, p % 3 AS b, q % p AS c FROM w WHERE p <> 0",
+    "SELECT sum(id::bigint) % 2.4 AS a FROM w",
+    "SELECT p FROM w FULL JOIN (SELECT q AS p FROM w) AS x USING (p)",
+    "SELECT * FROM (SELECT p FROM w) AS y FULL JOIN (SELECT q AS p FROM w) AS x USING (p)",
+    "SELECT p + 1 AS a FROM (SELECT p FROM w) AS y NATURAL FULL JOIN (SELECT q AS p FROM w) AS x WHERE p > 2",
+    "SELECT p, count(*) AS n FROM w FULL JOIN (SELECT q AS p FROM w) AS x USING (p) GROUP BY p HAVING p > 2",
+    "SELECT DISTINCT p FROM w FULL JOIN (SELECT q AS p FROM w) AS x USING (p) ORDER BY p",
+    "WITH RECURSIVE r(n) AS (SELECT 1.5 UNION ALL SELECT n + 0.25 FROM r WHERE n < 3) SELECT n FROM r",
+    "WITH RECURSIVE r(n, k) AS (VALUES (1.5, 1) UNION SELECT n + 0.25, 2 FROM r WHERE n < 3) SELECT n FROM r",
 )
-"""What ad-hoc queries refuse, because DuckDB does."""
+WIDE = "CREATE TABLE w (id INT, p NUMERIC(38, 0), q NUMERIC(30, 10), qs NUMERIC(30, 10)[])"
+WIDE_ROWS = """INSERT INTO w VALUES (1, 2, 2.4, '{2.4}'), (2, 7, 2.0000000001, '{1, 7.0}'),
+(3, 12345678901234567890123456, 7, '{}'), (4, NULL, NULL, NULL)"""
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    """One service for all tests of this file."""
-    with Client(Settings(data=tmp_path_factory.mktemp("data"))) as client:
-        assert sql(client, f"{TABLE}; {ROWS}").status_code == 200
-        yield client
+def alike(tmp_path_factory: pytest.TempPathFactory, postgres: Server) -> Iterator[Alike]:
+    """One service for all tests of this file, and PostgreSQL, with the same tables."""
+    with Client(Settings(data=tmp_path_factory.mktemp("data"))) as client, postgres.connect() as connection:
+        for text in (TABLE, WIDE):
+            name = text.split()[2]
+            connection.execute(f"DROP TABLE IF EXISTS {name}")
+            connection.execute(text)
+        connection.execute(f"{ROWS}; {WIDE_ROWS}")
+        assert client.post("/v1/sql", {"sql": f"{TABLE}; {WIDE}; {ROWS}; {WIDE_ROWS}"}).status_code == 200
+        yield Alike(client, connection)
+        connection.execute("DROP TABLE k; DROP TABLE w")
 
 
 @pytest.fixture(scope="module")
-def connection(postgres: Server) -> Iterator[psycopg.Connection]:
-    """PostgreSQL with the same table."""
-    with postgres.connect() as connection:
-        connection.execute("DROP TABLE IF EXISTS k")
-        connection.execute(TABLE)
-        connection.execute(ROWS)
-        yield connection
-        connection.execute("DROP TABLE k")
-
-
-def sql(client: Client, text: str):
-    return client.post("/v1/sql", {"sql": text})
-
-
-def plain(value: object) -> object:
-    """A value of any of the three in one form."""
-    match value:
-        case list():
-            return [plain(each) for each in value]
-        case datetime() | date():
-            return value.isoformat()
-        case Decimal():
-            return format(value.normalize(), "f")
-        case int() if not isinstance(value, bool):
-            return str(value)
-        case str() if value.replace(".", "", 1).isdecimal() and "." in value:
-            return value.rstrip("0").rstrip(".")
-    return value
-
-
-def ordered(rows: list) -> list[str]:
-    return sorted(repr([plain(value) for value in row]) for row in rows)
-
-
-def of_view(client: Client, text: str) -> list[str]:
-    client.view("v", text)
-    try:
-        return ordered(client.rows("v"))
-    finally:
-        assert client.delete("/v1/views/v").status_code == 204
+def client(alike: Alike) -> Client:
+    return alike.client
 
 
 @pytest.mark.parametrize("text", ALIKE)
-def test_views_and_queries_are_postgresqls(client: Client, connection: psycopg.Connection, text: str) -> None:
-    expected = ordered(connection.execute(text).fetchall())
-    assert of_view(client, text) == expected
-    answer = sql(client, text)
-    assert answer.status_code == 200, answer.text
-    assert ordered(answer.json()["results"][0]["rows"]) == expected
+def test_views_and_queries_are_postgresqls(alike: Alike, text: str) -> None:
+    alike.check(text)
 
 
-@pytest.mark.parametrize("text", OF_VIEWS)
-def test_views_alone(client: Client, connection: psycopg.Connection, text: str) -> None:
-    assert of_view(client, text) == ordered(connection.execute(text).fetchall())
-    assert sql(client, text).status_code == 422
+def test_what_is_merged_twice_is_refused_outside_of_views(alike: Alike) -> None:
+    twice = "(SELECT q AS p FROM w) AS x USING (p) FULL JOIN (SELECT p FROM k) AS y USING (p)"
+    text = f"SELECT p FROM w FULL JOIN {twice}"
+    assert alike.of_view(text) == ordered(alike.connection.execute(text).fetchall())
+    assert code(alike.sql(text)) == (422, "unsupported_sql")
+
+
+@pytest.mark.parametrize("step", ["n / 2 FROM r WHERE n > 0.1", "n * 1.5 FROM r WHERE n < 9"])
+def test_a_recursion_without_a_type_for_all_rows_is_refused(client: Client, step: str) -> None:
+    text = f"WITH RECURSIVE r(n) AS (SELECT 1.5 UNION ALL SELECT {step}) SELECT n FROM r"
+    assert code(client.post("/v1/sql", {"sql": text})) == (422, "type_mismatch")
+    assert code(client.post("/v1/views", {"name": "v", "sql": text})) == (422, "type_mismatch")
 
 
 @pytest.mark.parametrize("text", ["x", "1.5"])
@@ -142,7 +148,7 @@ def test_a_number_with_too_many_digits_is_an_error(client: Client) -> None:
     client.view("v", text)
     assert code(client.get("/v1/views/v/rows")) == (409, "view_has_errors")
     assert client.delete("/v1/views/v").status_code == 204
-    assert sql(client, text).status_code == 422
+    assert client.post("/v1/sql", {"sql": text}).status_code == 422
 
 
 def test_duckdb_rounds(client: Client) -> None:
@@ -159,8 +165,9 @@ def test_changes_and_predicates(client: Client) -> None:
         "DELETE FROM c WHERE p = '2.254'",
         "UPDATE c SET p = 9 WHERE t BETWEEN '2024-01-31 10:00 PM' AND '2024-01-31 11:00 PM'",
     ):
-        assert sql(client, change).json()["results"][0]["count"] == 0, change
-    assert sql(client, "INSERT INTO c SELECT id + 1, '2024-01-31 04:05 PM', p FROM c").status_code == 200
+        assert client.post("/v1/sql", {"sql": change}).json()["results"][0]["count"] == 0, change
+    insert = "INSERT INTO c SELECT id + 1, '2024-01-31 04:05 PM', p FROM c"
+    assert client.post("/v1/sql", {"sql": insert}).status_code == 200
     assert client.rows("c", where="t > '2024-01-31 04:00 PM'") == [(2, "2024-01-31T16:05:00", "2.25")]
     assert client.rows("c", where="p = '2.254'") == []
     assert client.rows("c", order_by="coalesce(t, '2024-01-31 04:00 PM') DESC")[0][0] == 2

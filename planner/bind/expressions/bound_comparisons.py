@@ -8,6 +8,7 @@ from engine.plan.expressions import Op
 from planner.bind.arrays import each
 from planner.bind.expressions.binding import Binding
 from planner.bind.expressions.bound_operators import bind_any_of, rows_compared
+from planner.bind.expressions.taken_digits import take_common_digits, take_digits_of_rows
 from planner.bind.expressions.untyped_texts import take_beside
 from planner.bind.subqueries import quantified
 from planner.dialects.row_comparisons import row_parts
@@ -38,6 +39,7 @@ def bind_comparing(binding: Binding, node: exp.Expression) -> Expression:
         a, b = binding.bind(node.this), binding.bind(node.expression)
         take_beside(binding.session, node.this, a, b.type)
         take_beside(binding.session, node.expression, b, a.type)
+        take_common_digits(binding.session, [node.this, node.expression], [a.type, b.type])
         return binding.compared(op, a, b)
     except UnsupportedType:
         return binding.function(node)
@@ -49,12 +51,16 @@ def _quantified(binding: Binding, node: exp.Expression, quantifier: exp.Any | ex
     while isinstance(inner, exp.Paren):  # not those of a query, which may be VALUES
         inner = inner.this
     op = COMPARISONS[type(node)]
-    if isinstance(inner, exp.Query):
-        return quantified(op, binding.row(node.this), quantifier, binding.query, binding.session.dialect)
+    if isinstance(inner, exp.Query) and isinstance(inner, exp.Expression):
+        row, rows = binding.row(node.this), binding.query(inner)
+        take_digits_of_rows(binding.session, node.this, row, inner, rows)
+        return quantified(op, row, quantifier, rows, binding.session.dialect)
     every = isinstance(quantifier, exp.All)
     if isinstance(inner, exp.Array) and op is Op.EQ and not every:
         return bind_any_of(binding, node.this, inner.expressions)
-    return each(op, binding.bind(node.this), binding.bind(inner), every, node, binding.session.dialect)
+    value, array = binding.bind(node.this), binding.bind(inner)
+    take_common_digits(binding.session, [node.this, inner], [value.type, array.type])
+    return each(op, value, array, every, node, binding.session.dialect)
 
 
 def _quantifier_of(node: exp.Expression) -> exp.Any | exp.All | None:

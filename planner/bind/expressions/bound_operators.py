@@ -9,13 +9,21 @@ from functools import partial
 from sqlglot import exp
 
 from engine.plan.expressions import Call, Case, Cast, Foreign, Literal, Op
-from engine.schema import BOOLEAN, INTEGER, TEXT, TIME, Kind, Type, numeric
+from engine.schema import BOOLEAN, DOUBLE, INTEGER, INTERVAL, REAL, TEXT, TIME, Kind, Type
+from planner.bind.arrays import concatenated
 from planner.bind.coercion import coerce, number_literal, text_literal
 from planner.bind.document_edits import without
-from planner.bind.documents import contains, has_key
+from planner.bind.documents import contains
 from planner.bind.expressions.binding import Binding
-from planner.bind.expressions.comparable_sides import condition, would_be_rounded
+from planner.bind.expressions.comparable_sides import comparable, condition
 from planner.bind.expressions.operands import as_operands, bind_arithmetic
+from planner.bind.expressions.taken_digits import (
+    common_digits,
+    take_common_digits,
+    take_digits,
+    take_digits_of_rows,
+    with_common_digits,
+)
 from planner.bind.expressions.typed_alternatives import alternatives, case_values
 from planner.bind.expressions.untyped_texts import is_untyped, take_beside
 from planner.bind.members import any_of
@@ -23,16 +31,17 @@ from planner.bind.nested_values import compare_rows, compare_values
 from planner.bind.scalar_functions import foreign
 from planner.bind.session import Taken
 from planner.bind.subqueries import member
-from planner.bind.unions import take_columns
 from planner.dialects.day_sums import day_sum
+from planner.dialects.postgres_values import written_value
 from planner.dialects.row_comparisons import expanded_comparison, row_parts
 from planner.dialects.traits import Trait, has
 from planner.errors import InvalidQuery
 from planner.ir import Expression
 from planner.ir.scalars import call, conjoin, disjoin, negate
+from planner.native.reference import fill_places, literal_text
 from planner.native.templates import is_native
 from planner.positions import fail, refuse
-from planner.sql_types import MAX_PRECISION, UNTYPED
+from planner.sql_types import UNTYPED
 
 ARITHMETIC: dict[type[exp.Expression], Op] = {
     exp.Add: Op.ADD,
@@ -50,6 +59,15 @@ _DECIMAL_QUOTIENT = (
 _BETWEEN_TIMES = "to_microseconds(epoch_us({0}) - epoch_us({1}))"
 
 
+_QUOTIENT_OF_INTERVAL = '"/"({0}, {1})'
+"""The operator by its name, which is not read as one of whole numbers."""
+
+
+def _take_form(binding: Binding, node: exp.Expression, form: str, type: Type) -> None:
+    """Note what an operator is in DuckDB's SQL, which depends on the types of its sides."""
+    binding.session.takes(node, Taken(type, form=form, parts=("this", "expression")))
+
+
 def _seconds(binding: Binding, number: Expression, moment: Expression, node: exp.Expression) -> Expression:
     """The number of seconds that is added to a moment, as an interval; any other operand itself."""
     is_count = number.type.is_integer and moment.type.kind in (Kind.TIMESTAMP, Kind.TIMESTAMPTZ)
@@ -61,6 +79,8 @@ def rows_compared(
 ) -> Expression:
     """A comparison of rows without names. In DuckDB a row is a value, and NULL in it one too."""
     a, b = ([binding.bind(part) for part in side] for side in (left, right))
+    for nodes, values in zip(zip(left, right, strict=False), zip(a, b, strict=False), strict=True):
+        take_common_digits(binding.session, nodes, [value.type for value in values])
     compare = compare_values if binding.session.dialect == "duckdb" else compare_rows
     return compare(op, a, b, binding.session.dialect)
 
@@ -71,13 +91,20 @@ def bind_operation(binding: Binding, node: exp.Expression) -> Expression:
     is_edit = op is Op.SUB and left.type.kind is Kind.JSON
     if is_edit and has(binding.session.dialect, Trait.EDITS_DOCUMENTS):
         return without(left, right, node, binding.session.dialect)
+    given = left, right
     left, right = as_operands(op, left, right, binding.session.dialect)
+    for part, text, operand in zip((node.this, node.expression), given, (left, right), strict=True):
+        if is_untyped(text) and isinstance(operand, Cast):
+            binding.session.takes(part, Taken(operand.type))
     if has(binding.session.dialect, Trait.COUNTS_TRUTH):
         left, right = (coerce(side, INTEGER) if side.type == BOOLEAN else side for side in (left, right))
     if op in (Op.ADD, Op.SUB) and has(binding.session.dialect, Trait.COUNTS_SECONDS):
         left, right = _seconds(binding, left, right, node), _seconds(binding, right, left, node)
     if op is Op.SUB and left.type == right.type == TIME:
+        _take_form(binding, node, _BETWEEN_TIMES, INTERVAL)
         return foreign(_BETWEEN_TIMES, [left, right], node, binding.session.dialect)
+    if op is Op.DIV and left.type == INTERVAL:
+        _take_form(binding, node, _QUOTIENT_OF_INTERVAL, INTERVAL)
     if op is Op.ADD and has(binding.session.dialect, Trait.ADDS_TEXTS) and left.type == right.type == TEXT:
         return Foreign("{0} || {1}", (left, right), TEXT)  # type: ignore[arg-type]
     if has(binding.session.dialect, Trait.ADDS_DAYS) and (days := day_sum(op, left.type, right.type)):
@@ -92,20 +119,106 @@ def bind_operation(binding: Binding, node: exp.Expression) -> Expression:
     is_whole = left.type.is_integer and right.type.is_integer
     if isinstance(node, exp.IntDiv) and has(binding.session.dialect, Trait.DIV_GIVES_WHOLE) and not is_whole:
         return foreign("CAST(trunc({0} / {1}) AS BIGINT)", [left, right], node, binding.session.dialect)
+    if op is Op.MOD:
+        left, right = _with_all_digits(binding, node, left, right)
     known = {id(node.this): left, id(node.expression): right}
     return bind_arithmetic(op, left, right) or binding.function(node, known)
 
 
+def _with_all_digits(
+    binding: Binding, node: exp.Expression, left: Expression, right: Expression
+) -> tuple[Expression, Expression]:
+    """The sides of a remainder of decimals, which DuckDB would compute as floats if it had more digits than
+    there are."""
+    types = [left.type, right.type]
+    exact = all(type is not UNTYPED and (type.is_integer or type.kind is Kind.NUMERIC) for type in types)
+    sides = [node.this, node.expression]
+    if not exact:
+        return left, right
+    if take_common_digits(binding.session, sides, types):
+        return coerce(left, common_digits(types)), coerce(right, common_digits(types))
+    if any(type.kind is Kind.NUMERIC for type in types) and any(map(_is_huge, sides)):
+        for side in sides:
+            binding.session.takes(side, Taken(common_digits(types)))
+    return left, right
+
+
+def _is_huge(node: exp.Expr) -> bool:
+    """Whether DuckDB has more digits for a whole number than there are for it here: for a sum of them."""
+    return node.find(exp.Sum) is not None
+
+
+def bind_concatenation(binding: Binding, node: exp.DPipe) -> Expression:
+    """`||`, and what is noted of it for ad-hoc queries, where only DuckDB knows the types."""
+    session, nodes = binding.session, [node.this, node.expression]
+    bound = [binding.bind(each) for each in nodes]
+    given = [_array_as(binding, *each) for each in zip(nodes, bound, reversed(bound), strict=True)]
+    types = [side.type for side in given]
+    sides = given
+    if any(type.element is not None for type in types):
+        if take_common_digits(session, nodes, types):
+            sides = [coerce(side, with_common_digits(side.type, types)) for side in given]
+    elif not is_native(node) and has(session.dialect, Trait.WRITES_FLOATS_BRIEFLY):
+        sides = [_as_text(binding, side, each) for side, each in zip(given, nodes, strict=True)]
+    found = concatenated(sides[0], sides[1], node, session.dialect)
+    if any(type.element is not None for type in types):
+        _take_concatenation(binding, node, given, found)
+    return found
+
+
+def _as_text(binding: Binding, side: Expression, node: exp.Expression) -> Expression:
+    """A float or an interval beside a text, as the dialect writes it."""
+    form = (
+        written_value(side.type, binding.session.dialect) if side.type in (REAL, DOUBLE, INTERVAL) else None
+    )
+    if form is None or isinstance(side, Literal):
+        return side
+    binding.session.takes(node, Taken(TEXT, form=form))
+    return foreign(form, [side], node, binding.session.dialect)
+
+
+def _take_concatenation(
+    binding: Binding, node: exp.DPipe, given: Sequence[Expression], found: Expression
+) -> None:
+    """Note how arrays are joined, or an array and an element."""
+    for side, part in zip(given, ("this", "expression"), strict=True):
+        if found is side:
+            binding.session.takes(node, Taken(found.type, form="{0}", parts=(part,)))
+            return
+    if not isinstance(found, Foreign):
+        return
+    _take_form(binding, node, found.template, found.type)
+
+
 def bind_containment(binding: Binding, node: exp.Expression) -> Expression:
-    """`@>`, `<@` and `?`; DuckDB has the first two for arrays."""
+    """`@>` and `<@`, which DuckDB has for arrays."""
     left, right = binding.bind(node.this), binding.bind(node.expression)
     dialect = binding.session.dialect
-    if isinstance(node, exp.JSONBContainsTopKey):
-        return has_key(left, right, node, dialect)
-    whole, part = (right, left) if isinstance(node, exp.ArrayContainedBy) else (left, right)
+    is_turned = isinstance(node, exp.ArrayContainedBy)
+    whole, part = (right, left) if is_turned else (left, right)
     if whole.type.kind is Kind.JSON:
-        return contains(whole, part.arg if isinstance(part, Cast) else part, node, dialect)
+        found = contains(whole, part.arg if isinstance(part, Cast) else part, node, dialect)
+        texts = [literal_text(each) for each in found.args[1:] if isinstance(each, Literal)]
+        form = fill_places(found.template, ["{0}", *texts])
+        parts = ("expression",) if is_turned else ("this",)
+        binding.session.takes(node, Taken(BOOLEAN, form=form, parts=parts))
+        return found
+    nodes = [node.this, node.expression]
+    sides = [_array_as(binding, *each) for each in zip(nodes, (left, right), (right, left), strict=True)]
+    take_common_digits(binding.session, nodes, [side.type for side in sides])
+    if has(dialect, Trait.KEEPS_DIGITS):
+        sides = list(comparable(*sides))
+    whole, part = reversed(sides) if is_turned else sides
     return foreign("{0} @> {1}", [whole, coerce(part, whole.type)], node, dialect)
+
+
+def _array_as(binding: Binding, node: exp.Expression, side: Expression, other: Expression) -> Expression:
+    """A constant text beside an array, as an array; any other value itself."""
+    if not is_untyped(side) or other.type.element is None:
+        return side
+    array = coerce(side, other.type)
+    binding.session.takes(node, Taken(array.type, side))
+    return array
 
 
 def bind_negative(binding: Binding, node: exp.Neg) -> Expression:
@@ -157,22 +270,27 @@ def _beside_each_other(binding: Binding, parts: Sequence[exp.Expression]) -> lis
     value, *others = map(binding.bind, parts)
     for part, other in zip(parts[1:], others, strict=True):
         take_beside(binding.session, part, other, value.type)
+    take_common_digits(binding.session, parts, [each.type for each in (value, *others)])
     return [value, *others]
 
 
 def bind_in(binding: Binding, node: exp.In) -> Expression:
-    query = node.args.get("query") or next((v for v in node.expressions if isinstance(v, exp.Values)), None)
+    query = node.args.get("query") or _only_query(node.expressions)
     if query is not None:
         row, rows = binding.row(node.this), binding.query(query)
-        types = [value.type for value in (*row, *rows.columns)]
-        if len(row) == len(rows.columns) == 1:
-            type = numeric(MAX_PRECISION, max(type.scale or 0 for type in types))
-            if _take_digits(binding, [node.this, query], types, type):
-                take_columns(binding.session, query, rows, [type])
+        take_digits_of_rows(binding.session, node.this, row, query, rows)
         return member(row, rows, binding.session.dialect)
     if node.args.get("unnest") or node.args.get("field"):
         refuse(node, f"this form of IN is not supported: {node.sql(binding.session.dialect)}")
     return bind_any_of(binding, node.this, node.expressions)
+
+
+def _only_query(candidates: list[exp.Expression]) -> exp.Expression | None:
+    """The query in the parentheses of IN, which sqlglot takes for a list of one value."""
+    inner = candidates[0] if len(candidates) == 1 else None
+    while isinstance(inner, exp.Subquery | exp.Paren) and not inner.args.get("alias"):
+        inner = inner.this
+    return inner if isinstance(inner, exp.Query | exp.Values) else None
 
 
 def bind_any_of(binding: Binding, value: exp.Expression, candidates: list[exp.Expression]) -> Expression:
@@ -187,6 +305,8 @@ def bind_any_of(binding: Binding, value: exp.Expression, candidates: list[exp.Ex
     if not is_untyped(bound):
         for node, each in zip(candidates, listed, strict=True):
             take_beside(binding.session, node, each, bound.type)
+    types = [each.type for each in (bound, *listed)]
+    take_common_digits(binding.session, [value, *candidates], types)
     return any_of(bound, listed, binding.session.dialect)
 
 
@@ -204,11 +324,15 @@ def bind_case(binding: Binding, node: exp.Case | exp.If) -> Expression:
     default = node.args.get("false") if isinstance(node, exp.If) else node.args.get("default")
     operand = node.this if isinstance(node, exp.Case) else None
     subject = binding.bind(operand) if operand is not None else None
+    tests = [binding.bind(when.this) for when in whens]
+    if operand is not None and subject is not None:
+        types = [each.type for each in (subject, *tests)]
+        take_common_digits(binding.session, [operand, *(when.this for when in whens)], types)
     conditions = [
-        condition(binding.bind(when.this), "the condition of CASE", binding.session.dialect)
+        condition(test, "the condition of CASE", binding.session.dialect)
         if subject is None
-        else binding.compared(Op.EQ, subject, binding.bind(when.this))
-        for when in whens
+        else binding.compared(Op.EQ, subject, test)
+        for test in tests
     ]
     values = [binding.bind(when.args["true"]) for when in whens]
     values.append(binding.bind(default) if default is not None else Literal(None, UNTYPED))
@@ -246,23 +370,7 @@ def _take_alternatives(
     """Note what constant texts among alternatives are, and numbers whose digits DuckDB would leave out."""
     for node, value in zip(nodes, values[: len(nodes)], strict=True):
         take_beside(binding.session, node, value, type)
-    _take_digits(binding, nodes, [value.type for value in values[: len(nodes)]], type)
-
-
-def _take_digits(
-    binding: Binding, nodes: Sequence[exp.Expression], types: Sequence[Type], type: Type
-) -> bool:
-    """Note numbers of some types that take all digits of a type, if DuckDB would round them to one of fewer;
-    whether it would."""
-    known = [each for each in types if each is not UNTYPED]
-    if type.kind is not Kind.NUMERIC or not has(binding.session.dialect, Trait.KEEPS_DIGITS):
-        return False
-    if not would_be_rounded(known):
-        return False
-    for node, each in zip(nodes, types, strict=True):
-        if each is not UNTYPED and each.is_numeric and each != type:
-            binding.session.takes(node, Taken(type))
-    return True
+    take_digits(binding.session, nodes, [value.type for value in values[: len(nodes)]], type)
 
 
 def _quotient_scale(left: Type, right: Type) -> int | None:

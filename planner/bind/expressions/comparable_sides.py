@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engine.plan.expressions import Call, Foreign, Literal, Op
-from engine.schema import BOOLEAN, DOUBLE, INTEGER, INTERVAL, JSON, TEXT, Kind, Type, numeric
+from engine.schema import BOOLEAN, DOUBLE, INTEGER, INTERVAL, JSON, TEXT, Kind, Type, array_of, numeric
 from planner.bind.coercion import argument, cast_of_variant, coerce, number_literal, typed
 from planner.bind.expressions.untyped_texts import beside
 from planner.dialects.number_beginnings import NUMBER_OF_TEXT, beginning
@@ -57,6 +57,8 @@ def with_all_digits(type: Type, types: Sequence[Type]) -> Type:
     """DuckDB's common type of some types; as a NUMERIC with all of their digits behind the point, of which
     DuckDB leaves out some where they would be more than 38 with those before it. A value for which these are
     too many is an error of its row."""
+    if type.element is not None and all(each.element is not None for each in types):
+        return array_of(with_all_digits(type.element, [each.element for each in types if each.element]))
     scale = max((each.scale or 0 for each in types if each.kind is Kind.NUMERIC), default=0)
     is_rounded = type.kind is Kind.NUMERIC and not type.whole and scale > (type.scale or 0)
     return numeric(MAX_PRECISION, scale) if is_rounded else type

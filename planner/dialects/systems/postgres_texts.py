@@ -47,6 +47,8 @@ def cast_of_text(cast: exp.Cast, text: str) -> exp.Expression:
         text = readable(text, TIMESTAMPTZ)
     if kind is exp.DType.INTERVAL:
         text = readable(text, INTERVAL)
+    if kind in (exp.DType.JSON, exp.DType.JSONB):
+        text = _document(text)
     if kind is exp.DType.TIMETZ and (parts := _ZONED.fullmatch(text.strip())):
         text = readable(clock(parts[1], parts[1]) + (parts[2] or ""), TIMETZ)
     if kind is exp.DType.ARRAY and (depth := _depth(text)) > 1:
@@ -54,6 +56,14 @@ def cast_of_text(cast: exp.Cast, text: str) -> exp.Expression:
     if kind is exp.DType.ARRAY and text.lstrip().startswith("{"):
         text = _array(cast, text)
     return _respelled(cast, text)
+
+
+def _document(text: str) -> str:
+    """A document as it is kept: minified, and of members with one name the last; other texts themselves."""
+    try:
+        return orjson.dumps(orjson.loads(text)).decode()
+    except ValueError:
+        return text
 
 
 def _may_be_cut(word: str) -> bool:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from sqlglot import exp
 
-from engine.schema import Kind
+from engine.scalar.written import readable
+from engine.schema import TEXT, Kind, array_of
 from planner.dialects.byte_strings import BYTES
 from planner.dialects.moment_digits import check_uncut, digits_of, rounded_around_2000
 from planner.dialects.numbered_matches import in_any_case, replaced_match
@@ -128,6 +129,11 @@ _DEFAULTS = (
 
 # cbrt(27.0) is 3, which DuckDB misses by a digit
 _CUBE_ROOT = "CASE WHEN round(cbrt({0})) ** 3 = {0} THEN round(cbrt(CAST({0} AS DOUBLE))) ELSE cbrt({0}) END"
+# div(17.5, 5) is 3
+_WHOLE_QUOTIENT = (
+    "CASE WHEN {1} = 0 THEN CAST('division by zero: ' || CAST({0} AS VARCHAR) AS DECIMAL(38, 0))"
+    " ELSE CAST(trunc({0} // {1}) AS DECIMAL(38, 0)) END"
+)
 _POWER = (
     "CASE WHEN {0} = 0 AND {1} < 0 THEN CAST('zero to the power of ' || CAST({1} AS VARCHAR) AS DOUBLE)"
     " WHEN {0} < 0 AND {1} <> trunc({1}) THEN CAST('a negative number to the power of '"
@@ -146,6 +152,19 @@ _SPLIT_PART = (
     " WHEN {0} IS NOT NULL AND {2} IS NOT NULL THEN '' END ELSE split_part({0}, {1}, {2}) END"
 )
 _PAD = "CASE WHEN {2} = '' THEN substring({0}, 1, greatest({1}, 0)) ELSE {PAD}({0}, {1}, {2}) END"
+_HAS_KEY = (
+    "CASE json_type({0}) WHEN 'OBJECT'"
+    " THEN json_exists({0}, '/' || replace(replace({1}, '~', '~0'), '/', '~1')) "
+    "WHEN 'ARRAY' THEN list_contains(CAST(json_extract({0}, '$[*]') AS VARCHAR[]), "
+    "CAST(to_json({1}) AS VARCHAR)) ELSE CAST({0} AS VARCHAR) = CAST(to_json({1}) AS VARCHAR) END"
+)
+_KEYS = (
+    f"list_transform(list_filter({{1}}, lambda x: x IS NOT NULL), lambda x: {_HAS_KEY.replace('{1}', 'x')})"
+)
+_HAS_SOME_KEY = f"CASE WHEN {{0}} IS NOT NULL AND {{1}} IS NOT NULL THEN list_contains({_KEYS}, true) END"
+_HAS_EACH_KEY = (
+    f"CASE WHEN {{0}} IS NOT NULL AND {{1}} IS NOT NULL THEN NOT list_contains({_KEYS}, false) END"
+)
 POSTGRES: Meanings = {
     **BYTES,
     **JSONB,
@@ -216,14 +235,18 @@ def postgres_node(node: exp.Expression) -> exp.Expression:
     match node:
         case exp.Collate(expression=order) if order.name.lower() in _BYTE_ORDER:
             return exp.paren(node.this.copy(), copy=False)
-        case exp.JSONBContainsAnyTopKeys() | exp.JSONBContainsAllTopKeys() if isinstance(
-            node.expression, exp.Array
-        ):
-            return _with_keys(node)
+        case exp.JSONBContainsTopKey():
+            return whole(_HAS_KEY, node.this, node.expression)
+        case exp.JSONBContainsAnyTopKeys():
+            return whole(_HAS_SOME_KEY, node.this, _texts(node.expression))
+        case exp.JSONBContainsAllTopKeys():
+            return whole(_HAS_EACH_KEY, node.this, _texts(node.expression))
         case exp.Round() if node.args.get("decimals") is None and not isinstance(node.this, exp.Literal):
             return call_of(f"{PREFIX}rounded", [node.this], "round")
         case exp.Extract(this=exp.Var(this="EPOCH"), expression=value) if not _mentions_clock(value):
             return call_of(f"{PREFIX}seconds_since", [value], "extract")
+        case exp.Cast(this=exp.IntDiv() as quotient, to=to) if to.is_type("decimal") and not to.expressions:
+            return sql(_WHOLE_QUOTIENT, [quotient.this, quotient.expression])
         case exp.Cast() if (digits := digits_of(node)) is not None:
             return rounded_around_2000(node, digits)
         case exp.Cast(this=exp.Literal(is_string=True) as text) if not is_native(node):
@@ -310,12 +333,13 @@ def _is_json(node: exp.Is, kind: exp.JSON) -> exp.Expression:
     return exp.Not(this=found) if node.args.get("negate") else found
 
 
-def _with_keys(node: exp.Expression) -> exp.Expression:
-    """doc ?| ARRAY['b', 'd'] is doc ? 'b' OR doc ? 'd', and ?& the same with AND."""
-    keys = node.expression.expressions
-    tests = [exp.JSONBContainsTopKey(this=node.this.copy(), expression=key.copy()) for key in keys]
-    joined = exp.or_ if isinstance(node, exp.JSONBContainsAnyTopKeys) else exp.and_
-    return exp.paren(joined(*tests, copy=False), copy=False) if tests else node
+def _texts(keys: exp.Expression) -> exp.Expression:
+    """Keys as an array of texts, of which a constant may be written as '{a,b}'."""
+    if isinstance(keys, exp.Array) and not keys.expressions:
+        return sql("CAST([] AS VARCHAR[])", [])
+    if isinstance(keys, exp.Literal):
+        return sql("CAST({0} AS VARCHAR[])", [exp.Literal.string(readable(keys.name, array_of(TEXT)))])
+    return keys
 
 
 def _overlapping(one: exp.Tuple, other: exp.Tuple) -> exp.Expression:
