@@ -131,7 +131,8 @@ def fetching() -> list[threading.Thread]:
 
 
 def test_more_rows_than_the_driver_takes_at_once(tmp_path: Path) -> None:
-    """In many parts, and in one; Spark's own way refuses them."""
+    """In many parts, and in one; Spark's own way refuses them. If Spark dies, no one takes some of the rows
+    for all of them."""
     run(
         """
         from engine.spark import fetched_rows
@@ -153,6 +154,16 @@ def test_more_rows_than_the_driver_takes_at_once(tmp_path: Path) -> None:
                 for number in batch["id"].to_pylist():
                     seen[number] += 1
             assert seen == b"\\1" * rows
+        batches = sessions.fetched(spark.range(0, rows, 1, 500), rows)
+        got = next(batches).num_rows
+        os.kill(spark.sparkContext._jvm.java.lang.ProcessHandle.current().pid(), signal.SIGKILL)
+        died = False
+        try:
+            for batch in batches:
+                got += batch.num_rows
+        except Exception:
+            died = True
+        assert died and got < rows
         sessions.stop()
         """,
         tmp_path,
