@@ -41,6 +41,14 @@ VALUES = [
     ("SELECT regexp_matches(b, 'o' || 'x') AS r FROM words ORDER BY id LIMIT 1", [[True]]),
     ("SELECT string_to_array(b, '') AS r FROM words ORDER BY id LIMIT 2", [[["an ox"]], [None]]),
     ("SELECT array_upper(ARRAY[[1, 2, 3], [4, 5, 6]], 2) AS r FROM days", [[3]]),
+    ("SELECT array_position(ARRAY[1, 2, 3, 2], 2, 3) AS r FROM days", [[4]]),
+    ("SELECT array_position(ARRAY['a', NULL], NULL, 0) AS r FROM days", [[2]]),
+    ("SELECT array_position(ARRAY[5, 3, 7, 3], place, 3) AS r FROM words ORDER BY id LIMIT 2", [[4], [None]]),
+    (
+        "SELECT array_cat(NULL, ARRAY[1]) AS r, array_cat(ARRAY[x], NULL) AS s FROM words WHERE id = 1",
+        [[[1], [2]]],
+    ),
+    ("SELECT array_cat(NULL::INTEGER[], NULL) AS r FROM days", [[None]]),
     ("SELECT array_ndims(ARRAY[[1]]) AS r FROM days", [[2]]),
     (
         "SELECT coalesce(b, '{}') AS r, array_remove(ARRAY[1, 2], 2) AS s FROM words WHERE id = 2",

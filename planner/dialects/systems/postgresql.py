@@ -190,6 +190,11 @@ POSTGRES: Meanings = {
     ),
     # array_remove(ARRAY[1,NULL,2], NULL) is {1,2}
     "ARRAY_REMOVE(array, element)": "list_filter({0}, lambda each: each IS DISTINCT FROM {1})",
+    # array_position(ARRAY[1,2,3,2], 2, 3) is 4
+    "ARRAY_POSITION(array, element, start)": (
+        "CAST(list_filter(range(CAST(greatest({2}, 1) AS BIGINT), CAST(len({0}) AS BIGINT) + 1),"
+        " lambda place: list_extract({0}, place) IS NOT DISTINCT FROM {1})[1] AS INTEGER)"
+    ),
     # array_positions(ARRAY['A','A','B','A'], 'A') is {1,2,4}
     "ARRAY_POSITIONS(array, element)": (
         "list_filter(range(1, CAST(len({0}) AS BIGINT) + 1),"
@@ -206,7 +211,8 @@ POSTGRES: Meanings = {
     ),
     "STRING_TO_ARRAY(text, delimiter)": SPLIT,
     "STRING_TO_ARRAY(text, delimiter, null)": SPLIT_WITH_NULLS,
-    "ARRAY_CAT(a, b)": lambda args: exp.DPipe(this=args[0].copy(), expression=args[1].copy()),
+    # array_cat(NULL, ARRAY[1]) is {1}
+    "ARRAY_CAT(a, b)": "CASE WHEN {0} IS NOT NULL OR {1} IS NOT NULL THEN list_concat({0}, {1}) END",
     # width_bucket(now(), ARRAY['yesterday', 'today', 'tomorrow']::timestamptz[]) is 2
     "WIDTH_BUCKET(value, bounds)": (
         "CASE WHEN {0} IS NOT NULL"
