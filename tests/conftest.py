@@ -32,9 +32,16 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("freshet")
 
 
-JAVA = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-"""Options of every Java that tests start: none lives for so long that its second compiler and a parallel
-collector of garbage pay. They were a third of the time of the tests with Spark."""
+JAVA = " ".join(
+    (
+        "-XX:TieredStopAtLevel=1",
+        "-XX:+UseSerialGC",
+        "-XX:+UnlockDiagnosticVMOptions",
+        "-XX:-BytecodeVerificationRemote",
+    )
+)
+"""Options of every Java that tests start: none lives for so long that its second compiler, a parallel
+collector of garbage and checks of classes pay. They were a third of the time of the tests with Spark."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -72,8 +79,8 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """One process more than there are cores: tests often wait for other processes, Spark's above all."""
-    return (os.cpu_count() or 1) + 1
+    """Two processes more than there are cores: tests often wait for other processes, Spark's above all."""
+    return (os.cpu_count() or 1) + 2
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 from tests.balance import unit
 
-LEAST = 2.5
+LEAST = 4.0
 """Seconds from which on a unit is long."""
 
 

@@ -20,6 +20,7 @@ import freshet
 from freshet import Connection
 from freshet.contract import calls
 from freshet.sending.embedded import EmbeddedService, EmbeddedStream
+from tests.seeds import few
 from tests.service.client import Process
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -227,7 +228,7 @@ def outcome(step: Step, db: Connection, table: str) -> Any:
 
 
 @given(st.integers(0, 10**9))
-@settings(max_examples=4)
+@settings(max_examples=few(16))
 def test_a_program_does_the_same_embedded(service: Process, embedded: Connection, seed: int) -> None:
     with freshet.connect(service.url) as remote:
         for db in (remote, embedded):

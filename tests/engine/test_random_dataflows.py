@@ -1,6 +1,6 @@
 """Random dataflows with nested loops against the definition, at every epoch, however history is chopped.
 
-The oracle evaluates a plan from scratch at each epoch. FRESHET_DATAFLOWS sets the number of cases, 40
+The oracle evaluates a plan from scratch at each epoch. FRESHET_DATAFLOWS sets the number of cases, 100
 unless it is set.
 """
 
@@ -15,8 +15,8 @@ from tests.engine.histories import check
 from tests.engine.plans import SOURCES, PlanMaker
 from tests.seeds import seeds
 
-CASES = int(os.environ.get("FRESHET_DATAFLOWS", "40"))
-GROUP = 40
+CASES = int(os.environ.get("FRESHET_DATAFLOWS", "100"))
+GROUP = 100
 
 
 @pytest.mark.parametrize("first", range(0, CASES, GROUP))

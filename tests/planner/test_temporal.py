@@ -28,7 +28,7 @@ from planner.relation import Relation
 from tests.property.check import values
 from tests.property.duck import Bag, Failure, Referee, same
 from tests.property.schemas import Table
-from tests.seeds import seeds
+from tests.seeds import seeds, steps
 
 T = Table(
     "t",
@@ -36,7 +36,7 @@ T = Table(
 )
 U = Table("u", Schema((Column("id", BIGINT, False), Column("ts2", TIMESTAMP), Column("d", DATE))))
 TABLES = (T, U)
-EPOCHS = 10
+EPOCHS = steps(12)
 SEEDS = 1
 
 FILTERS = (
