@@ -125,7 +125,7 @@ class Arrangement(Operator):
     def step(self, step: Step) -> None:
         if self.batch is not None:
             self.end_step()
-        delta, keep = self.inputs[0].kept()
+        delta, keep = self.inputs[0].delta_with_marks()
         if delta is not None:
             batch = self.arrange(delta, step) if keep is None else self.arrange_kept(delta, keep, step)
             self.take(batch, step, mass(delta[-1]))

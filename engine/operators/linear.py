@@ -200,7 +200,7 @@ class FilterOperator(ProgramOperator):
 
     operation = opcodes.FILTER
     is_marking = False
-    """Whether all readers take rows that are `kept`; known once the operators have an order."""
+    """Whether all readers take deltas with marks; known once the operators have an order."""
     _marks: np.ndarray | None = None
 
     def step(self, step: Step) -> None:
@@ -217,8 +217,8 @@ class FilterOperator(ProgramOperator):
         elif count:
             self.out = [_kept_of(delta, keep, self.wanted)]
 
-    def kept(self) -> tuple[np.ndarray | None, np.ndarray | None]:
-        return super().kept() if self._marks is None else (self.inputs[0].delta(), self._marks)
+    def delta_with_marks(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        return super().delta_with_marks() if self._marks is None else (self.inputs[0].delta(), self._marks)
 
     @property
     def has_changes(self) -> bool:

@@ -187,7 +187,7 @@ class Operator:
             self.out = out = [np.ascontiguousarray(np.concatenate(out, axis=1))]
         return out[0]
 
-    def kept(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+    def delta_with_marks(self) -> tuple[np.ndarray | None, np.ndarray | None]:
         """A delta, or None, and for which of its rows, bool[n], the step has them; None for all."""
         return self.delta(), None
 
