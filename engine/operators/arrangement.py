@@ -125,9 +125,10 @@ class Arrangement(Operator):
     def step(self, step: Step) -> None:
         if self.batch is not None:
             self.end_step()
-        delta = self.inputs[0].delta()
+        delta, keep = self.inputs[0].marked()
         if delta is not None:
-            self.take(self.arrange(delta, step), step, mass(delta[-1]))
+            batch = self.arrange(delta, step) if keep is None else self.arrange_kept(delta, keep, step)
+            self.take(batch, step, mass(delta[-1]))
 
     @property
     def instruction(self) -> Instruction | None:
@@ -204,6 +205,15 @@ class Arrangement(Operator):
         """The delta as a sorted batch of the arrangement's rows, at the step's rounds; a large one without
         rounds is narrow."""
         return arrange_delta(delta, self.order, step.array)
+
+    @property
+    def takes_kept(self) -> bool:
+        """Whether it can `arrange_kept` rows."""
+        return type(self).arrange is Arrangement.arrange
+
+    def arrange_kept(self, delta: np.ndarray, keep: np.ndarray, step: Step) -> Batch:
+        """As `arrange`, of those rows of a large delta for which `keep` is true."""
+        return arrange_delta(delta, self.order, step.array, keep)
 
     @property
     def _before(self) -> int:
@@ -422,8 +432,16 @@ class SumsArrangement(Arrangement):
             parts.append(as_matrix(self.arrange(np.ascontiguousarray(piece), step)))
             total += mass(piece[-1])
         if parts:
-            batch = consolidated_rows(threads.joined(parts), self.width + self.depth + 1)
-            self.take(batch, step, total)
+            rows = threads.joined(parts)
+            parts.clear()
+            self.take(consolidated_rows(rows, self.width + self.depth + 1), step, total)
+
+    @property
+    def takes_kept(self) -> bool:
+        return not self._may_be_wide
+
+    def arrange_kept(self, delta: np.ndarray, keep: np.ndarray, step: Step) -> Batch:
+        return arrange_delta_sums(delta, self.order, step.array, self.slots, keep)
 
     def arrange(self, delta: np.ndarray, step: Step) -> Batch:
         slots = self.slots

@@ -75,9 +75,6 @@ class LinearOperator(Operator):
     them, some rows at a time; so they never lie in memory as a whole.
     """
 
-    is_pulled = False
-    """Whether its only reader asks for `pieces`; known once the operators have an order."""
-
     def step(self, step: Step) -> None:
         self.out = []
         self.waits = self.is_pulled and step.may_wait and self.inputs[0].is_large
@@ -190,9 +187,41 @@ class MapOperator(ProgramOperator):
 
 
 class FilterOperator(ProgramOperator):
-    """The rows for which a program's one result is true."""
+    """The rows for which a program's one result is true.
+
+    If it is `marking`, because its readers pass over rows that are not kept, it makes no large deltas: they
+    read its source's, with marks.
+    """
 
     operation = opcodes.FILTER
+    is_marking = False
+    """Whether all readers take rows that are `marked`; known once the operators have an order."""
+    _marks: np.ndarray | None = None
+
+    def step(self, step: Step) -> None:
+        if not (self.is_marking and step.may_wait and self.inputs[0].out):
+            super().step(step)
+            return
+        self.out = []
+        (delta,) = self.inputs[0].out  # a source has one
+        keep = self._judged(delta, step)
+        count = int(np.count_nonzero(keep))
+        if count >= threads.LARGE and count < len(keep):
+            self._marks = keep
+            self.made += count
+        elif count:
+            self.out = [_kept_of(delta, keep, self.wanted)]
+
+    def marked(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        return super().marked() if self._marks is None else (self.inputs[0].delta(), self._marks)
+
+    @property
+    def has_changes(self) -> bool:
+        return self._marks is not None or super().has_changes
+
+    def clear(self) -> None:
+        super().clear()
+        self._marks = None
 
     @property
     def reads(self) -> frozenset[int] | None:
@@ -200,14 +229,18 @@ class FilterOperator(ProgramOperator):
 
     def of(self, delta: np.ndarray, step: Step) -> np.ndarray:
         wanted = None if step.meter is not None and step.meter.sees_steps else self.wanted
+        return _kept_of(delta, self._judged(delta, step), wanted)
+
+    def _judged(self, delta: np.ndarray, step: Step) -> np.ndarray:
+        """For which rows of a delta the result is true, asked a piece at a time."""
         keep = np.empty(delta.shape[1], np.bool_)
         for first in range(0, len(keep), PIECE):  # of which the results stay in the cache until they are read
             part = slice(first, first + PIECE)
-            keep[part] = self._kept(delta[:, part], step)
-        return delta if keep.all() else _chosen(delta, keep, wanted)
+            keep[part] = self._holds(delta[:, part], step)
+        return keep
 
-    def _kept(self, delta: np.ndarray, step: Step) -> np.ndarray:
-        """For which rows of a delta the result is true."""
+    def _holds(self, delta: np.ndarray, step: Step) -> np.ndarray:
+        """For which rows of a piece the result is true."""
         words, failed = self._program(delta[:-2])
         keep: np.ndarray = words[0] == 1
         if failed is not None:
@@ -216,9 +249,11 @@ class FilterOperator(ProgramOperator):
         return keep
 
 
-def _chosen(delta: np.ndarray, keep: np.ndarray, wanted: frozenset[int] | None) -> np.ndarray:
+def _kept_of(delta: np.ndarray, keep: np.ndarray, wanted: frozenset[int] | None) -> np.ndarray:
     """The rows of a delta for which `keep` is true. Of a large one, only `wanted` words are copied, a part of
     the rows at a time; the others have any value."""
+    if keep.all():
+        return delta
     if len(keep) < threads.LARGE:
         return delta.take(np.flatnonzero(keep), axis=1)
     lines = range(len(delta)) if wanted is None else sorted({*wanted, len(delta) - 2, len(delta) - 1})

@@ -135,6 +135,8 @@ class Operator:
     known once the operators have an order (`engine.operators.turns`)."""
     taken = 0
     """Nanoseconds of its steps that Python has measured."""
+    is_pulled = False
+    """Whether its only reader asks for `pieces`; known once the operators have an order."""
     waits = False
     """Whether the step's deltas are made when they are asked for, by `pieces`."""
 
@@ -197,6 +199,10 @@ class Operator:
             self.out = out = [np.ascontiguousarray(np.concatenate(out, axis=1))]
         return out[0]
 
+    def marked(self) -> tuple[np.ndarray | None, np.ndarray | None]:
+        """A delta, or None, and for which of its rows, bool[n], the step has them; None for all."""
+        return self.delta(), None
+
     @property
     def is_large(self) -> bool:
         """Whether a delta of the step has more rows than a piece."""
@@ -205,8 +211,7 @@ class Operator:
     def pieces(self, step: Step) -> Iterator[np.ndarray]:
         """The deltas of the step, large ones some rows at a time."""
         for delta in self.out:
-            for first in range(0, delta.shape[1], PIECE):
-                yield delta[:, first : first + PIECE]
+            yield from pieces_of(delta)
 
     def parts(self) -> Iterator[Operator]:
         """The operator itself and those inside it."""
@@ -224,6 +229,12 @@ class Operator:
     def rewire(self, mapping: dict[Operator, Operator]) -> None:
         """Replace inputs by other operators for the same collections."""
         self.inputs = [mapping.get(operator, operator) for operator in self.inputs]
+
+
+def pieces_of(delta: np.ndarray) -> Iterator[np.ndarray]:
+    """A delta some rows at a time."""
+    for first in range(0, delta.shape[1], PIECE):
+        yield delta[:, first : first + PIECE]
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,13 @@ with the advance anyway.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from heapq import heappop, heappush
 
 from engine.operators.arrangement import Arrangement, SumsArrangement
-from engine.operators.linear import InputOperator, LinearOperator
+from engine.operators.equijoin import JoinOperator
+from engine.operators.linear import FilterOperator, InputOperator, LinearOperator
 from engine.operators.operator import Operator
 from engine.operators.temporal import TemporalOperator, TodayOperator
 
@@ -57,10 +58,7 @@ class OperatorTurns:
             operator.wanted = _wanted([reader.reads for reader in its])
             last = max((read_at[reader] for reader in its), default=self._places[operator])
             done.setdefault(last, []).append(operator)
-            read_at[operator] = self._places[operator]
-            if isinstance(operator, LinearOperator):
-                operator.is_pulled = len(its) == 1 and _pulls(its[0])
-                read_at[operator] = last if operator.is_pulled else read_at[operator]
+            read_at[operator] = last if _leaves_rows(operator, its) else self._places[operator]
         self._turns = tuple(
             Turn(operator, tuple(readers[operator]), tuple(done.get(place, ())))
             for operator, place in self._places.items()
@@ -100,6 +98,23 @@ def _is_passing(operator: Operator) -> bool:
 def _pulls(reader: Operator) -> bool:
     """Whether a reader asks for pieces of what is large."""
     return isinstance(reader, SumsArrangement) or (isinstance(reader, LinearOperator) and reader.is_pulled)
+
+
+def _leaves_rows(operator: Operator, readers: Sequence[Operator]) -> bool:
+    """Whether an operator leaves its large deltas to its readers, so that they read what it reads. Tells it
+    so."""
+    is_marking = False
+    if isinstance(operator, FilterOperator):
+        is_marking = bool(readers) and isinstance(operator.inputs[0], InputOperator)
+        is_marking = operator.is_marking = is_marking and all(map(_takes_kept, readers))
+    if isinstance(operator, LinearOperator | JoinOperator):
+        operator.is_pulled = not is_marking and len(readers) == 1 and _pulls(readers[0])
+    return is_marking or operator.is_pulled
+
+
+def _takes_kept(reader: Operator) -> bool:
+    """Whether a reader passes over rows that are not kept."""
+    return isinstance(reader, Arrangement) and reader.takes_kept
 
 
 def _wanted(by_reader: list[frozenset[int] | None]) -> frozenset[int] | None:

@@ -14,6 +14,7 @@ from engine.kernels.layers import register, register_index
 from engine.kernels.magnitudes import mass
 from engine.kernels.merge import compact
 from engine.kernels.narrow.narrow_rows import ends_of, read_columns, read_stretch, write_rows
+from engine.kernels.narrow.ordered_rows import order_rows
 from engine.kernels.parallel.key_parts import assign, column_ends, scatter, splitters
 from engine.kernels.radix_index import empty_slots, index_buckets
 from engine.kernels.reduce import reduce_sums
@@ -22,7 +23,7 @@ from engine.kernels.texts import find_known, insert
 
 load(arrange, arrange_sums, distinct_keys, compact, mass, reduce_sums)
 load(ends_of, read_columns, read_stretch, write_rows, split)
-load(assign, column_ends, scatter, splitters)
+load(assign, column_ends, order_rows, scatter, splitters)
 load(count_keys, empty_slots, index_buckets, register, register_index)
 load(find_pairs, join, room_for_pairs, write_pairs)
 load(hash_texts, insert, find_known)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from threading import Barrier, Event
 from time import thread_time
 from weakref import ref
@@ -14,15 +14,27 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from engine.errors import JoinTooLarge
 from engine.judging.row_judge import RowJudge
-from engine.kernels.arrange import SLOT_HIGH, SLOT_LOW, SLOT_ROWS, arrange, arrange_sums
+from engine.kernels.arrange import (
+    NOWHERE,
+    SLOT_HIGH,
+    SLOT_LOW,
+    SLOT_NOT_NULL,
+    SLOT_ROWS,
+    SLOT_TOP_HIGH,
+    arrange,
+    arrange_sums,
+)
+from engine.kernels.group_sums import FEW_GROUPS, sums_of_few
 from engine.kernels.join import MOST_PAIRS
 from engine.kernels.merge import merge
 from engine.kernels.narrow.narrow_rows import NarrowRows, as_matrix, ends_in, table_of
 from engine.kernels.parallel import divided_sort, threads
-from engine.kernels.parallel.divided_join import join_batch
+from engine.kernels.parallel.divided_join import DividedJoin
 from engine.kernels.parallel.divided_merge import merge_batches
 from engine.kernels.parallel.divided_sort import arrange_delta, arrange_delta_sums
+from engine.kernels.words import NULL
 from engine.operators import arrangement, operator, outermost_loop
 from engine.operators.rebuild import Rebuild
 from engine.runtime.engine import Engine
@@ -195,6 +207,52 @@ def test_rows_that_go_leave_no_gap_and_counts_that_grow_have_room() -> None:
         assert found.ends[:, -1].tolist() == [found[:, -1].min(), found[:, -1].max()]
 
 
+@pytest.mark.parametrize("kept", [0.02, 0.5, 0.99])
+@pytest.mark.parametrize("words", WORDS)
+def test_rows_that_are_not_kept_are_passed_over(words: str, kept: float) -> None:
+    rng = np.random.default_rng(SEED)
+    size = 4_000
+    delta = np.array(
+        [WORDS[words](rng, size), rng.integers(0, 3, size), np.full(size, 4), np.ones(size, int)]
+    )
+    keep = rng.random(size) < kept
+    rest = np.ascontiguousarray(delta[:, keep])
+    order, slots = np.array([1, 0, 2]), np.array([[SLOT_ROWS, 0, 0], [SLOT_HIGH, 0, 0], [SLOT_LOW, 0, 0]])
+    expected = arrange(rest, order, NO_ROUNDS), arrange_sums(rest, order[[0, 2]], NO_ROUNDS, slots)
+    for count in THREADS:
+        with in_parts(count):
+            found = (
+                arrange_delta(delta, order, NO_ROUNDS, keep),
+                arrange_delta_sums(delta, order[[0, 2]], NO_ROUNDS, slots, keep),
+            )
+        for one, other in zip(expected, found, strict=True):
+            assert np.array_equal(one, as_matrix(other))
+            low, high = ends_in(other)
+            assert (low <= one.min(axis=0)).all()
+            assert (high >= one.max(axis=0)).all()
+
+
+@pytest.mark.parametrize("groups", [1, 5, FEW_GROUPS, FEW_GROUPS + 1])
+@pytest.mark.parametrize("most", [1, 2**40, 2**61])
+def test_sums_of_few_groups_are_those_of_sorted_rows(groups: int, most: int) -> None:
+    rng = np.random.default_rng(SEED + groups)
+    size = 2_000
+    words = rng.integers(-(2**63), 2**63, size)
+    words[rng.random(size) < 0.1] = NULL
+    names = rng.integers(-(2**62), 2**62, groups)
+    counts = rng.choice([-1, 1], size)
+    counts[0] = most
+    delta = np.array([names[rng.integers(0, groups, size)], words, rng.integers(3, 4, size), counts])
+    order, rounds = np.array([0, 2]), np.array([7])
+    slots = np.array([[SLOT_ROWS, 0, 0], [SLOT_NOT_NULL, 1, 1], [SLOT_HIGH, 1, 1], [SLOT_LOW, 1, 1]])
+    slots = np.vstack((slots, [[SLOT_TOP_HIGH, NOWHERE, NOWHERE]]))
+    found = sums_of_few(delta, order, rounds, slots)
+    if groups > FEW_GROUPS or most > 2**18:
+        assert found.shape == (0, 0)
+    else:
+        assert np.array_equal(found, arrange_sums(delta, order, rounds, slots))
+
+
 @pytest.mark.parametrize("words", WORDS)
 def test_a_divided_merge_is_a_merge(words: str) -> None:
     rng = np.random.default_rng(SEED)
@@ -220,6 +278,23 @@ def test_a_sum_that_is_too_large_is_found_in_its_part() -> None:
         arrange_delta_sums(delta, np.array([0, 2]), NO_ROUNDS, np.array([[SLOT_HIGH, 1, 1]]))
 
 
+def test_pairs_come_by_parts_as_they_come_at_once() -> None:
+    rng = np.random.default_rng(SEED)
+    sides = []
+    for size in (900, 70):
+        words = np.array([rng.integers(0, 60, size), np.arange(size), np.full(size, 4), np.ones(size, int)])
+        sides.append(arrange(words, np.arange(3), NO_ROUNDS))
+    columns = np.array([0, 1, ~1])
+    for batch in (sides[0], NarrowRows.of(sides[0])):
+        for count in THREADS:
+            with in_parts(count):
+                join = DividedJoin(batch, 2, table_of(sides[1:]), 1, 2, 0, NO_ROUNDS, columns, NO_MASKS)
+                pairs, _, _ = join.all()
+                parts = list(join.by_parts())
+            assert len(parts) > 2
+            assert np.array_equal(np.hstack(parts), pairs)
+
+
 @pytest.mark.parametrize("size", [10, 6_000])
 def test_pairs_of_all_parts_are_counted_together(size: int) -> None:
     """36 million pairs are too many, though no part has as many as may be."""
@@ -229,10 +304,13 @@ def test_pairs_of_all_parts_are_counted_together(size: int) -> None:
     columns, table = np.array([0, 1, ~1]), table_of([batch])
     for count in THREADS:
         with in_parts(count):
-            pairs, later, excess = join_batch(batch, 2, table, 1, 2, 0, NO_ROUNDS, columns, NO_MASKS)
+            join = DividedJoin(batch, 2, table, 1, 2, 0, NO_ROUNDS, columns, NO_MASKS)
+            pairs, later, excess = join.all()
         assert later.shape == (5, 0)
         assert excess == (size * size if size * size > MOST_PAIRS else 0)
         assert pairs.shape[1] + excess == size * size
+        with in_parts(count), pytest.raises(JoinTooLarge) if excess else nullcontext():
+            assert sum(part.shape[1] for part in join.by_parts()) == size * size
         assert sorted(pairs[1] * size + pairs[2]) == list(range(pairs.shape[1]))
 
 

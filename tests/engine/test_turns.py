@@ -187,6 +187,20 @@ def test_of_a_large_delta_only_words_that_somebody_reads_pass_a_filter(
     assert rows(engine, "all") == [(1, 2, 3, 4)]
 
 
+def test_a_filter_marks_rows_for_readers_that_pass_over_the_others(engine: Engine) -> None:
+    size = 2 * threads.LARGE
+    kept = Filter(EDGES, Call(Op.LT, (ColumnRef(1, BIGINT), Literal(size - 9, BIGINT)), BOOLEAN))
+    engine.create_view("degrees", degrees(kept))
+    engine.create_view("met", Join(kept, OTHERS, (1,), (0,)))
+    operator = engine._dataflow.operators[kept]
+    changes = np.array([np.arange(size) % 3, np.arange(size), np.full(size, 2), np.ones(size, np.int64)])
+    stage = engine.stage({"edges": changes, "others": delta(2, [((1, 1), 2, 1), ((size - 1, 1), 2, 1)])}, 3)
+    assert (operator.made, operator.out, operator.has_changes) == (size - 9, [], False)
+    stage.publish()
+    assert rows(engine, "degrees") == [(0, size // 3 - 2), (1, size // 3 - 3), (2, size // 3 - 3)]
+    assert rows(engine, "met") == [(1, 1, 1, 1)]
+
+
 def test_what_one_change_makes_many_of_reaches_its_sums(engine: Engine) -> None:
     """Compiled code asks Python for what an operator makes; it gets all of it, however much that is."""
     numbers = source("numbers", 1)

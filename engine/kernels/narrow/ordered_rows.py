@@ -9,9 +9,8 @@ import numpy as np
 from numba import njit
 
 from engine.kernels.compiled import kernel
-from engine.kernels.layers import FORMAT, STRIDE, WIDTH, compare, rows_at
+from engine.kernels.layers import FORMAT, STRIDE, WIDTH, compare, layer, rows_at
 from engine.kernels.magnitudes import bits, require_small
-from engine.kernels.memory import empty_matrix
 from engine.kernels.narrow.batch_type import BASE, LINE, MASK, OFFSET, WORD, batch_at, load, store
 from engine.kernels.narrow.narrow_rows import store_bytes
 from engine.kernels.sort import places_in_order
@@ -42,16 +41,15 @@ def _add_up(rows, places, lead, diffs):
 
 
 @njit
-def _move_bytes(rows, place, out, at, is_last):
-    """Copy a narrow row, in words of eight bytes, of which the last ones may be those of the next row;
-    byte by byte if it `is_last`."""
-    source = rows.address + place * rows.stride
+def _move_bytes(source, size, data, at, is_last):
+    """Copy bytes from an address, in words of eight, of which the last ones may be those of what follows;
+    one by one if it `is_last`."""
     if is_last:
-        for b in range(rows.stride):
-            out[at + b] = load(source + b) & 255  # type: ignore[call-arg]
+        for b in range(size):
+            data[at + b] = load(source + b) & 255  # type: ignore[call-arg]
     else:
-        target = out.ctypes.data + at
-        for b in range(0, rows.stride, WORD):
+        target = data.ctypes.data + at
+        for b in range(0, size, WORD):
             store(target + b, load(source + b))  # type: ignore[call-arg]
 
 
@@ -74,24 +72,41 @@ def order_rows(table, first, stop, own, data):
     where they are. `own` is a copy of their bytes, with one more word. The last column is their diff.
 
     Returns how many rows are left, from `first` on, with their least and greatest diff, int64[2, 1]. If a sum
-    of diffs does not fit into its column, the rows come as a matrix instead.
+    of diffs does not fit into its column, the rows have any diff, and their own come as int64[m, 1].
     """
     columns, stride = table[0, WIDTH], table[0, STRIDE]
     last = columns - 1
     rows = batch_at(own.ctypes.data, stop - first, columns, stride, table[0, FORMAT])  # type: ignore[call-arg, var-annotated]
     line = rows_at(table[0, FORMAT], columns, LINE)[last]
     places = places_in_order(rows, last)
-    diffs = np.empty(stop - first, np.int64)
-    m = _add_up(rows, places, last, diffs)
-    is_fitting, ends = _fit(diffs, m, line[BASE], line[MASK])
-    wide = empty_matrix(0 if is_fitting else m, columns)
+    diffs = np.empty((stop - first, 1), np.int64)
+    m = _add_up(rows, places, last, diffs[:, 0])
+    is_fitting, ends = _fit(diffs[:, 0], m, line[BASE], line[MASK])
     for k in range(m):
+        at = (first + k) * stride
+        source = own.ctypes.data + places[k] * stride
+        _move_bytes(source, stride, data, at, at + stride + WORD > stop * stride)
         if is_fitting:
-            at = (first + k) * stride
-            _move_bytes(rows, places[k], data, at, at + stride + WORD > stop * stride)
-            store_bytes(data, at + line[OFFSET], diffs[k] - line[BASE], line[MASK])
+            store_bytes(data, at + line[OFFSET], diffs[k, 0] - line[BASE], line[MASK])
+    return m, ends, diffs[: 0 if is_fitting else m].copy()
+
+
+@kernel("void(int64[:,::1], int64[:,::1], int64, int64, uint8[::1])")
+def widen_diffs(table, format, stride, first, data):
+    """Write the rows of a table's first batch, which is narrow, as rows of `data` from row `first` on, with
+    the diffs that are the last column of the second one. In their new format only that of diffs is another.
+
+    The last rows are written byte by byte: behind them may be rows that another thread has written.
+    """
+    rows, diffs = layer(table, 0), layer(table, 1)
+    line = format[format.shape[0] - 1]
+    column = diffs.shape[1] - 1
+    for k in range(rows.shape[0]):
+        at = (first + k) * stride
+        is_last = k + WORD >= rows.shape[0]
+        _move_bytes(rows.address + k * rows.stride, line[OFFSET], data, at, is_last)
+        word = diffs[k, column] - line[BASE]
+        if is_last:
+            store_bytes(data, at + line[OFFSET], word, line[MASK])
         else:
-            for c in range(last):
-                wide[k, c] = rows[places[k], c]
-            wide[k, last] = diffs[k]
-    return m, ends, wide
+            store(data.ctypes.data + at + line[OFFSET], word)  # type: ignore[call-arg]

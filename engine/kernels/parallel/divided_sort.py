@@ -14,42 +14,60 @@ import numpy as np
 
 from engine.kernels.arrange import NOWHERE, arrange, arrange_sums, consolidate, distinct_keys
 from engine.kernels.compiled import kernel
+from engine.kernels.group_sums import MANY_ROWS, sums_of_few
 from engine.kernels.narrow.narrow_rows import NARROW, Batch, as_matrix
 from engine.kernels.parallel import threads
-from engine.kernels.parallel.key_parts import KeyParts, splitters
+from engine.kernels.parallel.key_parts import KeptRows, KeyParts, leading
 
 _NO_SLOTS = np.empty((0, 3), np.int64)
 
 
-def arrange_delta(delta: np.ndarray, order: np.ndarray, rounds: np.ndarray) -> Batch:
-    """As `engine.kernels.arrange.arrange`; a large delta is arranged in parts."""
+def arrange_delta(
+    delta: np.ndarray, order: np.ndarray, rounds: np.ndarray, keep: np.ndarray | None = None
+) -> Batch:
+    """As `engine.kernels.arrange.arrange`; a large delta is arranged in parts. If there is a `keep`, the rows
+    for which it is true, which are many."""
     if delta.shape[1] < threads.LARGE:
         return arrange(delta, order, rounds)  # type: ignore[no-any-return]
-    return _arranged(delta, order, rounds, _NO_SLOTS)
+    return _arranged(KeptRows(delta, keep), order, rounds, _NO_SLOTS)
 
 
-def arrange_delta_sums(delta: np.ndarray, order: np.ndarray, rounds: np.ndarray, slots: np.ndarray) -> Batch:
-    """As `engine.kernels.arrange.arrange_sums`; a large delta is arranged in parts."""
+def arrange_delta_sums(
+    delta: np.ndarray,
+    order: np.ndarray,
+    rounds: np.ndarray,
+    slots: np.ndarray,
+    keep: np.ndarray | None = None,
+) -> Batch:
+    """As `engine.kernels.arrange.arrange_sums`, in the way of `arrange_delta`."""
     if delta.shape[1] < threads.LARGE:
-        return arrange_sums(delta, order, rounds, slots)  # type: ignore[no-any-return]
-    return _arranged(delta, order, rounds, slots)
+        return _sums(delta, order, rounds, slots)
+    return _arranged(KeptRows(delta, keep), order, rounds, slots)
 
 
-def _arranged(delta: np.ndarray, order: np.ndarray, rounds: np.ndarray, slots: np.ndarray) -> Batch:
-    stretches = threads.parts_of(delta.shape[1])
-    between = splitters(delta, order, len(stretches))
-    columns, own_slots = _needed(delta, order, slots)
+def _sums(delta: np.ndarray, order: np.ndarray, rounds: np.ndarray, slots: np.ndarray) -> np.ndarray:
+    """As `engine.kernels.arrange.arrange_sums`; many rows of few groups are not sorted."""
+    if delta.shape[1] >= MANY_ROWS:
+        found: np.ndarray = sums_of_few(delta, order, rounds, slots)
+        if found.shape[1]:
+            return found
+    return arrange_sums(delta, order, rounds, slots)  # type: ignore[no-any-return]
+
+
+def _arranged(kept: KeptRows, order: np.ndarray, rounds: np.ndarray, slots: np.ndarray) -> Batch:
+    between = kept.splitters(order)
+    columns, own_slots = _needed(kept.delta, order, slots)
     own_order = np.arange(len(order))
 
     def arranged(part: np.ndarray) -> np.ndarray:
         if len(slots):
-            return arrange_sums(part, own_order, rounds, own_slots)  # type: ignore[no-any-return]
+            return _sums(part, own_order, rounds, own_slots)
         return arrange(part, own_order, rounds)  # type: ignore[no-any-return]
 
     if 2 * (1 + np.count_nonzero((between[1:] != between[:-1]).any(axis=1))) <= len(between):
-        rows = threads.each(lambda stretch: arranged(delta[:, stretch].take(columns, axis=0)), stretches)
+        rows = threads.each(lambda stretch: arranged(kept.taken(stretch, columns)), kept.stretches)
         return consolidated_rows(threads.joined(rows), len(order) + len(rounds))  # type: ignore[no-any-return]
-    parts = KeyParts(delta, columns, order, between, stretches)
+    parts = KeyParts(kept, columns, order, between)
     batch = parts.replaced(arranged) if len(slots) or len(rounds) else parts.ordered()
     # A loop's batches are matrices, and so are small ones.
     return as_matrix(batch) if len(rounds) or len(batch) < NARROW else batch
@@ -71,7 +89,7 @@ def keys_of(batch: Batch, width: int) -> np.ndarray:
     if len(batch) < threads.LARGE:
         return distinct_keys(as_matrix(batch), width)  # type: ignore[no-any-return]
     stretches = threads.parts_of(len(batch))
-    found = threads.each(lambda stretch: distinct_keys(batch[stretch], width), stretches)
+    found = threads.each(lambda stretch: distinct_keys(leading(batch, stretch, width), width), stretches)
     for place in range(1, len(found)):
         if np.array_equal(found[place][0], found[place - 1][-1]):
             found[place - 1] = found[place - 1][:-1]
