@@ -53,13 +53,13 @@ class Loader:
         left_out: tuple[int, ...] = (),
         is_large: bool = False,
         most: float = inf,
-        is_exact: bool = False,
+        is_close: bool = False,
     ) -> Job:
         """Loads the rows of a scan, which Spark reads. Returns the job as done.
 
         Columns at the places `left_out` get their defaults. If the table has more rules for a row than NOT
         NULL, this process loads the rows; else Spark does if they are known to be many, or prove to be. There
-        are no more than `most`; just as many, if that `is_exact`.
+        are no more than `most`; about as many, if that `is_close`.
 
         Raises Invalid for a bad row unless bad rows are skipped, Conflict if a key exists; and Cancelled, as
         long as the epoch has not been made.
@@ -71,7 +71,7 @@ class Loader:
         has_room = partial(self._has_room, definition)
         may_be_few = where is Where.AUTO and not is_large
         if may_be_sparks and may_be_few and not has_room(most):
-            most, is_exact = self._counted(run, definition, scan), True
+            most, is_close = self._counted(run, definition, scan), True
         if may_be_sparks and not (may_be_few and has_room(most)):
             try:
                 with self._watched(run, definition, "an epoch", _COUNTED, 1.0):
@@ -81,8 +81,8 @@ class Loader:
             except Declined:
                 run.check()
         if most == inf:
-            most, is_exact = self._counted(run, definition, scan), True
-        expected = int(most) if is_exact else 0
+            most, is_close = self._counted(run, definition, scan), True
+        expected = int(most) if is_close else 0
         with closing(self._fetched(run, definition, scan, most)) as batches:
             return self.take(run, definition, batches, scan.judge, scan.skip_bad, left_out, expected)
 

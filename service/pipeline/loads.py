@@ -27,7 +27,7 @@ from service.pipeline.local_files import ColumnsFound, LocalReader, SparkNeeded,
 from service.pipeline.local_readers import open_here
 from service.pipeline.locations import Location, allowed_address, to_read
 from service.pipeline.readers import read_frame
-from service.pipeline.row_bounds import EXACT, most_rows
+from service.pipeline.row_bounds import CLOSE, most_rows
 from service.pipeline.spark_options import Value, reader_options, without_secrets
 from service.pipeline.watch import watched
 from service.placement import Where
@@ -111,8 +111,8 @@ class Loads:
             scan = RowScan(source.select(names), judge, request.skip_bad)
         is_large = any_larger(task.place.paths, settings.local_load_bytes)
         most = inf if is_large else most_rows(request.format, task.place, task.options)
-        is_exact = request.format in EXACT and most < inf
-        return self._loader.load(run, definition, scan, left_out, is_large, most, is_exact)
+        is_close = request.format in CLOSE and most < inf
+        return self._loader.load(run, definition, scan, left_out, is_large, most, is_close)
 
     def _load_here(self, task: _Task, run: JobRun) -> Job:
         """The same, for files that this process reads. Raises SparkNeeded."""

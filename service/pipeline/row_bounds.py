@@ -19,8 +19,8 @@ from service.pipeline.locations import Location
 _MOST = 1 << 30
 """Bytes of the files that are looked at; Spark reads more in parallel."""
 _BLOCK = 1 << 22
-EXACT = frozenset({"parquet"})
-"""The formats whose files have as many rows as they may have."""
+CLOSE = frozenset({"parquet", "csv", "text"})
+"""The formats whose files have about as many rows as they may have."""
 _BREAKS = "lineSep"
 """The option that says where lines end."""
 
