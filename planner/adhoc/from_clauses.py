@@ -16,8 +16,8 @@ from engine.plan.expressions import ColumnRef
 from engine.plan.nodes import Source
 from engine.schema import Schema
 from planner.bind import bind
+from planner.bind.expressions.merged_columns import written_column
 from planner.bind.lists import ElementTable, rows_of
-from planner.bind.merged_columns import written_column
 from planner.bind.name_scope import NameScope
 from planner.bind.stars import OutputColumn
 from planner.dialects.traits import Trait, has

@@ -42,8 +42,8 @@ from planner.bind.expressions.bound_uses import (
     bind_window,
 )
 from planner.bind.expressions.comparable_sides import bind_comparison, condition
+from planner.bind.expressions.merged_columns import rounded_type, written_column
 from planner.bind.lists import LISTS, SelectLists, series
-from planner.bind.merged_columns import rounded_type, written_column
 from planner.bind.name_scope import NameScope
 from planner.bind.nested_values import constructed, field_of, subscript_of_map, whole_row, written_map
 from planner.bind.now import time_of_epoch

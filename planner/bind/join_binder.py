@@ -17,8 +17,8 @@ from planner.bind.asof import asof_join
 from planner.bind.coercion import default_value, defaulting
 from planner.bind.expression_binder import ExpressionBinder
 from planner.bind.expressions.comparable_sides import bind_comparison, would_be_rounded
+from planner.bind.expressions.merged_columns import rounded_type
 from planner.bind.expressions.typed_alternatives import alternatives
-from planner.bind.merged_columns import rounded_type
 from planner.bind.name_scope import NameScope
 from planner.bind.refuse import refuse_unsupported
 from planner.bind.session import BindQuery, Bound, Environment, Session, Taken
