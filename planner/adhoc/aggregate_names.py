@@ -11,6 +11,7 @@ from sqlglot import exp
 
 from planner.dialects.as_written import written_in
 from planner.dialects.overloads import PREFIX
+from planner.dialects.renamed_functions import is_row, row_as_json
 from planner.dialects.traits import Trait, has
 from planner.native.templates import call_of, is_native, sql
 
@@ -86,6 +87,8 @@ def _document(value: exp.Expression, dialect: str) -> exp.Expression:
     """A value as the dialect has it in JSON."""
     if not has(dialect, Trait.DOCUMENTS_HAVE_ISO_TIMES) or isinstance(value, exp.Literal | exp.Null):
         return value.copy()
+    if is_row(value):
+        return row_as_json(value.copy())
     return call_of(f"{PREFIX}document_of", [value], "to_jsonb")
 
 

@@ -21,6 +21,8 @@ from planner.ir.scalars import may_be_null
 from planner.positions import fail
 
 Bind = Callable[[exp.Expression], Expression]
+_MOST_DIGITS = 9
+"""Those of a position: a longer number is none."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ def _term(
 def listed(node: exp.Expression, names: Sequence[str], clause: str) -> int | None:
     """The column of the select list that a position or an unqualified name means, or None."""
     if isinstance(node, exp.Literal) and not node.is_string and node.this.isdigit():
-        if not 1 <= int(node.this) <= len(names):
+        if len(node.this) > _MOST_DIGITS or not 1 <= int(node.this) <= len(names):
             fail(InvalidQuery(f"{clause} {node.this} is not a position in the select list"), node)
         return int(node.this) - 1
     if isinstance(node, exp.Column) and not node.table:

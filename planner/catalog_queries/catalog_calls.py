@@ -30,6 +30,10 @@ _TRANSACTIONS = frozenset(
     {"backend_xid", "backend_xmin", "datfrozenxid", "relfrozenxid", "transactionid", "xmax", "xmin"}
 )
 """Columns with numbers of transactions."""
+_OF_VALUES = frozenset(
+    {"array_lower", "array_ndims", "array_remove", "array_upper", "quote_literal", "quote_nullable"}
+)
+"""Functions that are no sign of a query over catalogs: any query has them."""
 
 
 def is_rows_call(call: exp.Expr) -> bool:
@@ -52,18 +56,19 @@ def _name(call: exp.Expr) -> str:
 
 
 def is_of_catalogs(name: str, arguments: Sequence[exp.Expr]) -> bool:
-    """Whether a call is one over catalogs: `age` is, of a number of a transaction, and of days and moments it
-    is a function like others."""
-    if name == "age":
-        columns = [column for each in arguments for column in each.find_all(exp.Column)]
-        return any(column.name.lower() in _TRANSACTIONS for column in columns)
-    return name in FUNCTIONS
+    """Whether a call makes its query one over catalogs; `age` does, of a number of a transaction."""
+    return _is_of_transactions(arguments) if name == "age" else name in FUNCTIONS.keys() - _OF_VALUES
+
+
+def _is_of_transactions(arguments: Sequence[exp.Expr]) -> bool:
+    columns = (column for each in arguments for column in each.find_all(exp.Column))
+    return any(column.name.lower() in _TRANSACTIONS for column in columns)
 
 
 def call_of_catalog(node: exp.Expr, name: str, arguments: list, session: CatalogSession) -> exp.Expr:
     """A call as its template; itself if the function is not one over catalogs."""
     templates = FUNCTIONS.get(name)
-    if templates is None or not is_of_catalogs(name, arguments):
+    if templates is None or (name == "age" and not _is_of_transactions(arguments)):
         return node
     template = templates.get(len(arguments))
     if template is None:

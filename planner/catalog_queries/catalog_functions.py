@@ -179,6 +179,8 @@ FUNCTIONS: Mapping[str, Templates] = {
         "lambda part: CASE WHEN part[1] = '\"' "
         "THEN replace(part[2:-2], '\"\"', '\"') ELSE lower(trim(part)) END)"
     },
+    "quote_literal": {1: "'''' || replace(CAST({0} AS VARCHAR), '''', '''''') || ''''"},
+    "quote_nullable": {1: "coalesce('''' || replace(CAST({0} AS VARCHAR), '''', '''''') || '''', 'NULL')"},
     "format_type": {2: _TYPE_NAME, 1: _TYPE_NAME.replace("{1}", "NULL")},
     "pg_get_userbyid": {
         1: f"coalesce({value('regrole', '{0}')}, 'unknown (OID=' || CAST({{0}} AS VARCHAR) || ')')"
@@ -261,6 +263,10 @@ FUNCTIONS: Mapping[str, Templates] = {
         "pg_get_function_arguments pg_get_function_identity_arguments", value("function_arguments", "{0}"), 1
     ),
     # Arrays
+    "array_upper": {2: "CASE WHEN {1} = 1 THEN nullif(len({0}), 0) END"},
+    "array_lower": {2: "CASE WHEN {1} = 1 AND len({0}) > 0 THEN 1 END"},
+    "array_ndims": {1: "CASE WHEN len({0}) > 0 THEN 1 END"},
+    "array_remove": {2: "list_filter({0}, lambda each: each IS DISTINCT FROM {1})"},
     "_pg_expandarray": {1: "unnest(list_transform({0}, lambda x, n: {'x': x, 'n': n}))"},
     # What Freshet has none of
     **_nothing(

@@ -149,15 +149,15 @@ def _json_of_rows(node: exp.Expression) -> exp.Expression:
     if not isinstance(node, exp.Func):
         return node
     name = node.name.lower() if isinstance(node, exp.Anonymous) else node.sql_name().lower()
-    if name in ("row_to_json", "to_json", "to_jsonb") and node.expressions and _is_row(node.expressions[0]):
-        return _row_as_json(node.expressions[0])
+    if name in ("row_to_json", "to_json", "to_jsonb") and node.expressions and is_row(node.expressions[0]):
+        return row_as_json(node.expressions[0])
     takes_rows = isinstance(node, exp.JSONArrayAgg) or name == "jsonb_agg" or name in _JSON_MAKERS
-    if not takes_rows or not any(map(_is_row, _aggregated(node))):
+    if not takes_rows or not any(map(is_row, _aggregated(node))):
         return node
     found = node.copy()
     for argument in _aggregated(found):
-        if _is_row(argument):
-            argument.replace(_row_as_json(argument))
+        if is_row(argument):
+            argument.replace(row_as_json(argument))
     return found
 
 
@@ -188,15 +188,16 @@ def _aggregated(node: exp.Expression) -> list[exp.Expression]:
     return [part.this if isinstance(part, clauses) else part for part in node.iter_expressions()]
 
 
-def _is_row(node: exp.Expression) -> bool:
+def is_row(node: exp.Expression) -> bool:
     return isinstance(node, exp.Anonymous) and node.name.upper() == "ROW"
 
 
-def _row_as_json(row: exp.Expression) -> exp.Expression:
+def row_as_json(row: exp.Expression) -> exp.Expression:
+    """A row as a document, with PostgreSQL's names f1, f2, ..."""
     parts: list[exp.Expression] = []
 
     def written(node: exp.Expression) -> str:
-        if not _is_row(node):
+        if not is_row(node):
             parts.append(node)
             return f"{{{len(parts) - 1}}}"
         pairs = (f"f{place} := {written(part)}" for place, part in enumerate(node.expressions, 1))
