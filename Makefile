@@ -5,7 +5,7 @@ VENV := .venv
 CLIENTS := .clients
 RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip --disable-pip-version-check --quiet install
-TEST = echo "The tests take about fourteen minutes on two cores." && $(RUN) -m pytest -n auto --maxprocesses 8
+TEST = echo "The tests take about thirteen minutes on two cores." && $(RUN) -m pytest -n auto --maxprocesses 8
 
 # Compiled modules are kept, also where the environment says otherwise, as images of containers do: the tests start
 # hundreds of processes, and each would compile more than a thousand modules for itself.
