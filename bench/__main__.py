@@ -65,7 +65,7 @@ POSTGRES = "postgres"
 COSTS = "costs"
 WHY = "why"
 BY_NAME = (BULK, SIZING, LEVEL, MEMORY, NEW_VIEW, POINTS, BRANCHES, POSTGRES, COSTS, WHY)
-"""Only if they are named: TPC-H in bulk, half an hour; what rows and views need; what requests cost
+"""Only if they are named: TPC-H in bulk, a quarter of an hour; what rows and views need; what requests cost
 beside them; what a service holds while rows are replaced again and again; how long posts wait while a
 large view is built; point reads beside DuckDB's; what branches cost; the PostgreSQL door beside
 PostgreSQL; estimates of views beside what they cost; and what explanations take."""
