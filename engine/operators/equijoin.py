@@ -16,10 +16,10 @@ from engine.kernels.parallel import threads
 from engine.kernels.parallel.divided_join import DividedJoin
 from engine.kernels.stepping import opcodes
 from engine.operators.arrangement import ArrangementReader
-from engine.operators.operator import Deferred, Instruction, Operator, Step, pieces_of
+from engine.operators.operator import Deferred, Instruction, Operator, Step, WaitingOperator, pieces_of
 
 
-class JoinOperator(Operator):
+class JoinOperator(WaitingOperator):
     """The pairs of rows with equal keys; a result's words are chosen from both sides.
 
     If it is `pulled`, those of large changes wait until they are asked for, some parts at a time.
@@ -91,15 +91,6 @@ class JoinOperator(Operator):
                     step.meter.ran(0, pairs.shape[1], 0)
                 yield from pieces_of(pairs)
 
-    @property
-    def is_large(self) -> bool:
-        return self.waits or super().is_large
-
-    @property
-    def has_changes(self) -> bool:
-        return self.waits or super().has_changes
-
     def clear(self) -> None:
         super().clear()
         self._waiting.clear()
-        self.waits = False

@@ -11,7 +11,7 @@ from engine.kernels.parallel import threads
 from engine.kernels.parallel.divided_sort import arrange_delta
 from engine.kernels.stepping import opcodes
 from engine.operators.failure_log import FailureLog
-from engine.operators.operator import NO_ROUNDS, PIECE, Instruction, Operator, Step
+from engine.operators.operator import NO_ROUNDS, PIECE, Instruction, Operator, Step, WaitingOperator
 from engine.scalar.program import ScalarProgram
 from engine.scalar.row_failures import Failures
 
@@ -73,7 +73,7 @@ def consolidated(delta: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(as_matrix(as_batch(delta)).T)
 
 
-class LinearOperator(Operator):
+class LinearOperator(WaitingOperator):
     """An operator that treats every row on its own, as `of` says.
 
     If it is `pulled`, because sums are the only reader of its rows, large deltas wait until these ask for
@@ -99,18 +99,6 @@ class LinearOperator(Operator):
             self.made += made.shape[1]
             if made.shape[1]:
                 yield made
-
-    @property
-    def is_large(self) -> bool:
-        return self.waits or super().is_large
-
-    @property
-    def has_changes(self) -> bool:
-        return self.waits or super().has_changes
-
-    def clear(self) -> None:
-        super().clear()
-        self.waits = False
 
 
 class NegateOperator(LinearOperator):

@@ -219,6 +219,23 @@ class Operator:
         self.inputs = [mapping.get(operator, operator) for operator in self.inputs]
 
 
+class WaitingOperator(Operator):
+    """An operator whose large deltas may wait until its reader asks for `pieces`: it `waits` until the step
+    is over."""
+
+    @property
+    def is_large(self) -> bool:
+        return self.waits or super().is_large
+
+    @property
+    def has_changes(self) -> bool:
+        return self.waits or super().has_changes
+
+    def clear(self) -> None:
+        super().clear()
+        self.waits = False
+
+
 def pieces_of(delta: np.ndarray) -> Iterator[np.ndarray]:
     """A delta some rows at a time."""
     for first in range(0, delta.shape[1], PIECE):

@@ -56,8 +56,8 @@ class Intake:
             return
         table = self._table()
         reader = BatchReader(self._record.definition.reading, table, self._runtime.dictionary)
-        always = self._runtime.settings.spark == Where.ALWAYS
-        large = always or not self._has_room(table, sum(sizes.values()))
+        settings, columns = self._runtime.settings, len(table.schema)
+        large = settings.spark == Where.ALWAYS or not settings.has_room_for(sum(sizes.values()), columns)
         try:
             loaded = self._load(reader, table, paths, files) if large and paths else None
             self.progress = loaded or self._change(session, reader, table, paths, files)
@@ -107,9 +107,10 @@ class Intake:
         self, reader: BatchReader, table: Definition, paths: Sequence[Path], files: tuple[str, ...]
     ) -> SourceProgress | None:
         """Applies the batch on Spark. Returns the new progress, or None if the batch is not for Spark."""
-        where = Where(self._runtime.settings.spark)
+        settings, columns = self._runtime.settings, len(table.schema)
+        where = Where(settings.spark)
         scan = None if where is Where.NEVER else reader.scan(self._sessions.get(), paths)
-        if scan is None or (where is Where.AUTO and self._has_room(table, scan.frame.count())):
+        if scan is None or (where is Where.AUTO and settings.has_room_for(scan.frame.count(), columns)):
             return None
         progress, id = self.progress, self._record.id
 
@@ -123,7 +124,3 @@ class Intake:
         except Declined:
             return None
         return progress.after(files, applied.epoch, scanned.rows, scanned.skipped)
-
-    def _has_room(self, table: Definition, rows: int) -> bool:
-        """Whether so many rows are for this process."""
-        return self._runtime.settings.has_room(rows, rows * len(table.schema))

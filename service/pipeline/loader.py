@@ -68,11 +68,11 @@ class Loader:
         names = {definition.schema.names[place] for place in left_out}
         where = Where(self.runtime.settings.spark)
         may_be_sparks = where is not Where.NEVER and not rules.judges and names.isdisjoint(rules.defaults)
-        has_room = partial(self._has_room, definition)
+        columns, has_room = len(definition.schema), self.runtime.settings.has_room_for
         may_be_few = where is Where.AUTO and not is_large
-        if may_be_sparks and may_be_few and not has_room(most):
+        if may_be_sparks and may_be_few and not has_room(most, columns):
             most, is_close = self._counted(run, definition, scan), True
-        if may_be_sparks and not (may_be_few and has_room(most)):
+        if may_be_sparks and not (may_be_few and has_room(most, columns)):
             try:
                 with self._watched(run, definition, "an epoch", _COUNTED, 1.0):
                     load = Load(definition, scan, run.job.id, partial(_receipt, run.job))
@@ -114,10 +114,6 @@ class Loader:
 
     def _watched(self, run: JobRun, definition: Definition, what: str, start: float, stop: float):
         return watched(self.sessions, run, f"load into {definition.name}: {what}", start, stop)
-
-    def _has_room(self, definition: Definition, rows: float) -> bool:
-        """Whether so many rows are for this process."""
-        return self.runtime.settings.has_room(rows, rows * len(definition.schema))
 
     def _counted(self, run: JobRun, definition: Definition, scan: RowScan) -> int:
         """The number of a scan's rows."""

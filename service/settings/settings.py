@@ -282,6 +282,10 @@ class Settings(
         here = allowed_bytes()
         return words * WORD_MEMORY <= min(memory or here, here)
 
+    def has_room_for(self, rows: float, columns: int) -> bool:
+        """The same for rows of so many columns, in the memory of the process."""
+        return self.has_room(rows, rows * columns)
+
     @property
     def planning_limits(self) -> PlanningLimits:
         """What planning a query may cost."""
